@@ -1,0 +1,21 @@
+//! client-go's informer machinery for Rust: a local, indexed, always-converging copy of cluster state.
+//!
+//! The modules are declared in the order in which data flows, so that this page reads as the flow chart.
+
+// Vocabulary.
+pub mod object;
+pub mod task;
+// Seams.
+pub mod known;
+pub mod list_watch;
+pub mod store;
+pub mod handler;
+// Stages.
+// Assembly.
+
+pub use self::{
+    handler::{EventHandler, Notification},
+    list_watch::ListWatch,
+    object::{Deleted, Object, ObjectKey, ResourceVersion, Tombstone},
+    store::{ReflectorStore, Store},
+};

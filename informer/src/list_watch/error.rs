@@ -1,0 +1,147 @@
+//! What can go wrong with a request, and the questions a caller asks of it.
+
+use std::time::Duration;
+
+use crate::object::DecodeError;
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// A failed list or watch. All of them may pass; how soon to try again is what the questions are for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ListWatchError {
+    /// The server answered with an error, as a response or as an ERROR event.
+    #[error("the server answered {}: {}", .0.code, .0.message)]
+    Status(Box<Status>),
+    /// No answer, or not to its end: connection refused, reset, broken off in the middle of a frame.
+    #[error("the connection failed")]
+    Transport(#[source] Source),
+    /// The server refuses connections.
+    #[error("the server refuses connections")]
+    Refused(#[source] Source),
+    /// Nothing came within the time limit.
+    #[error("no {what} within {limit:?}")]
+    Timeout {
+        /// What was waited for.
+        what: &'static str,
+        /// How long.
+        limit: Duration,
+    },
+    /// The body is not what the API promises: broken JSON, an unknown event type, no version.
+    #[error("the server sent {what}")]
+    Protocol {
+        /// What was sent, and where in the body.
+        what: String,
+        /// What the decoder said.
+        #[source]
+        source: Option<Source>,
+    },
+    /// A frame or an item is larger than the limit.
+    #[error("a frame is larger than {limit_bytes} bytes")]
+    FrameTooLarge {
+        /// The limit.
+        limit_bytes: usize,
+    },
+    /// A request could not be made: a bad selector or address. Trying again is useless until the options change.
+    #[error("the request cannot be made")]
+    Request(#[source] Source),
+    /// An object that does not decode, where one was all that was asked for.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+}
+
+/// An API server's `Status`, as far as a client acts on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Status {
+    /// The HTTP status code.
+    pub code: u16,
+    /// The machine-readable reason, as in `Expired`; empty if the answer had none.
+    pub reason: String,
+    /// What to show to people.
+    pub message: String,
+    /// The details' causes.
+    pub causes: Vec<StatusCause>,
+    /// How long to wait before trying again: from the details, or the `Retry-After` header.
+    pub retry_after: Option<Duration>,
+}
+
+/// One cause in a [`Status`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StatusCause {
+    /// The machine-readable reason, as in `ResourceVersionTooLarge`.
+    pub reason: String,
+    /// What to show to people.
+    pub message: String,
+    /// The field at fault.
+    pub field: String,
+}
+
+// === impl ListWatchError ===
+
+impl ListWatchError {
+    /// Whether the version that was asked for is no longer in the server's history: list again.
+    pub fn is_expired(&self) -> bool {
+        self.status().is_some_and(Status::is_expired)
+    }
+
+    /// Whether the version that was asked for is newer than what this server has seen.
+    pub fn is_too_large_resource_version(&self) -> bool {
+        self.status()
+            .is_some_and(Status::is_too_large_resource_version)
+    }
+
+    /// Whether the server asks for fewer requests (429).
+    pub fn is_throttled(&self) -> bool {
+        self.status().is_some_and(|status| status.code == 429)
+    }
+
+    /// Whether the server does not know a parameter or refuses it (400, 422).
+    pub fn is_invalid(&self) -> bool {
+        self.status()
+            .is_some_and(|status| matches!(status.code, 400 | 422))
+    }
+
+    /// Whether nobody listens at the server's address.
+    pub fn is_refused(&self) -> bool {
+        matches!(self, Self::Refused(_))
+    }
+
+    /// The least time to wait before trying again, if the server named one.
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.status()?.retry_after
+    }
+
+    /// The server's answer, if there was one.
+    pub fn status(&self) -> Option<&Status> {
+        match self {
+            Self::Status(status) => Some(status),
+            _ => None,
+        }
+    }
+}
+
+impl From<Status> for ListWatchError {
+    fn from(status: Status) -> Self {
+        Self::Status(Box::new(status))
+    }
+}
+
+// === impl Status ===
+
+impl Status {
+    /// Whether the version that was asked for is no longer in the server's history: 410, by either reason.
+    pub fn is_expired(&self) -> bool {
+        self.code == 410 || matches!(self.reason.as_str(), "Expired" | "Gone")
+    }
+
+    /// Whether the version that was asked for is newer than what this server has seen.
+    pub fn is_too_large_resource_version(&self) -> bool {
+        let told = |cause: &StatusCause| {
+            cause.reason == "ResourceVersionTooLarge"
+                || cause.message == "Too large resource version"
+        };
+        self.causes.iter().any(told) || self.message.contains("Too large resource version")
+    }
+}

@@ -1,0 +1,82 @@
+//! Seam to the server: one page of a list, one stream of watch events, and what can go wrong with them.
+
+mod error;
+mod request;
+
+use std::sync::Arc;
+
+use futures::Stream;
+
+use crate::{
+    known::Known,
+    object::{DecodeError, Object, ResourceVersion},
+};
+
+pub use self::{
+    error::{ListWatchError, Status, StatusCause},
+    request::{ListRequest, VersionMatch, WatchRequest},
+};
+
+/// Lists and watches one selection of one resource: the only way from the informer to a server.
+///
+/// Implementations translate; they do not retry, wait or decide. Time limits are the caller's.
+///
+/// # Cancel safety
+///
+/// Dropping a future or a stream gives up the request.
+#[doc(alias = "ListerWatcher")]
+pub trait ListWatch<K>: Send + Sync + 'static {
+    /// The events of one watch.
+    ///
+    /// Ends when the server ends the response in good order; an error is the last item.
+    type Stream: Stream<Item = Result<WatchEvent<K>, ListWatchError>> + Send + Unpin + 'static;
+
+    /// Asks for one page.
+    fn list(
+        &self,
+        request: &ListRequest,
+        known: &Arc<dyn Known<K>>,
+    ) -> impl Future<Output = Result<ListPage<K>, ListWatchError>> + Send;
+
+    /// Opens a watch; resolves when the response's headers are there.
+    fn watch(
+        &self,
+        request: &WatchRequest,
+        known: &Arc<dyn Known<K>>,
+    ) -> impl Future<Output = Result<Self::Stream, ListWatchError>> + Send;
+}
+
+/// An object that arrived, or the reason why it could not be decoded. The others go on either way.
+pub type Arrived<K> = Result<Object<K>, DecodeError>;
+
+/// One page of a list.
+#[derive(Debug)]
+pub struct ListPage<K> {
+    /// The objects in the order of the server: by namespace, then name.
+    pub items: Vec<Arrived<K>>,
+    /// The version at which the whole list, with all its pages, is exact.
+    pub resource_version: ResourceVersion,
+    /// Where the next page begins; `None` on the last.
+    pub continue_token: Option<String>,
+}
+
+/// One event of a watch, in the words of the wire.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum WatchEvent<K> {
+    /// The object is new in the selection.
+    Added(Arrived<K>),
+    /// The object changed within the selection.
+    Modified(Arrived<K>),
+    /// The object left the selection; its version is that of the change which took it out.
+    Deleted(Arrived<K>),
+    /// All changes up to this version have been sent.
+    Bookmark {
+        /// The version.
+        resource_version: ResourceVersion,
+        /// Whether it ends the initial events of a streaming list (`k8s.io/initial-events-end`).
+        is_end_of_initial_events: bool,
+    },
+    /// The watch failed; nothing follows.
+    Error(Status),
+}

@@ -1,0 +1,17 @@
+//! The vocabulary of every stage: keys, versions, handles to objects, and how a deletion is told.
+
+mod key;
+mod resource_version;
+mod metadata;
+mod undecodable;
+mod handle;
+mod tombstone;
+
+pub use self::{
+    handle::Object,
+    key::ObjectKey,
+    metadata::{Labels, Metadata, OwnerReference},
+    resource_version::ResourceVersion,
+    tombstone::{Deleted, Tombstone, TombstoneReason},
+    undecodable::DecodeError,
+};
