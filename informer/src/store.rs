@@ -25,14 +25,17 @@ pub trait ReflectorStore<K>: Send + 'static {
         error: DecodeError,
     ) -> impl Future<Output = Result<(), StoreClosed>> + Send;
 
+    /// The object left the selection, and its last state cannot be decoded: its key is gone all the same.
+    fn delete_undecodable(
+        &mut self,
+        error: DecodeError,
+    ) -> impl Future<Output = Result<(), StoreClosed>> + Send;
+
     /// The whole state: whatever is not in it is gone.
     fn replace(
         &mut self,
         replacement: Replacement<K>,
     ) -> impl Future<Output = Result<(), StoreClosed>> + Send;
-
-    /// Handlers are to hear again of everything that is held.
-    fn resync(&mut self) -> impl Future<Output = Result<(), StoreClosed>> + Send;
 
     /// Everything up to this version has been told.
     fn bookmark(

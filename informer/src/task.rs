@@ -11,6 +11,13 @@ pub struct TaskSet {
     stop: CancellationToken,
 }
 
+/// Adds tasks to a [`TaskSet`] without owning it: a task may hold one, and the set still ends with its owner.
+#[derive(Clone, Debug)]
+pub struct Spawner {
+    tracker: TaskTracker,
+    stop: CancellationToken,
+}
+
 // === impl TaskSet ===
 
 impl TaskSet {
@@ -20,15 +27,19 @@ impl TaskSet {
     }
 
     /// Runs `task` until it ends. It is expected to end soon after [`stop_token`](Self::stop_token) fires.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that spawns"
-    )]
     pub fn spawn<F>(&self, task: F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        tokio::task::spawn(self.tracker.track_future(task));
+        self.spawner().spawn(task);
+    }
+
+    /// What the tasks themselves need to add more.
+    pub fn spawner(&self) -> Spawner {
+        Spawner {
+            tracker: self.tracker.clone(),
+            stop: self.stop.clone(),
+        }
     }
 
     /// Fires when the tasks are to stop.
@@ -53,6 +64,15 @@ impl TaskSet {
     /// If dropped, the tasks still end, but nobody waits for them.
     pub async fn shutdown(&self) {
         self.stop.cancel();
+        self.wait().await;
+    }
+
+    /// Waits until all tasks have ended, without telling them to.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped.
+    pub async fn wait(&self) {
         self.tracker.close();
         self.tracker.wait().await;
     }
@@ -61,5 +81,26 @@ impl TaskSet {
 impl Drop for TaskSet {
     fn drop(&mut self) {
         self.stop.cancel();
+    }
+}
+
+// === impl Spawner ===
+
+impl Spawner {
+    /// Runs `task` until it ends. It is expected to end soon after [`stop_token`](Self::stop_token) fires.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that spawns"
+    )]
+    pub fn spawn<F>(&self, task: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        tokio::task::spawn(self.tracker.track_future(task));
+    }
+
+    /// Fires when the tasks are to stop.
+    pub fn stop_token(&self) -> &CancellationToken {
+        &self.stop
     }
 }
