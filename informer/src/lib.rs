@@ -5,13 +5,17 @@
 // Vocabulary.
 pub mod object;
 pub mod task;
+pub mod metrics;
 // Seams.
 pub mod known;
 pub mod list_watch;
 pub mod store;
 pub mod handler;
 // Stages.
+pub mod delta_fifo;
 // Assembly.
+#[cfg(test)]
+mod fixtures;
 
 pub use self::{
     handler::{EventHandler, Notification},
