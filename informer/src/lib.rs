@@ -13,6 +13,7 @@ pub mod store;
 pub mod handler;
 // Stages.
 pub mod delta_fifo;
+pub mod indexer;
 // Assembly.
 #[cfg(test)]
 mod fixtures;

@@ -1,0 +1,189 @@
+//! The shell: one writer that publishes, readers that load what was published last.
+
+use std::{fmt, sync::Arc};
+
+use arc_swap::ArcSwap;
+
+use super::{IndexFn, IndexerError, RecountError, Snapshot};
+use crate::{
+    known::Known,
+    object::{DecodeError, Metadata, Object, ObjectKey, ResourceVersion},
+    store::Store,
+};
+
+/// Reads an indexer. Cheap to clone; reading never waits and never blocks the writer.
+///
+/// Each call answers from what was published last; for several questions about one moment, ask a
+/// [`snapshot`](Self::snapshot).
+#[doc(alias = "ThreadSafeStore")]
+pub struct Indexer<K>(Arc<ArcSwap<Snapshot<K>>>);
+
+/// Changes an indexer. There is one for each.
+pub struct IndexerWriter<K>(Arc<ArcSwap<Snapshot<K>>>);
+
+// === impl IndexerWriter ===
+
+impl<K> IndexerWriter<K> {
+    /// The writer of a new, empty indexer.
+    pub fn new() -> Self {
+        Self(Arc::new(ArcSwap::from_pointee(Snapshot::new())))
+    }
+
+    /// A reader.
+    pub fn reader(&self) -> Indexer<K> {
+        Indexer(Arc::clone(&self.0))
+    }
+
+    /// Edits a copy of what is held and publishes it, once; readers see all of the edit or nothing.
+    ///
+    /// # Panics
+    ///
+    /// If `edit` panics; then nothing is published.
+    pub fn write<T>(&mut self, edit: impl FnOnce(&mut Snapshot<K>) -> T) -> T {
+        let mut draft = Snapshot::clone(&self.0.load());
+        let outcome = edit(&mut draft);
+        for failure in draft.take_failures() {
+            tracing::warn!(
+                index = %failure.index,
+                key = %failure.key,
+                error = %failure.reason,
+                "object not indexed",
+            );
+        }
+        self.0.store(Arc::new(draft));
+        outcome
+    }
+
+    /// Adds an index over what is held and what will be; at any time.
+    pub fn add_index(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        function: IndexFn<K>,
+    ) -> Result<(), IndexerError> {
+        self.write(|draft| draft.add_index(name, function))
+    }
+}
+
+impl<K> Default for IndexerWriter<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K> fmt::Debug for IndexerWriter<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("IndexerWriter")
+            .field(&self.0.load())
+            .finish()
+    }
+}
+
+// === impl Indexer ===
+
+impl<K> Indexer<K> {
+    /// What is held now, as of one moment.
+    pub fn snapshot(&self) -> Arc<Snapshot<K>> {
+        self.0.load_full()
+    }
+
+    /// The object under `key`.
+    pub fn get(&self, key: &ObjectKey) -> Option<Object<K>> {
+        self.0.load().get(key).cloned()
+    }
+
+    /// The object of this name; the empty namespace for cluster-scoped objects.
+    pub fn get_by_name(&self, namespace: &str, name: &str) -> Option<Object<K>> {
+        self.0.load().get_by_name(namespace, name).cloned()
+    }
+
+    /// All objects in order of their keys.
+    pub fn list(&self) -> Vec<Object<K>> {
+        self.0.load().iter().cloned().collect()
+    }
+
+    /// The objects of one namespace in order of their names; the empty one for cluster-scoped objects.
+    pub fn namespace(&self, namespace: &str) -> Vec<Object<K>> {
+        self.0.load().namespace(namespace).cloned().collect()
+    }
+
+    /// How many objects there are.
+    pub fn len(&self) -> usize {
+        self.0.load().len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// See [`Snapshot::by_index`].
+    #[doc(alias = "ByIndex")]
+    pub fn by_index(&self, name: &str, value: &str) -> Result<Vec<Object<K>>, IndexerError> {
+        self.0.load().by_index(name, value)
+    }
+
+    /// See [`Snapshot::index_keys`].
+    #[doc(alias = "IndexKeys")]
+    pub fn index_keys(&self, name: &str, value: &str) -> Result<Vec<ObjectKey>, IndexerError> {
+        self.0.load().index_keys(name, value)
+    }
+
+    /// See [`Snapshot::list_index_values`].
+    #[doc(alias = "ListIndexFuncValues")]
+    pub fn list_index_values(&self, name: &str) -> Result<Vec<Arc<str>>, IndexerError> {
+        self.0.load().list_index_values(name)
+    }
+
+    /// See [`Snapshot::undecodable`].
+    pub fn undecodable(&self) -> Vec<DecodeError> {
+        self.0.load().undecodable().cloned().collect()
+    }
+
+    /// The version at which this stands: every change up to it is shown.
+    #[doc(alias = "LastStoreSyncResourceVersion")]
+    pub fn resource_version(&self) -> ResourceVersion {
+        self.0.load().resource_version().clone()
+    }
+
+    /// See [`Snapshot::recount`].
+    pub fn recount(&self) -> Result<(), RecountError> {
+        self.snapshot().recount()
+    }
+}
+
+impl<K: Send + Sync> Store<K> for Indexer<K> {
+    fn get(&self, key: &ObjectKey) -> Option<Object<K>> {
+        self.get(key)
+    }
+
+    fn list(&self) -> Vec<Object<K>> {
+        self.list()
+    }
+
+    fn resource_version(&self) -> ResourceVersion {
+        self.resource_version()
+    }
+}
+
+impl<K: Send + Sync> Known<K> for Indexer<K> {
+    fn lookup(&self, metadata: &Metadata) -> Option<Object<K>> {
+        let snapshot = self.0.load();
+        let object = snapshot.get(&metadata.key)?;
+        let is_exact = !metadata.resource_version.is_unknown()
+            && *object.resource_version() == metadata.resource_version
+            && object.uid() == &*metadata.uid;
+        is_exact.then(|| object.clone())
+    }
+}
+
+impl<K> Clone for Indexer<K> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<K> fmt::Debug for Indexer<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Indexer").field(&self.0.load()).finish()
+    }
+}

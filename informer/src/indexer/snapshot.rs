@@ -1,0 +1,303 @@
+//! The pure core: objects, indices and the version at which they stand, as of one moment.
+
+use std::{fmt, mem, sync::Arc};
+
+use imbl::OrdMap;
+
+use super::{
+    IndexFn, IndexerError, RecountError,
+    index::Index,
+    query::{KeyOf, NamespaceEnd, NamespaceStart},
+};
+use crate::object::{DecodeError, Object, ObjectKey, ResourceVersion};
+
+/// The name of the index that every indexer has: objects by their namespace, the empty one for cluster-scoped objects.
+pub const NAMESPACE_INDEX: &str = "namespace";
+
+/// What an indexer holds at one moment. It never changes; editing a clone leaves it as it is.
+///
+/// # Memory
+///
+/// A clone is a few reference counts. It keeps the versions that it shows for as long as it lives.
+pub struct Snapshot<K> {
+    objects: OrdMap<ObjectKey, Object<K>>,
+    undecodable: OrdMap<ObjectKey, DecodeError>,
+    indices: Vec<(Arc<str>, Index<K>)>,
+    resource_version: ResourceVersion,
+    /// What index functions refused since the last publication.
+    failures: Vec<IndexFailure>,
+}
+
+/// An index function refused an object.
+#[derive(Clone, Debug)]
+pub(super) struct IndexFailure {
+    pub(super) index: Arc<str>,
+    pub(super) key: ObjectKey,
+    pub(super) reason: Arc<str>,
+}
+
+// === impl Snapshot ===
+
+impl<K> Snapshot<K> {
+    /// Holds nothing, at an unknown version, with the namespace index only.
+    pub fn new() -> Self {
+        Self {
+            objects: OrdMap::new(),
+            undecodable: OrdMap::new(),
+            indices: Vec::new(),
+            resource_version: ResourceVersion::unknown(),
+            failures: Vec::new(),
+        }
+    }
+
+    /// Puts `object` under its key; gives what was there.
+    ///
+    /// The key is no longer undecodable.
+    pub fn insert(&mut self, object: Object<K>) -> Option<Object<K>> {
+        let key = object.key().clone();
+        self.undecodable.remove(&key);
+        let old = self.objects.get(&key).cloned();
+        self.reindex(&key, old.as_ref(), Some(&object));
+        self.objects.insert(key, object);
+        old
+    }
+
+    /// Takes out what is under `key`, be it an object or the mark of an undecodable one; gives the object.
+    pub fn remove(&mut self, key: &ObjectKey) -> Option<Object<K>> {
+        self.undecodable.remove(key);
+        let old = self.objects.remove(key)?;
+        self.reindex(key, Some(&old), None);
+        Some(old)
+    }
+
+    /// Takes out what is under the error's key, and remembers that its newest version cannot be decoded.
+    pub fn mark_undecodable(&mut self, error: DecodeError) -> Option<Object<K>> {
+        let old = self.remove(&error.key);
+        self.undecodable.insert(error.key.clone(), error);
+        old
+    }
+
+    /// Says that everything up to `version` is shown.
+    pub fn set_resource_version(&mut self, version: ResourceVersion) {
+        self.resource_version = version;
+    }
+
+    /// Adds an index over what is held and what will be.
+    pub fn add_index(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        function: IndexFn<K>,
+    ) -> Result<(), IndexerError> {
+        let name = name.into();
+        if self.has_index(&name) {
+            let name = name.to_string();
+            return Err(IndexerError::DuplicateIndex { name });
+        }
+        let mut index = Index::new(function);
+        for (key, object) in &self.objects {
+            let outcome = index.apply(key, None, Some(object));
+            note_failure(&mut self.failures, &name, key, outcome);
+        }
+        self.indices.push((name, index));
+        Ok(())
+    }
+
+    /// The object under `key`.
+    pub fn get(&self, key: &ObjectKey) -> Option<&Object<K>> {
+        self.objects.get(key)
+    }
+
+    /// The object of this name; the empty namespace for cluster-scoped objects.
+    pub fn get_by_name(&self, namespace: &str, name: &str) -> Option<&Object<K>> {
+        self.objects.get(&KeyOf { namespace, name })
+    }
+
+    /// How many objects there are.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// All objects in order of their keys.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Object<K>> {
+        self.objects.values()
+    }
+
+    /// The objects whose keys come after `key`, in order; all of them after `None`.
+    pub fn iter_after<'a>(
+        &'a self,
+        key: Option<&'a ObjectKey>,
+    ) -> impl Iterator<Item = &'a Object<K>> {
+        use std::ops::Bound;
+        let start = key.map_or(Bound::Unbounded, Bound::Excluded);
+        let range = self
+            .objects
+            .range::<_, ObjectKey>((start, Bound::Unbounded));
+        range.map(|(_, object)| object)
+    }
+
+    /// The objects of one namespace in order of their names; the empty one for cluster-scoped objects.
+    pub fn namespace<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = &'a Object<K>> {
+        self.objects
+            .range(NamespaceStart(namespace)..)
+            .take_while(move |(key, _)| key.namespace() == namespace)
+            .map(|(_, object)| object)
+    }
+
+    /// The objects that the index `name` finds under `value`, in order of their keys.
+    #[doc(alias = "ByIndex")]
+    pub fn by_index(&self, name: &str, value: &str) -> Result<Vec<Object<K>>, IndexerError> {
+        if name == NAMESPACE_INDEX {
+            return Ok(self.namespace(value).cloned().collect());
+        }
+        let keys = self.index(name)?.keys(value);
+        Ok(keys.filter_map(|key| self.get(key)).cloned().collect())
+    }
+
+    /// The keys of the objects that the index `name` finds under `value`, in order.
+    #[doc(alias = "IndexKeys")]
+    pub fn index_keys(&self, name: &str, value: &str) -> Result<Vec<ObjectKey>, IndexerError> {
+        if name == NAMESPACE_INDEX {
+            let objects = self.namespace(value);
+            return Ok(objects.map(|object| object.key().clone()).collect());
+        }
+        Ok(self.index(name)?.keys(value).cloned().collect())
+    }
+
+    /// The values under which the index `name` finds anything, sorted.
+    #[doc(alias = "ListIndexFuncValues")]
+    pub fn list_index_values(&self, name: &str) -> Result<Vec<Arc<str>>, IndexerError> {
+        if name == NAMESPACE_INDEX {
+            return Ok(self.namespaces());
+        }
+        Ok(self.index(name)?.values().cloned().collect())
+    }
+
+    /// The objects for which the function of the index `name` failed, and what it said.
+    pub fn unindexed(&self, name: &str) -> Result<Vec<(ObjectKey, Arc<str>)>, IndexerError> {
+        if name == NAMESPACE_INDEX {
+            return Ok(Vec::new());
+        }
+        let unindexed = self.index(name)?.unindexed();
+        let own = |(key, reason): (&ObjectKey, &Arc<str>)| (key.clone(), Arc::clone(reason));
+        Ok(unindexed.map(own).collect())
+    }
+
+    /// The names of the indices, sorted.
+    pub fn index_names(&self) -> Vec<Arc<str>> {
+        let mut names = vec![Arc::from(NAMESPACE_INDEX)];
+        names.extend(self.indices.iter().map(|(name, _)| Arc::clone(name)));
+        names.sort();
+        names
+    }
+
+    /// The keys that exist on the server but cannot be decoded, with the reason, in order.
+    pub fn undecodable(&self) -> impl ExactSizeIterator<Item = &DecodeError> {
+        self.undecodable.values()
+    }
+
+    /// The report that the newest version under `key` cannot be decoded.
+    pub fn get_undecodable(&self, key: &ObjectKey) -> Option<&DecodeError> {
+        self.undecodable.get(key)
+    }
+
+    /// The version at which this stands: every change up to it is shown.
+    pub fn resource_version(&self) -> &ResourceVersion {
+        &self.resource_version
+    }
+
+    /// Checks that every index equals a count from the objects. Costs as much as building all indices.
+    pub fn recount(&self) -> Result<(), RecountError> {
+        for (key, object) in &self.objects {
+            if key != object.key() {
+                let key = object.key().clone();
+                return Err(RecountError::Misplaced { key });
+            }
+        }
+        self.indices
+            .iter()
+            .try_for_each(|(name, index)| index.recount(name, self.iter()))
+    }
+
+    pub(super) fn take_failures(&mut self) -> Vec<IndexFailure> {
+        mem::take(&mut self.failures)
+    }
+
+    fn reindex(&mut self, key: &ObjectKey, old: Option<&Object<K>>, new: Option<&Object<K>>) {
+        for (name, index) in &mut self.indices {
+            let outcome = index.apply(key, old, new);
+            note_failure(&mut self.failures, name, key, outcome);
+        }
+    }
+
+    fn has_index(&self, name: &str) -> bool {
+        name == NAMESPACE_INDEX || self.index(name).is_ok()
+    }
+
+    fn index(&self, name: &str) -> Result<&Index<K>, IndexerError> {
+        let found = self.indices.iter().find(|(own, _)| **own == *name);
+        found.map(|(_, index)| index).ok_or_else(|| {
+            let name = name.to_owned();
+            IndexerError::UnknownIndex { name }
+        })
+    }
+
+    fn namespaces(&self) -> Vec<Arc<str>> {
+        let mut namespaces: Vec<Arc<str>> = Vec::new();
+        let mut next = self.objects.get_min().map(|(key, _)| key);
+        while let Some(key) = next {
+            // Jumps over all other keys of this namespace.
+            let mut rest = self.objects.range(NamespaceEnd(key.namespace())..);
+            next = rest.next().map(|(key, _)| key);
+            namespaces.push(key.namespace().into());
+        }
+        namespaces
+    }
+}
+
+fn note_failure(
+    failures: &mut Vec<IndexFailure>,
+    index: &Arc<str>,
+    key: &ObjectKey,
+    outcome: Result<(), Arc<str>>,
+) {
+    if let Err(reason) = outcome {
+        failures.push(IndexFailure {
+            index: Arc::clone(index),
+            key: key.clone(),
+            reason,
+        });
+    }
+}
+
+impl<K> Default for Snapshot<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K> Clone for Snapshot<K> {
+    fn clone(&self) -> Self {
+        Self {
+            objects: self.objects.clone(),
+            undecodable: self.undecodable.clone(),
+            indices: self.indices.clone(),
+            resource_version: self.resource_version.clone(),
+            failures: self.failures.clone(),
+        }
+    }
+}
+
+impl<K> fmt::Debug for Snapshot<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("resource_version", &self.resource_version)
+            .field("len", &self.len())
+            .field("indices", &self.index_names())
+            .finish_non_exhaustive()
+    }
+}
