@@ -1,0 +1,79 @@
+//! Where uids, generated names and random timeouts come from: one seed, one stream of numbers for each use.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use uuid::Uuid;
+
+/// The characters of generated names: neither vowels nor look-alikes.
+const NAME_ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+/// The length of a generated suffix.
+const NAME_SUFFIX: usize = 5;
+/// A watch that names no timeout gets one from this range, in seconds.
+const WATCH_TIMEOUT_SECONDS: std::ops::Range<u64> = 1_800..3_600;
+
+/// The seeded generators of one server.
+///
+/// Each use has a stream of its own, so that a further read request (which draws an audit id) does not change
+/// the uid of the next object.
+#[derive(Debug)]
+pub(crate) struct Entropy {
+    objects: Mutex<ChaCha8Rng>,
+    audits: Mutex<ChaCha8Rng>,
+    watches: Mutex<ChaCha8Rng>,
+}
+
+// === impl Entropy ===
+
+impl Entropy {
+    pub(crate) fn new(seed: u64) -> Self {
+        let stream = |number| {
+            let mut generator = ChaCha8Rng::seed_from_u64(seed);
+            generator.set_stream(number);
+            Mutex::new(generator)
+        };
+        Self {
+            objects: stream(0),
+            audits: stream(1),
+            watches: stream(2),
+        }
+    }
+
+    /// A uid for an object.
+    pub(crate) fn uid(&self) -> Uuid {
+        draw_uuid(&self.objects)
+    }
+
+    /// What `generateName` appends.
+    pub(crate) fn name_suffix(&self) -> String {
+        let mut generator = lock(&self.objects);
+        (0..NAME_SUFFIX)
+            .map(|_| char::from(NAME_ALPHABET[generator.random_range(0..NAME_ALPHABET.len())]))
+            .collect()
+    }
+
+    /// An `Audit-Id` for a request that brings none.
+    pub(crate) fn audit_id(&self) -> Uuid {
+        draw_uuid(&self.audits)
+    }
+
+    /// How long a watch lasts that names no timeout.
+    pub(crate) fn watch_timeout(&self) -> Duration {
+        Duration::from_secs(lock(&self.watches).random_range(WATCH_TIMEOUT_SECONDS))
+    }
+}
+
+fn draw_uuid(generator: &Mutex<ChaCha8Rng>) -> Uuid {
+    let mut bytes = [0; 16];
+    lock(generator).fill(&mut bytes);
+    uuid::Builder::from_random_bytes(bytes).into_uuid()
+}
+
+/// A generator is valid at every step, also where a panic has poisoned its lock.
+fn lock(generator: &Mutex<ChaCha8Rng>) -> std::sync::MutexGuard<'_, ChaCha8Rng> {
+    generator.lock().unwrap_or_else(PoisonError::into_inner)
+}

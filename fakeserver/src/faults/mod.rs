@@ -1,0 +1,1 @@
+//! What goes wrong between the store and a client, on demand.

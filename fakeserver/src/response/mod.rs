@@ -1,0 +1,1 @@
+//! Objects, lists and frames become bytes.

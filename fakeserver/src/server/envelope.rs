@@ -1,0 +1,40 @@
+//! The headers that every answer has.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::Response,
+};
+use http::{HeaderName, HeaderValue, header};
+
+use super::Server;
+
+const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
+const FLOW_SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
+const PRIORITY_LEVEL: HeaderName = HeaderName::from_static("x-kubernetes-pf-prioritylevel-uid");
+
+/// Answers `request`, and puts on the answer what a client expects on each.
+pub(super) async fn wrap(
+    State(server): State<Arc<Server>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let audit_id = request.headers().get(AUDIT_ID).cloned();
+    let audit_id = audit_id.unwrap_or_else(|| text(&server.core.entropy.audit_id()));
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert(AUDIT_ID, audit_id);
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-cache, private"));
+    let (flow_schema, priority_level) = server.core.flow_control;
+    headers.insert(FLOW_SCHEMA, text(&flow_schema));
+    headers.insert(PRIORITY_LEVEL, text(&priority_level));
+    response
+}
+
+fn text(uid: &uuid::Uuid) -> HeaderValue {
+    HeaderValue::from_str(&uid.to_string()).expect("uids are ASCII")
+}

@@ -1,0 +1,166 @@
+//! The server as a whole: built in process, reached by any transport, controlled from behind the API.
+
+mod core;
+mod stats;
+mod builder;
+mod router;
+mod envelope;
+mod control;
+mod listen;
+#[cfg(feature = "client")]
+mod client;
+
+use std::{future::Future, sync::Arc};
+
+use axum::Router;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    storage::{Change, GroupResource, Range, StoredObject},
+    task::TaskSet,
+};
+
+pub(crate) use self::core::Core;
+pub use self::{builder::FakeServerBuilder, stats::Stats};
+
+/// A Kubernetes API server in this process. Clones are handles of the same server.
+///
+/// Its open watches end when the last handle, [router](Self::router) and client are gone.
+///
+/// # Examples
+///
+/// ```
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let server = fakeserver::FakeServer::builder().with_seed(7).build();
+/// let before = server.revision();
+/// server.reset();
+/// assert_eq!(server.revision(), before);
+/// server.shutdown().await;
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct FakeServer {
+    server: Arc<Server>,
+}
+
+/// What a request needs: the core that it works on, and where its tasks belong.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) core: Arc<Core>,
+    pub(crate) tasks: TaskSet,
+}
+
+// === impl FakeServer ===
+
+impl FakeServer {
+    /// Starts with the defaults of a simulation: seed 0, a clock from 2026 on tokio's time, and all history kept.
+    pub fn builder() -> FakeServerBuilder {
+        FakeServerBuilder::default()
+    }
+
+    fn new(core: Core) -> Self {
+        Self {
+            server: Arc::new(Server {
+                core: Arc::new(core),
+                tasks: TaskSet::new(),
+            }),
+        }
+    }
+
+    /// The whole API as a service, for any transport.
+    pub fn router(&self) -> Router {
+        router::router(Arc::clone(&self.server))
+    }
+
+    /// Serves HTTP/1.1, and HTTP/2 by prior knowledge, until `stop` fires or the server is shut down.
+    ///
+    /// Then open watches end, and connections get a few seconds to finish their requests.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, its connections are dropped with it.
+    pub fn serve(
+        &self,
+        listener: TcpListener,
+        stop: CancellationToken,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        listen::serve(Arc::clone(&self.server), listener, stop)
+    }
+
+    /// The revision of the last write.
+    pub fn revision(&self) -> u64 {
+        self.core().storage.revision().get()
+    }
+
+    /// Forgets the history up to now: lists of older revisions, and the continuation of older lists, are answered
+    /// with 410. Watches go on, and can still start where they could.
+    pub fn compact(&self) {
+        self.core().storage.compact();
+    }
+
+    /// [Compacts](Self::compact), and lets no watch start at an older revision: it is told so by an ERROR event, 410.
+    ///
+    /// [`history`](Self::history) still tells what was.
+    pub fn expire(&self) {
+        self.core().storage.expire();
+    }
+
+    /// Ends every open watch, cleanly, without what it has not sent yet.
+    pub fn disconnect(&self) {
+        self.core().watchers.disconnect();
+    }
+
+    /// Makes it the server that it was when it was built: open watches end, revisions and counts begin anew.
+    ///
+    /// Time, uids and installed faults go on.
+    pub fn reset(&self) {
+        self.core().reset();
+    }
+
+    /// What the server has done so far.
+    pub fn stats(&self) -> Stats {
+        self.core().stats()
+    }
+
+    /// The objects of a resource as they are now, in the order of a list: by `namespace/name`, byte for byte.
+    ///
+    /// The versions of a resource show the same objects.
+    pub fn objects(&self, group: &str, _version: &str, resource: &str) -> Vec<Arc<StoredObject>> {
+        let resource = GroupResource::new(group, resource);
+        let snapshot = self.core().storage.view(|view| view.snapshot(&resource));
+        snapshot.objects(&Range::All, None).cloned().collect()
+    }
+
+    /// The writes to a resource after the revision `after`, oldest first, as far back as they are kept.
+    pub fn history(
+        &self,
+        group: &str,
+        _version: &str,
+        resource: &str,
+        after: u64,
+    ) -> Vec<Arc<Change>> {
+        let resource = GroupResource::new(group, resource);
+        self.core().storage.view(|view| {
+            view.log(
+                &resource,
+                &Range::All,
+                crate::revision::Revision::new(after),
+            )
+        })
+    }
+
+    /// Ends open watches and connections, and waits until all tasks of the server have ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the tasks still end, but nobody waits for them.
+    pub async fn shutdown(&self) {
+        self.server.tasks.shutdown().await;
+    }
+
+    fn core(&self) -> &Core {
+        &self.server.core
+    }
+}

@@ -1,0 +1,134 @@
+//! One write: what a key held before and after it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use super::{ObjectKey, StoredObject, key::GroupResource};
+use crate::revision::Revision;
+
+/// What a write did to its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "complete by definition: a key is filled, replaced or emptied"
+)]
+pub enum ChangeKind {
+    /// There was no object.
+    Created,
+    /// There was one, and there is one.
+    Updated,
+    /// There is none any more.
+    Deleted,
+}
+
+/// One write, with the watch frames that were made of it.
+#[derive(Debug)]
+pub struct Change {
+    revision: Revision,
+    state: State,
+    pub(super) committed: Instant,
+    frames: FrameCache,
+}
+
+#[derive(Debug)]
+enum State {
+    Created(Arc<StoredObject>),
+    Updated(Arc<StoredObject>, Arc<StoredObject>),
+    Deleted(Arc<StoredObject>),
+}
+
+/// The encodings of one change, by what distinguishes them. A handful at most, so a list serves.
+#[derive(Debug, Default)]
+struct FrameCache(Mutex<Vec<(Box<[u8]>, Bytes)>>);
+
+// === impl Change ===
+
+impl Change {
+    /// A write that replaces `before` by `after`; one of them is present.
+    pub(super) fn new(
+        revision: Revision,
+        before: Option<Arc<StoredObject>>,
+        after: Option<Arc<StoredObject>>,
+        committed: Instant,
+    ) -> Option<Self> {
+        let state = match (before, after) {
+            (None, Some(after)) => State::Created(after),
+            (Some(before), Some(after)) => State::Updated(before, after),
+            (Some(before), None) => State::Deleted(before),
+            (None, None) => return None,
+        };
+        Some(Self {
+            revision,
+            state,
+            committed,
+            frames: FrameCache::default(),
+        })
+    }
+
+    /// The revision that the write took.
+    pub fn revision(&self) -> u64 {
+        self.revision.get()
+    }
+
+    /// What the write did.
+    pub fn kind(&self) -> ChangeKind {
+        match self.state {
+            State::Created(_) => ChangeKind::Created,
+            State::Updated(..) => ChangeKind::Updated,
+            State::Deleted(_) => ChangeKind::Deleted,
+        }
+    }
+
+    /// The object that the write replaced or deleted.
+    pub fn before(&self) -> Option<&Arc<StoredObject>> {
+        match &self.state {
+            State::Created(_) => None,
+            State::Updated(before, _) | State::Deleted(before) => Some(before),
+        }
+    }
+
+    /// The object that the write left.
+    pub fn after(&self) -> Option<&Arc<StoredObject>> {
+        match &self.state {
+            State::Created(after) | State::Updated(_, after) => Some(after),
+            State::Deleted(_) => None,
+        }
+    }
+
+    /// The object that the change is about: the new one, or the last one.
+    pub(crate) fn subject(&self) -> &Arc<StoredObject> {
+        match &self.state {
+            State::Created(object) | State::Updated(_, object) | State::Deleted(object) => object,
+        }
+    }
+
+    pub(crate) fn key(&self) -> &ObjectKey {
+        self.subject().key()
+    }
+
+    pub(crate) fn resource(&self) -> &GroupResource {
+        self.subject().resource()
+    }
+
+    /// What the change adds to the history: the bytes that it superseded, those of its frame, and the copied path of
+    /// a persistent map.
+    pub(super) fn history_bytes(&self) -> u64 {
+        const COPIED_PATH: usize = 3 << 10;
+        let superseded = self.before().map_or(0, |before| before.json().len());
+        (superseded + self.subject().json().len() + COPIED_PATH) as u64
+    }
+
+    /// The frame that is known by `key`, encoded by `encode` on first use and shared from then on.
+    pub(crate) fn frame(&self, key: &[u8], encode: impl FnOnce() -> Bytes) -> Bytes {
+        // A panic in `encode` leaves the list as it was.
+        let mut frames = self.frames.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, frame)) = frames.iter().find(|(known, _)| **known == *key) {
+            return frame.clone();
+        }
+        let frame = encode();
+        frames.push((key.into(), frame.clone()));
+        frame
+    }
+}

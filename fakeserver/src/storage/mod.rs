@@ -1,0 +1,33 @@
+//! The state: every write takes the next revision, and every state since the last compaction can be read again.
+//!
+//! ```text
+//! transact ──► Change (revision, before, after) ──┬─► Table: objects now, and as they were after each change
+//!                                                 └─► ChangeSink: the watch cache, told in order, under the lock
+//! ```
+//!
+//! Objects are serialized once, when they are written ([`StoredObject`]); lists and watch frames are made of those bytes.
+//! The maps of a [`Table`] are persistent, so a reader takes a [`Snapshot`] in constant time and walks it without the lock,
+//! whatever is written or compacted meanwhile.
+
+mod key;
+mod object;
+mod change;
+mod table;
+mod compaction;
+mod state;
+mod transaction;
+mod store;
+pub(crate) mod continue_token;
+
+pub use self::{
+    change::{Change, ChangeKind},
+    compaction::Compaction,
+    object::StoredObject,
+};
+pub(crate) use self::{
+    key::{GroupResource, ObjectKey},
+    state::{HistoryError, TooOld, View},
+    store::{ChangeSink, Storage},
+    table::{Range, Snapshot},
+    transaction::Transaction,
+};

@@ -1,0 +1,216 @@
+//! An object as it is stored: serialized once, with what lists and watches ask for beside the bytes.
+
+use std::{collections::BTreeMap, ops};
+
+use bytes::Bytes;
+use serde_json::{Map, Value};
+
+use super::{ObjectKey, key::GroupResource};
+use crate::revision::Revision;
+
+/// The order in which the API writes `metadata`.
+const METADATA_ORDER: [&str; 15] = [
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "labels",
+    "annotations",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+];
+
+/// One version of one object.
+///
+/// The bytes hold neither `kind` nor `apiVersion`: a list item is the bytes as they are, everything else puts a head
+/// before them.
+#[derive(Debug, Clone)]
+pub struct StoredObject {
+    key: ObjectKey,
+    revision: Revision,
+    uid: String,
+    labels: BTreeMap<String, String>,
+    fields: BTreeMap<String, String>,
+    json: Bytes,
+    /// Where the value of `metadata` is.
+    metadata: ops::Range<usize>,
+    /// Where the digits of `metadata.resourceVersion` are.
+    version: ops::Range<usize>,
+}
+
+// === impl StoredObject ===
+
+impl StoredObject {
+    /// Serializes `object` as it stands at `revision`. `fields` are what field selectors may ask for.
+    pub(super) fn new(
+        key: ObjectKey,
+        revision: Revision,
+        object: Value,
+        fields: BTreeMap<String, String>,
+    ) -> Self {
+        let mut object = match object {
+            Value::Object(object) => object,
+            _ => Map::new(),
+        };
+        let mut metadata = match object.remove("metadata") {
+            Some(Value::Object(metadata)) => metadata,
+            _ => Map::new(),
+        };
+        object.remove("kind");
+        object.remove("apiVersion");
+        metadata.insert("resourceVersion".into(), revision.to_string().into());
+
+        let uid = text(&metadata, "uid");
+        let labels = match metadata.get("labels") {
+            Some(Value::Object(labels)) => labels
+                .iter()
+                .filter_map(|(label, value)| Some((label.clone(), value.as_str()?.to_owned())))
+                .collect(),
+            _ => BTreeMap::new(),
+        };
+        let (json, metadata, version) = serialize(&metadata, &object);
+        Self {
+            key,
+            revision,
+            uid,
+            labels,
+            fields,
+            json,
+            metadata,
+            version,
+        }
+    }
+
+    pub(crate) fn key(&self) -> &ObjectKey {
+        &self.key
+    }
+
+    pub(crate) fn resource(&self) -> &GroupResource {
+        self.key.resource()
+    }
+
+    /// The namespace, or nothing for an object of the cluster.
+    pub fn namespace(&self) -> Option<&str> {
+        self.key.namespace()
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        self.key.name()
+    }
+
+    /// `metadata.uid`.
+    pub fn uid(&self) -> &str {
+        &self.uid
+    }
+
+    /// The revision of the write that made this version: its `metadata.resourceVersion`.
+    pub fn revision(&self) -> u64 {
+        self.revision.get()
+    }
+
+    /// `metadata.labels`.
+    pub fn labels(&self) -> &BTreeMap<String, String> {
+        &self.labels
+    }
+
+    /// The values that field selectors may ask for, apart from name and namespace.
+    pub(crate) fn fields(&self) -> &BTreeMap<String, String> {
+        &self.fields
+    }
+
+    /// The object as JSON, without `kind` and `apiVersion`.
+    pub fn json(&self) -> &Bytes {
+        &self.json
+    }
+
+    /// The JSON of `metadata`.
+    pub(crate) fn metadata_json(&self) -> Bytes {
+        self.json.slice(self.metadata.clone())
+    }
+
+    /// The object's bytes in three parts, the middle one being the digits of its version.
+    pub(crate) fn around_version(&self) -> (&[u8], &[u8], &[u8]) {
+        split(&self.json, &self.version)
+    }
+
+    /// The bytes of `metadata` in three parts, the middle one being the digits of its version.
+    pub(crate) fn metadata_around_version(&self) -> (&[u8], &[u8], &[u8]) {
+        let offset = self.metadata.start;
+        split(
+            &self.json[self.metadata.clone()],
+            &(self.version.start - offset..self.version.end - offset),
+        )
+    }
+
+    /// The object as a value, without `kind` and `apiVersion`.
+    pub fn to_value(&self) -> Value {
+        serde_json::from_slice(&self.json).expect("stored objects are serialized values")
+    }
+}
+
+/// Writes `{"metadata":{...},...}` and tells where the metadata and the digits of the version are.
+fn serialize(
+    metadata: &Map<String, Value>,
+    rest: &Map<String, Value>,
+) -> (Bytes, ops::Range<usize>, ops::Range<usize>) {
+    let mut json = Vec::with_capacity(512);
+    let mut version = 0..0;
+    json.extend_from_slice(b"{\"metadata\":");
+    let start = json.len();
+    json.push(b'{');
+    let known = METADATA_ORDER
+        .iter()
+        .filter_map(|field| metadata.get_key_value(*field));
+    let unknown = metadata
+        .iter()
+        .filter(|(field, _)| !METADATA_ORDER.contains(&field.as_str()));
+    for (field, value) in known.chain(unknown) {
+        let value_start = write_member(&mut json, field, value);
+        if field == "resourceVersion" {
+            version = value_start + 1..json.len() - 1;
+        }
+    }
+    json.push(b'}');
+    let end = json.len();
+    for (field, value) in rest {
+        write_member(&mut json, field, value);
+    }
+    json.push(b'}');
+    (json.into(), start..end, version)
+}
+
+/// Writes `"field":value`, with a comma unless it is the first of its object. Returns where the value begins.
+fn write_member(json: &mut Vec<u8>, field: &str, value: &Value) -> usize {
+    if json.last() != Some(&b'{') {
+        json.push(b',');
+    }
+    serde_json::to_writer(&mut *json, field).expect("strings serialize into memory");
+    json.push(b':');
+    let start = json.len();
+    serde_json::to_writer(&mut *json, value).expect("values serialize into memory");
+    start
+}
+
+fn split<'a>(bytes: &'a [u8], middle: &ops::Range<usize>) -> (&'a [u8], &'a [u8], &'a [u8]) {
+    (
+        &bytes[..middle.start],
+        &bytes[middle.clone()],
+        &bytes[middle.end..],
+    )
+}
+
+fn text(object: &Map<String, Value>, field: &str) -> String {
+    object
+        .get(field)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_owned()
+}

@@ -1,0 +1,212 @@
+//! The pure core of the store: tables, the revision, and what has been forgotten.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use tokio::time::Instant;
+
+use super::{
+    Change, Compaction, ObjectKey, StoredObject,
+    key::GroupResource,
+    table::{Range, Snapshot, Table},
+};
+use crate::revision::Revision;
+
+/// All objects of all resources, with their history. It is read through a [`View`].
+#[derive(Debug)]
+pub(super) struct State {
+    revision: Revision,
+    tables: BTreeMap<GroupResource, Table>,
+    /// Lists of older revisions are refused.
+    compacted: Revision,
+    /// Watches from older revisions are refused, whatever the tables still know.
+    watchable: Revision,
+    compaction: Compaction,
+    history_bytes: u64,
+}
+
+/// Why a past state cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HistoryError {
+    /// It was forgotten.
+    Compacted,
+    /// It has not come yet; the store stands at `current`.
+    Future {
+        /// The present revision.
+        current: Revision,
+    },
+}
+
+/// A watch cannot start where it was asked to: changes after that were forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooOld {
+    /// The oldest revision that a watch can start at.
+    pub(crate) oldest: Revision,
+}
+
+// === impl State ===
+
+impl State {
+    pub(super) fn new(compaction: Compaction) -> Self {
+        Self {
+            revision: Revision::FIRST,
+            tables: BTreeMap::new(),
+            compacted: Revision::default(),
+            watchable: Revision::default(),
+            compaction,
+            history_bytes: 0,
+        }
+    }
+
+    /// Takes a change, which must have the next revision.
+    pub(super) fn apply(&mut self, change: Arc<Change>) {
+        debug_assert_eq!(
+            change.revision(),
+            self.revision.next().get(),
+            "every write takes the next revision"
+        );
+        self.revision = Revision::new(change.revision());
+        self.history_bytes += change.history_bytes();
+        self.tables
+            .entry(change.resource().clone())
+            .or_insert_with(Table::new)
+            .apply(change);
+    }
+
+    /// Forgets what is too old or too much at `now`.
+    pub(super) fn compact_due(&mut self, now: Instant) {
+        let mut forgotten = Revision::default();
+        if let Some(age) = self.compaction.age {
+            for table in self.tables.values_mut() {
+                while let Some(due) = table
+                    .oldest_change()
+                    .filter(|change| now.saturating_duration_since(change.committed) >= age)
+                    .map(|change| Revision::new(change.revision()))
+                {
+                    self.history_bytes -= table.forget_changes(due);
+                    forgotten = forgotten.max(due);
+                }
+            }
+        }
+        if let Some(limit) = self.compaction.bytes {
+            while self.history_bytes > limit {
+                let Some((oldest, table)) = self
+                    .tables
+                    .values_mut()
+                    .filter_map(|table| Some((table.oldest_change()?.revision(), table)))
+                    .min_by_key(|(revision, _)| *revision)
+                else {
+                    break;
+                };
+                let oldest = Revision::new(oldest);
+                self.history_bytes -= table.forget_changes(oldest);
+                forgotten = forgotten.max(oldest);
+            }
+        }
+        if forgotten > self.compacted {
+            self.forget_states(forgotten);
+        }
+    }
+
+    /// Forgets every past state; watches go on, and can start wherever they could.
+    pub(super) fn compact(&mut self) {
+        self.forget_states(self.revision);
+    }
+
+    /// Forgets every past state, and lets no watch start before now.
+    ///
+    /// The changes themselves stay until age or size end them, so that an oracle can still read them.
+    pub(super) fn expire(&mut self) {
+        self.watchable = self.revision;
+        self.forget_states(self.revision);
+    }
+
+    fn forget_states(&mut self, revision: Revision) {
+        self.compacted = revision;
+        for table in self.tables.values_mut() {
+            table.forget_states(revision);
+        }
+    }
+}
+
+/// Reads a [`State`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a>(pub(super) &'a State);
+
+// === impl View ===
+
+impl<'a> View<'a> {
+    /// The revision of the last write.
+    pub(crate) fn revision(self) -> Revision {
+        self.0.revision
+    }
+
+    pub(crate) fn get(self, key: &ObjectKey) -> Option<&'a Arc<StoredObject>> {
+        self.0.tables.get(key.resource())?.get(key.path())
+    }
+
+    /// The resources that were ever written to.
+    pub(crate) fn resources(self) -> impl Iterator<Item = &'a GroupResource> {
+        self.0.tables.keys()
+    }
+
+    /// The objects of a resource as they are now.
+    pub(crate) fn snapshot(self, resource: &GroupResource) -> Snapshot {
+        self.0
+            .tables
+            .get(resource)
+            .map_or_else(Snapshot::empty, Table::snapshot)
+    }
+
+    /// The objects of a resource as they were at `revision`.
+    pub(crate) fn snapshot_at(
+        self,
+        resource: &GroupResource,
+        revision: Revision,
+    ) -> Result<Snapshot, HistoryError> {
+        if revision > self.0.revision {
+            return Err(HistoryError::Future {
+                current: self.0.revision,
+            });
+        }
+        if revision < self.0.compacted {
+            return Err(HistoryError::Compacted);
+        }
+        Ok(self
+            .0
+            .tables
+            .get(resource)
+            .map_or_else(Snapshot::empty, |table| table.snapshot_at(revision)))
+    }
+
+    /// Every change of `range` after `revision`, oldest first; or that some of them were forgotten.
+    pub(crate) fn changes_since(
+        self,
+        resource: &GroupResource,
+        range: &Range,
+        revision: Revision,
+    ) -> Result<Vec<Arc<Change>>, TooOld> {
+        let table = self.0.tables.get(resource);
+        let forgotten = table.map_or(Revision::default(), Table::forgotten);
+        let oldest = forgotten.max(self.0.watchable);
+        if revision < oldest {
+            return Err(TooOld { oldest });
+        }
+        Ok(self.log(resource, range, revision))
+    }
+
+    /// The changes after `revision` that are still known, oldest first.
+    pub(crate) fn log(
+        self,
+        resource: &GroupResource,
+        range: &Range,
+        revision: Revision,
+    ) -> Vec<Arc<Change>> {
+        self.0.tables.get(resource).map_or_else(Vec::new, |table| {
+            table
+                .changes_since(revision)
+                .filter(|change| range.contains(change.subject()))
+                .map(Arc::clone)
+                .collect()
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! The state under its lock: transactions in, views out.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    sync::Notify,
+    time::{Instant, timeout},
+};
+
+use super::{Change, Compaction, Transaction, View, state::State, transaction::SelectableFields};
+use crate::revision::Revision;
+
+/// The one store of a server.
+pub(crate) struct Storage {
+    state: Mutex<State>,
+    compaction: Compaction,
+    fields: SelectableFields,
+    sink: Arc<dyn ChangeSink>,
+    /// Told of each new revision. Its waiters wake in the order in which they came.
+    advanced: Notify,
+}
+
+/// Hears of every change in the order of revisions, under the store's lock: it must be quick, and must not call the store.
+pub(crate) trait ChangeSink: Send + Sync {
+    /// `change` is visible from now on.
+    fn changed(&self, change: &Arc<Change>);
+
+    /// The store is empty, and its revisions begin anew.
+    fn reset(&self);
+}
+
+// === impl Storage ===
+
+impl Storage {
+    pub(crate) fn new(
+        compaction: Compaction,
+        fields: SelectableFields,
+        sink: Arc<dyn ChangeSink>,
+    ) -> Self {
+        Self {
+            state: Mutex::new(State::new(compaction)),
+            compaction,
+            fields,
+            sink,
+            advanced: Notify::new(),
+        }
+    }
+
+    /// Runs `work` alone on the store. Its writes take effect together when it succeeds; if it fails, nothing changes.
+    pub(crate) fn transact<T, E>(
+        &self,
+        work: impl FnOnce(&mut Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let now = Instant::now();
+        let mut state = self.lock();
+        let mut transaction = Transaction::new(View(&state), now, self.fields);
+        let answer = work(&mut transaction)?;
+        let changes = transaction.into_changes();
+        if changes.is_empty() {
+            return Ok(answer);
+        }
+        for change in changes.into_iter().map(Arc::new) {
+            state.apply(Arc::clone(&change));
+            self.sink.changed(&change);
+        }
+        state.compact_due(now);
+        drop(state);
+        self.advanced.notify_waiters();
+        Ok(answer)
+    }
+
+    /// Runs `look` on the store while nothing is written. It must be quick: take snapshots, and walk them afterwards.
+    pub(crate) fn view<T>(&self, look: impl FnOnce(View<'_>) -> T) -> T {
+        let mut state = self.lock();
+        state.compact_due(Instant::now());
+        look(View(&state))
+    }
+
+    /// Waits until the store has reached `revision`, at most for `limit`. Tells where it stands, if it has not.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped.
+    pub(crate) async fn reach(&self, revision: Revision, limit: Duration) -> Result<(), Revision> {
+        let reached = async {
+            loop {
+                let mut advanced = std::pin::pin!(self.advanced.notified());
+                // Listens before it looks, so that a write in between is not missed.
+                advanced.as_mut().enable();
+                if self.revision() >= revision {
+                    return;
+                }
+                advanced.await;
+            }
+        };
+        match timeout(limit, reached).await {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.revision()),
+        }
+    }
+
+    pub(crate) fn revision(&self) -> Revision {
+        View(&self.lock()).revision()
+    }
+
+    /// See [`FakeServer::compact`](crate::FakeServer::compact).
+    pub(crate) fn compact(&self) {
+        self.lock().compact();
+    }
+
+    /// See [`FakeServer::expire`](crate::FakeServer::expire).
+    pub(crate) fn expire(&self) {
+        self.lock().expire();
+    }
+
+    /// Empties the store. Revisions begin anew.
+    pub(crate) fn reset(&self) {
+        let mut state = self.lock();
+        *state = State::new(self.compaction);
+        self.sink.reset();
+    }
+
+    /// The state is valid whenever the lock is free: a transaction that panics has written nothing yet.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the state: it may be locked by whoever prints this.
+        f.debug_struct("Storage")
+            .field("compaction", &self.compaction)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,206 @@
+//! The objects of one resource, now and at every revision that is not forgotten.
+
+use std::{collections::VecDeque, ops::Bound, sync::Arc};
+
+use imbl::OrdMap;
+
+use super::{Change, StoredObject};
+use crate::revision::Revision;
+
+type Objects = OrdMap<Arc<str>, Arc<StoredObject>>;
+
+/// The objects of one resource.
+#[derive(Debug)]
+pub(super) struct Table {
+    /// The state after each change, oldest first; never empty. Neighbours share all but the changed path.
+    states: VecDeque<(Revision, Objects)>,
+    /// The changes that are kept, oldest first.
+    log: VecDeque<Arc<Change>>,
+    /// The last change that was forgotten.
+    forgotten: Revision,
+}
+
+/// The objects of one resource as they were at one revision.
+#[derive(Debug, Clone)]
+pub(crate) struct Snapshot {
+    objects: Objects,
+}
+
+/// Which keys of a resource.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Range {
+    /// Every key.
+    All,
+    /// The keys of one namespace.
+    Namespace(Arc<str>),
+}
+
+// === impl Table ===
+
+impl Table {
+    pub(super) fn new() -> Self {
+        Self {
+            states: VecDeque::from([(Revision::default(), Objects::new())]),
+            log: VecDeque::new(),
+            forgotten: Revision::default(),
+        }
+    }
+
+    /// Takes the next change of this resource.
+    pub(super) fn apply(&mut self, change: Arc<Change>) {
+        let mut objects = self.current().clone();
+        let path = change.key().path();
+        match change.after() {
+            Some(after) => {
+                objects.insert(Arc::clone(path), Arc::clone(after));
+            }
+            None => {
+                objects.remove(&**path);
+            }
+        }
+        self.states
+            .push_back((Revision::new(change.revision()), objects));
+        self.log.push_back(change);
+    }
+
+    /// Forgets every state that was superseded by `revision`.
+    pub(super) fn forget_states(&mut self, revision: Revision) {
+        while self
+            .states
+            .get(1)
+            .is_some_and(|(next, _)| *next <= revision)
+        {
+            self.states.pop_front();
+        }
+    }
+
+    /// Forgets every change up to `revision`, and returns how many bytes of history they were.
+    pub(super) fn forget_changes(&mut self, revision: Revision) -> u64 {
+        let mut bytes = 0;
+        while let Some(change) = self
+            .log
+            .pop_front_if(|change| change.revision() <= revision.get())
+        {
+            self.forgotten = Revision::new(change.revision());
+            bytes += change.history_bytes();
+        }
+        bytes
+    }
+
+    /// The last change that was forgotten: a watch from before it would have a gap.
+    pub(super) fn forgotten(&self) -> Revision {
+        self.forgotten
+    }
+
+    pub(super) fn oldest_change(&self) -> Option<&Arc<Change>> {
+        self.log.front()
+    }
+
+    pub(super) fn get(&self, path: &str) -> Option<&Arc<StoredObject>> {
+        self.current().get(path)
+    }
+
+    /// The state now.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        Snapshot {
+            objects: self.current().clone(),
+        }
+    }
+
+    /// The state at `revision`, which must not have been forgotten.
+    pub(super) fn snapshot_at(&self, revision: Revision) -> Snapshot {
+        let after = self.states.partition_point(|(made, _)| *made <= revision);
+        Snapshot {
+            objects: self.states[after.saturating_sub(1)].1.clone(),
+        }
+    }
+
+    /// The changes after `revision`, oldest first.
+    pub(super) fn changes_since(
+        &self,
+        revision: Revision,
+    ) -> impl Iterator<Item = &Arc<Change>> + use<'_> {
+        let start = self
+            .log
+            .partition_point(|change| change.revision() <= revision.get());
+        self.log.range(start..)
+    }
+
+    fn current(&self) -> &Objects {
+        &self
+            .states
+            .back()
+            .expect("a table always has its present state")
+            .1
+    }
+}
+
+// === impl Snapshot ===
+
+impl Snapshot {
+    /// A resource that nothing was ever written to.
+    pub(super) fn empty() -> Self {
+        Self {
+            objects: Objects::new(),
+        }
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Option<&Arc<StoredObject>> {
+        self.objects.get(path)
+    }
+
+    /// The objects of `range` in the order of their paths, those from `start` on.
+    pub(crate) fn objects<'a>(
+        &'a self,
+        range: &Range,
+        start: Option<&str>,
+    ) -> impl Iterator<Item = &'a Arc<StoredObject>> + use<'a> {
+        let (first, end) = range.bounds();
+        let from = match start {
+            Some(start) if start > first.as_str() => start,
+            _ => &first,
+        };
+        let to = end.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+        // An empty interval is a legal question, but not to a map.
+        let from = match &end {
+            Some(end) if from > end.as_str() => end,
+            _ => from,
+        };
+        self.objects
+            .range::<_, str>((Bound::Included(from), to))
+            .map(|(_, object)| object)
+    }
+}
+
+// === impl Range ===
+
+impl Range {
+    /// The keys of `namespace`, or all.
+    pub(crate) fn of(namespace: Option<&str>) -> Self {
+        namespace.map_or(Self::All, |namespace| Self::Namespace(namespace.into()))
+    }
+
+    pub(crate) fn contains(&self, object: &StoredObject) -> bool {
+        match self {
+            Self::All => true,
+            Self::Namespace(namespace) => object.namespace() == Some(namespace),
+        }
+    }
+
+    /// The part of a path that all keys of the range have in common.
+    pub(crate) fn prefix(&self) -> String {
+        match self {
+            Self::All => String::new(),
+            Self::Namespace(namespace) => format!("{namespace}/"),
+        }
+    }
+
+    /// The first path of the range, and the first behind it.
+    fn bounds(&self) -> (String, Option<String>) {
+        match self {
+            Self::All => (String::new(), None),
+            // '0' is the character after '/'.
+            Self::Namespace(namespace) => (format!("{namespace}/"), Some(format!("{namespace}0"))),
+        }
+    }
+}

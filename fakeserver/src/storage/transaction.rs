@@ -1,0 +1,120 @@
+//! Reads and writes that take effect together or not at all.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::{Change, ObjectKey, Range, StoredObject, View, key::GroupResource};
+use crate::revision::Revision;
+
+/// What field selectors may ask for in an object of a resource.
+pub(crate) type SelectableFields = fn(&GroupResource, &Value) -> BTreeMap<String, String>;
+
+/// Writes over a [`View`]. They are seen by its own reads at once, and by everybody else when it is committed.
+#[derive(Debug)]
+pub(crate) struct Transaction<'a> {
+    view: View<'a>,
+    now: Instant,
+    fields: SelectableFields,
+    revision: Revision,
+    written: BTreeMap<ObjectKey, Option<Arc<StoredObject>>>,
+    changes: Vec<Change>,
+}
+
+// === impl Transaction ===
+
+impl<'a> Transaction<'a> {
+    pub(super) fn new(view: View<'a>, now: Instant, fields: SelectableFields) -> Self {
+        Self {
+            view,
+            now,
+            fields,
+            revision: view.revision(),
+            written: BTreeMap::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Stores `object` under `key`. It takes the next revision, which is written into its `metadata.resourceVersion`;
+    /// its `kind` and `apiVersion` are left out.
+    pub(crate) fn put(&mut self, key: &ObjectKey, object: Value) -> Arc<StoredObject> {
+        let fields = (self.fields)(key.resource(), &object);
+        let revision = self.revision.next();
+        let after = Arc::new(StoredObject::new(key.clone(), revision, object, fields));
+        self.write(key, Some(Arc::clone(&after)));
+        after
+    }
+
+    /// Removes what is under `key`, and returns it as it was. If there is nothing, nothing changes.
+    pub(crate) fn delete(&mut self, key: &ObjectKey) -> Option<Arc<StoredObject>> {
+        let before = self.get(key)?;
+        self.write(key, None);
+        Some(before)
+    }
+
+    /// The revision of the last write, this transaction's own included.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision.get()
+    }
+
+    pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<StoredObject>> {
+        match self.written.get(key) {
+            Some(written) => written.clone(),
+            None => self.view.get(key).cloned(),
+        }
+    }
+
+    /// The objects of a resource, of one namespace or of all, in the order of their paths.
+    pub(crate) fn list(
+        &self,
+        resource: &GroupResource,
+        namespace: Option<&str>,
+    ) -> Vec<Arc<StoredObject>> {
+        let range = Range::of(namespace);
+        let stored = self.view.snapshot(resource);
+        let mut objects: BTreeMap<Arc<str>, Arc<StoredObject>> = stored
+            .objects(&range, None)
+            .map(|object| (Arc::clone(object.key().path()), Arc::clone(object)))
+            .collect();
+        for (key, written) in &self.written {
+            match written {
+                _ if key.resource() != resource => {}
+                None => {
+                    objects.remove(key.path());
+                }
+                Some(object) if range.contains(object) => {
+                    objects.insert(Arc::clone(key.path()), Arc::clone(object));
+                }
+                Some(_) => {}
+            }
+        }
+        objects.into_values().collect()
+    }
+
+    /// The objects of all resources in one namespace.
+    pub(crate) fn list_namespace(&self, namespace: &str) -> Vec<Arc<StoredObject>> {
+        let mut resources: Vec<&GroupResource> = self.view.resources().collect();
+        resources.extend(self.written.keys().map(ObjectKey::resource));
+        resources.sort_unstable();
+        resources.dedup();
+        resources
+            .into_iter()
+            .flat_map(|resource| self.list(resource, Some(namespace)))
+            .collect()
+    }
+
+    pub(super) fn into_changes(self) -> Vec<Change> {
+        self.changes
+    }
+
+    fn write(&mut self, key: &ObjectKey, after: Option<Arc<StoredObject>>) {
+        let before = self.get(key);
+        let revision = self.revision.next();
+        if let Some(change) = Change::new(revision, before, after.clone(), self.now) {
+            self.revision = revision;
+            self.written.insert(key.clone(), after);
+            self.changes.push(change);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The only place that spawns: every task has an owner, and ends with it.
+
+use std::future::Future;
+
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// The tasks of one owner. Dropping it tells them to stop; [`shutdown`](Self::shutdown) also waits for them.
+#[derive(Debug, Default)]
+pub(crate) struct TaskSet {
+    tracker: TaskTracker,
+    stop: CancellationToken,
+}
+
+// === impl TaskSet ===
+
+impl TaskSet {
+    /// An empty set.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Runs `task` until it ends. It is expected to end soon after [`stop_token`](Self::stop_token) fires.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that spawns"
+    )]
+    pub(crate) fn spawn<F>(&self, task: F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        tokio::task::spawn(self.tracker.track_future(task));
+    }
+
+    /// Fires when the tasks are to stop.
+    pub(crate) fn stop_token(&self) -> &CancellationToken {
+        &self.stop
+    }
+
+    /// How many tasks have not ended.
+    pub(crate) fn len(&self) -> usize {
+        self.tracker.len()
+    }
+
+    /// Whether all tasks have ended.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tracker.is_empty()
+    }
+
+    /// Tells the tasks to stop and waits until all have ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the tasks still end, but nobody waits for them.
+    pub(crate) async fn shutdown(&self) {
+        self.stop.cancel();
+        self.tracker.close();
+        self.tracker.wait().await;
+    }
+}
+
+impl Drop for TaskSet {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}

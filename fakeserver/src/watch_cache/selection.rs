@@ -1,0 +1,37 @@
+//! Which objects a list or a watch is about, and what a change is to it.
+
+use crate::storage::{Change, Range, StoredObject};
+
+/// What a watch calls an event about an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum EventKind {
+    Added,
+    Modified,
+    Deleted,
+}
+
+/// Which objects of a resource are asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct Selection {
+    pub(crate) range: Range,
+}
+
+// === impl Selection ===
+
+impl Selection {
+    pub(crate) fn matches(&self, object: &StoredObject) -> bool {
+        self.range.contains(object)
+    }
+
+    /// What `change` is to somebody who sees only this selection. An object that leaves it is deleted for him.
+    pub(crate) fn event(&self, change: &Change) -> Option<EventKind> {
+        let before = change.before().is_some_and(|object| self.matches(object));
+        let after = change.after().is_some_and(|object| self.matches(object));
+        match (before, after) {
+            (false, true) => Some(EventKind::Added),
+            (true, true) => Some(EventKind::Modified),
+            (true, false) => Some(EventKind::Deleted),
+            (false, false) => None,
+        }
+    }
+}
