@@ -4,6 +4,7 @@
 
 // Vocabulary.
 pub mod object;
+pub mod backoff;
 pub mod task;
 pub mod metrics;
 // Seams.
