@@ -13,6 +13,7 @@ pub mod list_watch;
 pub mod store;
 pub mod handler;
 // Stages.
+pub mod decode;
 pub mod delta_fifo;
 pub mod indexer;
 // Assembly.

@@ -1,0 +1,144 @@
+//! Stage 1: bytes of a response become list items and watch events, item by item.
+//!
+//! Nothing here waits or decides. [`FrameSplitter`] cuts a stream into frames at any chunk boundary, [`Decoder`] turns one
+//! frame into a [`WatchEvent`](crate::list_watch::WatchEvent) and one body into a [`ListPage`](crate::list_watch::ListPage).
+//!
+//! An object is first *peeked* at: its metadata is read and the rest skipped. If [`Known`](crate::known::Known) holds
+//! exactly that version, the handle that is held is used and nothing is decoded. An object whose metadata is sound but
+//! whose content its type refuses is a [`DecodeError`](crate::object::DecodeError) beside the others; a body that is not what
+//! the API promises is an error of the whole response.
+//!
+//! # Memory
+//!
+//! A list needs its body once and the decoded objects; no tree of JSON values is built in between, and no object keeps the
+//! body alive. A watch needs the largest frame once.
+
+mod frame;
+mod peek;
+mod typed;
+mod status;
+mod watch_event;
+mod list_body;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use self::peek::Peek;
+use crate::{
+    known::Known,
+    list_watch::{Arrived, ListWatchError},
+    object::{DecodeError, Object},
+};
+
+pub use self::{
+    frame::{FRAME_SIZE_MAX_BYTES, FrameSplitter},
+    status::status_of_answer,
+};
+
+/// Decodes the answers for one resource, whose names it knows.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    api_version: String,
+    kind: String,
+    is_metadata_only: bool,
+}
+
+// === impl Decoder ===
+
+impl Decoder {
+    /// Decodes whole objects of `kind` (as in `Pod`) in `api_version` (as in `apps/v1`).
+    pub fn new(api_version: impl Into<String>, kind: impl Into<String>) -> Self {
+        Self {
+            api_version: api_version.into(),
+            kind: kind.into(),
+            is_metadata_only: false,
+        }
+    }
+
+    /// Accepts objects that were reduced to their metadata on the way (`PartialObjectMetadata`).
+    #[must_use]
+    pub fn metadata_only(mut self) -> Self {
+        self.is_metadata_only = true;
+        self
+    }
+
+    /// Decodes one object, or takes it from what is known.
+    fn object<K: DeserializeOwned>(
+        &self,
+        raw: &RawValue,
+        known: Option<&dyn Known<K>>,
+    ) -> Result<Arrived<K>, ListWatchError> {
+        let peek: Peek<'_> = serde_json::from_str(raw.get())
+            .map_err(|error| malformed("an object with malformed metadata", error))?;
+        self.check_type(&peek)?;
+        let has_type = !peek.kind.is_empty() || !peek.api_version.is_empty();
+        let metadata = peek.into_metadata()?;
+        if let Some(object) = known.and_then(|known| known.lookup(&metadata)) {
+            return Ok(Ok(object));
+        }
+        // List items of built-in types come without kind and apiVersion, watch events with them: a user's type sees both
+        // alike.
+        let decoded = if has_type || self.is_metadata_only {
+            serde_json::from_str(raw.get())
+        } else {
+            typed::from_str(raw.get(), &self.api_version, &self.kind)
+        };
+        Ok(match decoded {
+            Ok(value) => Ok(Object::new(metadata, value)),
+            Err(error) => Err(DecodeError {
+                key: metadata.key,
+                resource_version: metadata.resource_version,
+                source: Arc::new(error),
+            }),
+        })
+    }
+
+    /// Refuses what is not of the type that was asked for: it might decode into an almost empty object.
+    fn check_type(&self, peek: &Peek<'_>) -> Result<(), ListWatchError> {
+        let (api_version, kind) = (&*peek.api_version, &*peek.kind);
+        if peek::is_table(api_version, kind) {
+            return Err(protocol("a table where objects were asked for"));
+        }
+        if peek::is_partial(api_version, kind) {
+            return if self.is_metadata_only {
+                Ok(())
+            } else {
+                Err(protocol("only metadata where whole objects were asked for"))
+            };
+        }
+        let is_expected = (kind.is_empty() || kind == self.kind)
+            && (api_version.is_empty() || api_version == self.api_version);
+        if is_expected {
+            return Ok(());
+        }
+        let asked = (&self.api_version, &self.kind);
+        Err(protocol(format!(
+            "{kind} of {api_version} where {} of {} was asked for",
+            asked.1, asked.0
+        )))
+    }
+}
+
+fn protocol(what: impl Into<String>) -> ListWatchError {
+    ListWatchError::Protocol {
+        what: what.into(),
+        source: None,
+    }
+}
+
+/// JSON that ends too early was broken off on the way; JSON that is wrong was sent that way.
+fn malformed(what: &str, error: serde_json::Error) -> ListWatchError {
+    if error.is_eof() {
+        ListWatchError::Transport(Box::new(error))
+    } else {
+        ListWatchError::Protocol {
+            what: what.to_owned(),
+            source: Some(Box::new(error)),
+        }
+    }
+}

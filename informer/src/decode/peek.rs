@@ -1,0 +1,235 @@
+//! Reads the metadata of an object or a list and skips the rest.
+
+use std::{borrow::Cow, fmt};
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, Visitor},
+};
+
+use super::protocol;
+use crate::{
+    list_watch::ListWatchError,
+    object::{Labels, Metadata, ObjectKey, OwnerReference, ResourceVersion},
+};
+
+/// An object's type and metadata, borrowed from its JSON. Managed fields, annotations and the content are not built.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Peek<'a> {
+    #[serde(borrow)]
+    pub(super) api_version: Text<'a>,
+    #[serde(borrow)]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow)]
+    metadata: PeekMetadata<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct PeekMetadata<'a> {
+    #[serde(borrow)]
+    namespace: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    uid: Text<'a>,
+    #[serde(borrow)]
+    resource_version: Text<'a>,
+    #[serde(borrow)]
+    labels: Texts<'a>,
+    #[serde(borrow)]
+    owner_references: Option<Vec<PeekOwner<'a>>>,
+    deletion_timestamp: Option<IgnoredAny>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct PeekOwner<'a> {
+    #[serde(borrow)]
+    api_version: Text<'a>,
+    #[serde(borrow)]
+    kind: Text<'a>,
+    #[serde(borrow)]
+    name: Text<'a>,
+    #[serde(borrow)]
+    uid: Text<'a>,
+    controller: Option<bool>,
+}
+
+/// What a bookmark carries.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PeekBookmark<'a> {
+    #[serde(borrow)]
+    pub(super) metadata: PeekBookmarkMetadata<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct PeekBookmarkMetadata<'a> {
+    #[serde(borrow)]
+    pub(super) resource_version: Text<'a>,
+    #[serde(borrow)]
+    pub(super) annotations: Texts<'a>,
+}
+
+/// What a list says of itself.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct PeekList<'a> {
+    #[serde(borrow)]
+    pub(super) resource_version: Text<'a>,
+    #[serde(borrow, rename = "continue")]
+    pub(super) continue_token: Text<'a>,
+}
+
+/// A string, borrowed where it has no escapes. Null is the empty one, as for the server.
+#[derive(Debug, Default)]
+pub(super) struct Text<'a>(Cow<'a, str>);
+
+/// A map of strings. Null is the empty one.
+#[derive(Debug, Default)]
+pub(super) struct Texts<'a>(Vec<(Text<'a>, Text<'a>)>);
+
+/// Whether these are the names of the server's `Table` form of a list or an object.
+pub(super) fn is_table(api_version: &str, kind: &str) -> bool {
+    kind == "Table" && api_version.starts_with("meta.k8s.io/")
+}
+
+/// Whether these are the names of an object, or a list of them, reduced to metadata.
+pub(super) fn is_partial(api_version: &str, kind: &str) -> bool {
+    matches!(kind, "PartialObjectMetadata" | "PartialObjectMetadataList")
+        && api_version.starts_with("meta.k8s.io/")
+}
+
+/// Whether these are the names of a `Status`.
+pub(super) fn is_status(api_version: &str, kind: &str) -> bool {
+    kind == "Status" && matches!(api_version, "v1" | "")
+}
+
+// === impl Peek ===
+
+impl Peek<'_> {
+    /// The metadata for good.
+    ///
+    /// # Errors
+    ///
+    /// An object without name or version cannot be filed, nor told from another version of itself.
+    pub(super) fn into_metadata(self) -> Result<Metadata, ListWatchError> {
+        let meta = self.metadata;
+        if meta.name.is_empty() {
+            return Err(protocol("an object without a name"));
+        }
+        if meta.resource_version.is_empty() {
+            return Err(protocol("an object without a version"));
+        }
+        Ok(Metadata {
+            key: ObjectKey::new(&*meta.namespace, &*meta.name),
+            uid: (&*meta.uid).into(),
+            resource_version: ResourceVersion::new(&*meta.resource_version),
+            labels: meta
+                .labels
+                .0
+                .iter()
+                .map(|(key, value)| (&**key, &**value))
+                .collect::<Labels>(),
+            owners: meta
+                .owner_references
+                .iter()
+                .flatten()
+                .map(PeekOwner::to_reference)
+                .collect(),
+            is_terminating: meta.deletion_timestamp.is_some(),
+        })
+    }
+}
+
+// === impl PeekOwner ===
+
+impl PeekOwner<'_> {
+    fn to_reference(&self) -> OwnerReference {
+        OwnerReference {
+            api_version: (&*self.api_version).into(),
+            kind: (&*self.kind).into(),
+            name: (&*self.name).into(),
+            uid: (&*self.uid).into(),
+            is_controller: self.controller == Some(true),
+        }
+    }
+}
+
+// === impl Text ===
+
+impl std::ops::Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or null")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Text::default())
+            }
+        }
+
+        deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+// === impl Texts ===
+
+impl Texts<'_> {
+    /// The value of `key`.
+    pub(super) fn get(&self, key: &str) -> Option<&str> {
+        self.0.iter().find(|(k, _)| &**k == key).map(|(_, v)| &**v)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Texts<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextsVisitor;
+
+        impl<'de> Visitor<'de> for TextsVisitor {
+            type Value = Texts<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map of strings or null")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut texts = Vec::with_capacity(map.size_hint().unwrap_or_default());
+                while let Some(entry) = map.next_entry()? {
+                    texts.push(entry);
+                }
+                Ok(Texts(texts))
+            }
+
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Texts::default())
+            }
+        }
+
+        deserializer.deserialize_any(TextsVisitor)
+    }
+}
