@@ -17,6 +17,7 @@ pub mod decode;
 pub mod delta_fifo;
 pub mod indexer;
 // Assembly.
+pub mod http;
 #[cfg(test)]
 mod fixtures;
 

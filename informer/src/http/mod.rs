@@ -1,0 +1,196 @@
+//! `ListWatch` over a `kube::Client`: kubeconfig, in-cluster configuration, TLS, authentication and proxies are kube's.
+
+mod client;
+mod request;
+mod response;
+mod stream;
+
+#[cfg(test)]
+mod tests;
+
+use std::{marker::PhantomData, sync::Arc};
+
+use kube::Resource;
+use serde::de::DeserializeOwned;
+
+use crate::{
+    decode::Decoder,
+    known::Known,
+    list_watch::{ListPage, ListRequest, ListWatch, ListWatchError, WatchRequest},
+};
+
+pub use self::{client::client, stream::HttpWatchStream};
+
+/// Which part of a resource is listed and watched.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "complete by definition: the API has these two"
+)]
+pub enum Scope {
+    /// Everything: all namespaces, or the whole of a cluster-scoped resource.
+    #[default]
+    All,
+    /// One namespace.
+    Namespace(String),
+}
+
+/// Lists and watches one resource through a [`kube::Client`].
+///
+/// Works for every type that can be decoded: those of `k8s-openapi`, `DynamicObject`, `PartialObjectMeta<K>` (the server then
+/// sends metadata only), and slim types of the user's own.
+///
+/// Use a client made by [`client`]: one with kube's own retry layer hides an outage for minutes, and one with a read timeout
+/// ends every quiet watch at that age.
+///
+/// # Examples
+///
+/// ```
+/// use informer::http::{HttpListWatch, Scope};
+/// use k8s_openapi::api::core::v1::Pod;
+///
+/// # fn example(client: kube::Client) {
+/// let pods = HttpListWatch::<Pod>::new(client, Scope::Namespace("default".into())).with_labels("app=web");
+/// # }
+/// ```
+pub struct HttpListWatch<K> {
+    client: kube::Client,
+    target: request::Target,
+    decoder: Arc<Decoder>,
+    objects: PhantomData<fn() -> K>,
+}
+
+// === impl HttpListWatch ===
+
+impl<K> HttpListWatch<K>
+where
+    K: Resource<DynamicType: Default>,
+{
+    /// Lists and watches the objects of type `K` in `scope`.
+    pub fn new(client: kube::Client, scope: Scope) -> Self {
+        Self::new_with(client, scope, &K::DynamicType::default())
+    }
+}
+
+impl<K: Resource> HttpListWatch<K> {
+    /// The same for a type that is known only at run time, such as `DynamicObject`.
+    pub fn new_with(client: kube::Client, scope: Scope, dynamic_type: &K::DynamicType) -> Self {
+        let decoder = Decoder::new(K::api_version(dynamic_type), K::kind(dynamic_type));
+        let (decoder, form) = if K::metadata_api() {
+            (decoder.metadata_only(), request::Form::MetadataOnly)
+        } else {
+            (decoder, request::Form::Whole)
+        };
+        let namespace = match &scope {
+            Scope::All => None,
+            Scope::Namespace(namespace) => Some(namespace.as_str()),
+        };
+        Self {
+            client,
+            target: request::Target {
+                path: K::url_path(dynamic_type, namespace),
+                plural: K::plural(dynamic_type).into_owned(),
+                scope,
+                labels: String::new(),
+                fields: String::new(),
+                form,
+            },
+            decoder: Arc::new(decoder),
+            objects: PhantomData,
+        }
+    }
+
+    /// Only objects that match this label selector, as in `app=web,tier in (a,b)`. The server checks it.
+    #[must_use]
+    pub fn with_labels(mut self, selector: impl Into<String>) -> Self {
+        self.target.labels = selector.into();
+        self
+    }
+
+    /// Only objects that match this field selector, as in `spec.nodeName=node-1`. The server checks it.
+    #[must_use]
+    pub fn with_fields(mut self, selector: impl Into<String>) -> Self {
+        self.target.fields = selector.into();
+        self
+    }
+
+    /// The resource's name in paths, as in `pods`.
+    pub fn plural(&self) -> &str {
+        &self.target.plural
+    }
+
+    async fn send(
+        &self,
+        request: http::Request<kube::client::Body>,
+    ) -> Result<http::Response<kube::client::Body>, ListWatchError> {
+        let response = self
+            .client
+            .send(request)
+            .await
+            .map_err(response::transport_error)?;
+        if response.status().is_success() {
+            Ok(response)
+        } else {
+            Err(response::failure(response).await.into())
+        }
+    }
+}
+
+impl<K> ListWatch<K> for HttpListWatch<K>
+where
+    K: Resource + DeserializeOwned + Send + Sync + 'static,
+{
+    type Stream = HttpWatchStream<K>;
+
+    /// # Memory
+    ///
+    /// Holds the body of the page once, and the decoded objects.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives up the request.
+    async fn list(
+        &self,
+        request: &ListRequest,
+        known: &Arc<dyn Known<K>>,
+    ) -> Result<ListPage<K>, ListWatchError> {
+        let response = self.send(self.target.list(request)?).await?;
+        let body = response::whole_body(response).await?;
+        self.decoder.list_body(&body, &**known)
+    }
+
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives up the request, dropping the stream ends the watch.
+    async fn watch(
+        &self,
+        request: &WatchRequest,
+        known: &Arc<dyn Known<K>>,
+    ) -> Result<HttpWatchStream<K>, ListWatchError> {
+        let response = self.send(self.target.watch(request)?).await?;
+        Ok(HttpWatchStream::new(
+            response.into_body(),
+            Arc::clone(&self.decoder),
+            Arc::clone(known),
+        ))
+    }
+}
+
+impl<K> Clone for HttpListWatch<K> {
+    fn clone(&self) -> Self {
+        Self {
+            client: self.client.clone(),
+            target: self.target.clone(),
+            decoder: Arc::clone(&self.decoder),
+            objects: PhantomData,
+        }
+    }
+}
+
+impl<K> std::fmt::Debug for HttpListWatch<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpListWatch")
+            .field("target", &self.target)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,150 @@
+//! Turns what is asked into HTTP requests.
+
+use form_urlencoded::Serializer;
+use http::{HeaderValue, Request, header};
+use kube::client::Body;
+
+use super::Scope;
+use crate::list_watch::{ListRequest, ListWatchError, VersionMatch, WatchRequest};
+
+/// The resource and the selection of it that requests are for.
+#[derive(Clone, Debug)]
+pub(super) struct Target {
+    /// The path of the resource in its scope, as in `/api/v1/pods`.
+    pub(super) path: String,
+    pub(super) plural: String,
+    pub(super) scope: Scope,
+    pub(super) labels: String,
+    pub(super) fields: String,
+    pub(super) form: Form,
+}
+
+/// In which form the objects are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    Whole,
+    MetadataOnly,
+}
+
+/// Why a request cannot be made.
+#[derive(Debug, thiserror::Error)]
+enum BadTarget {
+    #[error("{0:?} is not the name of a namespace")]
+    Namespace(String),
+    #[error("the path is not valid")]
+    Path(#[from] http::Error),
+}
+
+// === impl Target ===
+
+impl Target {
+    pub(super) fn list(&self, request: &ListRequest) -> Result<Request<Body>, ListWatchError> {
+        let mut query = self.selectors();
+        if let Some(limit) = request.limit {
+            query.append_pair("limit", &limit.to_string());
+        }
+        if let Some(token) = &request.continue_token {
+            // The token names the version; the server refuses a request that names another.
+            query.append_pair("continue", token);
+        } else {
+            let version = request.resource_version.as_str();
+            append_nonempty(&mut query, "resourceVersion", version);
+            let version_match = match request.version_match {
+                None => "",
+                Some(VersionMatch::NotOlderThan) => "NotOlderThan",
+                Some(VersionMatch::Exact) => "Exact",
+            };
+            append_nonempty(&mut query, "resourceVersionMatch", version_match);
+        }
+        self.build(&query.finish(), self.form.accept_list())
+    }
+
+    pub(super) fn watch(&self, request: &WatchRequest) -> Result<Request<Body>, ListWatchError> {
+        let mut query = self.selectors();
+        query.append_pair("watch", "true");
+        append_nonempty(
+            &mut query,
+            "resourceVersion",
+            request.resource_version.as_str(),
+        );
+        if request.allow_bookmarks {
+            query.append_pair("allowWatchBookmarks", "true");
+        }
+        if request.send_initial_events {
+            query.append_pair("sendInitialEvents", "true");
+            query.append_pair("resourceVersionMatch", "NotOlderThan");
+        }
+        if let Some(timeout) = request.timeout {
+            query.append_pair("timeoutSeconds", &timeout.as_secs().max(1).to_string());
+        }
+        let mut request = self.build(&query.finish(), self.form.accept_watch())?;
+        // A compressor on the way holds events back until its window is full.
+        request.headers_mut().insert(
+            header::ACCEPT_ENCODING,
+            HeaderValue::from_static("identity"),
+        );
+        Ok(request)
+    }
+
+    fn selectors(&self) -> Serializer<'static, String> {
+        let mut query = Serializer::new(String::new());
+        append_nonempty(&mut query, "labelSelector", &self.labels);
+        append_nonempty(&mut query, "fieldSelector", &self.fields);
+        query
+    }
+
+    fn build(&self, query: &str, accept: &'static str) -> Result<Request<Body>, ListWatchError> {
+        let refused = |error: BadTarget| ListWatchError::Request(Box::new(error));
+        self.check_namespace().map_err(refused)?;
+        let uri = if query.is_empty() {
+            self.path.clone()
+        } else {
+            format!("{}?{query}", self.path)
+        };
+        Request::get(uri)
+            .header(header::ACCEPT, accept)
+            .body(Body::empty())
+            .map_err(|error| refused(error.into()))
+    }
+
+    /// Anything else than a name would make the path of something that was not asked for.
+    fn check_namespace(&self) -> Result<(), BadTarget> {
+        let Scope::Namespace(namespace) = &self.scope else {
+            return Ok(());
+        };
+        let is_in_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+        if namespace.is_empty() || !namespace.bytes().all(is_in_name) {
+            return Err(BadTarget::Namespace(namespace.clone()));
+        }
+        Ok(())
+    }
+}
+
+// === impl Form ===
+
+impl Form {
+    /// Whole JSON comes second: a server that cannot reduce an object to its metadata sends all of it, which decodes alike.
+    fn accept_list(self) -> &'static str {
+        match self {
+            Self::Whole => "application/json",
+            Self::MetadataOnly => {
+                "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+            }
+        }
+    }
+
+    fn accept_watch(self) -> &'static str {
+        match self {
+            Self::Whole => "application/json",
+            Self::MetadataOnly => {
+                "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+            }
+        }
+    }
+}
+
+fn append_nonempty(query: &mut Serializer<'static, String>, name: &str, value: &str) {
+    if !value.is_empty() {
+        query.append_pair(name, value);
+    }
+}

@@ -1,0 +1,75 @@
+//! Reads answers: whole bodies, and failures of every kind.
+
+use std::{error::Error, io, time::Duration};
+
+use bytes::Bytes;
+use http::{HeaderMap, Response, header};
+use http_body_util::{BodyExt, Limited};
+use kube::client::Body;
+
+use crate::{
+    decode::status_of_answer,
+    list_watch::{ListWatchError, Status},
+};
+
+/// As much of a failure's body is read: a `Status` is small, and what a proxy has to say is not worth more.
+const FAILURE_SIZE_MAX_BYTES: usize = 64 << 10;
+
+/// The body to its end.
+pub(super) async fn whole_body(response: Response<Body>) -> Result<Bytes, ListWatchError> {
+    let body = response.into_body().collect().await;
+    Ok(body.map_err(transport_error)?.to_bytes())
+}
+
+/// What an answer that is no success says. A body that cannot be read changes nothing: the code says enough.
+pub(super) async fn failure(response: Response<Body>) -> Status {
+    let (parts, body) = response.into_parts();
+    let body = Limited::new(body, FAILURE_SIZE_MAX_BYTES)
+        .collect()
+        .await
+        .map(http_body_util::Collected::to_bytes)
+        .unwrap_or_default();
+    let mut status = status_of_answer(parts.status.as_u16(), &body);
+    status.retry_after = status.retry_after.max(retry_after(&parts.headers));
+    status
+}
+
+/// The `Retry-After` header: seconds, or a date, which is read against the answer's own `Date`, so that no clock is needed
+/// and none can be wrong.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name| headers.get(name)?.to_str().ok().map(str::trim);
+    let value = text(header::RETRY_AFTER)?;
+    if let Ok(seconds) = value.parse::<u64>() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let until = httpdate::parse_http_date(value).ok()?;
+    let now = httpdate::parse_http_date(text(header::DATE)?).ok()?;
+    until.duration_since(now).ok()
+}
+
+/// Sorts out an error of the client: refused, or broken otherwise.
+pub(super) fn transport_error(error: kube::Error) -> ListWatchError {
+    match error {
+        kube::Error::BuildRequest(_) | kube::Error::HttpError(_) => {
+            ListWatchError::Request(Box::new(error))
+        }
+        error if is_refused(&error) => ListWatchError::Refused(Box::new(error)),
+        error => ListWatchError::Transport(Box::new(error)),
+    }
+}
+
+fn is_refused(error: &(dyn Error + 'static)) -> bool {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        next = match error.downcast_ref::<io::Error>() {
+            Some(io) if io.kind() == io::ErrorKind::ConnectionRefused => return true,
+            // The source of a wrapping `io::Error` is the source of what it wraps: that itself would be left out.
+            Some(io) => io.get_ref().map(|inner| inner as &(dyn Error + 'static)),
+            None => error.source(),
+        };
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,96 @@
+//! The events of one watch, as the body of its response comes in.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+};
+
+use bytes::Bytes;
+use futures::Stream;
+use http_body::Body as _;
+use kube::client::Body;
+use serde::de::DeserializeOwned;
+
+use super::response;
+use crate::{
+    decode::{Decoder, FrameSplitter},
+    known::Known,
+    list_watch::{ListWatchError, WatchEvent},
+};
+
+/// The events of one watch.
+///
+/// Ends where the server ended the response in good order. A response that breaks off, also in the middle of a frame, gives
+/// an error as its last item; nothing follows an error event either.
+pub struct HttpWatchStream<K> {
+    /// `None` once nothing more is to be read.
+    body: Option<Body>,
+    frames: FrameSplitter,
+    decoder: Arc<Decoder>,
+    known: Arc<dyn Known<K>>,
+}
+
+// === impl HttpWatchStream ===
+
+impl<K: DeserializeOwned> HttpWatchStream<K> {
+    pub(super) fn new(body: Body, decoder: Arc<Decoder>, known: Arc<dyn Known<K>>) -> Self {
+        Self {
+            body: Some(body),
+            frames: FrameSplitter::default(),
+            decoder,
+            known,
+        }
+    }
+
+    /// The next frame of the body; `None` at its end.
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, ListWatchError>>> {
+        loop {
+            let Some(body) = &mut self.body else {
+                return Poll::Ready(None);
+            };
+            match self.frames.next_frame() {
+                Ok(None) => {}
+                Ok(Some(frame)) => return Poll::Ready(Some(Ok(frame))),
+                Err(error) => return Poll::Ready(Some(Err(error))),
+            }
+            match ready!(Pin::new(body).poll_frame(cx)) {
+                Some(Ok(part)) => {
+                    if let Ok(chunk) = part.into_data() {
+                        self.frames.push(chunk);
+                    }
+                }
+                Some(Err(error)) => {
+                    return Poll::Ready(Some(Err(response::transport_error(error))));
+                }
+                None => {
+                    self.body = None;
+                    return Poll::Ready(self.frames.finish().map(Ok));
+                }
+            }
+        }
+    }
+}
+
+impl<K: DeserializeOwned> Stream for HttpWatchStream<K> {
+    type Item = Result<WatchEvent<K>, ListWatchError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let Some(frame) = ready!(self.poll_frame(cx)) else {
+            return Poll::Ready(None);
+        };
+        let event = frame.and_then(|frame| self.decoder.watch_event(&frame, &*self.known));
+        if matches!(event, Err(_) | Ok(WatchEvent::Error(_))) {
+            self.body = None;
+        }
+        Poll::Ready(Some(event))
+    }
+}
+
+impl<K> std::fmt::Debug for HttpWatchStream<K> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HttpWatchStream")
+            .field("is_open", &self.body.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,339 @@
+//! Tests of the requests that are made, against a service that answers from a script.
+
+use std::{
+    collections::VecDeque,
+    convert::Infallible,
+    io,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use bytes::Bytes;
+use futures::{FutureExt, StreamExt, stream};
+use http::{Request, Response, StatusCode};
+use http_body::Frame;
+use http_body_util::StreamBody;
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Node, Pod},
+};
+use kube::{
+    client::Body,
+    core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta},
+};
+
+use super::{HttpListWatch, Scope};
+use crate::{
+    known::{Known, KnownNothing},
+    list_watch::{ListRequest, ListWatch, ListWatchError, VersionMatch, WatchRequest},
+};
+
+/// A body of chunks, which may end in an error.
+type TestBody = StreamBody<stream::BoxStream<'static, Result<Frame<Bytes>, io::Error>>>;
+type Answer = Response<TestBody>;
+
+/// A request's address and headers.
+type Seen = (String, Vec<(String, String)>);
+
+#[derive(Clone, Default)]
+struct Server {
+    answers: Arc<Mutex<VecDeque<Answer>>>,
+    requests: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Server {
+    fn answering(answers: impl IntoIterator<Item = Answer>) -> Self {
+        let server = Self::default();
+        server.answers.lock().unwrap().extend(answers);
+        server
+    }
+
+    fn client(&self) -> kube::Client {
+        let server = self.clone();
+        let service = tower::service_fn(move |request: Request<Body>| {
+            let headers = request.headers().iter();
+            let headers = headers
+                .map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()))
+                .collect();
+            server
+                .requests
+                .lock()
+                .unwrap()
+                .push((request.uri().to_string(), headers));
+            let answer = server.answers.lock().unwrap().pop_front();
+            async move { Ok::<_, Infallible>(answer.expect("more requests than answers")) }
+        });
+        kube::Client::new(service, "default")
+    }
+
+    fn uris(&self) -> Vec<String> {
+        let requests = self.requests.lock().unwrap();
+        requests.iter().map(|(uri, _)| uri.clone()).collect()
+    }
+
+    fn header(&self, request: usize, name: &str) -> Option<String> {
+        let requests = self.requests.lock().unwrap();
+        let (_, headers) = &requests[request];
+        let found = headers.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.clone())
+    }
+}
+
+fn answer(code: u16, chunks: Vec<Result<&'static str, io::ErrorKind>>) -> Answer {
+    let frames = chunks.into_iter().map(|chunk| {
+        chunk
+            .map(|text| Frame::data(Bytes::from_static(text.as_bytes())))
+            .map_err(io::Error::from)
+    });
+    let mut response = Response::new(StreamBody::new(stream::iter(frames).boxed()));
+    *response.status_mut() = StatusCode::from_u16(code).unwrap();
+    response
+}
+
+const EMPTY_LIST: &str = r#"{"metadata":{"resourceVersion":"7"},"items":[]}"#;
+
+fn nothing<K>() -> Arc<dyn Known<K>> {
+    Arc::new(KnownNothing)
+}
+
+#[tokio::test]
+async fn paths_are_those_of_the_resource_and_the_scope() {
+    async fn uri_of<K>(dynamic_type: K::DynamicType, scope: Scope) -> String
+    where
+        K: kube::Resource + serde::de::DeserializeOwned + Send + Sync + 'static,
+    {
+        let server = Server::answering([answer(200, vec![Ok(EMPTY_LIST)])]);
+        let list_watch = HttpListWatch::<K>::new_with(server.client(), scope, &dynamic_type);
+        list_watch
+            .list(&ListRequest::default(), &nothing())
+            .await
+            .unwrap();
+        server.uris().remove(0)
+    }
+    let namespaced = || Scope::Namespace("team-a".into());
+    assert_eq!(uri_of::<Pod>((), Scope::All).await, "/api/v1/pods");
+    assert_eq!(uri_of::<Node>((), Scope::All).await, "/api/v1/nodes");
+    assert_eq!(
+        uri_of::<Deployment>((), namespaced()).await,
+        "/apis/apps/v1/namespaces/team-a/deployments"
+    );
+    assert_eq!(
+        uri_of::<PartialObjectMeta<Deployment>>((), namespaced()).await,
+        "/apis/apps/v1/namespaces/team-a/deployments"
+    );
+    let widgets = ApiResource::from_gvk(&GroupVersionKind::gvk("x.io", "v1", "Widget"));
+    assert_eq!(
+        uri_of::<DynamicObject>(widgets, namespaced()).await,
+        "/apis/x.io/v1/namespaces/team-a/widgets"
+    );
+}
+
+#[tokio::test]
+async fn what_is_asked_becomes_the_query() {
+    let body = || answer(200, vec![Ok(EMPTY_LIST)]);
+    let server = Server::answering([body(), body(), body(), body()]);
+    let pods = HttpListWatch::<Pod>::new(server.client(), Scope::All)
+        .with_labels("app in (a,b),tier!=x y")
+        .with_fields("spec.nodeName=n");
+    let paged = ListRequest {
+        resource_version: "9".into(),
+        version_match: Some(VersionMatch::NotOlderThan),
+        limit: Some(500),
+        continue_token: None,
+    };
+    pods.list(&paged, &nothing()).await.unwrap();
+    let next = ListRequest {
+        continue_token: Some("a+b/c=".into()),
+        ..paged
+    };
+    pods.list(&next, &nothing()).await.unwrap();
+    let watch = WatchRequest {
+        resource_version: "9".into(),
+        allow_bookmarks: true,
+        send_initial_events: false,
+        timeout: Some(Duration::from_millis(300_500)),
+    };
+    pods.watch(&watch, &nothing()).await.unwrap();
+    let streaming = WatchRequest {
+        resource_version: "".into(),
+        send_initial_events: true,
+        ..watch
+    };
+    pods.watch(&streaming, &nothing()).await.unwrap();
+    let selectors =
+        "labelSelector=app+in+%28a%2Cb%29%2Ctier%21%3Dx+y&fieldSelector=spec.nodeName%3Dn";
+    assert_eq!(
+        server.uris(),
+        [
+            format!(
+                "/api/v1/pods?{selectors}&limit=500&resourceVersion=9&resourceVersionMatch=NotOlderThan"
+            ),
+            format!("/api/v1/pods?{selectors}&limit=500&continue=a%2Bb%2Fc%3D"),
+            format!(
+                "/api/v1/pods?{selectors}&watch=true&resourceVersion=9&allowWatchBookmarks=true&timeoutSeconds=300"
+            ),
+            format!(
+                "/api/v1/pods?{selectors}&watch=true&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=300"
+            ),
+        ]
+    );
+    assert_eq!(server.header(0, "accept").unwrap(), "application/json");
+    assert_eq!(server.header(0, "accept-encoding"), None);
+    assert_eq!(server.header(2, "accept-encoding").unwrap(), "identity");
+}
+
+#[tokio::test]
+async fn metadata_only_types_ask_for_metadata() {
+    let server = Server::answering([answer(200, vec![Ok(EMPTY_LIST)]), answer(200, vec![])]);
+    let nodes = HttpListWatch::<PartialObjectMeta<Node>>::new(server.client(), Scope::All);
+    nodes
+        .list(&ListRequest::default(), &nothing())
+        .await
+        .unwrap();
+    let opened = nodes.watch(&WatchRequest::default(), &nothing()).await;
+    assert!(opened.unwrap().next().await.is_none());
+    assert_eq!(
+        server.header(0, "accept").unwrap(),
+        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+    );
+    assert_eq!(
+        server.header(1, "accept").unwrap(),
+        "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
+    );
+}
+
+#[tokio::test]
+async fn a_scope_that_is_no_namespace_makes_no_request() {
+    let server = Server::default();
+    for namespace in ["", "a/b", "..", "a?b", "a b", "é"] {
+        let scope = Scope::Namespace(namespace.into());
+        let pods = HttpListWatch::<Pod>::new(server.client(), scope);
+        let error = pods
+            .list(&ListRequest::default(), &nothing())
+            .await
+            .unwrap_err();
+        assert!(matches!(error, ListWatchError::Request(_)), "{namespace}");
+    }
+    assert!(server.uris().is_empty());
+}
+
+#[tokio::test]
+async fn a_failure_is_read_as_a_status_with_what_its_headers_add() {
+    let mut throttled = answer(429, vec![Ok("Too many "), Ok("requests\n")]);
+    throttled
+        .headers_mut()
+        .insert("retry-after", "3".parse().unwrap());
+    let broken_off = answer(503, vec![Ok("half"), Err(io::ErrorKind::ConnectionReset)]);
+    let expired = answer(
+        410,
+        vec![Ok(
+            r#"{"kind":"Status","apiVersion":"v1","message":"m","reason":"Expired","code":410}"#,
+        )],
+    );
+    let endless = Response::builder()
+        .status(500)
+        .body(StreamBody::new(
+            stream::repeat_with(|| Ok(Frame::data(Bytes::from_static(&[b'x'; 4096])))).boxed(),
+        ))
+        .unwrap();
+    let server = Server::answering([throttled, broken_off, expired, endless]);
+    let pods = HttpListWatch::<Pod>::new(server.client(), Scope::All);
+    let mut answers = Vec::new();
+    for _ in 0..4 {
+        let error = pods
+            .watch(&WatchRequest::default(), &nothing())
+            .await
+            .map(drop)
+            .unwrap_err();
+        answers.push(error.status().unwrap().clone());
+    }
+    assert_eq!(answers[0].message, "Too many requests");
+    assert_eq!(answers[0].retry_after, Some(Duration::from_secs(3)));
+    assert_eq!((answers[1].code, &*answers[1].message), (503, ""));
+    assert!(answers[2].is_expired());
+    assert_eq!((answers[3].code, &*answers[3].message), (500, ""));
+}
+
+#[tokio::test]
+async fn a_refused_connection_is_told() {
+    let service = tower::service_fn(|_: Request<Body>| async {
+        Err::<Response<Body>, _>(io::Error::from(io::ErrorKind::ConnectionRefused))
+    });
+    let pods = HttpListWatch::<Pod>::new(kube::Client::new(service, "default"), Scope::All);
+    let error = pods
+        .list(&ListRequest::default(), &nothing())
+        .await
+        .unwrap_err();
+    assert!(error.is_refused());
+}
+
+const ADDED: &str =
+    "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}}\n";
+
+/// What a watch with this body gives, in short.
+async fn events_of(chunks: Vec<Result<&'static str, io::ErrorKind>>) -> Vec<String> {
+    let server = Server::answering([answer(200, chunks)]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
+    let stream = list_watch
+        .watch(&WatchRequest::default(), &nothing())
+        .await
+        .unwrap();
+    let events: Vec<_> = stream.collect().await;
+    events
+        .into_iter()
+        .map(|event| match event {
+            Ok(event) => format!("{event:?}").split_once('(').unwrap().0.to_owned(),
+            Err(error) => error.to_string(),
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_stream_tells_its_end_from_breaking_off() {
+    use io::ErrorKind::{ConnectionReset, UnexpectedEof};
+
+    let broken = "the connection failed";
+    assert_eq!(
+        events_of(vec![Ok(ADDED), Ok(ADDED)]).await,
+        ["Added", "Added"]
+    );
+    assert_eq!(events_of(vec![Ok(ADDED.trim_end())]).await, ["Added"]);
+    assert_eq!(
+        events_of(vec![Ok(ADDED), Ok(&ADDED[..30])]).await,
+        ["Added", broken]
+    );
+    assert_eq!(
+        events_of(vec![Ok(ADDED), Err(ConnectionReset)]).await,
+        ["Added", broken]
+    );
+    assert_eq!(
+        events_of(vec![Ok(&ADDED[..30]), Err(UnexpectedEof)]).await,
+        [broken]
+    );
+    assert_eq!(
+        events_of(vec![Ok(&ADDED[..30]), Ok(&ADDED[30..])]).await,
+        ["Added"]
+    );
+}
+
+#[tokio::test]
+async fn nothing_follows_an_error() {
+    let expired = "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"code\":410}}\n";
+    assert_eq!(events_of(vec![Ok(expired), Ok(ADDED)]).await, ["Error"]);
+    assert_eq!(
+        events_of(vec![Ok("garbage\n"), Ok(ADDED)]).await,
+        ["the server sent a frame that is not an event"]
+    );
+}
+
+#[tokio::test]
+async fn an_open_stream_without_events_is_pending() {
+    let silent = Response::new(StreamBody::new(stream::pending().boxed()));
+    let server = Server::answering([silent]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
+    let mut stream = list_watch
+        .watch(&WatchRequest::default(), &nothing())
+        .await
+        .unwrap();
+    assert!(stream.next().now_or_never().is_none());
+}
