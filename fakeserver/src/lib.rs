@@ -22,6 +22,8 @@ mod faults;
 mod response;
 mod handlers;
 mod server;
+#[doc(hidden)]
+pub mod cli;
 
 pub use self::{
     clock::Clock,

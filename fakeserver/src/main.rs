@@ -1,2 +1,7 @@
-//! The command line.
-fn main() {}
+//! The program: a fake API server for any client, over TCP.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    fakeserver::cli::main()
+}

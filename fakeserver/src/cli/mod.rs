@@ -1,0 +1,138 @@
+//! The command line: `serve` for as long as it is wanted, `run` for as long as a command takes.
+
+mod kubeconfig;
+mod run;
+mod serve;
+mod signals;
+
+use std::{io::IsTerminal, process::ExitCode, time::Duration};
+
+use clap::{Args, Parser, Subcommand};
+use jiff::SignedDuration;
+use tracing_subscriber::EnvFilter;
+
+use crate::{Clock, Compaction, FakeServer};
+
+/// A Kubernetes API server for tests: exact, in memory, started in milliseconds.
+#[derive(Debug, Parser)]
+#[command(
+    name = "fakeserver",
+    version,
+    after_help = "Examples:\n  \
+        fakeserver serve --listen 127.0.0.1:8001 --kubeconfig ./kubeconfig\n  \
+        kubectl --kubeconfig ./kubeconfig get namespaces\n  \
+        fakeserver run -- kubectl get namespaces"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+
+    /// What to log to stderr, as in `info` or `fakeserver=debug`.
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILTER",
+        default_value = "warn",
+        env = "FAKESERVER_LOG"
+    )]
+    log: String,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve until SIGINT or SIGTERM.
+    ///
+    /// The first line on stdout is `listening on http://ADDRESS:PORT`.
+    Serve(serve::Options),
+    /// Serve while a command runs, with KUBECONFIG set for it, and end with its exit status.
+    Run(run::Options),
+}
+
+/// What a server is made of.
+#[derive(Debug, Args)]
+struct ServerOptions {
+    /// The number from which uids and generated names follow.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+
+    /// How long history is kept: older versions are answered with 410. `off` keeps it.
+    #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse_age)]
+    compact_age: KeptAge,
+
+    /// How many bytes of history are kept. `off` keeps all.
+    #[arg(long, value_name = "BYTES", default_value = "268435456", value_parser = parse_bytes)]
+    compact_bytes: KeptBytes,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct KeptAge(Option<Duration>);
+
+#[derive(Clone, Copy, Debug)]
+struct KeptBytes(Option<u64>);
+
+/// Runs the program with the arguments of this process.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let filter = match EnvFilter::try_new(&arguments.log) {
+        Ok(filter) => filter,
+        Err(error) => return failure(&format!("--log {:?}: {error}; try `info`", arguments.log)),
+    };
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .init();
+    let runtime = match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime,
+        Err(error) => return failure(&format!("no runtime: {error}")),
+    };
+    let outcome = runtime.block_on(async {
+        match &arguments.command {
+            Command::Serve(options) => serve::serve(options).await,
+            Command::Run(options) => run::run(options).await,
+        }
+    });
+    // What still runs belongs to connections that did not end in time.
+    runtime.shutdown_background();
+    outcome.unwrap_or_else(|error| failure(&error))
+}
+
+fn failure(error: &str) -> ExitCode {
+    eprintln!("error: {error}");
+    ExitCode::FAILURE
+}
+
+// === impl ServerOptions ===
+
+impl ServerOptions {
+    fn build(&self) -> FakeServer {
+        FakeServer::builder()
+            .with_seed(self.seed)
+            .with_clock(Clock::wall())
+            .with_compaction(Compaction {
+                age: self.compact_age.0,
+                bytes: self.compact_bytes.0,
+            })
+            .build()
+    }
+}
+
+fn parse_age(text: &str) -> Result<KeptAge, String> {
+    if text == "off" {
+        return Ok(KeptAge(None));
+    }
+    let age = text
+        .parse::<SignedDuration>()
+        .map_err(|error| format!("{error}; try `5m`, `90s` or `off`"))?;
+    let age = Duration::try_from(age).map_err(|_| "an age cannot be negative".to_owned())?;
+    Ok(KeptAge(Some(age)))
+}
+
+fn parse_bytes(text: &str) -> Result<KeptBytes, String> {
+    if text == "off" {
+        return Ok(KeptBytes(None));
+    }
+    text.parse()
+        .map(|bytes| KeptBytes(Some(bytes)))
+        .map_err(|error| format!("{error}; try `268435456` or `off`"))
+}

@@ -1,0 +1,129 @@
+//! `fakeserver run -- COMMAND`.
+
+use std::{
+    ffi::OsString,
+    io::IsTerminal,
+    net::{Ipv4Addr, SocketAddr},
+    os::unix::process::ExitStatusExt,
+    process::{ExitCode, ExitStatus},
+};
+
+use clap::Args;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::{
+    net::TcpListener,
+    process::{Child, Command},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    ServerOptions, kubeconfig,
+    signals::{Signals, Stop},
+};
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    #[command(flatten)]
+    server: ServerOptions,
+
+    /// The command and its arguments.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Serves on a free port while the command runs, and ends with its exit status.
+pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
+    let mut signals = Signals::listen()?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .await
+        .map_err(|error| format!("cannot listen on the loopback interface: {error}"))?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| format!("the listener has no address: {error}"))?;
+    let directory =
+        tempfile::tempdir().map_err(|error| format!("no temporary directory: {error}"))?;
+    let file = directory.path().join("kubeconfig");
+    kubeconfig::write(&file, address)?;
+
+    let (program, arguments) = options
+        .command
+        .split_first()
+        .expect("clap requires a command");
+    let mut child = Command::new(program)
+        .args(arguments)
+        .env("KUBECONFIG", &file)
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| format!("cannot run {}: {error}", program.display()))?;
+
+    let server = options.server.build();
+    let stop = CancellationToken::new();
+    let status = {
+        let serving = server.serve(listener, stop.clone());
+        let running = wait(&mut child, &mut signals);
+        tokio::pin!(serving, running);
+        tokio::select! {
+            biased;
+            status = &mut running => {
+                stop.cancel();
+                serving.await;
+                status
+            }
+            () = &mut serving => running.await,
+        }
+    };
+    server.shutdown().await;
+    status.map(exit_code).map_err(|error| {
+        format!(
+            "cannot wait for {} at {}: {error}",
+            program.display(),
+            url(address)
+        )
+    })
+}
+
+/// Waits for the command, and hands on the signals that ask to stop.
+async fn wait(child: &mut Child, signals: &mut Signals) -> std::io::Result<ExitStatus> {
+    loop {
+        let id = child.id();
+        tokio::select! {
+            biased;
+            status = child.wait() => return status,
+            signal = signals.recv() => match signal {
+                // A terminal sends its interrupts to the command as well.
+                Stop::Interrupt if std::io::stdin().is_terminal() => {}
+                signal => forward(id, signal),
+            },
+        }
+    }
+}
+
+fn forward(id: Option<u32>, signal: Stop) {
+    let signal = match signal {
+        Stop::Interrupt => Signal::INT,
+        Stop::Terminate => Signal::TERM,
+    };
+    let id = id
+        .and_then(|id| i32::try_from(id).ok())
+        .and_then(Pid::from_raw);
+    if let Some(id) = id
+        && let Err(error) = kill_process(id, signal)
+    {
+        tracing::debug!(%error, "signal not handed on");
+    }
+}
+
+/// The command's own status, or what a shell shows for the signal that ended it.
+fn exit_code(status: ExitStatus) -> ExitCode {
+    let code = status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal));
+    let code = code
+        .and_then(|code| u8::try_from(code).ok())
+        .unwrap_or(u8::MAX);
+    ExitCode::from(code)
+}
+
+fn url(address: SocketAddr) -> String {
+    format!("http://{address}")
+}

@@ -1,0 +1,70 @@
+//! `fakeserver serve`.
+
+use std::{
+    io::{self, Write},
+    net::SocketAddr,
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use clap::Args;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::{ServerOptions, kubeconfig, signals::Signals};
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// Where to listen; port 0 takes a free one.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8001")]
+    listen: SocketAddr,
+
+    /// Where to write a kubeconfig for this server.
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+
+    #[command(flatten)]
+    server: ServerOptions,
+}
+
+/// Serves until a signal. A second signal ends the process at once.
+pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
+    let mut signals = Signals::listen()?;
+    let listener = TcpListener::bind(options.listen).await.map_err(|error| {
+        format!(
+            "cannot listen on {}: {error}; `--listen 127.0.0.1:0` takes a free port",
+            options.listen
+        )
+    })?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| format!("the listener has no address: {error}"))?;
+    if let Some(file) = &options.kubeconfig {
+        kubeconfig::write(file, address)?;
+    }
+    announce(address).map_err(|error| format!("cannot write to stdout: {error}"))?;
+
+    let server = options.server.build();
+    let stop = CancellationToken::new();
+    let serving = server.serve(listener, stop.clone());
+    let stopping = async {
+        signals.recv().await;
+        stop.cancel();
+        let second = signals.recv().await;
+        Ok(second.exit_code())
+    };
+    tokio::select! {
+        biased;
+        code = stopping => code,
+        () = serving => {
+            server.shutdown().await;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn announce(address: SocketAddr) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "listening on http://{address}")?;
+    stdout.flush()
+}
