@@ -31,3 +31,6 @@ pub(crate) use self::{
     table::{Range, Snapshot},
     transaction::Transaction,
 };
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,464 @@
+//! The store against a model: a map for each revision that ever was.
+
+use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use tokio::time::{advance, timeout};
+
+use super::{
+    continue_token::{ContinueToken, ContinueTokenError},
+    *,
+};
+use crate::revision::Revision;
+
+struct NoSink;
+
+impl ChangeSink for NoSink {
+    fn changed(&self, _: &Arc<Change>) {}
+    fn reset(&self) {}
+}
+
+fn storage(compaction: Compaction) -> Storage {
+    Storage::new(compaction, |_, _| BTreeMap::new(), Arc::new(NoSink))
+}
+
+fn pods() -> GroupResource {
+    GroupResource::new("", "pods")
+}
+
+fn key(resource: &GroupResource, number: u8) -> ObjectKey {
+    // Namespaces of which one begins like the other, and names whose order depends on the separator.
+    let namespace = ["a", "a-b", "a0", "b"][usize::from(number % 4)];
+    ObjectKey::namespaced(resource.clone(), namespace, &format!("o{}", number / 4))
+}
+
+fn object(key: &ObjectKey, value: u32) -> Value {
+    json!({
+        "kind": "Pod",
+        "apiVersion": "v1",
+        "metadata": {"name": key.name(), "namespace": key.namespace(), "uid": format!("u{value}")},
+        "spec": {"value": value},
+    })
+}
+
+fn put(storage: &Storage, key: &ObjectKey, value: u32) -> Arc<StoredObject> {
+    let stored: Result<_, Infallible> = storage.transact(|tx| Ok(tx.put(key, object(key, value))));
+    let Ok(stored) = stored;
+    stored
+}
+
+fn delete(storage: &Storage, key: &ObjectKey) -> Option<Arc<StoredObject>> {
+    let deleted: Result<_, Infallible> = storage.transact(|tx| Ok(tx.delete(key)));
+    let Ok(deleted) = deleted;
+    deleted
+}
+
+/// Path to (version, value), as a snapshot shows it.
+type Shown = BTreeMap<String, (u64, u64)>;
+
+fn shown<'a>(objects: impl Iterator<Item = &'a Arc<StoredObject>>) -> Shown {
+    objects
+        .map(|object| {
+            let value = object.to_value();
+            let version = value["metadata"]["resourceVersion"].as_str().unwrap();
+            assert_eq!(version, object.revision().to_string());
+            (
+                object.key().path().to_string(),
+                (object.revision(), value["spec"]["value"].as_u64().unwrap()),
+            )
+        })
+        .collect()
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// Some writes at once: a key, and a value or a deletion.
+    Write(Vec<(bool, u8, Option<u32>)>),
+    /// The same, but it fails in the end.
+    Fail(Vec<(u8, Option<u32>)>),
+    Compact,
+    Expire,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let write = (
+        any::<bool>(),
+        0..24_u8,
+        prop::option::weighted(0.7, 0..1_000_u32),
+    );
+    let step = prop_oneof![
+        12 => prop::collection::vec(write, 1..4).prop_map(Step::Write),
+        2 => prop::collection::vec((0..24_u8, prop::option::of(0..1_000_u32)), 1..4).prop_map(Step::Fail),
+        1 => Just(Step::Compact),
+        1 => Just(Step::Expire),
+    ];
+    prop::collection::vec(step, 0..60)
+}
+
+/// What the store should hold: the state at each revision, and from where on it may be read.
+struct Model {
+    states: Vec<(Shown, Shown)>,
+    compacted: u64,
+    expired: u64,
+}
+
+impl Model {
+    fn new() -> Self {
+        Self {
+            states: vec![Default::default(); 2],
+            compacted: 0,
+            expired: 0,
+        }
+    }
+
+    fn revision(&self) -> u64 {
+        self.states.len() as u64 - 1
+    }
+
+    fn write(&mut self, first: bool, path: String, value: Option<u32>) {
+        let mut state = self.states.last().unwrap().clone();
+        let table = if first { &mut state.0 } else { &mut state.1 };
+        let next = self.revision() + 1;
+        match value {
+            Some(value) => {
+                table.insert(path, (next, value.into()));
+            }
+            None if table.remove(&path).is_none() => return,
+            None => {}
+        }
+        self.states.push(state);
+    }
+
+    fn check(&self, storage: &Storage, resources: [&GroupResource; 2]) {
+        storage.view(|view| {
+            assert_eq!(view.revision().get(), self.revision());
+            for revision in 0..=self.revision() + 1 {
+                for (number, resource) in resources.into_iter().enumerate() {
+                    let at = view.snapshot_at(resource, Revision::new(revision));
+                    if revision > self.revision() {
+                        let current = Revision::new(self.revision());
+                        assert!(
+                            matches!(at, Err(HistoryError::Future { current: c }) if c == current)
+                        );
+                    } else if revision < self.compacted {
+                        assert!(matches!(at, Err(HistoryError::Compacted)));
+                    } else {
+                        let expected = self.state(revision, number);
+                        let snapshot = at.unwrap();
+                        assert_eq!(&shown(snapshot.objects(&Range::All, None)), expected);
+                        Self::check_ranges(&snapshot, expected);
+                    }
+                    self.check_changes(view, resource, number, revision);
+                }
+            }
+        });
+    }
+
+    /// Every namespace, from every path on, shows the part of the whole that it should.
+    fn check_ranges(snapshot: &Snapshot, expected: &Shown) {
+        for namespace in ["a", "a-b", "a0", "b", "none"] {
+            let prefix = format!("{namespace}/");
+            for start in ["", "a", "a-b/o2", "a/o1", "a/o1\0", "a0", "b/", "zz"] {
+                let range = Range::of(Some(namespace));
+                let part: Shown = expected
+                    .iter()
+                    .filter(|(path, _)| path.starts_with(&prefix) && path.as_str() >= start)
+                    .map(|(path, value)| (path.clone(), *value))
+                    .collect();
+                assert_eq!(shown(snapshot.objects(&range, Some(start))), part);
+            }
+        }
+    }
+
+    /// The changes since `revision`, applied to the state then, make the state now.
+    fn check_changes(
+        &self,
+        view: View<'_>,
+        resource: &GroupResource,
+        number: usize,
+        revision: u64,
+    ) {
+        let changes = view.changes_since(resource, &Range::All, Revision::new(revision));
+        if revision < self.expired {
+            let oldest = Revision::new(self.expired);
+            assert_eq!(changes.unwrap_err(), TooOld { oldest });
+            return;
+        }
+        let mut state = self.state(revision.min(self.revision()), number).clone();
+        let mut last = revision;
+        for change in changes.unwrap() {
+            assert!(change.revision() > last, "changes come in order");
+            last = change.revision();
+            let before = state.remove(&**change.key().path());
+            assert_eq!(
+                before.map(|(version, _)| version),
+                change.before().map(|b| b.revision())
+            );
+            state.extend(shown(change.after().into_iter()));
+        }
+        assert_eq!(&state, self.state(self.revision(), number));
+    }
+
+    fn state(&self, revision: u64, number: usize) -> &Shown {
+        let (first, second) = &self.states[usize::try_from(revision).unwrap()];
+        if number == 0 { first } else { second }
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_state_that_is_not_forgotten_can_be_read_exactly(steps in steps()) {
+        let storage = storage(Compaction::default());
+        let second = GroupResource::new("apps", "deployments");
+        let mut model = Model::new();
+        for step in steps {
+            match step {
+                Step::Write(writes) => {
+                    let done: Result<(), Infallible> = storage.transact(|tx| {
+                        for (first, number, value) in &writes {
+                            let key = key(if *first { &FIRST } else { &second }, *number);
+                            match value {
+                                Some(value) => drop(tx.put(&key, object(&key, *value))),
+                                None => drop(tx.delete(&key)),
+                            }
+                            model.write(*first, key.path().to_string(), *value);
+                            // Its own writes are seen at once.
+                            assert_eq!(tx.revision(), model.revision());
+                            let listed = tx.list(key.resource(), None);
+                            assert_eq!(&shown(listed.iter()), model.state(model.revision(), usize::from(!first)));
+                            assert_eq!(tx.get(&key).is_some(), value.is_some());
+                        }
+                        Ok(())
+                    });
+                    prop_assert!(done.is_ok());
+                }
+                Step::Fail(writes) => {
+                    let failed: Result<(), &str> = storage.transact(|tx| {
+                        for (number, value) in &writes {
+                            let key = key(&FIRST, *number);
+                            match value {
+                                Some(value) => drop(tx.put(&key, object(&key, *value))),
+                                None => drop(tx.delete(&key)),
+                            }
+                        }
+                        Err("no")
+                    });
+                    prop_assert!(failed.is_err());
+                }
+                Step::Compact => {
+                    storage.compact();
+                    model.compacted = model.revision();
+                }
+                Step::Expire => {
+                    storage.expire();
+                    model.compacted = model.revision();
+                    model.expired = model.revision();
+                }
+            }
+        }
+        model.check(&storage, [&FIRST, &second]);
+    }
+}
+
+static FIRST: std::sync::LazyLock<GroupResource> = std::sync::LazyLock::new(pods);
+
+#[test]
+fn a_snapshot_is_not_disturbed_by_what_comes_after_it() {
+    let storage = storage(Compaction::default());
+    for number in 0..8 {
+        put(&storage, &key(&pods(), number), 1);
+    }
+    let snapshot = storage.view(|view| view.snapshot(&pods()));
+    let mut walk = snapshot.objects(&Range::All, None);
+    let first = walk.next().unwrap();
+    for number in 0..8 {
+        delete(&storage, &key(&pods(), number));
+    }
+    storage.expire();
+    assert_eq!(&**first.key().path(), "a-b/o0", "'-' comes before '/'");
+    assert_eq!(walk.count(), 7);
+}
+
+#[test]
+fn objects_are_stored_without_kind_and_with_their_version_found() {
+    let storage = storage(Compaction::default());
+    let key = ObjectKey::cluster(GroupResource::new("", "nodes"), "n");
+    let mut node = object(&key, 1);
+    node["metadata"]["labels"] = json!({"b": "2", "a": "1"});
+    node["metadata"]["custom"] = json!("\"resourceVersion\":\"9\"");
+    node["metadata"]["resourceVersion"] = json!("77");
+    let stored: Result<_, Infallible> = storage.transact(|tx| Ok(tx.put(&key, node)));
+    let Ok(stored) = stored;
+
+    let (head, version, tail) = stored.around_version();
+    assert_eq!(version, b"2");
+    assert_eq!([head, version, tail].concat(), **stored.json());
+    let (head, version, tail) = stored.metadata_around_version();
+    assert_eq!(version, b"2");
+    assert_eq!([head, version, tail].concat(), *stored.metadata_json());
+    let metadata: Value = serde_json::from_slice(&stored.metadata_json()).unwrap();
+    let value = stored.to_value();
+    assert_eq!(metadata, value["metadata"]);
+    assert_eq!(metadata["resourceVersion"], "2");
+    assert_eq!(value.get("kind"), None);
+    assert_eq!(value.get("apiVersion"), None);
+    assert_eq!(stored.namespace(), None);
+    assert_eq!(stored.name(), "n");
+    assert_eq!(stored.labels()["a"], "1");
+}
+
+#[test]
+fn a_transaction_that_panics_changes_nothing() {
+    let storage = storage(Compaction::default());
+    put(&storage, &key(&pods(), 0), 1);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _: Result<(), Infallible> = storage.transact(|tx| {
+            tx.put(&key(&pods(), 1), object(&key(&pods(), 1), 2));
+            panic!("in the middle of a write")
+        });
+    }));
+    assert!(panicked.is_err());
+    assert_eq!(storage.revision().get(), 2);
+    assert_eq!(put(&storage, &key(&pods(), 1), 2).revision(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn history_is_forgotten_when_it_is_old() {
+    let age = Duration::from_mins(5);
+    let storage = storage(Compaction {
+        age: Some(age),
+        bytes: None,
+    });
+    let at = |revision| {
+        storage.view(|view| {
+            view.snapshot_at(&pods(), Revision::new(revision))
+                .map(|_| ())
+        })
+    };
+    let since = |revision| {
+        storage.view(|view| {
+            view.changes_since(&pods(), &Range::All, Revision::new(revision))
+                .map(|c| c.len())
+        })
+    };
+    put(&storage, &key(&pods(), 0), 1);
+    advance(age / 2).await;
+    put(&storage, &key(&pods(), 0), 2);
+    advance(age / 2 - Duration::from_secs(1)).await;
+    assert_eq!((at(1), at(2), at(3)), (Ok(()), Ok(()), Ok(())));
+    assert_eq!(since(1), Ok(2));
+
+    advance(Duration::from_secs(1)).await;
+    // Revision 1 was superseded five minutes ago; 2 was not.
+    assert_eq!(
+        (at(1), at(2), at(3)),
+        (Err(HistoryError::Compacted), Ok(()), Ok(()))
+    );
+    assert_eq!(
+        since(1),
+        Err(TooOld {
+            oldest: Revision::new(2)
+        })
+    );
+    assert_eq!(since(2), Ok(1));
+
+    advance(age).await;
+    assert_eq!((at(2), at(3)), (Err(HistoryError::Compacted), Ok(())));
+}
+
+#[test]
+fn history_is_forgotten_when_it_is_large() {
+    let storage = storage(Compaction {
+        age: None,
+        bytes: Some(64 << 10),
+    });
+    for value in 0..1_000 {
+        put(&storage, &key(&pods(), 0), value);
+    }
+    let kept = storage.view(|view| view.log(&pods(), &Range::All, Revision::default()).len());
+    assert!(
+        (5..40).contains(&kept),
+        "kept {kept} changes of about 3 KiB"
+    );
+    let present = storage.view(|view| view.snapshot(&pods()).objects(&Range::All, None).count());
+    assert_eq!(present, 1, "what is present is never forgotten");
+}
+
+#[tokio::test(start_paused = true)]
+async fn waiting_for_a_revision_ends_with_it_or_with_the_limit() {
+    let storage = Arc::new(storage(Compaction::default()));
+    let limit = Duration::from_secs(3);
+    assert_eq!(storage.reach(Revision::new(1), limit).await, Ok(()));
+    assert_eq!(
+        storage.reach(Revision::new(2), limit).await,
+        Err(Revision::new(1))
+    );
+
+    let waits = storage.reach(Revision::new(3), limit);
+    let writes = async {
+        put(&storage, &key(&pods(), 0), 1);
+        tokio::task::yield_now().await;
+        put(&storage, &key(&pods(), 0), 2);
+    };
+    let (reached, ()) = timeout(Duration::from_millis(1), async {
+        tokio::join!(waits, writes)
+    })
+    .await
+    .expect("it ends with the write, without time passing");
+    assert_eq!(reached, Ok(()));
+}
+
+#[test]
+fn continue_tokens_are_the_apis() {
+    let token = ContinueToken::after("cm2", Some(Revision::new(215)));
+    let text = token.encode();
+    // {"v":"meta.k8s.io/v1","rv":215,"start":"/cm2\u0000"}
+    assert_eq!(
+        text,
+        "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MjE1LCJzdGFydCI6Ii9jbTJcdTAwMDAifQ"
+    );
+    assert_eq!(ContinueToken::decode(&text), Ok(token));
+    let latest = ContinueToken::after("ns/cm2", None);
+    assert_eq!(ContinueToken::decode(&latest.encode()), Ok(latest));
+}
+
+#[test]
+fn bad_continue_tokens_are_refused_with_the_apis_words() {
+    fn check(token: &str, expected: &str) {
+        let error: ContinueTokenError = ContinueToken::decode(token).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("continue key is not valid{expected}"),
+            "{token}"
+        );
+    }
+    fn check_json(json: &str, expected: &str) {
+        use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+        check(&URL_SAFE_NO_PAD.encode(json), expected);
+    }
+    check("!", ": illegal base64 data at input byte 0");
+    check("eyJ2=", ": illegal base64 data at input byte 4");
+    check(
+        "garbage",
+        r": invalid character '\u0081' looking for beginning of value",
+    );
+    check("", ": unexpected end of JSON input");
+    check_json(
+        r#"{"v":"meta.k8s.io/v2","rv":1,"start":"/a"}"#,
+        ": server does not recognize this encoded version meta.k8s.io/v2",
+    );
+    check_json(
+        r#"{"v":"meta.k8s.io/v1","start":"/a"}"#,
+        ": incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+    );
+    check_json(
+        r#"{"v":"meta.k8s.io/v1","rv":5}"#,
+        ": encoded start key empty (version meta.k8s.io/v1)",
+    );
+    check_json(
+        r#"{"v":"meta.k8s.io/v1","rv":5,"start":"/../kube-system/a"}"#,
+        ": /../kube-system/a",
+    );
+    check_json(r#"{"v":"meta.k8s.io/v1","rv":5,"start":"//a"}"#, ": //a");
+}
