@@ -18,7 +18,7 @@ mod task;
 mod revision;
 mod storage;
 mod watch_cache;
-mod faults;
+pub mod faults;
 mod response;
 mod handlers;
 mod server;

@@ -8,6 +8,7 @@ use super::stats::{Stats, Tally};
 use crate::{
     clock::Clock,
     entropy::Entropy,
+    faults::Faults,
     storage::{Compaction, Storage},
     watch_cache::Watchers,
 };
@@ -19,6 +20,7 @@ pub(crate) struct Core {
     pub(crate) watchers: Arc<Watchers>,
     pub(crate) clock: Clock,
     pub(crate) entropy: Entropy,
+    pub(crate) faults: Faults,
     pub(crate) tally: Tally,
     /// The uids of the flow schema and the priority level that every request is classified as.
     pub(super) flow_control: (Uuid, Uuid),
@@ -45,6 +47,7 @@ impl Core {
             watchers,
             clock,
             entropy,
+            faults: Faults::default(),
             tally: Tally::default(),
             flow_control,
         }

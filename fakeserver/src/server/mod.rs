@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    faults::Faults,
     storage::{Change, GroupResource, Range, StoredObject},
     task::TaskSet,
 };
@@ -117,6 +118,11 @@ impl FakeServer {
     /// Time, uids and installed faults go on.
     pub fn reset(&self) {
         self.core().reset();
+    }
+
+    /// Where faults are installed, and counted.
+    pub fn faults(&self) -> Faults {
+        self.core().faults.clone()
     }
 
     /// What the server has done so far.

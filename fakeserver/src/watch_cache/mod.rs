@@ -10,8 +10,11 @@
 
 mod selection;
 mod watchers;
+mod bookmarks;
+mod driver;
 
 pub(crate) use self::{
+    driver::{Initial, Watch, open},
     selection::{EventKind, Selection},
     watchers::{Queued, Watcher, Watchers},
 };

@@ -1,0 +1,22 @@
+//! A server too old for streaming lists, which overlooks that it was asked for one.
+
+use super::{Effect, NamedRule, RequestFacts, RequestVerdict};
+
+/// See [`watch_list_ignored`].
+#[derive(Debug, Clone, Copy)]
+pub struct WatchListIgnored;
+
+/// A watch that asks for its initial events is served as if it did not: the bookmark that ends them never comes.
+pub fn watch_list_ignored() -> NamedRule<WatchListIgnored> {
+    NamedRule::new(WatchListIgnored)
+}
+
+impl Effect for WatchListIgnored {
+    const NAME: &'static str = "watch_list_ignored";
+
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
+        request
+            .is_watch_list
+            .then_some(RequestVerdict::IgnoreWatchList)
+    }
+}
