@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use uuid::Uuid;
 
+use super::bootstrap::bootstrap;
 use super::stats::{Stats, Tally};
 use crate::{
     clock::Clock,
@@ -38,7 +39,7 @@ impl Core {
         let entropy = Entropy::new(seed);
         let flow_control = (entropy.audit_id(), entropy.audit_id());
         let watchers = Arc::new(Watchers::new(watcher_buffer));
-        Self {
+        let core = Self {
             storage: Storage::new(
                 compaction,
                 |_, _| BTreeMap::new(),
@@ -50,11 +51,14 @@ impl Core {
             faults: Faults::default(),
             tally: Tally::default(),
             flow_control,
-        }
+        };
+        core.reset();
+        core
     }
 
+    /// Makes it an empty cluster. Time, uids and faults go on.
     pub(super) fn reset(&self) {
-        self.storage.reset();
+        self.storage.reset(|tx| bootstrap(self, tx));
         self.tally.reset();
     }
 

@@ -1,6 +1,7 @@
 //! The server as a whole: built in process, reached by any transport, controlled from behind the API.
 
 mod core;
+mod bootstrap;
 mod stats;
 mod builder;
 mod router;
@@ -164,6 +165,11 @@ impl FakeServer {
     /// If dropped, the tasks still end, but nobody waits for them.
     pub async fn shutdown(&self) {
         self.server.tasks.shutdown().await;
+    }
+
+    #[cfg(test)]
+    pub(crate) fn server(&self) -> &Server {
+        &self.server
     }
 
     fn core(&self) -> &Core {

@@ -63,10 +63,7 @@ impl Storage {
         if changes.is_empty() {
             return Ok(answer);
         }
-        for change in changes.into_iter().map(Arc::new) {
-            state.apply(Arc::clone(&change));
-            self.sink.changed(&change);
-        }
+        self.commit(&mut state, changes);
         state.compact_due(now);
         drop(state);
         self.advanced.notify_waiters();
@@ -117,11 +114,26 @@ impl Storage {
         self.lock().expire();
     }
 
-    /// Empties the store. Revisions begin anew.
-    pub(crate) fn reset(&self) {
+    /// Empties the store, and fills it with what `work` writes. Revisions begin anew.
+    pub(crate) fn reset(&self, work: impl FnOnce(&mut Transaction<'_>)) {
+        let now = Instant::now();
         let mut state = self.lock();
-        *state = State::new(self.compaction);
+        let mut fresh = State::new(self.compaction);
+        let mut transaction = Transaction::new(View(&fresh), now, self.fields);
+        work(&mut transaction);
+        let changes = transaction.into_changes();
+        // Whoever watched the old store ends first, so that he hears nothing of the new one.
         self.sink.reset();
+        self.commit(&mut fresh, changes);
+        *state = fresh;
+    }
+
+    /// Makes `changes` part of `state`, and tells of them.
+    fn commit(&self, state: &mut State, changes: Vec<Change>) {
+        for change in changes.into_iter().map(Arc::new) {
+            state.apply(Arc::clone(&change));
+            self.sink.changed(&change);
+        }
     }
 
     /// The state is valid whenever the lock is free: a transaction that panics has written nothing yet.

@@ -18,3 +18,6 @@ pub(crate) use self::{
     selection::{EventKind, Selection},
     watchers::{Queued, Watcher, Watchers},
 };
+
+#[cfg(test)]
+mod tests;

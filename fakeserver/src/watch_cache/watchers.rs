@@ -147,6 +147,21 @@ impl ChangeSink for Watchers {
     }
 }
 
+// === impl Queued ===
+
+impl Queued {
+    /// Those of `changes` that are events to somebody who sees `selection`.
+    pub(crate) fn all(changes: Vec<Arc<Change>>, selection: &Selection) -> Vec<Self> {
+        changes
+            .into_iter()
+            .filter_map(|change| {
+                let kind = selection.event(&change)?;
+                Some(Self { kind, change })
+            })
+            .collect()
+    }
+}
+
 // === impl Watcher ===
 
 impl Watcher {
