@@ -18,6 +18,8 @@ pub mod delta_fifo;
 pub mod indexer;
 // Assembly.
 pub mod http;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 #[cfg(test)]
 mod fixtures;
 

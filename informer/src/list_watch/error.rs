@@ -131,6 +131,16 @@ impl From<Status> for ListWatchError {
 // === impl Status ===
 
 impl Status {
+    /// A status without causes, which names no time to wait.
+    pub fn new(code: u16, reason: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            reason: reason.into(),
+            message: message.into(),
+            ..Self::default()
+        }
+    }
+
     /// Whether the version that was asked for is no longer in the server's history: 410, by either reason.
     pub fn is_expired(&self) -> bool {
         self.code == 410 || matches!(self.reason.as_str(), "Expired" | "Gone")
