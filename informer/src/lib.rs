@@ -14,6 +14,7 @@ pub mod store;
 pub mod handler;
 // Stages.
 pub mod decode;
+pub mod reflector;
 pub mod delta_fifo;
 pub mod indexer;
 // Assembly.

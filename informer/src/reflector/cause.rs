@@ -1,0 +1,105 @@
+//! Classes of failure: all that the machine needs to know of an error.
+
+use std::fmt;
+
+use crate::list_watch::ListWatchError;
+
+/// Why something is tried again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The version or the continue token is no longer in the server's history (410, in either form).
+    Expired,
+    /// The server has not seen the version yet (a server that lags behind, or was restored).
+    TooLargeVersion,
+    /// The server asks for fewer requests (429).
+    Throttled,
+    /// Nobody listens at the server's address.
+    Refused,
+    /// The connection failed or broke off.
+    Transport,
+    /// Nothing came within the time limit.
+    TimedOut,
+    /// The server, or a proxy before it, cannot serve at the moment (502, 503, 504).
+    Unavailable,
+    /// The server failed (any other 5xx).
+    ServerError,
+    /// The server does not accept who asks, or does not know what is asked for (401, 403, 404 and other 4xx).
+    Denied,
+    /// The server does not know or accept a parameter, or the form that was asked for (400, 406, 415, 422).
+    Invalid,
+    /// The answer is not what the API promises.
+    Protocol,
+    /// The request cannot be made.
+    Request,
+    /// The watch ended at once and brought nothing.
+    EndedEarly,
+}
+
+// === impl Cause ===
+
+impl Cause {
+    /// The class of an error.
+    pub fn of(error: &ListWatchError) -> Self {
+        if error.is_expired() {
+            return Self::Expired;
+        }
+        if error.is_too_large_resource_version() {
+            return Self::TooLargeVersion;
+        }
+        match error {
+            ListWatchError::Status(status) => Self::of_code(status.code),
+            ListWatchError::Transport(_) => Self::Transport,
+            ListWatchError::Refused(_) => Self::Refused,
+            ListWatchError::Timeout { .. } => Self::TimedOut,
+            ListWatchError::Protocol { .. }
+            | ListWatchError::FrameTooLarge { .. }
+            | ListWatchError::Decode(_) => Self::Protocol,
+            ListWatchError::Request(_) => Self::Request,
+        }
+    }
+
+    fn of_code(code: u16) -> Self {
+        match code {
+            429 => Self::Throttled,
+            400 | 406 | 415 | 422 => Self::Invalid,
+            401..=499 => Self::Denied,
+            502..=504 => Self::Unavailable,
+            500..=599 => Self::ServerError,
+            _ => Self::Protocol,
+        }
+    }
+
+    /// Whether the same request may well succeed a little later.
+    pub(super) fn is_transient(self) -> bool {
+        matches!(
+            self,
+            Self::Throttled
+                | Self::Refused
+                | Self::Transport
+                | Self::TimedOut
+                | Self::Unavailable
+                | Self::ServerError
+        )
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Expired => "the version has expired",
+            Self::TooLargeVersion => "the server has not seen the version yet",
+            Self::Throttled => "the server asks for fewer requests",
+            Self::Refused => "the server refuses connections",
+            Self::Transport => "the connection failed",
+            Self::TimedOut => "nothing came within the time limit",
+            Self::Unavailable => "the server is unavailable",
+            Self::ServerError => "the server failed",
+            Self::Denied => "the server denied the request",
+            Self::Invalid => "the server does not accept the request",
+            Self::Protocol => "the answer is not what the API promises",
+            Self::Request => "the request cannot be made",
+            Self::EndedEarly => "the watch ended at once",
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! Getting a whole state by pages of a list.
+
+use super::{Effect, Failing, Machine, Moment, Plan, State};
+use crate::{
+    list_watch::ListRequest, object::ResourceVersion, reflector::Cause, reflector::resume::Belief,
+};
+
+/// How often one page is asked for again before the list is begun anew.
+const PAGE_RETRIES_MAX: u32 = 3;
+
+/// A list on its way.
+pub(super) struct Listing {
+    /// The page that is asked for.
+    request: ListRequest,
+    /// The version that the first page asked for.
+    asked: ResourceVersion,
+    /// The version of the first page, which is that of the list.
+    version: Option<ResourceVersion>,
+    /// How often this page failed in passing.
+    failure_count: u32,
+    /// Whether it was asked for in one page, because the token of an earlier attempt expired.
+    is_full: bool,
+}
+
+// === impl Listing ===
+
+impl Listing {
+    pub(super) fn first(request: ListRequest) -> Self {
+        Self {
+            asked: request.resource_version.clone(),
+            request,
+            version: None,
+            failure_count: 0,
+            is_full: false,
+        }
+    }
+
+    pub(super) fn request(&self) -> &ListRequest {
+        &self.request
+    }
+
+    /// All in one page, at the version that was asked for at first.
+    fn full(&self) -> Self {
+        Self {
+            is_full: true,
+            ..Self::first(ListRequest {
+                resource_version: self.asked.clone(),
+                ..ListRequest::default()
+            })
+        }
+    }
+
+    /// The page that begins at `token`. The token names the version, so that the request must not.
+    fn next(self, token: &str) -> Self {
+        Self {
+            request: ListRequest {
+                limit: self.request.limit,
+                continue_token: Some(token.to_owned()),
+                ..ListRequest::default()
+            },
+            failure_count: 0,
+            ..self
+        }
+    }
+
+    fn is_later_page(&self) -> bool {
+        self.request.continue_token.is_some()
+    }
+}
+
+// === impl Machine ===
+
+impl Machine {
+    pub(super) fn on_page(
+        &mut self,
+        now: Moment,
+        mut listing: Listing,
+        version: &ResourceVersion,
+        continue_token: Option<&str>,
+        effects: &mut Vec<Effect>,
+    ) -> State {
+        if listing.version.is_none() {
+            let belief = self.resume.judge(&listing.asked, version);
+            if belief != Belief::Accept {
+                self.report_went_back(version, belief == Belief::AcceptBack, effects);
+            }
+            if belief == Belief::Refuse {
+                self.resume.give_up_version();
+                return self.list();
+            }
+            listing.version = Some(version.clone());
+        }
+        let Some(token) = continue_token else {
+            effects.push(Effect::Stage);
+            let version = listing.version.take().unwrap_or_else(|| version.clone());
+            self.commit(&listing.asked, &version, effects);
+            return self.open_watch();
+        };
+        if listing.request.continue_token.as_deref() == Some(token) {
+            // The same page for ever.
+            effects.push(Effect::Discard);
+            let failing = Failing {
+                cause: Cause::Protocol,
+                retry_after: None,
+            };
+            return self.back_off(now, Plan::Acquire, failing, effects);
+        }
+        if listing.asked.as_str() == "0" {
+            self.resume.note_paged();
+        }
+        effects.push(Effect::Stage);
+        State::Listing(listing.next(token))
+    }
+
+    pub(super) fn on_list_failed(
+        &mut self,
+        now: Moment,
+        mut listing: Listing,
+        failing: Failing,
+        effects: &mut Vec<Effect>,
+    ) -> State {
+        let is_version_gone = matches!(failing.cause, Cause::Expired | Cause::TooLargeVersion);
+        if listing.is_later_page() {
+            if failing.cause == Cause::Expired && !listing.is_full {
+                effects.push(Effect::Discard);
+                self.report(failing.cause, std::time::Duration::ZERO, effects);
+                return State::Listing(listing.full());
+            }
+            if failing.cause.is_transient() && listing.failure_count < PAGE_RETRIES_MAX {
+                listing.failure_count += 1;
+                return self.back_off(now, Plan::Page(listing), failing, effects);
+            }
+        } else if is_version_gone && !listing.asked.is_unknown() {
+            self.resume.give_up_version();
+            self.report(failing.cause, std::time::Duration::ZERO, effects);
+            return self.list();
+        }
+        effects.push(Effect::Discard);
+        self.back_off(now, Plan::Acquire, failing, effects)
+    }
+}

@@ -1,0 +1,442 @@
+//! Decides what a reflector does next: a pure function of what was heard and when, without clock, I/O or objects.
+//!
+//! The driver asks for the [`Step`], performs it, and says what came of it as an [`Input`]; the answer is a list of
+//! [`Effect`]s, which it performs in order before it asks for the next step. There is exactly one step at a time, so never
+//! more than one request in flight. Objects go past the machine: it sees kinds and versions, and its effects say whether the
+//! object at hand is staged, delivered, or dropped.
+//!
+//! ```text
+//!           ┌──────────────────────────── acquire ◄───────────────────────────┐
+//!           │ streaming lists work            │ they do not                    │
+//!           ▼                                 ▼                                │
+//!   Opening (streaming) ── denied, ───►   Listing ◄─┐ next page                │ expired,
+//!           │ headers      invalid         │ ▲ │ └──┘                          │ or failed
+//!           ▼                              │ │ └─ expired: again,              │ again
+//!   Reading (streaming) ── cut off ────────┼─┘    without version or limit     │
+//!           │              twice, silent   │ last page: commit                 │
+//!           │ end bookmark: commit         ▼                                   │
+//!           │                    Opening (watch) ◄─ ended, silent: rewatch ─┐  │
+//!           │                              │ headers                        │  │
+//!           └────────────► Reading (watch) ◄┘ ──────────────────────────────┘──┘
+//!
+//!   From everywhere: BackingOff, until its time; then acquire, the same page, or the same watch.
+//! ```
+//!
+//! | in | hears | then |
+//! |---|---|---|
+//! | Listing | a page with a token | stage it, ask for the next page |
+//! | | the last page | stage it, commit, open a watch at its version |
+//! | | a page older than what was seen | refuse it, ask again without a version, at once |
+//! | | expired or too large at a version | ask again without a version, at once |
+//! | | expired at a continue token | discard, ask for all in one page at the first version, at once; if that too is paged and expires, back off |
+//! | | a passing failure of a later page | back off, ask for the same page, three times at most |
+//! | | any other failure | discard, back off, acquire |
+//! | Opening or Reading (streaming) | an event, a bookmark | stage it |
+//! | | the end bookmark | commit, read on as a watch |
+//! | | the end bookmark, older than what was seen | discard, stream again without a version, at once |
+//! | | expired or too large at a version | stream again without a version, at once |
+//! | | invalid, or no end bookmark in time | discard, remember that streaming does not work, list at once |
+//! | | denied | list at once |
+//! | | the end, before the end bookmark | stream again (after a delay if it was empty); the second time remember and list |
+//! | | any other failure | discard, back off, acquire; after the second one by a list |
+//! | Opening or Reading (watch) | an event | deliver it, advance |
+//! | | a bookmark | advance |
+//! | | the end, a break or silence, after a second or with changes | open again at once; after three such within a second each, back off |
+//! | | the end at once with nothing | as any other failure |
+//! | | expired or too large | back off, acquire |
+//! | | refused, throttled | back off, open again |
+//! | | unavailable, broken or silent at opening | back off, open again; acquire every fifth time |
+//! | | any other failure | back off, open again; acquire every second time |
+//! | `BackingOff` | its time | go on as planned |
+//!
+//! Delays grow from failure to failure and begin anew only when the server has proved healthy: a watch brought changes, or
+//! lived for a while.
+
+mod listing;
+mod streaming;
+mod watching;
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use self::{listing::Listing, streaming::StreamingSupport, watching::WatchHealth};
+use super::{Cause, Phase, ReflectorOptions, resume::Resume};
+use crate::{
+    backoff::Backoff,
+    list_watch::{ListRequest, WatchRequest},
+    object::ResourceVersion,
+};
+
+/// The most that a watch is asked to last at least: a year.
+const WATCH_TIMEOUT_MAX_SECONDS: u64 = 365 * 86_400;
+
+/// A time, as the time since the reflector began.
+pub(super) type Moment = Duration;
+
+/// What the driver is to do.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Step {
+    /// Ask for a page.
+    List(ListRequest),
+    /// Open a watch.
+    Open(WatchRequest),
+    /// Wait for the next item of the open stream, but not longer than until then.
+    Read { until: Moment },
+    /// Wait.
+    Wait { until: Moment },
+}
+
+/// What came of the step.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Input<'a> {
+    /// A page came.
+    Page {
+        version: &'a ResourceVersion,
+        continue_token: Option<&'a str>,
+    },
+    /// The watch is open.
+    Opened,
+    /// An event about an object came.
+    Event {
+        kind: EventKind,
+        version: &'a ResourceVersion,
+    },
+    /// A bookmark came.
+    Bookmark {
+        version: &'a ResourceVersion,
+        is_end_of_initial_events: bool,
+    },
+    /// The stream ended in good order.
+    Ended,
+    /// The request or the stream failed, or its time was up.
+    Failed {
+        cause: Cause,
+        retry_after: Option<Duration>,
+    },
+    /// The time to wait for has come.
+    Waited,
+}
+
+/// What happened to an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EventKind {
+    Added,
+    Modified,
+    Deleted,
+}
+
+/// What the driver is to do with what it has at hand, before the next step.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Effect {
+    /// Put the objects at hand into staging.
+    Stage,
+    /// Write the event at hand to the store.
+    Deliver,
+    /// Empty the staging.
+    Discard,
+    /// Replace the store's state by the staging.
+    Commit {
+        version: ResourceVersion,
+        is_authoritative: bool,
+    },
+    /// Tell the store that all up to this version was delivered.
+    Bookmark { version: ResourceVersion },
+    /// Tell the observer of a failure.
+    ReportFailure {
+        cause: Cause,
+        attempt: u32,
+        delay: Duration,
+    },
+    /// Tell the observer that the server went back.
+    ReportWentBack {
+        from: ResourceVersion,
+        to: ResourceVersion,
+        is_accepted: bool,
+    },
+}
+
+/// Decides what a reflector does next.
+pub(super) struct Machine {
+    options: ReflectorOptions,
+    state: State,
+    resume: Resume,
+    streaming: StreamingSupport,
+    health: WatchHealth,
+    backoff: Backoff,
+    random: ChaCha8Rng,
+}
+
+enum State {
+    Listing(Listing),
+    Opening(WatchRequest),
+    Reading(Reading),
+    BackingOff {
+        until: Moment,
+        delay: Duration,
+        cause: Cause,
+        then: Plan,
+    },
+}
+
+/// An open stream.
+struct Reading {
+    request: WatchRequest,
+    opened_at: Moment,
+    /// When anything came last.
+    heard_at: Moment,
+    /// Whether it still streams the initial state.
+    is_initial: bool,
+    /// Whether events may come that are not in the order of versions: the initial ones of a watch without a version.
+    is_unordered: bool,
+    brought: Brought,
+}
+
+/// What a stream brought so far.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Brought {
+    Nothing,
+    /// Something, but nothing new.
+    Items,
+    /// Changes: the version advanced.
+    Changes,
+}
+
+/// What to do when a delay is over.
+enum Plan {
+    /// Get a whole state anew, by whichever way works.
+    Acquire,
+    /// Ask for the same page again.
+    Page(Listing),
+    /// Open a watch at the last version.
+    Watch,
+}
+
+/// A failure in short.
+#[derive(Clone, Copy)]
+struct Failing {
+    cause: Cause,
+    retry_after: Option<Duration>,
+}
+
+// === impl Machine ===
+
+impl Machine {
+    /// A machine at its beginning.
+    pub(super) fn new(options: ReflectorOptions) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(options.seed);
+        random.set_stream(1);
+        let mut machine = Self {
+            state: State::Opening(WatchRequest::default()),
+            resume: Resume::new(options.page_size),
+            streaming: StreamingSupport::default(),
+            health: WatchHealth::default(),
+            backoff: Backoff::new(options.backoff.clone(), options.seed),
+            random,
+            options,
+        };
+        machine.state = machine.acquire(Moment::ZERO);
+        machine
+    }
+
+    /// What to do now. The same until the next input.
+    pub(super) fn step(&self) -> Step {
+        match &self.state {
+            State::Listing(listing) => Step::List(listing.request().clone()),
+            State::Opening(request) => Step::Open(request.clone()),
+            State::Reading(reading) => Step::Read {
+                until: reading.deadline(&self.options),
+            },
+            State::BackingOff { until, .. } => Step::Wait { until: *until },
+        }
+    }
+
+    /// What it is doing, for people.
+    pub(super) fn phase(&self) -> Phase {
+        match &self.state {
+            State::Listing(_) => Phase::Listing,
+            State::Opening(_) => Phase::Connecting,
+            State::Reading(reading) if reading.is_initial => Phase::Streaming,
+            State::Reading(_) => Phase::Watching,
+            State::BackingOff { delay, cause, .. } => Phase::BackingOff {
+                cause: *cause,
+                delay: *delay,
+            },
+        }
+    }
+
+    /// Takes in what came of the step.
+    pub(super) fn handle(&mut self, now: Moment, input: Input<'_>, effects: &mut Vec<Effect>) {
+        // The state is taken out, so that the leaves can consume it; what they return takes its place.
+        let placeholder = State::Opening(WatchRequest::default());
+        let state = std::mem::replace(&mut self.state, placeholder);
+        self.state = match (state, input) {
+            (
+                State::Listing(listing),
+                Input::Page {
+                    version,
+                    continue_token,
+                },
+            ) => self.on_page(now, listing, version, continue_token, effects),
+            (State::Listing(listing), Input::Failed { cause, retry_after }) => {
+                self.on_list_failed(now, listing, Failing { cause, retry_after }, effects)
+            }
+            (State::Opening(request), Input::Opened) => State::Reading(Reading::new(request, now)),
+            (State::Opening(request), Input::Failed { cause, retry_after }) => {
+                let failing = Failing { cause, retry_after };
+                if request.send_initial_events {
+                    self.on_streaming_failed(now, &request, false, failing, effects)
+                } else {
+                    self.on_watch_failed(now, None, failing, effects)
+                }
+            }
+            (State::Reading(reading), input) if reading.is_initial => {
+                self.on_initial_item(now, reading, input, effects)
+            }
+            (State::Reading(reading), input) => self.on_item(now, reading, input, effects),
+            (State::BackingOff { then, .. }, Input::Waited) => match then {
+                Plan::Acquire => self.acquire(now),
+                Plan::Page(listing) => State::Listing(listing),
+                Plan::Watch => self.open_watch(),
+            },
+            (state, input) => {
+                debug_assert!(false, "{input:?} is not what the step can give");
+                state
+            }
+        };
+    }
+
+    /// Gets a whole state, by whichever way works.
+    fn acquire(&mut self, now: Moment) -> State {
+        if self.options.streaming_lists && self.streaming.is_expected_to_work(now) {
+            self.open_streaming()
+        } else {
+            self.list()
+        }
+    }
+
+    fn list(&self) -> State {
+        State::Listing(Listing::first(self.resume.list_request()))
+    }
+
+    fn open_streaming(&mut self) -> State {
+        State::Opening(WatchRequest {
+            resource_version: self.resume.streaming_version(),
+            send_initial_events: true,
+            ..self.watch_request()
+        })
+    }
+
+    fn open_watch(&mut self) -> State {
+        State::Opening(WatchRequest {
+            resource_version: self.resume.last().clone(),
+            ..self.watch_request()
+        })
+    }
+
+    fn watch_request(&mut self) -> WatchRequest {
+        let min_seconds = self.options.watch_timeout_min.as_secs();
+        let min_seconds = min_seconds.clamp(1, WATCH_TIMEOUT_MAX_SECONDS);
+        let seconds = self.random.random_range(min_seconds..min_seconds * 2);
+        WatchRequest {
+            allow_bookmarks: true,
+            timeout: Some(Duration::from_secs(seconds)),
+            ..WatchRequest::default()
+        }
+    }
+
+    /// Waits before going on with `then`.
+    fn back_off(
+        &mut self,
+        now: Moment,
+        then: Plan,
+        failing: Failing,
+        effects: &mut Vec<Effect>,
+    ) -> State {
+        let delay = self.backoff.next_delay(failing.retry_after);
+        self.report(failing.cause, delay, effects);
+        State::BackingOff {
+            until: now.saturating_add(delay),
+            delay,
+            cause: failing.cause,
+            then,
+        }
+    }
+
+    fn report(&self, cause: Cause, delay: Duration, effects: &mut Vec<Effect>) {
+        effects.push(Effect::ReportFailure {
+            cause,
+            attempt: self.backoff.attempt(),
+            delay,
+        });
+    }
+
+    fn report_went_back(&self, to: &ResourceVersion, is_accepted: bool, effects: &mut Vec<Effect>) {
+        effects.push(Effect::ReportWentBack {
+            from: self.resume.last().clone(),
+            to: to.clone(),
+            is_accepted,
+        });
+    }
+
+    /// The staging is a whole state at `version`.
+    fn commit(
+        &mut self,
+        asked: &ResourceVersion,
+        version: &ResourceVersion,
+        effects: &mut Vec<Effect>,
+    ) {
+        effects.push(Effect::Commit {
+            version: version.clone(),
+            is_authoritative: asked.is_unknown(),
+        });
+        self.resume.commit(version);
+        self.streaming.note_state_acquired();
+    }
+}
+
+// === impl Reading ===
+
+impl Reading {
+    fn new(request: WatchRequest, now: Moment) -> Self {
+        Self {
+            opened_at: now,
+            heard_at: now,
+            is_initial: request.send_initial_events,
+            is_unordered: matches!(request.resource_version.as_str(), "" | "0"),
+            brought: Brought::Nothing,
+            request,
+        }
+    }
+
+    /// When to give it up if nothing comes.
+    fn deadline(&self, options: &ReflectorOptions) -> Moment {
+        let (lasts, silence) = if self.is_initial {
+            (
+                options.initial_events_timeout,
+                options.initial_events_silence,
+            )
+        } else {
+            let asked = self.request.timeout.unwrap_or_default();
+            (
+                asked.saturating_add(options.watch_timeout_slack),
+                options.watch_silence,
+            )
+        };
+        let end = self.opened_at.saturating_add(lasts);
+        end.min(self.heard_at.saturating_add(silence))
+    }
+
+    fn heard(&mut self, now: Moment, brought: Brought) {
+        self.heard_at = now;
+        self.brought = self.brought.max(brought);
+    }
+
+    fn lived(&self, now: Moment) -> Duration {
+        now.saturating_sub(self.opened_at)
+    }
+}

@@ -1,0 +1,178 @@
+//! Getting a whole state as the first events of a watch.
+
+use std::time::Duration;
+
+use super::{
+    Brought, Effect, Failing, Input, Machine, Moment, Plan, Reading, State, watching::SHORT,
+};
+use crate::{
+    list_watch::WatchRequest,
+    object::ResourceVersion,
+    reflector::{Cause, resume::Belief},
+};
+
+/// So many streams may end before their end bookmark until the server is taken not to know streaming lists.
+const INCOMPLETE_MAX: u32 = 2;
+/// So many streaming lists may fail in passing until the next state is got by a list.
+const FAILURES_MAX: u32 = 2;
+
+/// What is known of the server's way with streaming lists.
+#[derive(Debug, Default)]
+pub(super) struct StreamingSupport {
+    /// Until when it is remembered that they do not work.
+    distrusted_until: Option<Moment>,
+    /// How many in a row ended before their end bookmark.
+    incomplete_count: u32,
+    /// How many failed since the last whole state.
+    failure_count: u32,
+}
+
+// === impl StreamingSupport ===
+
+impl StreamingSupport {
+    pub(super) fn is_expected_to_work(&self, now: Moment) -> bool {
+        self.failure_count < FAILURES_MAX && self.distrusted_until.is_none_or(|until| now >= until)
+    }
+
+    pub(super) fn note_state_acquired(&mut self) {
+        self.failure_count = 0;
+    }
+}
+
+// === impl Machine ===
+
+impl Machine {
+    /// Something came on a stream that has not given its whole initial state yet.
+    pub(super) fn on_initial_item(
+        &mut self,
+        now: Moment,
+        mut reading: Reading,
+        input: Input<'_>,
+        effects: &mut Vec<Effect>,
+    ) -> State {
+        match input {
+            Input::Event { .. } => {
+                effects.push(Effect::Stage);
+                reading.heard(now, Brought::Items);
+                State::Reading(reading)
+            }
+            Input::Bookmark {
+                version,
+                is_end_of_initial_events: true,
+            } => self.on_end_of_initial_events(now, reading, version, effects),
+            Input::Bookmark { .. } => {
+                reading.heard(now, Brought::Items);
+                State::Reading(reading)
+            }
+            Input::Ended => self.on_streaming_cut_off(now, &reading, effects),
+            Input::Failed { cause, retry_after } => {
+                let failing = Failing { cause, retry_after };
+                self.on_streaming_failed(now, &reading.request, true, failing, effects)
+            }
+            Input::Page { .. } | Input::Opened | Input::Waited => {
+                debug_assert!(false, "{input:?} is not what an open stream can give");
+                State::Reading(reading)
+            }
+        }
+    }
+
+    fn on_end_of_initial_events(
+        &mut self,
+        now: Moment,
+        mut reading: Reading,
+        version: &ResourceVersion,
+        effects: &mut Vec<Effect>,
+    ) -> State {
+        let asked = reading.request.resource_version.clone();
+        let belief = self.resume.judge(&asked, version);
+        if belief != Belief::Accept {
+            self.report_went_back(version, belief == Belief::AcceptBack, effects);
+        }
+        if belief == Belief::Refuse {
+            effects.push(Effect::Discard);
+            self.resume.give_up_version();
+            return self.open_streaming();
+        }
+        self.streaming.incomplete_count = 0;
+        self.commit(&asked, version, effects);
+        // What came until now was the state; whether changes come is yet to be seen.
+        reading.heard_at = now;
+        reading.brought = Brought::Nothing;
+        reading.is_initial = false;
+        // From here on events are in the order of versions, whatever the stream began with.
+        reading.is_unordered = false;
+        State::Reading(reading)
+    }
+
+    /// The stream ended in good order, but before its end bookmark.
+    fn on_streaming_cut_off(
+        &mut self,
+        now: Moment,
+        reading: &Reading,
+        effects: &mut Vec<Effect>,
+    ) -> State {
+        effects.push(Effect::Discard);
+        self.streaming.incomplete_count += 1;
+        if self.streaming.incomplete_count >= INCOMPLETE_MAX {
+            self.report(Cause::EndedEarly, Duration::ZERO, effects);
+            return self.distrust_streaming(now);
+        }
+        if reading.brought > Brought::Nothing || reading.lived(now) >= SHORT {
+            self.report(Cause::EndedEarly, Duration::ZERO, effects);
+            return self.open_streaming();
+        }
+        let failing = Failing {
+            cause: Cause::EndedEarly,
+            retry_after: None,
+        };
+        self.back_off(now, Plan::Acquire, failing, effects)
+    }
+
+    pub(super) fn on_streaming_failed(
+        &mut self,
+        now: Moment,
+        request: &WatchRequest,
+        was_open: bool,
+        failing: Failing,
+        effects: &mut Vec<Effect>,
+    ) -> State {
+        effects.push(Effect::Discard);
+        match failing.cause {
+            Cause::Expired | Cause::TooLargeVersion if !request.resource_version.is_unknown() => {
+                self.resume.give_up_version();
+                self.report(failing.cause, Duration::ZERO, effects);
+                self.open_streaming()
+            }
+            Cause::Throttled | Cause::Refused => {
+                self.back_off(now, Plan::Acquire, failing, effects)
+            }
+            Cause::Invalid => {
+                self.report(failing.cause, Duration::ZERO, effects);
+                self.distrust_streaming(now)
+            }
+            // The response began, but the end bookmark does not come: the server ignored what was asked.
+            Cause::TimedOut if was_open => {
+                self.report(failing.cause, Duration::ZERO, effects);
+                self.distrust_streaming(now)
+            }
+            // Lists may still be allowed where watches are not.
+            Cause::Denied => {
+                self.streaming.failure_count += 1;
+                self.report(failing.cause, Duration::ZERO, effects);
+                self.list()
+            }
+            _ => {
+                self.streaming.failure_count += 1;
+                self.back_off(now, Plan::Acquire, failing, effects)
+            }
+        }
+    }
+
+    /// Lists, and remembers for a while to do so.
+    fn distrust_streaming(&mut self, now: Moment) -> State {
+        self.streaming.incomplete_count = 0;
+        self.streaming.distrusted_until =
+            Some(now.saturating_add(self.options.streaming_fallback_memory));
+        self.list()
+    }
+}

@@ -1,0 +1,93 @@
+//! What a reflector tells of itself.
+
+use std::time::Duration;
+
+use super::Cause;
+use crate::{
+    list_watch::ListWatchError,
+    object::{DecodeError, ResourceVersion},
+};
+
+/// Hears how a reflector is doing. All methods do nothing by default.
+///
+/// Calls come from the reflector's task, in order, and must not block.
+#[doc(alias = "WatchErrorHandler")]
+pub trait ReflectorObserver: Send + Sync + 'static {
+    /// The reflector does something else now.
+    fn phase_changed(&self, phase: Phase) {
+        let _ = phase;
+    }
+
+    /// A request is about to be made.
+    fn requested(&self, request: Request) {
+        let _ = request;
+    }
+
+    /// A request or a stream failed.
+    fn failed(&self, failure: &Failure<'_>) {
+        let _ = failure;
+    }
+
+    /// A version of an object arrived that cannot be decoded.
+    fn undecodable(&self, error: &DecodeError) {
+        let _ = error;
+    }
+
+    /// The server named an earlier version than one that was seen before. Only the most recent state, consistently read, is
+    /// accepted then.
+    fn version_went_back(&self, from: &ResourceVersion, to: &ResourceVersion, is_accepted: bool) {
+        let _ = (from, to, is_accepted);
+    }
+}
+
+/// What a reflector is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Phase {
+    /// Waits for the first page, or the next one.
+    Listing,
+    /// Waits for the response to a watch.
+    Connecting,
+    /// Receives the present state as the first events of a watch.
+    Streaming,
+    /// Receives changes; the store holds a whole state.
+    Watching,
+    /// Waits before it tries again.
+    BackingOff {
+        /// Why.
+        cause: Cause,
+        /// For how long.
+        delay: Duration,
+    },
+}
+
+/// What is asked of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Request {
+    /// One page of a list.
+    List,
+    /// A watch that begins with the present state.
+    StreamingList,
+    /// A watch from a version on.
+    Watch,
+}
+
+/// A request or a stream that failed.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Failure<'a> {
+    /// What the reflector was doing.
+    pub phase: Phase,
+    /// The class of the failure.
+    pub cause: Cause,
+    /// The error, if there was one: a watch that ended at once in good order has none.
+    pub error: Option<&'a ListWatchError>,
+    /// How many times in a row the reflector has backed off, this time included.
+    pub attempt: u32,
+    /// How long it waits before it tries again; zero if it tries something else at once.
+    pub delay: Duration,
+}
+
+/// Hears nothing.
+impl ReflectorObserver for () {}
