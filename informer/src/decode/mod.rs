@@ -3,9 +3,9 @@
 //! Nothing here waits or decides. [`FrameSplitter`] cuts a stream into frames at any chunk boundary, [`Decoder`] turns one
 //! frame into a [`WatchEvent`](crate::list_watch::WatchEvent) and one body into a [`ListPage`](crate::list_watch::ListPage).
 //!
-//! An object is first *peeked* at: its metadata is read and the rest skipped. If [`Known`](crate::known::Known) holds
+//! An object is first *peeked* at: its metadata is read and the rest skipped. If [`Known`] holds
 //! exactly that version, the handle that is held is used and nothing is decoded. An object whose metadata is sound but
-//! whose content its type refuses is a [`DecodeError`](crate::object::DecodeError) beside the others; a body that is not what
+//! whose content its type refuses is a [`DecodeError`] beside the others; a body that is not what
 //! the API promises is an error of the whole response.
 //!
 //! # Memory
