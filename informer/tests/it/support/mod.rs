@@ -1,0 +1,9 @@
+//! Shared by the tests: a server that answers from a script, and a store that keeps what it is told.
+
+mod server;
+mod mirror;
+
+pub(crate) use self::{
+    mirror::{Running, reflect},
+    server::{Answer, Server, added, config_map, empty_list, list, status},
+};
