@@ -31,6 +31,12 @@ impl ResourceVersion {
         self.0.is_empty()
     }
 
+    /// Whether a watch from here on tells every later change. From the empty version or `0` the server begins with the
+    /// present state instead, at whatever version.
+    pub fn is_resumable(&self) -> bool {
+        !matches!(&*self.0, "" | "0")
+    }
+
     /// Which of two versions of one resource type is the later one (KEP-5504).
     ///
     /// `None` if either is not a decimal number without leading zeros: then nothing may be concluded.

@@ -80,7 +80,7 @@ impl Resume {
         } else {
             self.last.clone()
         };
-        let is_from_memory = !matches!(resource_version.as_str(), "" | "0");
+        let is_from_memory = resource_version.is_resumable();
         let limit = match self.page_size {
             None if is_from_memory && !self.is_paged => None,
             None => Some(PAGE_SIZE),

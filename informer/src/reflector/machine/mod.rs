@@ -301,7 +301,7 @@ impl Machine {
             (State::BackingOff { then, .. }, Input::Waited) => match then {
                 Plan::Acquire => self.acquire(now),
                 Plan::Page(listing) => State::Listing(listing),
-                Plan::Watch => self.open_watch(),
+                Plan::Watch => self.rewatch(now),
             },
             (state, input) => {
                 debug_assert!(false, "{input:?} is not what the step can give");
@@ -336,6 +336,16 @@ impl Machine {
             resource_version: self.resume.last().clone(),
             ..self.watch_request()
         })
+    }
+
+    /// Goes on from the last version.
+    fn rewatch(&mut self, now: Moment) -> State {
+        if self.resume.last().is_resumable() {
+            self.open_watch()
+        } else {
+            // The server would begin with the present state, and deletions would be missed.
+            self.acquire(now)
+        }
     }
 
     fn watch_request(&mut self) -> WatchRequest {
@@ -407,7 +417,7 @@ impl Reading {
             opened_at: now,
             heard_at: now,
             is_initial: request.send_initial_events,
-            is_unordered: matches!(request.resource_version.as_str(), "" | "0"),
+            is_unordered: !request.resource_version.is_resumable(),
             brought: Brought::Nothing,
             request,
         }

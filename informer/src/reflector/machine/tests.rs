@@ -756,12 +756,26 @@ fn initial_events_of_a_watch_without_a_version_do_not_advance_it() {
         opened -> read
         added 50 -> deliver; read
         added 30 -> deliver; read
-        1s ended -> WATCH "0"
-        opened -> read
-        added 50 -> deliver; read
         modified 51 -> deliver; read
         added 52 -> deliver; read
         1s ended -> WATCH "52"
+        "#,
+    );
+}
+
+#[test]
+fn a_watch_without_a_version_is_followed_by_a_list_since_deletions_would_be_missed() {
+    check(
+        lists_only(),
+        r#"
+        start -> LIST "0" limit 500
+        page 0 -> stage; commit 0; WATCH "0"
+        opened -> read
+        added 50 -> deliver; read
+        1s ended -> LIST "0" limit 500
+        page 0 -> stage; commit 0; WATCH "0"
+        fail refused -> report #1; wait 800ms
+        waited -> LIST "0" limit 500
         "#,
     );
 }

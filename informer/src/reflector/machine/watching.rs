@@ -118,7 +118,7 @@ impl Machine {
         } else {
             return None;
         }
-        Some(self.open_watch())
+        Some(self.rewatch(now))
     }
 
     /// Begins delays anew if the stream has proved the server healthy.
