@@ -1,8 +1,9 @@
 //! Tests through the public interface, one binary.
 //!
 //! - `kube_runtime_rows`: faults that kube-runtime 5.0 does not get over, one test a row
-//! - `http`: what is asked of, and read from, a server
+//! - `reflector_converges`: a reflector ends up equal to a model of a server, whatever goes wrong before
 //! - `support`: a server that answers from a script, and a store that keeps what it is told
 
 mod support;
 mod kube_runtime_rows;
+mod reflector_converges;

@@ -2,8 +2,10 @@
 
 mod server;
 mod mirror;
+mod model;
 
 pub(crate) use self::{
     mirror::{Running, reflect},
+    model::{ListFault, ModelServer, WatchFault},
     server::{Answer, Server, added, config_map, empty_list, list, status},
 };
