@@ -1,0 +1,8 @@
+//! Which objects a list or a watch selects: by labels, and by the fields that a type lets clients select by.
+
+mod label;
+mod field;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::{field::FieldSelector, label::LabelSelector};

@@ -1,0 +1,195 @@
+//! The body of a request: an object, or a patch.
+
+use std::fmt::Write;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::{HeaderMap, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde_json::Value;
+
+use super::json_syntax::syntax_error;
+use crate::{resource::ResourceType, status::Status};
+
+/// The largest body that the API takes.
+pub(crate) const BODY_MAX_BYTES: usize = 3 * 1024 * 1024;
+
+const UNKNOWN_FORMAT: &str = "the body of the request was in an unknown format - accepted media types include: \
+    application/json, application/yaml, application/vnd.kubernetes.protobuf";
+/// How much of a body that is no text an error shows.
+const SHOWN_BYTES: usize = 30;
+
+/// How a patch is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PatchType {
+    /// RFC 6902.
+    Json,
+    /// RFC 7386.
+    Merge,
+}
+
+/// Reads a body to its end.
+pub(crate) async fn read_body(body: Body) -> Result<Bytes, Status> {
+    match Limited::new(body, BODY_MAX_BYTES).collect().await {
+        Ok(body) => Ok(body.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(Status::body_too_large(BODY_MAX_BYTES)),
+        Err(error) => Err(Status::bad_request(format!("the body broke off: {error}"))),
+    }
+}
+
+/// Parses an object of `resource`'s kind, or of `kind` where that is another one.
+///
+/// `apiVersion` and `kind` may be missing, and are then the expected ones; a wrong one is an error.
+pub(crate) fn parse_object(
+    headers: &HeaderMap,
+    bytes: &[u8],
+    resource: &ResourceType,
+) -> Result<Value, Status> {
+    if !matches!(media_type(headers), "" | "application/json") {
+        return Err(Status::unsupported_media_type(UNKNOWN_FORMAT));
+    }
+    let kind = &*resource.kind;
+    let mut object = match serde_json::from_slice::<Value>(bytes) {
+        Ok(object @ Value::Object(_)) => object,
+        Ok(other) => return Err(unrecognized(kind, &not_an_object(&other), bytes)),
+        Err(error) => {
+            let error = syntax_error(bytes).unwrap_or_else(|| error.to_string());
+            return Err(unrecognized(kind, &error, bytes));
+        }
+    };
+    let api_version = resource.api_version();
+    let found_version = text_field(&object, "apiVersion", kind, &api_version)?;
+    let found_kind = text_field(&object, "kind", kind, &api_version)?;
+    if found_kind != kind {
+        return Err(Status::bad_request(format!(
+            "{found_kind} in version {:?} cannot be handled as a {kind}: converting ({}.{found_kind}) to \
+             ({}.{kind}): unknown conversion",
+            last_segment(&found_version),
+            go_package(&found_version),
+            internal_package(&resource.group),
+        )));
+    }
+    if found_version != api_version {
+        return Err(Status::bad_request(format!(
+            "{kind} in version {:?} cannot be handled as a {kind}: no kind {kind:?} is registered for version \
+             {found_version:?} in scheme \"pkg/runtime/scheme.go:111\"",
+            last_segment(&found_version),
+        )));
+    }
+    object["apiVersion"] = api_version.into();
+    object["kind"] = kind.into();
+    Ok(object)
+}
+
+/// A field of the type's identity, or the expected value where it is missing.
+fn text_field(
+    object: &Value,
+    field: &str,
+    kind: &str,
+    api_version: &str,
+) -> Result<String, Status> {
+    let default = if field == "kind" { kind } else { api_version };
+    match &object[field] {
+        Value::Null => Ok(default.to_owned()),
+        Value::String(text) if text.is_empty() => Ok(default.to_owned()),
+        Value::String(text) => Ok(text.clone()),
+        other => Err(Status::bad_request(format!(
+            "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse \
+             error: json: cannot unmarshal {} into Go struct field .{field} of type string",
+            json_type(other),
+        ))),
+    }
+}
+
+/// The type of a patch, if it is one that a patch of `resource` may have.
+pub(crate) fn patch_type(headers: &HeaderMap) -> Result<PatchType, Status> {
+    match media_type(headers) {
+        "application/json-patch+json" => Ok(PatchType::Json),
+        "application/merge-patch+json" => Ok(PatchType::Merge),
+        _ => Err(Status::unsupported_media_type(
+            "415: Unsupported Media Type",
+        )),
+    }
+}
+
+/// Parses a patch.
+pub(crate) fn parse_patch(bytes: &[u8]) -> Result<Value, Status> {
+    serde_json::from_slice(bytes).map_err(|error| {
+        let error = syntax_error(bytes).unwrap_or_else(|| error.to_string());
+        Status::bad_request(format!("error decoding patch: {error}"))
+    })
+}
+
+fn media_type(headers: &HeaderMap) -> &str {
+    headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .map_or("", str::trim)
+}
+
+fn unrecognized(kind: &str, error: &str, bytes: &[u8]) -> Status {
+    Status::bad_request(format!(
+        "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: \
+         {error} ({})",
+        shown(bytes)
+    ))
+}
+
+/// A body as errors show it: the beginning, as text if it looks like JSON, else as hexadecimal digits.
+fn shown(bytes: &[u8]) -> String {
+    if bytes.is_empty() {
+        return "<empty>".to_owned();
+    }
+    let beginning = &bytes[..bytes.len().min(SHOWN_BYTES)];
+    let looks_like_json = bytes.trim_ascii_start().first() == Some(&b'{');
+    let mut shown = match std::str::from_utf8(beginning) {
+        Ok(text) if looks_like_json => text.to_owned(),
+        _ => beginning.iter().fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        }),
+    };
+    if bytes.len() > SHOWN_BYTES {
+        shown.push_str(" ...");
+    }
+    shown
+}
+
+fn not_an_object(value: &Value) -> String {
+    format!(
+        "json: cannot unmarshal {} into Go value of type struct {{ APIVersion string \
+         \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}",
+        json_type(value)
+    )
+}
+
+fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn last_segment(api_version: &str) -> &str {
+    api_version
+        .rsplit_once('/')
+        .map_or(api_version, |(_, version)| version)
+}
+
+/// The package that a version's types live in.
+fn go_package(api_version: &str) -> &str {
+    last_segment(api_version)
+}
+
+/// The package that a group's own types live in: `core`, `apps`, `rbac`.
+fn internal_package(group: &str) -> &str {
+    match group.split('.').next().unwrap_or_default() {
+        "" => "core",
+        first => first,
+    }
+}

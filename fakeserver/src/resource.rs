@@ -1,0 +1,81 @@
+//! A resource type: what a path names, and what may be done with it.
+
+use std::sync::Arc;
+
+/// A group, a version of it, and a kind in that.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct GroupVersionKind {
+    pub(crate) group: Arc<str>,
+    pub(crate) version: Arc<str>,
+    pub(crate) kind: Arc<str>,
+}
+
+/// One version of one resource, as discovery tells of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ResourceType {
+    pub(crate) group: Arc<str>,
+    pub(crate) version: Arc<str>,
+    pub(crate) plural: Arc<str>,
+    pub(crate) singular: Arc<str>,
+    pub(crate) kind: Arc<str>,
+    pub(crate) is_namespaced: bool,
+    pub(crate) verbs: Vec<Arc<str>>,
+    pub(crate) short_names: Vec<Arc<str>>,
+    pub(crate) categories: Vec<Arc<str>>,
+    pub(crate) subresources: Vec<Subresource>,
+}
+
+/// A subresource, as in `pods/status`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Subresource {
+    pub(crate) name: Arc<str>,
+    /// The kind of its bodies; group and version are empty where they are the resource's.
+    pub(crate) kind: GroupVersionKind,
+    pub(crate) verbs: Vec<Arc<str>>,
+}
+
+// === impl ResourceType ===
+
+impl ResourceType {
+    /// As objects write it: `v1`, `apps/v1`.
+    pub(crate) fn api_version(&self) -> String {
+        api_version(&self.group, &self.version)
+    }
+
+    /// As collections name themselves: `PodList`.
+    pub(crate) fn list_kind(&self) -> String {
+        format!("{}List", self.kind)
+    }
+
+    pub(crate) fn has_verb(&self, verb: &str) -> bool {
+        self.verbs.iter().any(|known| &**known == verb)
+    }
+
+    pub(crate) fn subresource(&self, name: &str) -> Option<&Subresource> {
+        self.subresources
+            .iter()
+            .find(|subresource| &*subresource.name == name)
+    }
+
+    /// Whether `status` is written through a subresource of its own.
+    pub(crate) fn has_status(&self) -> bool {
+        self.subresource("status").is_some()
+    }
+}
+
+// === impl Subresource ===
+
+impl Subresource {
+    pub(crate) fn has_verb(&self, verb: &str) -> bool {
+        self.verbs.iter().any(|known| &**known == verb)
+    }
+}
+
+/// A group and a version as objects write them.
+pub(crate) fn api_version(group: &str, version: &str) -> String {
+    if group.is_empty() {
+        version.to_owned()
+    } else {
+        format!("{group}/{version}")
+    }
+}
