@@ -62,3 +62,6 @@ pub use self::{
     watch_list_ignored::{WatchListIgnored, watch_list_ignored},
     watch_list_rejected::{WatchListRejected, watch_list_rejected},
 };
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,92 @@
 //! The verbs, one a file.
+
+mod call;
+mod version;
+mod get;
+mod list;
+mod watch;
+
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, Method};
+
+pub(crate) use self::call::Call;
+use crate::{
+    faults::RequestVerdict,
+    request::{ListOptions, Query, ResourcePath},
+    server::Server,
+    status::Status,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// What a request is to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Get,
+    List,
+    Watch,
+    Create,
+    Update,
+    Patch,
+    Delete,
+    DeleteCollection,
+}
+
+/// Answers a request for a resource.
+pub(crate) async fn serve(
+    server: &Server,
+    method: &Method,
+    path: ResourcePath,
+    query: Query,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Response, Status> {
+    let call = Call::new(server, path, query, headers)?;
+    let verb = call.verb(method)?;
+    let options = match verb {
+        Verb::Get | Verb::List | Verb::Watch => call.list_options(verb)?,
+        _ => ListOptions::default(),
+    };
+    server.core.tally.count(&call.counted_as(), verb.name());
+
+    let facts = call.facts(verb, &options);
+    let mut ignores_watch_list = false;
+    match server.core.faults.on_request(&facts) {
+        RequestVerdict::Pass => {}
+        RequestVerdict::Delay(delay) => tokio::time::sleep(delay).await,
+        RequestVerdict::Answer(answer) => return Ok(answer.into_response()),
+        RequestVerdict::Hang => std::future::pending().await,
+        RequestVerdict::IgnoreWatchList => ignores_watch_list = true,
+    }
+    match verb {
+        Verb::Get => get::get(&call, &options).await,
+        Verb::List => list::list(&call, &options).await,
+        Verb::Watch => watch::watch(&call, facts, &options, ignores_watch_list).await,
+        Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection => {
+            drop(body);
+            Err(Status::method_not_allowed())
+        }
+    }
+}
+
+// === impl Verb ===
+
+impl Verb {
+    /// As discovery and audit logs name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
+        }
+    }
+}

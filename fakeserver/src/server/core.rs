@@ -1,6 +1,6 @@
 //! What every request works on: the store, who watches it, and the sources of time and chance.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use uuid::Uuid;
 
@@ -10,6 +10,7 @@ use crate::{
     clock::Clock,
     entropy::Entropy,
     faults::Faults,
+    registry::selectable_fields,
     storage::{Compaction, Storage},
     watch_cache::Watchers,
 };
@@ -40,11 +41,7 @@ impl Core {
         let flow_control = (entropy.audit_id(), entropy.audit_id());
         let watchers = Arc::new(Watchers::new(watcher_buffer));
         let core = Self {
-            storage: Storage::new(
-                compaction,
-                |_, _| BTreeMap::new(),
-                Arc::clone(&watchers) as _,
-            ),
+            storage: Storage::new(compaction, selectable_fields, Arc::clone(&watchers) as _),
             watchers,
             clock,
             entropy,

@@ -176,3 +176,6 @@ impl FakeServer {
         &self.server.core
     }
 }
+
+#[cfg(test)]
+mod tests;

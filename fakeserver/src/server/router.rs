@@ -14,6 +14,12 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tracing::error;
 
 use super::{Server, control, envelope};
+use crate::{
+    handlers,
+    registry::Registry,
+    request::{ApiPath, Query},
+    status::Status,
+};
 
 /// The API as a service.
 pub(super) fn router(server: Arc<Server>) -> Router {
@@ -26,11 +32,21 @@ pub(super) fn router(server: Arc<Server>) -> Router {
 }
 
 async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let path = request.uri().path();
+    let (parts, body) = request.into_parts();
+    let path = parts.uri.path();
     if let Some(action) = path.strip_prefix("/_control/") {
-        return control::handle(&server, request.method(), action);
+        return control::handle(&server, &parts.method, action);
     }
-    not_found()
+    match ApiPath::parse(path) {
+        ApiPath::Resource(path) if Registry::builtin().group(&path.group).is_none() => not_found(),
+        ApiPath::Resource(path) => {
+            let query = Query::parse(parts.uri.query());
+            handlers::serve(&server, &parts.method, path, query, &parts.headers, body)
+                .await
+                .unwrap_or_else(IntoResponse::into_response)
+        }
+        _ => not_found(),
+    }
 }
 
 /// What is answered to a path that nobody serves.
@@ -55,5 +71,5 @@ fn on_panic(panic: Box<dyn Any + Send>) -> http::Response<Body> {
         .or_else(|| panic.downcast_ref::<&str>().copied())
         .unwrap_or("unknown");
     error!(error = reason, "request handler panicked");
-    StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    Status::internal(reason).into_response()
 }

@@ -1,6 +1,9 @@
 //! Which objects a list or a watch is about, and what a change is to it.
 
-use crate::storage::{Change, Range, StoredObject};
+use crate::{
+    object::selectors::{FieldSelector, LabelSelector},
+    storage::{Change, Range, StoredObject},
+};
 
 /// What a watch calls an event about an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,13 +17,31 @@ pub(crate) enum EventKind {
 #[derive(Debug, Clone)]
 pub(crate) struct Selection {
     pub(crate) range: Range,
+    pub(crate) labels: LabelSelector,
+    pub(crate) fields: FieldSelector,
 }
 
 // === impl Selection ===
 
 impl Selection {
+    /// All objects of `range`.
+    pub(crate) fn everything(range: Range) -> Self {
+        Self {
+            range,
+            labels: LabelSelector::default(),
+            fields: FieldSelector::default(),
+        }
+    }
+
     pub(crate) fn matches(&self, object: &StoredObject) -> bool {
         self.range.contains(object)
+            && self.labels.matches(object.labels())
+            && self.fields.matches(object.fields())
+    }
+
+    /// Whether all objects of its range are selected.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.labels.is_everything() && self.fields.is_everything()
     }
 
     /// What `change` is to somebody who sees only this selection. An object that leaves it is deleted for him.

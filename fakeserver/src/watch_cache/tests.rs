@@ -76,7 +76,7 @@ impl Default for Plan {
 fn watch(server: &FakeServer, plan: &Plan) -> Body {
     let server: &Server = server.server();
     let core = &server.core;
-    let selection = Arc::new(Selection { range: Range::All });
+    let selection = Arc::new(Selection::everything(Range::All));
     let (watcher, watch) = core.storage.view(|view| {
         let (watcher, receiver) = core.watchers.register(&pods(), Arc::clone(&selection));
         let start = plan.after.map_or(view.revision(), Revision::new);

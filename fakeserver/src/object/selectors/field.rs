@@ -47,6 +47,16 @@ impl FieldSelector {
         Ok(selector)
     }
 
+    /// The same, and `field` must have this value.
+    pub(crate) fn and(mut self, field: &str, value: &str) -> Self {
+        self.requirements.push(Requirement {
+            field: field.to_owned(),
+            is_equal: true,
+            value: value.to_owned(),
+        });
+        self
+    }
+
     /// Whether every object is selected.
     pub(crate) fn is_everything(&self) -> bool {
         self.requirements.is_empty()

@@ -1,0 +1,206 @@
+//! A request for a resource, understood: which type, which objects, in which form.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderValue, Method, header};
+
+use super::Verb;
+use crate::{
+    faults::RequestFacts,
+    object::selectors::{FieldSelector, LabelSelector},
+    registry::{Lookup, Registry, check_field},
+    request::{ListOptions, Query, ResourcePath},
+    resource::ResourceType,
+    response::{Encoding, Shape, negotiate},
+    server::Server,
+    status::{Named, Status},
+    storage::{GroupResource, ObjectKey, Range},
+    watch_cache::Selection,
+};
+
+/// The user agents of people, who like to read what they get.
+const READERS: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
+
+/// A request for objects of one resource type.
+pub(crate) struct Call<'a> {
+    pub(crate) server: &'a Server,
+    pub(crate) resource: Arc<ResourceType>,
+    pub(crate) path: ResourcePath,
+    pub(crate) query: Query,
+    pub(crate) headers: &'a HeaderMap,
+}
+
+// === impl Call ===
+
+impl<'a> Call<'a> {
+    /// Looks up the resource of `path`.
+    pub(crate) fn new(
+        server: &'a Server,
+        path: ResourcePath,
+        query: Query,
+        headers: &'a HeaderMap,
+    ) -> Result<Self, Status> {
+        let registry = Registry::builtin();
+        let Lookup::Found(resource) = registry.lookup(&path.group, &path.version, &path.resource)
+        else {
+            return Err(Status::unknown_resource());
+        };
+        // An object of a namespaced type is in a namespace, and nothing else is.
+        let is_misplaced = match path.namespace {
+            Some(_) => !resource.is_namespaced,
+            None => resource.is_namespaced && path.name.is_some(),
+        };
+        let is_unknown = path
+            .subresource
+            .as_deref()
+            .is_some_and(|subresource| resource.subresource(subresource).is_none());
+        if is_misplaced || is_unknown {
+            return Err(Status::unknown_resource());
+        }
+        Ok(Self {
+            server,
+            resource,
+            path,
+            query,
+            headers,
+        })
+    }
+
+    /// What `method` does here, if the type has it.
+    pub(crate) fn verb(&self, method: &Method) -> Result<Verb, Status> {
+        let is_object = self.path.name.is_some();
+        let verb = match (method, is_object) {
+            (&Method::GET, _) if self.path.is_watch => Verb::Watch,
+            (&Method::GET, true) => Verb::Get,
+            (&Method::GET, false) if self.query.bool("watch") == Some(true) => Verb::Watch,
+            (&Method::GET, false) => Verb::List,
+            (&Method::POST, false) => Verb::Create,
+            // Some subresources are created: evictions, bindings, tokens.
+            (&Method::POST, true) if self.path.subresource.is_some() => Verb::Create,
+            (&Method::PUT, true) => Verb::Update,
+            (&Method::PATCH, true) => Verb::Patch,
+            (&Method::DELETE, true) => Verb::Delete,
+            (&Method::DELETE, false) => Verb::DeleteCollection,
+            _ => return Err(Status::method_not_allowed()),
+        };
+        let is_across_namespaces = self.resource.is_namespaced && self.path.namespace.is_none();
+        let is_read = matches!(verb, Verb::Get | Verb::List | Verb::Watch);
+        let is_served = match &self.path.subresource {
+            None => self.resource.has_verb(verb.name()),
+            Some(subresource) => self
+                .resource
+                .subresource(subresource)
+                .is_some_and(|subresource| subresource.has_verb(verb.name())),
+        };
+        if !is_served || (is_across_namespaces && !is_read) {
+            return Err(Status::method_not_allowed());
+        }
+        Ok(verb)
+    }
+
+    /// The parameters of a read, checked where they have to go together.
+    pub(super) fn list_options(&self, verb: Verb) -> Result<ListOptions, Status> {
+        let mut options = ListOptions::parse(&self.query)?;
+        options.is_watch = verb == Verb::Watch;
+        if verb != Verb::Get {
+            options.validate()?;
+        }
+        Ok(options)
+    }
+
+    /// Whether it is answered for people to read.
+    pub(crate) fn is_pretty(&self) -> bool {
+        self.query.bool("pretty").unwrap_or_else(|| {
+            let agent = self.user_agent();
+            READERS.iter().any(|reader| agent.starts_with(reader))
+        })
+    }
+
+    /// Who asks: the user agent up to the first `/`.
+    pub(crate) fn client(&self) -> &str {
+        self.user_agent().split('/').next().unwrap_or_default()
+    }
+
+    fn user_agent(&self) -> &str {
+        let agent = self.headers.get(header::USER_AGENT);
+        agent
+            .map(HeaderValue::as_bytes)
+            .and_then(|agent| std::str::from_utf8(agent).ok())
+            .unwrap_or_default()
+    }
+
+    /// Where objects of this type are stored.
+    pub(crate) fn group_resource(&self) -> GroupResource {
+        GroupResource::new(
+            Arc::clone(&self.resource.group),
+            Arc::clone(&self.resource.plural),
+        )
+    }
+
+    /// Where the object `name` is stored.
+    pub(crate) fn key(&self, name: &str) -> ObjectKey {
+        ObjectKey::new(self.group_resource(), self.path.namespace.as_deref(), name)
+    }
+
+    /// The object `name`, as errors call it.
+    pub(crate) fn named(&self, name: &'a str) -> Named<'_> {
+        Named {
+            resource: &self.resource.plural,
+            group: &self.resource.group,
+            name,
+        }
+    }
+
+    /// The form of the answer: what the client accepts.
+    pub(crate) fn encoding(&self, shape: Shape) -> Result<Encoding, Status> {
+        let representation = negotiate(self.headers, shape)?;
+        Ok(Encoding::new(
+            &self.resource.kind,
+            &self.resource.api_version(),
+            representation,
+        ))
+    }
+
+    /// Which objects a list, a watch or a deletion of a collection is about.
+    pub(crate) fn selection(&self, options: &ListOptions) -> Result<Selection, Status> {
+        let labels = LabelSelector::parse(&options.label_selector)?;
+        let supported = |field: &str| check_field(&self.resource, field);
+        let mut fields = FieldSelector::parse(&options.field_selector, supported)?;
+        // A watch below the deprecated path of an object is one of the collection, for that name.
+        if let Some(name) = &self.path.name {
+            fields = fields.and("metadata.name", name);
+        }
+        Ok(Selection {
+            range: Range::of(self.path.namespace.as_deref()),
+            labels,
+            fields,
+        })
+    }
+
+    /// As requests are counted: `deployments.apps/status`.
+    pub(super) fn counted_as(&self) -> String {
+        let mut name = self.group_resource().to_string();
+        if let Some(subresource) = &self.path.subresource {
+            name.push('/');
+            name.push_str(subresource);
+        }
+        name
+    }
+
+    /// What fault rules know of it.
+    pub(super) fn facts(&self, verb: Verb, options: &ListOptions) -> RequestFacts {
+        RequestFacts {
+            client: self.client().to_owned(),
+            verb: verb.name(),
+            group: self.path.group.clone(),
+            version: self.path.version.clone(),
+            resource: self.path.resource.clone(),
+            subresource: self.path.subresource.clone(),
+            namespace: self.path.namespace.clone(),
+            name: self.path.name.clone(),
+            resource_version: options.resource_version.clone(),
+            is_watch_list: verb == Verb::Watch && options.send_initial_events == Some(true),
+            has_continue: verb == Verb::List && !options.continue_token.is_empty(),
+        }
+    }
+}

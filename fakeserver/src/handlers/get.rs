@@ -1,0 +1,28 @@
+//! GET of one object.
+
+use axum::response::Response;
+
+use super::{Call, list::reach, version::Version};
+use crate::{
+    request::ListOptions,
+    response::{Shape, json},
+    status::Status,
+};
+
+/// Answers with the object, from a state that is not older than asked.
+pub(super) async fn get(call: &Call<'_>, options: &ListOptions) -> Result<Response, Status> {
+    let encoding = call.encoding(Shape::Object)?;
+    let version = Version::parse(&options.resource_version)
+        .map_err(|error| Status::unclassified(error.to_string()))?;
+    let core = &call.server.core;
+    if let Version::At(revision) = version {
+        reach(core, revision).await?;
+    }
+    let name = call.path.name.as_deref().unwrap_or_default();
+    let key = call.key(name);
+    let object = core
+        .storage
+        .view(|view| view.get(&key).cloned())
+        .ok_or_else(|| Status::not_found(call.named(name)))?;
+    Ok(json(encoding.object(&object), call.is_pretty()))
+}

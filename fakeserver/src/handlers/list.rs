@@ -1,0 +1,166 @@
+//! GET of a collection: a state, or a page of it.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::response::Response;
+use http_body_util::BodyExt;
+
+use super::{
+    Call,
+    version::{ListAt, Version, VersionMatch},
+};
+use crate::{
+    request::ListOptions,
+    response::{ListMeta, Shape, json, list_body, streamed_json},
+    revision::Revision,
+    server::Core,
+    status::Status,
+    storage::{GroupResource, HistoryError, Snapshot, StoredObject, continue_token::ContinueToken},
+    watch_cache::Selection,
+};
+
+/// How long a read waits for a version that has not come yet.
+pub(super) const FRESHNESS_WAIT: Duration = Duration::from_secs(3);
+
+/// Answers with a state of the collection, or a page of it.
+pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Response, Status> {
+    let encoding = call.encoding(Shape::List)?;
+    let selection = call.selection(options)?;
+    let version = Version::parse(&options.resource_version)
+        .map_err(|error| Status::bad_request(format!("invalid resource version: {error}")))?;
+    let matching = match options.version_match.as_str() {
+        "Exact" => Some(VersionMatch::Exact),
+        "NotOlderThan" => Some(VersionMatch::NotOlderThan),
+        _ => None,
+    };
+    let (at, limit) = ListAt::new(version, matching, options.limit, &options.continue_token)?;
+    let query = ListQuery {
+        resource: call.group_resource(),
+        selection,
+        at,
+        limit,
+    };
+    let page = query.read(&call.server.core).await?;
+    let body = list_body(encoding, &page.metadata, page.items);
+    if !call.is_pretty() {
+        return Ok(streamed_json(body));
+    }
+    let whole = body
+        .collect()
+        .await
+        .map_err(|_| Status::internal("list not encoded"))?;
+    Ok(json(whole.to_bytes(), true))
+}
+
+/// What a list is to show.
+#[derive(Debug)]
+pub(crate) struct ListQuery {
+    pub(crate) resource: GroupResource,
+    pub(crate) selection: Selection,
+    pub(crate) at: ListAt,
+    /// At most so many items.
+    pub(crate) limit: Option<usize>,
+}
+
+/// What a list shows.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) metadata: ListMeta,
+    pub(crate) items: Vec<Arc<StoredObject>>,
+}
+
+// === impl ListQuery ===
+
+impl ListQuery {
+    /// Reads the list.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped.
+    pub(crate) async fn read(&self, core: &Core) -> Result<Page, Status> {
+        let (asked, start) = match &self.at {
+            ListAt::NotOlderThan(revision) | ListAt::Exact(revision) => (Some(*revision), None),
+            ListAt::Continue(token) => (token.revision, Some(token.start.as_str())),
+        };
+        if let Some(asked) = asked {
+            reach(core, asked).await?;
+        }
+        let (snapshot, revision) = self.snapshot(core)?;
+        Ok(self.page(&snapshot, revision, start))
+    }
+
+    fn snapshot(&self, core: &Core) -> Result<(Snapshot, Revision), Status> {
+        let exact = match &self.at {
+            ListAt::Exact(revision) => Some(*revision),
+            ListAt::Continue(token) => token.revision,
+            ListAt::NotOlderThan(_) => None,
+        };
+        core.storage.view(|view| {
+            let Some(revision) = exact else {
+                return Ok((view.snapshot(&self.resource), view.revision()));
+            };
+            match view.snapshot_at(&self.resource, revision) {
+                Ok(snapshot) => Ok((snapshot, revision)),
+                Err(HistoryError::Compacted) => Err(self.expired()),
+                Err(HistoryError::Future { current }) => {
+                    Err(Status::version_too_large(revision.get(), current.get()))
+                }
+            }
+        })
+    }
+
+    fn expired(&self) -> Status {
+        match &self.at {
+            ListAt::Continue(token) => {
+                let latest = ContinueToken {
+                    revision: None,
+                    start: token.start.clone(),
+                };
+                Status::continue_expired(latest.encode())
+            }
+            _ => Status::list_expired(),
+        }
+    }
+
+    /// The items of `snapshot` from `start` on that are selected, up to the limit, and where to go on.
+    fn page(&self, snapshot: &Snapshot, revision: Revision, start: Option<&str>) -> Page {
+        let prefix = self.selection.range.prefix();
+        let start = start.map(|start| format!("{prefix}{start}"));
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let mut objects = snapshot.objects(&self.selection.range, start.as_deref());
+        let items: Vec<_> = objects
+            .by_ref()
+            .filter(|object| self.selection.matches(object))
+            .take(limit)
+            .cloned()
+            .collect();
+        // What is left counts whether it is selected or not, as it does for a server that has not read it yet.
+        let remaining = if items.len() == limit {
+            objects.count()
+        } else {
+            0
+        };
+        let continue_token = items.last().filter(|_| remaining > 0).map(|last| {
+            let path = last.key().path();
+            let relative = path.strip_prefix(prefix.as_str()).unwrap_or(path);
+            ContinueToken::after(relative, Some(revision)).encode()
+        });
+        let countable = continue_token.is_some() && self.selection.is_everything();
+        Page {
+            metadata: ListMeta {
+                resource_version: revision.to_string(),
+                continue_token,
+                remaining_item_count: countable.then_some(remaining),
+            },
+            items,
+        }
+    }
+}
+
+/// Waits until the store is not older than `asked`.
+pub(super) async fn reach(core: &Core, asked: Revision) -> Result<(), Status> {
+    core.storage
+        .reach(asked, FRESHNESS_WAIT)
+        .await
+        .map_err(|current| Status::version_too_large(asked.get(), current.get()))
+}

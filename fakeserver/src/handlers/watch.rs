@@ -1,0 +1,138 @@
+//! GET of a collection with `watch`: what happens to it from now on, or from a version on.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{body::Body, response::Response};
+use tokio::time::Instant;
+
+use super::{
+    Call,
+    list::reach,
+    version::{Version, WatchFrom},
+};
+use crate::{
+    faults::RequestFacts,
+    request::ListOptions,
+    response::{Encoding, Shape, error_frame, streamed_json},
+    server::{Core, Server},
+    status::Status,
+    storage::{GroupResource, TooOld, View},
+    watch_cache::{self, Initial, Queued, Selection, Watch, Watcher},
+};
+
+/// Longer than any watch lasts; added to any instant it is one.
+const LONGEST: Duration = Duration::from_hours(24 * 365);
+
+/// Answers with a stream of events.
+pub(super) async fn watch(
+    call: &Call<'_>,
+    request: RequestFacts,
+    options: &ListOptions,
+    ignores_watch_list: bool,
+) -> Result<Response, Status> {
+    let encoding = call.encoding(Shape::Object)?;
+    let selection = Arc::new(call.selection(options)?);
+    let version = Version::parse(&options.resource_version)
+        .map_err(|error| Status::unclassified(error.to_string()))?;
+    let from = if ignores_watch_list {
+        WatchFrom::without_watch_list(version)
+    } else {
+        WatchFrom::new(version, options.send_initial_events)
+    };
+    let query = WatchQuery {
+        request,
+        resource: call.group_resource(),
+        selection,
+        encoding,
+        from,
+        bookmarks: options.allow_bookmarks,
+        timeout: options.timeout,
+    };
+    // What depends on the version is told inside the stream.
+    let body = match query.open(call.server).await {
+        Ok(body) => body,
+        Err(status) => Body::from(error_frame(&status)),
+    };
+    Ok(streamed_json(body))
+}
+
+/// What a watch is to show.
+#[derive(Debug)]
+pub(crate) struct WatchQuery {
+    pub(crate) request: RequestFacts,
+    pub(crate) resource: GroupResource,
+    pub(crate) selection: Arc<Selection>,
+    pub(crate) encoding: Encoding,
+    pub(crate) from: WatchFrom,
+    pub(crate) bookmarks: bool,
+    /// How long it lasts, if its client has said so.
+    pub(crate) timeout: Option<Duration>,
+}
+
+// === impl WatchQuery ===
+
+impl WatchQuery {
+    /// Opens the watch: the body of the answer, filled by a task of the server. What is wrong is to be told
+    /// by an event in the body of an answer that is 200.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped.
+    pub(crate) async fn open(self, server: &Server) -> Result<Body, Status> {
+        if let WatchFrom::State {
+            not_older_than: Some(asked),
+            ..
+        } = self.from
+        {
+            reach(&server.core, asked).await?;
+        }
+        let core = Arc::clone(&server.core);
+        // What it replays and what is queued for it meet at one revision, since nothing is written meanwhile.
+        let (watcher, watch) = server.core.storage.view(|view| self.begin(&core, view))?;
+        Ok(watch_cache::open(core, &server.tasks, watcher, watch))
+    }
+
+    fn begin(self, core: &Core, view: View<'_>) -> Result<(Watcher, Watch), Status> {
+        let mut initial = None;
+        let mut replay = Vec::new();
+        let mut start = view.revision();
+        match self.from {
+            WatchFrom::State { marks_end, .. } => {
+                initial = Some(Initial {
+                    snapshot: view.snapshot(&self.resource),
+                    revision: start,
+                    marks_end: marks_end && self.bookmarks,
+                });
+            }
+            WatchFrom::Now => {}
+            WatchFrom::After(asked) => {
+                let changes = view
+                    .changes_since(&self.resource, &self.selection.range, asked)
+                    .map_err(|TooOld { oldest }| {
+                        Status::watch_expired(asked.get(), oldest.get())
+                    })?;
+                replay = Queued::all(changes, &self.selection);
+                start = asked;
+            }
+        }
+        let timeout = self
+            .timeout
+            .unwrap_or_else(|| core.entropy.watch_timeout())
+            .min(LONGEST);
+        let (watcher, receiver) = core
+            .watchers
+            .register(&self.resource, Arc::clone(&self.selection));
+        let watch = Watch {
+            request: self.request,
+            encoding: self.encoding,
+            selection: self.selection,
+            initial,
+            replay,
+            receiver,
+            start,
+            bookmarks: self.bookmarks,
+            deadline: Instant::now() + timeout,
+        };
+        Ok((watcher, watch))
+    }
+}

@@ -1,0 +1,162 @@
+//! What does not depend on the API behind it: headers, control, sockets, the end.
+
+use std::{net::SocketAddr, time::Duration};
+
+use axum::body::Body;
+use http::{Method, Request, StatusCode};
+use http_body_util::BodyExt;
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+use super::*;
+
+async fn send(server: &FakeServer, method: Method, path: &str) -> (http::response::Parts, Vec<u8>) {
+    let request = Request::builder()
+        .method(method)
+        .uri(path)
+        .body(Body::empty())
+        .unwrap();
+    let response = server.router().oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    (parts, body.collect().await.unwrap().to_bytes().into())
+}
+
+#[tokio::test]
+async fn every_answer_has_the_headers_of_the_api() {
+    let server = FakeServer::builder().build();
+    let (first, body) = send(&server, Method::GET, "/nosuchroot").await;
+    let (second, _) = send(&server, Method::GET, "/nosuchroot").await;
+    assert_eq!(first.status, StatusCode::NOT_FOUND);
+    assert_eq!(body, b"404 page not found\n");
+    assert_eq!(first.headers["content-type"], "text/plain; charset=utf-8");
+    assert_eq!(first.headers["x-content-type-options"], "nosniff");
+    assert_eq!(first.headers["cache-control"], "no-cache, private");
+    for header in [
+        "x-kubernetes-pf-flowschema-uid",
+        "x-kubernetes-pf-prioritylevel-uid",
+    ] {
+        assert_eq!(first.headers[header], second.headers[header]);
+    }
+    assert_ne!(first.headers["audit-id"], second.headers["audit-id"]);
+
+    let request = Request::get("/x")
+        .header("Audit-Id", "mine")
+        .body(Body::empty());
+    let answer = server.router().oneshot(request.unwrap()).await.unwrap();
+    assert_eq!(answer.headers()["audit-id"], "mine");
+}
+
+#[tokio::test]
+async fn the_control_routes_do_what_the_methods_do() {
+    let server = FakeServer::builder().build();
+    for action in ["compact", "expire", "disconnect", "reset"] {
+        let path = format!("/_control/{action}");
+        assert_eq!(
+            send(&server, Method::POST, &path).await.0.status,
+            StatusCode::NO_CONTENT
+        );
+        let refused = send(&server, Method::GET, &path).await.0.status;
+        assert_eq!(refused, StatusCode::METHOD_NOT_ALLOWED);
+    }
+    let unknown = send(&server, Method::POST, "/_control/nothing")
+        .await
+        .0
+        .status;
+    assert_eq!(unknown, StatusCode::NOT_FOUND);
+    let (parts, body) = send(&server, Method::GET, "/_control/stats").await;
+    assert_eq!(parts.headers["content-type"], "application/json");
+    let stats: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(stats["revision"], server.revision());
+    assert_eq!(stats["watchers"], 0);
+    assert!(stats["requests"].is_object());
+}
+
+#[test]
+fn a_server_is_built_without_a_runtime_and_from_its_seed_alone() {
+    let namespaces = |seed| -> Vec<String> {
+        let server = FakeServer::builder().with_seed(seed).build();
+        let objects = server.objects("", "v1", "namespaces");
+        objects
+            .iter()
+            .map(|object| format!("{} {}", object.name(), object.uid()))
+            .collect()
+    };
+    assert_eq!(namespaces(7), namespaces(7));
+    assert_ne!(namespaces(7), namespaces(8));
+    let names: Vec<String> = namespaces(0);
+    assert!(
+        names[0].starts_with("default "),
+        "in the order of a list: {names:?}"
+    );
+    assert_eq!(names.len(), 4);
+}
+
+#[test]
+fn history_tells_what_was_also_after_it_has_expired() {
+    let server = FakeServer::builder().build();
+    server.expire();
+    let history = server.history("", "v1", "namespaces", 0);
+    let revisions: Vec<u64> = history.iter().map(|change| change.revision()).collect();
+    assert_eq!(revisions, [2, 3, 4, 5]);
+    assert_eq!(server.history("", "v1", "namespaces", 4).len(), 1);
+    assert_eq!(server.history("", "v1", "pods", 0).len(), 0);
+}
+
+async fn connect(
+    server: &FakeServer,
+    stop: &CancellationToken,
+) -> (SocketAddr, tokio::task::JoinHandle<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    #[expect(clippy::disallowed_methods, reason = "a test owns its tasks")]
+    let serving = tokio::spawn(server.serve(listener, stop.clone()));
+    (address, serving)
+}
+
+#[tokio::test]
+async fn it_answers_over_tcp_and_stops_when_told() {
+    let server = FakeServer::builder().build();
+    let stop = CancellationToken::new();
+    let (address, serving) = connect(&server, &stop).await;
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    socket
+        .write_all(b"GET /nosuchroot HTTP/1.1\r\nHost: x\r\n\r\n")
+        .await
+        .unwrap();
+    let mut answer = vec![0; 4_096];
+    let length = socket.read(&mut answer).await.unwrap();
+    let answer = String::from_utf8_lossy(&answer[..length]).to_lowercase();
+    assert!(answer.starts_with("http/1.1 404 not found\r\n"), "{answer}");
+    assert!(answer.contains("\r\ndate: "), "{answer}");
+
+    // An idle connection does not hold it up.
+    stop.cancel();
+    timeout(Duration::from_secs(3), serving)
+        .await
+        .expect("it stops soon")
+        .unwrap();
+    assert_eq!(
+        socket.read(&mut [0; 16]).await.unwrap(),
+        0,
+        "the connection is closed"
+    );
+    assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn shutting_the_server_down_stops_serving() {
+    let server = FakeServer::builder().build();
+    let (_, serving) = connect(&server, &CancellationToken::new()).await;
+    tokio::task::yield_now().await;
+    server.shutdown().await;
+    timeout(Duration::from_secs(3), serving)
+        .await
+        .expect("it stops soon")
+        .unwrap();
+}
