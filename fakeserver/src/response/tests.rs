@@ -35,7 +35,7 @@ fn the_first_representation_that_is_accepted_and_known_is_taken() {
         match (found, expected) {
             (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{accept}"),
             (Err(found), Err(expected)) => {
-                assert!(found.starts_with(expected), "{accept}: {found}")
+                assert!(found.starts_with(expected), "{accept}: {found}");
             }
             (found, _) => panic!("{accept}: {found:?}"),
         }

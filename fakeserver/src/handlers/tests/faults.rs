@@ -176,7 +176,7 @@ async fn a_slow_answer_is_late_and_a_hanging_one_never_comes() {
         faults::hang().matching(Filter::any().verb("list")).times(1),
     );
     assert!(
-        timeout(Duration::from_secs(3_600), get(&server, CONFIG_MAPS))
+        timeout(Duration::from_hours(1), get(&server, CONFIG_MAPS))
             .await
             .is_err()
     );
