@@ -20,7 +20,7 @@ impl Effect for ExpiredStatus {
         let reads_past =
             request.has_continue || !matches!(request.resource_version.as_str(), "" | "0");
         let message = match request.verb {
-            "watch" => "too old resource version",
+            "watch" if reads_past && !request.is_watch_list => "too old resource version",
             "list" if reads_past => "The resourceVersion for the provided list is too old.",
             _ => return None,
         };

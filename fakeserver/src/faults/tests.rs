@@ -181,6 +181,12 @@ fn the_410_of_a_request_meets_only_reads_of_a_version() {
     check(&with("list", "7", false), true);
     check(&with("list", "", true), true);
     check(&with("list", "", false), false);
+    check(&with("watch", "", false), false);
+    let streaming = RequestFacts {
+        is_watch_list: true,
+        ..with("watch", "7", false)
+    };
+    check(&streaming, false);
     check(&with("list", "0", false), false);
     check(&with("create", "", false), false);
 }

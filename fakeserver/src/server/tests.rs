@@ -160,3 +160,57 @@ async fn shutting_the_server_down_stops_serving() {
         .expect("it stops soon")
         .unwrap();
 }
+
+#[cfg(feature = "client")]
+#[tokio::test(start_paused = true)]
+async fn a_kube_client_reads_and_watches_without_sockets() {
+    use futures::TryStreamExt;
+    use k8s_openapi::api::core::v1::Namespace;
+    use kube::api::{Api, ListParams, WatchEvent, WatchParams};
+
+    let server = FakeServer::builder().build();
+    let namespaces: Api<Namespace> = Api::all(server.client());
+    let list = namespaces
+        .list(&ListParams::default().limit(3))
+        .await
+        .unwrap();
+    assert_eq!(list.items.len(), 3);
+    assert_eq!(list.metadata.remaining_item_count, Some(1));
+    let metadata = namespaces.get_metadata("default").await.unwrap();
+    assert_eq!(metadata.metadata.name.as_deref(), Some("default"));
+
+    let parameters = WatchParams::default().timeout(200);
+    let mut events = Box::pin(namespaces.watch(&parameters, "0").await.unwrap());
+    for expected in ["default", "kube-node-lease", "kube-public", "kube-system"] {
+        match events.try_next().await.unwrap() {
+            Some(WatchEvent::Added(namespace)) => {
+                assert_eq!(namespace.metadata.name.as_deref(), Some(expected));
+            }
+            other => panic!("no ADDED: {other:?}"),
+        }
+    }
+    assert!(matches!(
+        events.try_next().await.unwrap(),
+        Some(WatchEvent::Bookmark(_))
+    ));
+    assert_eq!(server.stats().watchers, 1);
+    drop(events);
+    assert_eq!(server.stats().watchers, 0);
+}
+
+#[cfg(feature = "client")]
+#[tokio::test(start_paused = true)]
+async fn a_named_client_says_its_name() {
+    use crate::faults::{Filter, server_error};
+    use k8s_openapi::api::core::v1::Namespace;
+    use kube::api::Api;
+
+    let server = FakeServer::builder().build();
+    let broken = Filter::any().client("workload");
+    let rule = server_error(StatusCode::INTERNAL_SERVER_ERROR).matching(broken);
+    let _guard = server.faults().install(rule);
+    let get = async |client: kube::Client| Api::<Namespace>::all(client).get("default").await;
+    assert!(get(server.client_named("workload")).await.is_err());
+    assert!(get(server.client_named("informer")).await.is_ok());
+    assert!(get(server.client()).await.is_ok());
+}

@@ -162,13 +162,13 @@ impl Stream {
     }
 
     async fn send_all(&mut self, watch: Watch) -> Flow {
-        if let Some(initial) = &watch.initial {
+        // Each part goes as soon as it is sent: a watch lasts long, and would keep all that is forgotten meanwhile.
+        if let Some(initial) = watch.initial {
             self.send_initial(initial, &watch.selection).await?;
         }
-        for queued in &watch.replay {
+        for queued in watch.replay {
             self.send_change(queued).await?;
         }
-        drop(watch.replay);
         self.follow(watch.receiver, watch.bookmarks, watch.deadline)
             .await
     }
@@ -187,7 +187,7 @@ impl Stream {
             tokio::select! {
                 biased;
                 queued = receiver.recv() => match queued {
-                    Some(queued) => self.send_change(&queued).await?,
+                    Some(queued) => self.send_change(queued).await?,
                     None => return Flow::Break(Outcome::End),
                 },
                 () = sleep_until(next_bookmark), if bookmarks => {
@@ -198,7 +198,7 @@ impl Stream {
         }
     }
 
-    async fn send_initial(&mut self, initial: &Initial, selection: &Selection) -> Flow {
+    async fn send_initial(&mut self, initial: Initial, selection: &Selection) -> Flow {
         for object in initial.snapshot.objects(&selection.range, None) {
             if !selection.matches(object) {
                 continue;
@@ -224,7 +224,7 @@ impl Stream {
         Flow::Continue(())
     }
 
-    async fn send_change(&mut self, queued: &Queued) -> Flow {
+    async fn send_change(&mut self, queued: Queued) -> Flow {
         let revision = Revision::new(queued.change.revision());
         // A watch from a version that had not come yet waits for what is behind it.
         if revision <= self.position {

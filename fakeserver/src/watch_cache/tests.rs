@@ -10,7 +10,7 @@ use tokio::time::{Instant, advance, timeout};
 
 use super::*;
 use crate::{
-    FakeServer,
+    Compaction, FakeServer,
     faults::{self, Filter, FrameFacts, FrameVerdict, RequestFacts, Rule},
     response::{Encoding, Representation},
     revision::Revision,
@@ -398,6 +398,26 @@ async fn no_watch_is_left_behind() {
     assert_eq!(server.stats().watchers, 0);
     assert_eq!(read(&mut last, 1).await.1, "ended");
     assert!(server.server().tasks.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_keeps_nothing_of_what_it_has_sent() {
+    let forgetful = Compaction {
+        age: None,
+        bytes: Some(0),
+    };
+    let server = FakeServer::builder().with_compaction(forgetful).build();
+    put(&server, "a", "x");
+    let object = Arc::downgrade(&server.objects("", "v1", "pods")[0]);
+    let mut body = watch(&server, &Plan::default());
+    assert_eq!(read(&mut body, 1).await.0.len(), 1);
+    assert!(object.upgrade().is_some());
+    delete(&server, "a");
+    assert_eq!(read(&mut body, 1).await.0.len(), 1);
+    assert!(
+        object.upgrade().is_none(),
+        "it is gone while the watch goes on"
+    );
 }
 
 #[tokio::test(start_paused = true)]
