@@ -7,6 +7,7 @@ pub mod object;
 pub mod backoff;
 pub mod task;
 pub mod metrics;
+mod latch;
 // Seams.
 pub mod known;
 pub mod list_watch;
@@ -17,7 +18,10 @@ pub mod decode;
 pub mod reflector;
 pub mod delta_fifo;
 pub mod indexer;
+pub mod processor;
 // Assembly.
+pub mod shared_informer;
+pub mod lister;
 pub mod http;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -26,7 +30,12 @@ mod fixtures;
 
 pub use self::{
     handler::{EventHandler, Notification},
+    http::Scope,
+    indexer::IndexFn,
     list_watch::ListWatch,
+    lister::{LabelSelector, Lister},
     object::{Deleted, Object, ObjectKey, ResourceVersion, Tombstone},
+    processor::{HandlerOptions, HandlerRegistration},
+    shared_informer::{SharedInformer, SyncError},
     store::{ReflectorStore, Store},
 };

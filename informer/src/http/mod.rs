@@ -174,6 +174,10 @@ where
             Arc::clone(known),
         ))
     }
+
+    fn resource(&self) -> Option<&str> {
+        Some(self.plural())
+    }
 }
 
 impl<K> Clone for HttpListWatch<K> {

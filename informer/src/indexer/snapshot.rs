@@ -1,6 +1,6 @@
 //! The pure core: objects, indices and the version at which they stand, as of one moment.
 
-use std::{fmt, mem, sync::Arc};
+use std::{fmt, mem, ops::Bound, sync::Arc};
 
 use imbl::OrdMap;
 
@@ -132,7 +132,6 @@ impl<K> Snapshot<K> {
         &'a self,
         key: Option<&'a ObjectKey>,
     ) -> impl Iterator<Item = &'a Object<K>> {
-        use std::ops::Bound;
         let start = key.map_or(Bound::Unbounded, Bound::Excluded);
         let range = self
             .objects

@@ -44,6 +44,11 @@ pub trait ListWatch<K>: Send + Sync + 'static {
         request: &WatchRequest,
         known: &Arc<dyn Known<K>>,
     ) -> impl Future<Output = Result<Self::Stream, ListWatchError>> + Send;
+
+    /// The name of what is listed, as in `pods`, for logs, metrics and errors; `None` to go by the type's name.
+    fn resource(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// An object that arrived, or the reason why it could not be decoded. The others go on either way.

@@ -17,6 +17,7 @@ pub struct Object<K>(Arc<Inner<K>>);
 struct Inner<K> {
     metadata: Metadata,
     value: Arc<K>,
+    is_transformed: bool,
 }
 
 // === impl Object ===
@@ -29,6 +30,7 @@ impl<K> Object<K> {
         Self(Arc::new(Inner {
             metadata,
             value: Arc::new(value),
+            is_transformed: false,
         }))
     }
 
@@ -78,6 +80,34 @@ impl<K> Object<K> {
     /// reports what its type does not accept; trying again gives the same answer.
     pub fn get(&self) -> Result<Arc<K>, DecodeError> {
         Ok(Arc::clone(&self.0.value))
+    }
+
+    /// This version with its value changed by `transform`. The metadata stay as they arrived.
+    ///
+    /// The value is copied only if somebody else holds it.
+    pub(crate) fn try_transform<E>(
+        self,
+        transform: impl FnOnce(&mut K) -> Result<(), E>,
+    ) -> Result<Self, E>
+    where
+        K: Clone,
+    {
+        let (metadata, value) = match Arc::try_unwrap(self.0) {
+            Ok(inner) => (inner.metadata, inner.value),
+            Err(shared) => (shared.metadata.clone(), Arc::clone(&shared.value)),
+        };
+        let mut value = Arc::unwrap_or_clone(value);
+        transform(&mut value)?;
+        Ok(Self(Arc::new(Inner {
+            metadata,
+            value: Arc::new(value),
+            is_transformed: true,
+        })))
+    }
+
+    /// Whether this handle was made by [`try_transform`](Self::try_transform).
+    pub(crate) fn is_transformed(&self) -> bool {
+        self.0.is_transformed
     }
 
     /// Whether two handles are the same version in the same allocation, not merely equal.

@@ -1,0 +1,222 @@
+//! The fan-out: every notification to every listener, in the order of the writer.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+};
+
+use tokio::time::Instant;
+
+use super::{
+    Listener, ListenerMetrics, Present, control::Control, listener::Shared, mailbox::Item,
+    schedule::Schedule,
+};
+use crate::{handler::Notification, task::Spawner};
+
+/// Notifications that are handed over as one item. A slow handler keeps at most so many that others have heard.
+const CHUNK_MAX: usize = 1_024;
+
+/// All listeners of one informer. The writer owns it; dropping it ends all listeners, with what they have not told.
+pub struct Processor<K> {
+    listeners: Vec<Attached<K>>,
+    /// Listeners that joined before there was anything to run on.
+    state: State,
+    list: ListenerList,
+    has_synced: bool,
+}
+
+/// The listeners as seen from outside, for metrics.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ListenerList(Arc<Mutex<Vec<Arc<Control>>>>);
+
+struct Attached<K> {
+    shared: Arc<Shared<K>>,
+    schedule: Option<Schedule>,
+}
+
+enum State {
+    Unstarted(Vec<std::pin::Pin<Box<dyn Future<Output = ()> + Send>>>),
+    Started(Spawner),
+}
+
+// === impl Processor ===
+
+impl<K: Send + Sync + 'static> Processor<K> {
+    /// Without listeners, and not started.
+    pub fn new() -> Self {
+        Self {
+            listeners: Vec::new(),
+            state: State::Unstarted(Vec::new()),
+            list: ListenerList::default(),
+            has_synced: false,
+        }
+    }
+
+    /// Adds a listener. First of all it is told what is `present`, as a part of the initial state; then everything that is
+    /// distributed after this call. Nothing is left out and nothing told twice, since the writer is the caller.
+    pub fn attach(&mut self, listener: Listener<K>, present: Present<K>, now: Instant) {
+        let Listener { shared, task } = listener;
+        if present.len() > 0 {
+            shared.push(Item::Replay(present));
+        }
+        if self.has_synced {
+            tell_end_of_initial_state(&shared);
+        }
+        let schedule = Schedule::new(shared.control.options.resync_period, now);
+        self.list.add(&shared.control);
+        self.listeners.push(Attached { shared, schedule });
+        match &mut self.state {
+            State::Unstarted(tasks) => tasks.push(task),
+            State::Started(spawner) => spawner.spawn(task),
+        }
+    }
+
+    /// Begins to call the handlers, on tasks of `spawner`. Resync periods begin here.
+    pub fn start(&mut self, spawner: &Spawner, now: Instant) {
+        let started = State::Started(spawner.clone());
+        let State::Unstarted(tasks) = std::mem::replace(&mut self.state, started) else {
+            return;
+        };
+        for task in tasks {
+            spawner.spawn(task);
+        }
+        for attached in &mut self.listeners {
+            let period = attached.shared.control.options.resync_period;
+            attached.schedule = Schedule::new(period, now);
+        }
+    }
+
+    /// Tells every listener, in this order; `is_live` if it happened after the initial state.
+    pub fn distribute(&mut self, notifications: Vec<Notification<K>>, is_live: bool) {
+        self.forget_removed();
+        if self.listeners.is_empty() {
+            return;
+        }
+        let mut rest = notifications.into_iter();
+        while rest.len() > 0 {
+            let chunk: Arc<[_]> = rest.by_ref().take(CHUNK_MAX).collect();
+            for attached in &self.listeners {
+                attached.shared.push(Item::Changes {
+                    notifications: Arc::clone(&chunk),
+                    is_live,
+                });
+            }
+        }
+    }
+
+    /// All of the initial state has been distributed.
+    pub fn mark_synced(&mut self) {
+        if std::mem::replace(&mut self.has_synced, true) {
+            return;
+        }
+        for attached in &self.listeners {
+            tell_end_of_initial_state(&attached.shared);
+        }
+    }
+
+    /// When the next listener is to be told again of all that is held.
+    pub fn next_resync(&self) -> Option<Instant> {
+        let schedules = self.listeners.iter().filter_map(|own| own.schedule);
+        schedules.map(|schedule| schedule.next()).min()
+    }
+
+    /// Tells those listeners whose time has come again of all that is held; of the initial state they still hear.
+    pub fn resync(&mut self, now: Instant, mut present: impl FnMut() -> Present<K>) {
+        self.forget_removed();
+        for attached in &mut self.listeners {
+            let is_due = attached
+                .schedule
+                .as_mut()
+                .is_some_and(|own| own.is_due(now));
+            if is_due && self.has_synced {
+                attached.shared.push(Item::Resync(present()));
+            }
+        }
+    }
+
+    /// Takes nothing more. The listeners tell what waits, and end.
+    pub fn close(&mut self) {
+        for attached in &self.listeners {
+            attached.shared.close();
+        }
+    }
+
+    /// Resolves once all listeners have ended; after [`close`](Self::close), when they have told everything.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped.
+    pub async fn ended(&mut self) {
+        for attached in &self.listeners {
+            attached.shared.control.ended.wait().await;
+        }
+    }
+
+    pub(crate) fn list(&self) -> ListenerList {
+        self.list.clone()
+    }
+
+    fn forget_removed(&mut self) {
+        let before = self.listeners.len();
+        self.listeners
+            .retain(|attached| !attached.shared.control.is_removed());
+        if self.listeners.len() != before {
+            self.list.forget_removed();
+        }
+    }
+}
+
+impl<K: Send + Sync + 'static> Default for Processor<K> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K> Drop for Processor<K> {
+    fn drop(&mut self) {
+        for attached in &self.listeners {
+            attached.shared.control.remove();
+        }
+    }
+}
+
+impl<K> fmt::Debug for Processor<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = self.listeners.iter().map(|own| &own.shared.control.name);
+        f.debug_list().entries(names).finish()
+    }
+}
+
+fn tell_end_of_initial_state<K>(shared: &Shared<K>) {
+    shared.control.note_initial_state_queued();
+    shared.push(Item::EndOfInitialState);
+}
+
+// === impl ListenerList ===
+
+impl ListenerList {
+    pub(crate) fn metrics(&self) -> Vec<ListenerMetrics> {
+        let controls = self
+            .0
+            .lock()
+            .expect("nothing panics while it holds the list");
+        let present = controls.iter().filter(|control| !control.is_removed());
+        present.map(|control| control.metrics()).collect()
+    }
+
+    fn add(&self, control: &Arc<Control>) {
+        let mut controls = self
+            .0
+            .lock()
+            .expect("nothing panics while it holds the list");
+        controls.push(Arc::clone(control));
+    }
+
+    fn forget_removed(&self) {
+        let mut controls = self
+            .0
+            .lock()
+            .expect("nothing panics while it holds the list");
+        controls.retain(|control| !control.is_removed());
+    }
+}

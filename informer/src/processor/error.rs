@@ -1,0 +1,30 @@
+//! Why a handler has not heard all of the initial state.
+
+use std::{sync::Arc, time::Duration};
+
+/// A wait for a handler that ended without success.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HandlerSyncError {
+    /// Not within the limit. Waiting again is useful.
+    #[error(
+        "handler {handler:?} has not heard the initial state within {limit:?}: {pending} notifications wait, {}",
+        if *.is_informer_synced { "the informer is synced" } else { "the informer is not synced" }
+    )]
+    Deadline {
+        /// The handler.
+        handler: Arc<str>,
+        /// How long was waited.
+        limit: Duration,
+        /// How many notifications the handler has not heard.
+        pending: u64,
+        /// Whether it is the handler that is waited for, not the informer.
+        is_informer_synced: bool,
+    },
+    /// The handler was removed, or the informer stopped, before. It never will be synced.
+    #[error("handler {handler:?} ended before it had heard the initial state")]
+    Ended {
+        /// The handler.
+        handler: Arc<str>,
+    },
+}

@@ -1,0 +1,194 @@
+//! One handler with its mailbox, and the task that calls it.
+
+use std::{
+    any::type_name,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use tokio::task::coop::consume_budget;
+
+use super::{
+    HandlerOptions, HandlerRegistration,
+    control::{Control, EndGuard},
+    mailbox::{Item, Mailbox},
+};
+use crate::handler::{EventHandler, Notification};
+
+/// A handler that is to be attached to a processor. Dropped before that, it hears nothing.
+pub struct Listener<K> {
+    pub(super) shared: Arc<Shared<K>>,
+    pub(super) task: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+pub(super) struct Shared<K> {
+    pub(super) control: Arc<Control>,
+    mailbox: Mutex<Mailbox<K>>,
+}
+
+struct Delivery<K, H> {
+    shared: Arc<Shared<K>>,
+    handler: H,
+}
+
+// === impl Listener ===
+
+impl<K: Send + Sync + 'static> Listener<K> {
+    /// A listener for `handler`, and the token that keeps it registered.
+    pub fn new<H>(handler: H, options: HandlerOptions) -> (Self, HandlerRegistration)
+    where
+        H: EventHandler<K>,
+    {
+        let name = options.name.clone();
+        let name = name.unwrap_or_else(|| type_name::<H>().into());
+        let control = Arc::new(Control::new(name, options));
+        let registration = HandlerRegistration::new(Arc::clone(&control));
+        let end = EndGuard(Arc::clone(&control));
+        let shared = Arc::new(Shared {
+            control,
+            mailbox: Mutex::new(Mailbox::new()),
+        });
+        let delivery = Delivery {
+            shared: Arc::clone(&shared),
+            handler,
+        };
+        let task = Box::pin(delivery.run(end));
+        (Self { shared, task }, registration)
+    }
+}
+
+impl<K> fmt::Debug for Listener<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Listener")
+            .field(&self.shared.control.name)
+            .finish()
+    }
+}
+
+// === impl Shared ===
+
+impl<K> Shared<K> {
+    pub(super) fn push(&self, item: Item<K>) {
+        let (count, is_live) = (item.len(), item.is_live());
+        let mut mailbox = self.mailbox();
+        if mailbox.push(item) {
+            // Counted before the task can take it, so that the count never goes below zero.
+            self.control.note_queued(count, is_live);
+        }
+        drop(mailbox);
+        self.control.wake.notify_one();
+    }
+
+    /// Takes nothing more; what waits is still told.
+    pub(super) fn close(&self) {
+        self.mailbox().close();
+        self.control.wake.notify_one();
+    }
+
+    /// The next item; `None` once the handler is removed, or the mailbox is closed and empty.
+    async fn next(&self) -> Option<Item<K>> {
+        loop {
+            if self.control.is_removed() {
+                return None;
+            }
+            let (item, is_closed) = {
+                let mut mailbox = self.mailbox();
+                (mailbox.pop(), mailbox.is_closed())
+            };
+            if item.is_some() || is_closed {
+                return item;
+            }
+            self.control.wake.notified().await;
+        }
+    }
+
+    fn mailbox(&self) -> MutexGuard<'_, Mailbox<K>> {
+        self.mailbox
+            .lock()
+            .expect("nothing panics while it holds the mailbox")
+    }
+}
+
+// === impl Delivery ===
+
+impl<K, H> Delivery<K, H>
+where
+    K: Send + Sync + 'static,
+    H: EventHandler<K>,
+{
+    async fn run(mut self, end: EndGuard) {
+        while let Some(item) = self.shared.next().await {
+            self.tell(item).await;
+        }
+        // Dropped outside the lock.
+        let _rest = self.shared.mailbox().clear();
+        // The handler is gone when its end is told.
+        drop(self);
+        drop(end);
+    }
+
+    async fn tell(&mut self, item: Item<K>) {
+        match item {
+            Item::Changes {
+                notifications,
+                is_live,
+            } => {
+                for notification in &*notifications {
+                    if self.is_removed() {
+                        return;
+                    }
+                    self.call(notification, is_live).await;
+                }
+            }
+            Item::Replay(present) => {
+                for object in present {
+                    if self.is_removed() {
+                        return;
+                    }
+                    let in_initial_list = true;
+                    let add = Notification::Add {
+                        object,
+                        in_initial_list,
+                    };
+                    self.call(&add, false).await;
+                }
+            }
+            Item::Resync(present) => {
+                for new in present {
+                    if self.is_removed() {
+                        return;
+                    }
+                    let (old, is_resync) = (new.clone(), true);
+                    let update = Notification::Update {
+                        old,
+                        new,
+                        is_resync,
+                    };
+                    self.call(&update, false).await;
+                }
+                self.shared.mailbox().finish_resync();
+            }
+            Item::EndOfInitialState => self.shared.control.synced.set(),
+        }
+    }
+
+    /// Calls the handler once. A panic is contained; the notification counts as heard.
+    async fn call(&mut self, notification: &Notification<K>, is_live: bool) {
+        let handler = &mut self.handler;
+        let call = AssertUnwindSafe(|| notification.deliver(handler));
+        let control = &self.shared.control;
+        if catch_unwind(call).is_err() {
+            control.note_panic();
+            tracing::error!(handler = %control.name, key = %notification.key(), "handler panicked");
+        }
+        control.note_delivered(is_live);
+        // A long backlog gives way to other tasks from time to time.
+        consume_budget().await;
+    }
+
+    fn is_removed(&self) -> bool {
+        self.shared.control.is_removed()
+    }
+}

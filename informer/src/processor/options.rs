@@ -1,0 +1,57 @@
+//! How one handler is served.
+
+use std::{sync::Arc, time::Duration};
+
+/// The shortest resync period; what is shorter is raised to it.
+const RESYNC_PERIOD_MIN: Duration = Duration::from_secs(1);
+
+/// How one handler is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HandlerOptions {
+    /// Its name in logs, metrics and errors; the type's name if `None`.
+    pub name: Option<Arc<str>>,
+    /// How often it is told again of all that is held; never if `None`.
+    pub resync_period: Option<Duration>,
+    /// How many waiting notifications of live changes are worth a warning.
+    pub warning_at: u64,
+}
+
+// === impl HandlerOptions ===
+
+impl Default for HandlerOptions {
+    fn default() -> Self {
+        Self {
+            name: None,
+            resync_period: None,
+            warning_at: 10_000,
+        }
+    }
+}
+
+impl HandlerOptions {
+    /// Named `name` in logs, metrics and errors.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Told again of all that is held, every `period`: an update whose old and new state are the same handle.
+    ///
+    /// It costs no request. A period below one second is one second; zero means never. The period is this handler's own,
+    /// whatever others ask for and whenever it joins; a resync that comes due while the last one is still being heard is
+    /// left out.
+    #[must_use]
+    pub fn with_resync_period(mut self, period: Duration) -> Self {
+        self.resync_period = (!period.is_zero()).then(|| period.max(RESYNC_PERIOD_MIN));
+        self
+    }
+
+    /// Warns once more than `pending` notifications of live changes wait; again after they went below half of it.
+    #[must_use]
+    pub fn with_warning_at(mut self, pending: u64) -> Self {
+        self.warning_at = pending;
+        self
+    }
+}

@@ -1,0 +1,92 @@
+//! The token that keeps a handler registered.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{HandlerSyncError, ListenerMetrics, control::Control};
+
+/// Keeps a handler registered; dropping it removes the handler.
+///
+/// After a removal no call begins, and what waited is dropped; a call that runs is not interrupted. A handler may remove
+/// itself from within its own call.
+#[doc(alias = "ResourceEventHandlerRegistration")]
+#[must_use = "dropping it removes the handler; `detach` keeps it for the informer's life"]
+#[derive(Debug)]
+pub struct HandlerRegistration {
+    control: Arc<Control>,
+    is_detached: bool,
+}
+
+// === impl HandlerRegistration ===
+
+impl HandlerRegistration {
+    pub(super) fn new(control: Arc<Control>) -> Self {
+        Self {
+            control,
+            is_detached: false,
+        }
+    }
+
+    /// Keeps the handler registered for as long as the informer runs.
+    pub fn detach(mut self) {
+        self.is_detached = true;
+    }
+
+    /// Removes the handler and waits until its last call has returned.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the handler is removed all the same.
+    pub async fn remove(self) {
+        self.control.remove();
+        self.control.ended.wait().await;
+    }
+
+    /// Whether the handler has heard all of the initial state: each of its calls has returned, be it by a panic.
+    #[doc(alias = "HasSynced")]
+    pub fn has_synced(&self) -> bool {
+        self.control.synced.is_set()
+    }
+
+    /// Waits until the handler has heard all of the initial state, at most for `limit`.
+    ///
+    /// # Errors
+    ///
+    /// Not within `limit`, or never, since the handler or the informer ended before.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped. Any number of tasks may wait; all of them are woken.
+    pub async fn wait_for_sync(&self, limit: Duration) -> Result<(), HandlerSyncError> {
+        let control = &self.control;
+        let handler = || Arc::clone(&control.name);
+        tokio::select! {
+            biased;
+            () = control.synced.wait() => Ok(()),
+            () = control.ended.wait() => Err(HandlerSyncError::Ended { handler: handler() }),
+            () = tokio::time::sleep(limit) => Err(HandlerSyncError::Deadline {
+                handler: handler(),
+                limit,
+                pending: control.pending(),
+                is_informer_synced: control.is_initial_state_queued(),
+            }),
+        }
+    }
+
+    /// The handler's name.
+    pub fn name(&self) -> &str {
+        &self.control.name
+    }
+
+    /// What the handler has heard and has yet to hear.
+    pub fn metrics(&self) -> ListenerMetrics {
+        self.control.metrics()
+    }
+}
+
+impl Drop for HandlerRegistration {
+    fn drop(&mut self) {
+        if !self.is_detached {
+            self.control.remove();
+        }
+    }
+}

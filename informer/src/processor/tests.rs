@@ -1,0 +1,476 @@
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
+    time::Duration,
+};
+
+use futures::{FutureExt, future::join_all, poll};
+use tokio::time::{Instant, sleep};
+
+use super::{
+    HandlerOptions, HandlerRegistration, HandlerSyncError, Listener, Present, Processor,
+    mailbox::{Item, Mailbox},
+    schedule::Schedule,
+};
+use crate::{
+    fixtures::{Value, object},
+    handler::{EventHandler, Notification},
+    object::{Deleted, Object},
+    task::TaskSet,
+    testing::{Recording, RecordingHandler},
+};
+
+const LIMIT: Duration = Duration::from_mins(1);
+
+fn present(names: &str) -> Present<Value> {
+    let objects: Vec<_> = names.split_whitespace().map(object).collect();
+    Box::new(objects.into_iter())
+}
+
+/// `+a@1` an add, `~a@1` an update to that version, `-a@1` a deletion.
+fn changes(text: &str) -> Vec<Notification<Value>> {
+    let change = |word: &str| {
+        let (kind, rest) = word.split_at(1);
+        let object = object(rest);
+        match kind {
+            "+" => Notification::Add {
+                object,
+                in_initial_list: false,
+            },
+            "~" => Notification::Update {
+                old: object_of_version_0(&object),
+                new: object,
+                is_resync: false,
+            },
+            _ => Notification::Delete(Deleted::Object(object)),
+        }
+    };
+    text.split_whitespace().map(change).collect()
+}
+
+fn object_of_version_0(object: &Object<Value>) -> Object<Value> {
+    crate::fixtures::object(&format!("{}@0", object.key()))
+}
+
+fn recorder(options: HandlerOptions) -> (Listener<Value>, HandlerRegistration, Recording<Value>) {
+    let (handler, recording) = RecordingHandler::new();
+    let (listener, registration) = Listener::new(handler, options);
+    (listener, registration, recording)
+}
+
+/// A started processor. The set is dropped last.
+fn started() -> (Processor<Value>, TaskSet) {
+    let tasks = TaskSet::new();
+    let mut processor = Processor::new();
+    processor.start(&tasks.spawner(), Instant::now());
+    (processor, tasks)
+}
+
+/// Lets every task run until it waits.
+async fn settle() {
+    sleep(Duration::from_millis(1)).await;
+}
+
+// === The pure parts ===
+
+#[test]
+fn a_closed_mailbox_takes_nothing_and_gives_what_it_holds() {
+    let mut mailbox = Mailbox::<Value>::new();
+    assert!(mailbox.push(Item::EndOfInitialState));
+    mailbox.close();
+    assert!(!mailbox.push(Item::EndOfInitialState));
+    assert!(mailbox.pop().is_some());
+    assert!(mailbox.pop().is_none());
+}
+
+#[test]
+fn a_mailbox_holds_one_resync_at_a_time() {
+    let mut mailbox = Mailbox::new();
+    assert!(mailbox.push(Item::Resync(present("a@1"))));
+    assert!(!mailbox.push(Item::Resync(present("a@1"))));
+    assert_eq!(mailbox.pop().unwrap().len(), 1);
+    assert!(
+        !mailbox.push(Item::Resync(present("a@1"))),
+        "it is being told"
+    );
+    mailbox.finish_resync();
+    assert!(mailbox.push(Item::Resync(present("a@1"))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_schedule_does_not_make_up_for_what_was_missed() {
+    let start = Instant::now();
+    let at = |seconds| start + Duration::from_secs(seconds);
+    let mut schedule = Schedule::new(Some(Duration::from_secs(10)), start).unwrap();
+    assert!(!schedule.is_due(at(9)));
+    assert!(schedule.is_due(at(10)));
+    assert!(!schedule.is_due(at(19)));
+    assert!(schedule.is_due(at(55)));
+    assert_eq!(schedule.next(), at(65));
+    assert_eq!(Schedule::new(None, start), None);
+    assert_eq!(Schedule::new(Some(Duration::MAX), start), None);
+}
+
+#[test]
+fn resync_periods_have_a_least_value_and_zero_is_never() {
+    let period = |millis| {
+        HandlerOptions::default()
+            .with_resync_period(Duration::from_millis(millis))
+            .resync_period
+    };
+    assert_eq!(period(0), None);
+    assert_eq!(period(1), Some(Duration::from_secs(1)));
+    assert_eq!(period(1500), Some(Duration::from_millis(1500)));
+}
+
+// === Fan-out ===
+
+#[tokio::test(start_paused = true)]
+async fn every_listener_hears_everything_in_order() {
+    let (mut processor, _tasks) = started();
+    let (one, _one, heard_by_one) = recorder(HandlerOptions::default());
+    let (two, _two, heard_by_two) = recorder(HandlerOptions::default());
+    processor.attach(one, present(""), Instant::now());
+    processor.attach(two, present(""), Instant::now());
+    processor.distribute(changes("+a@1 +b@2"), true);
+    processor.distribute(changes("~a@3 -b@4"), true);
+    settle().await;
+    assert_eq!(heard_by_one.take_text(), "+a@1 +b@2 ~a@0..3 -b@4");
+    assert_eq!(heard_by_two.take_text(), "+a@1 +b@2 ~a@0..3 -b@4");
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_changes_than_fit_one_item_are_all_told_in_order() {
+    let (mut processor, _tasks) = started();
+    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    processor.attach(listener, present(""), Instant::now());
+    let text: Vec<_> = (1..=3_000).map(|n| format!("+k{n}@{n}")).collect();
+    processor.distribute(changes(&text.join(" ")), true);
+    assert_eq!(registration.metrics().pending, 3_000);
+    settle().await;
+    assert_eq!(heard.take_text(), text.join(" "));
+    assert_eq!(registration.metrics().pending, 0);
+    assert_eq!(registration.metrics().delivered, 3_000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_distributed_before_the_start_is_told_after_it() {
+    let mut processor = Processor::new();
+    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    processor.attach(listener, present(""), Instant::now());
+    processor.distribute(changes("+a@1"), false);
+    processor.mark_synced();
+    settle().await;
+    assert_eq!(heard.take_text(), "");
+    let tasks = TaskSet::new();
+    processor.start(&tasks.spawner(), Instant::now());
+    settle().await;
+    assert_eq!(heard.take_text(), "+a@1");
+    assert!(registration.has_synced());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_listener_hears_what_is_there_first_and_then_what_changes() {
+    let (mut processor, _tasks) = started();
+    processor.mark_synced();
+    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    processor.attach(listener, present("a@1 b@2"), Instant::now());
+    processor.distribute(changes("~a@3 +c@4"), true);
+    assert!(!registration.has_synced());
+    settle().await;
+    assert_eq!(heard.take_text(), "(+a@1) (+b@2) ~a@0..3 +c@4");
+    assert!(registration.has_synced());
+}
+
+/// Blocks its thread in each call until it is let go on.
+struct Blocking(mpsc::Receiver<()>);
+
+impl EventHandler<Value> for Blocking {
+    fn on_add(&mut self, _object: &Object<Value>, _in_initial_list: bool) {
+        // A closed channel lets everything go on.
+        let _ = self.0.recv();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_handler_delays_nobody() {
+    let (mut processor, tasks) = started();
+    let (go_on, wait) = mpsc::channel();
+    let (slow, slow_registration) = Listener::new(Blocking(wait), HandlerOptions::default());
+    let (quick, quick_registration, heard) = recorder(HandlerOptions::default());
+    processor.attach(slow, present(""), Instant::now());
+    processor.attach(quick, present(""), Instant::now());
+    processor.distribute(changes("+a@1 +b@2"), true);
+    processor.mark_synced();
+    quick_registration.wait_for_sync(LIMIT).await.unwrap();
+    assert_eq!(heard.take_text(), "+a@1 +b@2");
+    assert_eq!(slow_registration.metrics().pending, 2);
+    assert!(!slow_registration.has_synced());
+    drop(go_on);
+    slow_registration.wait_for_sync(LIMIT).await.unwrap();
+    drop(processor);
+    tasks.wait().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_backlog_gives_way_to_other_tasks() {
+    let (mut processor, tasks) = started();
+    let (listener, registration, _heard) = recorder(HandlerOptions::default());
+    processor.attach(listener, present(""), Instant::now());
+    let text: Vec<_> = (1..=1_000).map(|n| format!("+k{n}@{n}")).collect();
+    processor.distribute(changes(&text.join(" ")), true);
+    let turns = Arc::new(AtomicU64::new(0));
+    let own = Arc::clone(&turns);
+    tasks.spawn(async move {
+        loop {
+            own.fetch_add(1, Ordering::Relaxed);
+            tokio::task::yield_now().await;
+        }
+    });
+    while registration.metrics().pending > 0 {
+        tokio::task::yield_now().await;
+    }
+    assert!(turns.load(Ordering::Relaxed) >= 5, "{turns:?}");
+}
+
+// === Removal ===
+
+#[tokio::test(start_paused = true)]
+async fn a_removed_handler_hears_nothing_more_and_its_task_ends() {
+    let (mut processor, tasks) = started();
+    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    processor.attach(listener, present("a@1"), Instant::now());
+    settle().await;
+    assert_eq!(heard.take_text(), "(+a@1)");
+    assert_eq!(tasks.len(), 1);
+    processor.distribute(changes("+b@2"), true);
+    drop(registration);
+    processor.distribute(changes("+c@3"), true);
+    settle().await;
+    assert_eq!(heard.take_text(), "");
+    assert_eq!(tasks.len(), 0);
+    assert!(processor.list().metrics().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_detached_handler_stays() {
+    let (mut processor, _tasks) = started();
+    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    processor.attach(listener, present(""), Instant::now());
+    registration.detach();
+    processor.distribute(changes("+a@1"), true);
+    settle().await;
+    assert_eq!(heard.take_text(), "+a@1");
+}
+
+/// Drops its own registration at the second call.
+struct Quitter {
+    calls: u64,
+    registration: mpsc::Receiver<HandlerRegistration>,
+    heard: Arc<AtomicU64>,
+}
+
+impl EventHandler<Value> for Quitter {
+    fn on_add(&mut self, _object: &Object<Value>, _in_initial_list: bool) {
+        self.heard.fetch_add(1, Ordering::Relaxed);
+        self.calls += 1;
+        if self.calls == 2 {
+            drop(self.registration.recv().unwrap());
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_can_remove_itself_from_within_its_own_call() {
+    let (mut processor, tasks) = started();
+    let (tx, registration) = mpsc::channel();
+    let heard = Arc::new(AtomicU64::new(0));
+    let quitter = Quitter {
+        calls: 0,
+        registration,
+        heard: Arc::clone(&heard),
+    };
+    let (listener, token) = Listener::new(quitter, HandlerOptions::default());
+    tx.send(token).unwrap();
+    processor.attach(listener, present("a@1 b@1 c@1"), Instant::now());
+    processor.distribute(changes("+d@2"), true);
+    settle().await;
+    assert_eq!(heard.load(Ordering::Relaxed), 2);
+    assert!(tasks.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn removal_waits_for_the_call_that_runs() {
+    let (mut processor, _tasks) = started();
+    let (go_on, wait) = mpsc::channel();
+    let (listener, registration) = Listener::new(Blocking(wait), HandlerOptions::default());
+    processor.attach(listener, present(""), Instant::now());
+    processor.distribute(changes("+a@1 +b@2"), true);
+    let mut removal = Box::pin(registration.remove());
+    // Either it has not begun the call, and never will, or it waits in it; both end once it may go on.
+    let _ = poll!(&mut removal);
+    let _ = go_on.send(());
+    removal.await;
+    assert!(go_on.send(()).is_err(), "the handler is gone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_listener_that_is_never_attached_ends_its_registration() {
+    let (listener, registration, _heard) = recorder(HandlerOptions::default().with_name("x"));
+    drop(listener);
+    let ended = HandlerSyncError::Ended {
+        handler: "x".into(),
+    };
+    assert_eq!(registration.wait_for_sync(LIMIT).await, Err(ended));
+    registration.remove().now_or_never().unwrap();
+}
+
+// === Panics ===
+
+/// Panics on the object `bad`, without the hook's message on standard error.
+struct Fragile(RecordingHandler<Value>);
+
+impl EventHandler<Value> for Fragile {
+    fn on_add(&mut self, object: &Object<Value>, in_initial_list: bool) {
+        if object.key().name() == "bad" {
+            std::panic::resume_unwind(Box::new(()));
+        }
+        self.0.on_add(object, in_initial_list);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_loses_one_notification_and_does_not_keep_the_handler_from_being_synced() {
+    let (mut processor, _tasks) = started();
+    let (handler, heard) = RecordingHandler::new();
+    let (listener, registration) = Listener::new(Fragile(handler), HandlerOptions::default());
+    processor.attach(listener, present("a@1 bad@1 c@1"), Instant::now());
+    processor.mark_synced();
+    registration.wait_for_sync(LIMIT).await.unwrap();
+    assert_eq!(heard.take_text(), "(+a@1) (+c@1)");
+    assert_eq!(registration.metrics().panics, 1);
+    assert_eq!(registration.metrics().pending, 0);
+}
+
+// === Sync ===
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_is_synced_once_it_has_heard_all_of_the_initial_state() {
+    let (mut processor, _tasks) = started();
+    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    processor.attach(listener, present(""), Instant::now());
+    processor.distribute(changes("+a@1"), false);
+    settle().await;
+    assert!(!registration.has_synced(), "the informer is not synced");
+    processor.mark_synced();
+    assert!(!registration.has_synced(), "it was not told yet");
+    settle().await;
+    assert!(registration.has_synced());
+    assert_eq!(heard.take_text(), "+a@1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_waiter_for_a_handler_is_woken() {
+    let (mut processor, _tasks) = started();
+    let (listener, registration, _heard) = recorder(HandlerOptions::default());
+    processor.attach(listener, present(""), Instant::now());
+    let waiters = (0..4).map(|_| registration.wait_for_sync(LIMIT));
+    let mut all = Box::pin(join_all(waiters));
+    assert!(poll!(&mut all).is_pending());
+    processor.mark_synced();
+    assert_eq!(all.await, vec![Ok(()); 4]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_ends_names_the_handler_and_what_it_waits_for() {
+    let (mut processor, _tasks) = started();
+    let (listener, registration, _heard) = recorder(HandlerOptions::default().with_name("slow"));
+    processor.attach(listener, present(""), Instant::now());
+    let limit = Duration::from_secs(5);
+    let error = registration.wait_for_sync(limit).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "handler \"slow\" has not heard the initial state within 5s: 0 notifications wait, the informer is not synced"
+    );
+    drop(processor);
+    let error = registration.wait_for_sync(limit).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "handler \"slow\" ended before it had heard the initial state"
+    );
+}
+
+// === Resync ===
+
+#[tokio::test(start_paused = true)]
+async fn each_listener_is_resynced_at_its_own_period() {
+    let start = Instant::now();
+    let (mut processor, _tasks) = started();
+    let every =
+        |seconds| HandlerOptions::default().with_resync_period(Duration::from_secs(seconds));
+    let (never, _never, heard_by_never) = recorder(HandlerOptions::default());
+    let (two, _two, heard_by_two) = recorder(every(2));
+    let (three, _three, heard_by_three) = recorder(every(3));
+    for listener in [never, two, three] {
+        processor.attach(listener, present(""), start);
+    }
+    processor.mark_synced();
+    let mut ticks = Vec::new();
+    for _ in 0..4 {
+        let next = processor.next_resync().unwrap();
+        tokio::time::sleep_until(next).await;
+        processor.resync(next, || present("a@1"));
+        settle().await;
+        let heard = [&heard_by_never, &heard_by_two, &heard_by_three].map(Recording::take_text);
+        ticks.push(format!("{}s {}", (next - start).as_secs(), heard.join("|")));
+    }
+    assert_eq!(
+        ticks,
+        ["2s |=a@1|", "3s ||=a@1", "4s |=a@1|", "6s |=a@1|=a@1"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resync_that_was_not_heard_yet_is_not_repeated_and_none_comes_before_the_sync() {
+    let mut processor = Processor::new();
+    let options = HandlerOptions::default().with_resync_period(Duration::from_secs(1));
+    let (listener, registration, _heard) = recorder(options);
+    processor.attach(listener, present(""), Instant::now());
+    let mut now = Instant::now();
+    for expected in [0, 1, 1] {
+        now += Duration::from_secs(1);
+        processor.resync(now, || present("a@1"));
+        assert_eq!(registration.metrics().pending, expected);
+        processor.mark_synced();
+    }
+}
+
+// === The end ===
+
+#[tokio::test(start_paused = true)]
+async fn a_closed_processor_tells_what_waits_and_ends() {
+    let (mut processor, tasks) = started();
+    let (listener, _registration, heard) = recorder(HandlerOptions::default());
+    processor.attach(listener, present(""), Instant::now());
+    processor.distribute(changes("+a@1 +b@2"), true);
+    processor.close();
+    processor.distribute(changes("+c@3"), true);
+    processor.ended().await;
+    assert_eq!(heard.take_text(), "+a@1 +b@2");
+    tasks.wait().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_processor_ends_its_listeners_with_what_they_have_not_told() {
+    let (mut processor, tasks) = started();
+    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    processor.attach(listener, present(""), Instant::now());
+    processor.distribute(changes("+a@1 +b@2"), true);
+    drop(processor);
+    tasks.wait().await;
+    assert_eq!(heard.take_text(), "");
+    assert_eq!(registration.metrics().pending, 0);
+}

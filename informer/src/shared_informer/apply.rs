@@ -1,0 +1,231 @@
+//! The pure core: what a batch does to a snapshot, and what handlers are told of it.
+//!
+//! A version that is known to be older than what is held, or than a state in which the key is known to be absent, changes
+//! nothing: neither a replayed event nor a list from a server that lags takes a key back in time. What cannot be compared is
+//! believed.
+
+use super::absence::Absence;
+use crate::{
+    delta_fifo::{Batch, Delta},
+    handler::Notification,
+    indexer::Snapshot,
+    object::{
+        DecodeError, Deleted, Metadata, Object, ObjectKey, ResourceVersion, Tombstone,
+        TombstoneReason,
+    },
+};
+
+/// What a batch did.
+#[derive(Debug)]
+pub(super) struct Applied<K> {
+    /// What handlers are to be told, in this order; of a replacement, deletions come first.
+    pub(super) notifications: Vec<Notification<K>>,
+    /// Versions that were older than what is known, and changed nothing.
+    pub(super) stale_count: u64,
+    /// Objects that went back to an older version, on the server's authority.
+    pub(super) gone_back_count: u64,
+}
+
+/// One batch on its way into a snapshot.
+pub(super) struct Change<'a, K> {
+    pub(super) snapshot: &'a mut Snapshot<K>,
+    pub(super) absence: &'a mut Absence,
+    pub(super) is_initial: bool,
+    pub(super) applied: Applied<K>,
+}
+
+/// Edits `snapshot` to show what `batch` says.
+pub(super) fn apply<K>(
+    snapshot: &mut Snapshot<K>,
+    absence: &mut Absence,
+    batch: Batch<K>,
+) -> Applied<K> {
+    let applied = Applied {
+        notifications: Vec::with_capacity(batch.deltas.len()),
+        stale_count: 0,
+        gone_back_count: 0,
+    };
+    let mut change = Change {
+        snapshot,
+        absence,
+        is_initial: batch.is_initial,
+        applied,
+    };
+    for delta in batch.deltas {
+        match delta {
+            // The wire's word does not matter: what is held decides whether it is an add or an update.
+            Delta::Added(object) | Delta::Updated(object) => change.on_object(object),
+            Delta::Deleted(object) => change.on_deleted(object),
+            Delta::Undecodable(error) => change.on_undecodable(error),
+            Delta::DeletedUndecodable(error) => change.on_deleted_undecodable(error),
+            Delta::ReplacedAll(replacement) => change.on_replacement(replacement),
+            Delta::Bookmark(version) => change.on_bookmark(&version),
+        }
+    }
+    change.applied
+}
+
+// === impl Change ===
+
+impl<K> Change<'_, K> {
+    fn on_object(&mut self, object: Object<K>) {
+        let old = self.snapshot.get(object.key()).cloned();
+        let version = object.resource_version().clone();
+        let is_stale = match &old {
+            Some(old) => version.is_before(old.resource_version()),
+            None => self.is_before_absence(object.key(), &version),
+        };
+        if is_stale {
+            self.applied.stale_count += 1;
+            return;
+        }
+        if let Some(deleted) = self.put(object, old) {
+            // The add that follows is the last that was told: the deletion belongs before it.
+            let at = self.applied.notifications.len() - 1;
+            self.applied.notifications.insert(at, deleted);
+        }
+        self.advance(&version);
+    }
+
+    fn on_deleted(&mut self, object: Object<K>) {
+        let (key, version) = (object.key().clone(), object.resource_version().clone());
+        if self.is_stale_deletion(&key, &version) {
+            self.applied.stale_count += 1;
+            return;
+        }
+        // Handlers have never heard of a key that is not held.
+        if let Some(old) = self.snapshot.remove(&key) {
+            let deleted = if is_other(old.metadata(), object.metadata()) {
+                tombstone(old, TombstoneReason::UidChanged)
+            } else {
+                Notification::Delete(Deleted::Object(object))
+            };
+            self.applied.notifications.push(deleted);
+        }
+        self.absence.note_deleted(key, &version);
+        self.advance(&version);
+    }
+
+    fn on_undecodable(&mut self, error: DecodeError) {
+        let version = error.resource_version.clone();
+        if self.is_stale_mark(&error) || self.is_before_absence(&error.key, &version) {
+            self.applied.stale_count += 1;
+            return;
+        }
+        if let Some(deleted) = self.mark(error) {
+            self.applied.notifications.push(deleted);
+        }
+        self.advance(&version);
+    }
+
+    fn on_deleted_undecodable(&mut self, error: DecodeError) {
+        let (key, version) = (error.key, error.resource_version);
+        if self.is_stale_deletion(&key, &version) {
+            self.applied.stale_count += 1;
+            return;
+        }
+        if let Some(old) = self.snapshot.remove(&key) {
+            let deleted = tombstone(old, TombstoneReason::Undecodable);
+            self.applied.notifications.push(deleted);
+        }
+        self.absence.note_deleted(key, &version);
+        self.advance(&version);
+    }
+
+    fn on_bookmark(&mut self, version: &ResourceVersion) {
+        self.advance(version);
+        self.absence.settle(version);
+    }
+
+    /// Puts `object` in the place of `old`; says what is to be told first, if that is a deletion.
+    ///
+    /// The same version of the same object changes nothing: the handle that is held stays.
+    pub(super) fn put(
+        &mut self,
+        object: Object<K>,
+        old: Option<Object<K>>,
+    ) -> Option<Notification<K>> {
+        let (told, deleted) = match old {
+            None => (self.add(object.clone()), None),
+            Some(old) if is_other(old.metadata(), object.metadata()) => {
+                let deleted = tombstone(old, TombstoneReason::UidChanged);
+                (self.add(object.clone()), Some(deleted))
+            }
+            Some(old) if is_same_version(&old, &object) => return None,
+            Some(old) => {
+                let update = Notification::Update {
+                    old,
+                    new: object.clone(),
+                    is_resync: false,
+                };
+                (update, None)
+            }
+        };
+        self.snapshot.insert(object);
+        self.applied.notifications.push(told);
+        deleted
+    }
+
+    /// Remembers that a key's newest version cannot be decoded; says what is to be told.
+    pub(super) fn mark(&mut self, error: DecodeError) -> Option<Notification<K>> {
+        let old = self.snapshot.mark_undecodable(error)?;
+        Some(tombstone(old, TombstoneReason::Undecodable))
+    }
+
+    /// Whether the version that was refused is not newer than what is held.
+    pub(super) fn is_stale_mark(&self, error: &DecodeError) -> bool {
+        let version = &error.resource_version;
+        self.snapshot.get(&error.key).is_some_and(|held| {
+            let held = held.resource_version();
+            version.is_before(held) || (version == held && !version.is_unknown())
+        })
+    }
+
+    /// Whether a version is older than one at which its key, which is not held, is known to be gone or refused.
+    pub(super) fn is_before_absence(&self, key: &ObjectKey, version: &ResourceVersion) -> bool {
+        if self.snapshot.get(key).is_some() {
+            return false;
+        }
+        let mark = self.snapshot.get_undecodable(key);
+        self.absence.is_after(key, version)
+            || mark.is_some_and(|mark| version.is_before(&mark.resource_version))
+    }
+
+    /// Whether a deletion is older than what is held, which was made anew since.
+    fn is_stale_deletion(&self, key: &ObjectKey, version: &ResourceVersion) -> bool {
+        let held = self.snapshot.get(key);
+        held.is_some_and(|held| version.is_before(held.resource_version()))
+            || self.is_before_absence(key, version)
+    }
+
+    pub(super) fn advance(&mut self, version: &ResourceVersion) {
+        if !version.is_unknown() && !version.is_before(self.snapshot.resource_version()) {
+            self.snapshot.set_resource_version(version.clone());
+        }
+    }
+
+    fn add(&self, object: Object<K>) -> Notification<K> {
+        Notification::Add {
+            object,
+            in_initial_list: self.is_initial,
+        }
+    }
+}
+
+/// The deletion of `old`, which was not seen as such.
+pub(super) fn tombstone<K>(old: Object<K>, reason: TombstoneReason) -> Notification<K> {
+    Notification::Delete(Deleted::Tombstone(Tombstone {
+        key: old.key().clone(),
+        last_known: Some(old),
+        reason,
+    }))
+}
+
+/// Whether two objects of one key are known to be different ones.
+fn is_other(a: &Metadata, b: &Metadata) -> bool {
+    a.uid != b.uid && !a.uid.is_empty() && !b.uid.is_empty()
+}
+
+fn is_same_version<K>(a: &Object<K>, b: &Object<K>) -> bool {
+    a.resource_version() == b.resource_version() && !a.resource_version().is_unknown()
+}

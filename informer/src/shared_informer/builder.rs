@@ -1,0 +1,233 @@
+//! Puts an informer together.
+
+use std::{any::type_name, fmt, pin::Pin, sync::Arc};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    SharedInformer,
+    absence::Absence,
+    informer::{Inner, Unstarted},
+    runner::Runner,
+    stats::{Observers, Stats},
+    sync::{EndGuard, SyncState},
+    transform::{Transform, Transforming},
+};
+use crate::{
+    delta_fifo::{DeltaFifo, DeltaFifoOptions, DeltaFifoProducer},
+    indexer::{IndexFn, Indexer, IndexerError, IndexerWriter},
+    list_watch::ListWatch,
+    processor::Processor,
+    reflector::{Reflector, ReflectorObserver, ReflectorOptions},
+    task::TaskSet,
+};
+
+/// Options of an informer, and where its objects come from. Made by [`SharedInformer::builder`].
+#[must_use]
+pub struct SharedInformerBuilder<K, L> {
+    list_watch: L,
+    plan: Plan<K>,
+    reflector: ReflectorOptions,
+    observer: Option<Arc<dyn ReflectorObserver>>,
+}
+
+/// All that is not the reflector's.
+pub(super) struct Plan<K> {
+    pub(super) resource: Option<Arc<str>>,
+    pub(super) fifo: DeltaFifoOptions,
+    pub(super) indices: Vec<(Arc<str>, IndexFn<K>)>,
+    pub(super) transform: Transform<K>,
+}
+
+/// What a reflector is given.
+pub(super) struct Seams<K> {
+    pub(super) store: Transforming<DeltaFifoProducer<K>, K>,
+    pub(super) known: Indexer<K>,
+    pub(super) observers: Vec<Arc<dyn ReflectorObserver>>,
+    pub(super) stop: CancellationToken,
+}
+
+// === impl SharedInformerBuilder ===
+
+impl<K, L> SharedInformerBuilder<K, L>
+where
+    K: Send + Sync + 'static,
+    L: ListWatch<K>,
+{
+    pub(super) fn new(list_watch: L) -> Self {
+        Self {
+            list_watch,
+            plan: Plan::default(),
+            reflector: ReflectorOptions::default(),
+            observer: None,
+        }
+    }
+
+    /// Named `resource` in logs, metrics and errors; else what the [`ListWatch`] says.
+    pub fn with_resource(mut self, resource: impl Into<Arc<str>>) -> Self {
+        self.plan.resource = Some(resource.into());
+        self
+    }
+
+    /// Lists, watches and backs off as `options` say.
+    pub fn with_options(mut self, options: ReflectorOptions) -> Self {
+        self.reflector = options;
+        self
+    }
+
+    /// Queues as `options` say.
+    pub fn with_queue(mut self, options: DeltaFifoOptions) -> Self {
+        self.plan.fifo = options;
+        self
+    }
+
+    /// Tells `observer` how the reflector is doing.
+    #[doc(alias = "SetWatchErrorHandler")]
+    pub fn with_observer(mut self, observer: Arc<dyn ReflectorObserver>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// With an index of this name.
+    pub fn with_index(mut self, name: impl Into<Arc<str>>, function: IndexFn<K>) -> Self {
+        self.plan.indices.push((name.into(), function));
+        self
+    }
+
+    /// Changes each object once, after it was decoded and before anybody sees it: to leave out what is not needed.
+    ///
+    /// Key, uid, version, labels and owners of the handle stay as they arrived, whatever is done to the object. An object
+    /// for which the transform panics is treated as [`with_fallible_transform`](Self::with_fallible_transform) says.
+    #[doc(alias = "SetTransform")]
+    pub fn with_transform(self, transform: impl Fn(&mut K) + Send + Sync + 'static) -> Self
+    where
+        K: Clone,
+    {
+        self.with_fallible_transform(move |object| {
+            transform(object);
+            Ok::<_, std::convert::Infallible>(())
+        })
+    }
+
+    /// The same with a transform that can fail.
+    ///
+    /// An object for which it fails is treated as one that cannot be decoded: it is reported by key
+    /// ([`SharedInformer::undecodable`]), an older copy of it is taken out of the cache and told as a tombstone, and the
+    /// others go on. It is tried again when its next version or the next list comes.
+    pub fn with_fallible_transform<F, E>(mut self, transform: F) -> Self
+    where
+        F: Fn(&mut K) -> Result<(), E> + Send + Sync + 'static,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+        K: Clone,
+    {
+        self.plan.transform = Transform::new(transform);
+        self
+    }
+
+    /// The informer, not started.
+    ///
+    /// # Errors
+    ///
+    /// Two indices have the same name, or one is named as the one that every informer has.
+    pub fn build(self) -> Result<SharedInformer<K>, IndexerError> {
+        let Self {
+            list_watch,
+            mut plan,
+            reflector,
+            observer,
+        } = self;
+        if plan.resource.is_none() {
+            plan.resource = list_watch.resource().map(Arc::from);
+        }
+        plan.assemble(|mut seams| {
+            seams.observers.extend(observer);
+            let reflector = Reflector::new(list_watch, seams.store, reflector)
+                .with_known(Arc::new(seams.known))
+                .with_observer(Arc::new(Observers(seams.observers)));
+            Box::pin(reflector.run(seams.stop))
+        })
+    }
+}
+
+impl<K, L> fmt::Debug for SharedInformerBuilder<K, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let indices = self.plan.indices.iter().map(|(name, _)| name);
+        f.debug_struct("SharedInformerBuilder")
+            .field("resource", &self.plan.resource)
+            .field("indices", &indices.collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+// === impl Plan ===
+
+impl<K: Send + Sync + 'static> Plan<K> {
+    /// Makes the stages and joins them; `reflector` makes what feeds them.
+    pub(super) fn assemble(
+        self,
+        reflector: impl FnOnce(Seams<K>) -> Pin<Box<dyn Future<Output = ()> + Send>>,
+    ) -> Result<SharedInformer<K>, IndexerError> {
+        let mut writer = IndexerWriter::new();
+        for (name, function) in self.indices {
+            writer.add_index(name, function)?;
+        }
+        let resource = self.resource.unwrap_or_else(short_type_name::<K>);
+        let sync = Arc::new(SyncState::new(resource));
+        let stats = Arc::new(Stats::default());
+        let (producer, fifo) = DeltaFifo::channel(&self.fifo);
+        let (commands, commands_rx) = mpsc::unbounded_channel();
+        let tasks = TaskSet::new();
+        let stop_reflector = tasks.stop_token().child_token();
+        let indexer = writer.reader();
+        let queued_items = fifo.queued_items();
+        let transform_failures = self.transform.failures.clone();
+        let reflector = reflector(Seams {
+            store: Transforming::new(producer, self.transform),
+            known: indexer.clone(),
+            observers: vec![Arc::clone(&sync) as _, Arc::clone(&stats) as _],
+            stop: stop_reflector.clone(),
+        });
+        let runner = Runner {
+            fifo,
+            writer,
+            processor: Processor::new(),
+            commands: commands_rx,
+            absence: Absence::default(),
+            stats: Arc::clone(&stats),
+            sync: Arc::clone(&sync),
+            _end: EndGuard(Arc::clone(&sync)),
+        };
+        Ok(SharedInformer::from_inner(Inner {
+            indexer,
+            sync,
+            stats,
+            listeners: runner.processor.list(),
+            queued_items,
+            transform_failures,
+            commands,
+            unstarted: std::sync::Mutex::new(Some(Unstarted { runner, reflector })),
+            stop_reflector,
+            tasks,
+        }))
+    }
+}
+
+impl<K> Default for Plan<K> {
+    fn default() -> Self {
+        Self {
+            resource: None,
+            fifo: DeltaFifoOptions::default(),
+            indices: Vec::new(),
+            transform: Transform::none(),
+        }
+    }
+}
+
+/// `Pod` of `k8s_openapi::api::core::v1::Pod`, with its parameters if it has any.
+fn short_type_name<K>() -> Arc<str> {
+    let name = type_name::<K>();
+    let path_end = name.find('<').unwrap_or(name.len());
+    let start = name[..path_end].rfind("::").map_or(0, |at| at + 2);
+    name[start..].into()
+}

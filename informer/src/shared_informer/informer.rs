@@ -1,0 +1,295 @@
+//! The handle of one informer.
+
+use std::{
+    fmt,
+    pin::Pin,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    InformerMetrics, SharedInformerBuilder, SyncError, SyncStatus,
+    runner::{Command, Runner},
+    stats::Stats,
+    sync::SyncState,
+};
+use crate::{
+    handler::EventHandler,
+    http::{HttpListWatch, Scope},
+    indexer::{IndexFn, Indexer, IndexerError},
+    list_watch::ListWatch,
+    lister::Lister,
+    metrics::{Counter, Gauge},
+    object::{DecodeError, ResourceVersion},
+    processor::{HandlerOptions, HandlerRegistration, Listener, ListenerList},
+    store::Store,
+    task::TaskSet,
+};
+
+/// A local, indexed copy of one resource's objects that follows the server, shared by any number of handlers and readers.
+///
+/// A clone is another handle to the same informer. Dropping the last handle stops it; listers and indexers still show what
+/// it held, but do not keep it running.
+///
+/// An informer is started once and not again after it stopped.
+#[doc(alias = "SharedIndexInformer")]
+pub struct SharedInformer<K>(Arc<Inner<K>>);
+
+pub(super) struct Inner<K> {
+    pub(super) indexer: Indexer<K>,
+    pub(super) sync: Arc<SyncState>,
+    pub(super) stats: Arc<Stats>,
+    pub(super) listeners: ListenerList,
+    pub(super) queued_items: Gauge,
+    pub(super) transform_failures: Counter,
+    pub(super) commands: mpsc::UnboundedSender<Command<K>>,
+    /// What is to run; taken by the start or the end.
+    pub(super) unstarted: Mutex<Option<Unstarted<K>>>,
+    pub(super) stop_reflector: CancellationToken,
+    /// Ends all tasks with the last handle.
+    pub(super) tasks: TaskSet,
+}
+
+pub(super) struct Unstarted<K> {
+    pub(super) runner: Runner<K>,
+    pub(super) reflector: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+// === impl SharedInformer ===
+
+impl<K> SharedInformer<K>
+where
+    K: kube::Resource<DynamicType: Default> + serde::de::DeserializeOwned + Send + Sync + 'static,
+{
+    /// An informer of all objects of a type in `scope`, over `client`. It does nothing until it is [started](Self::start).
+    ///
+    /// See [`builder`](Self::builder) for selectors, indices, transforms and types that are known at run time only.
+    pub fn new(client: kube::Client, scope: Scope) -> Self {
+        Self::builder(HttpListWatch::new(client, scope))
+            .build()
+            .expect("no index is added, so that none has a name that is taken")
+    }
+}
+
+impl<K: Send + Sync + 'static> SharedInformer<K> {
+    /// An informer of what `list_watch` lists and watches.
+    pub fn builder<L: ListWatch<K>>(list_watch: L) -> SharedInformerBuilder<K, L> {
+        SharedInformerBuilder::new(list_watch)
+    }
+
+    pub(super) fn from_inner(inner: Inner<K>) -> Self {
+        Self(Arc::new(inner))
+    }
+
+    /// Begins to list and watch, and to call the handlers. A second call, or one after the end, does nothing.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn start(&self) {
+        let Some(Unstarted { runner, reflector }) = self.take_unstarted() else {
+            return;
+        };
+        self.0.sync.mark_started();
+        tracing::info!(resource = %self.0.sync.resource(), "informer started");
+        self.0.tasks.spawn(runner.run(self.0.tasks.spawner()));
+        self.0.tasks.spawn(reflector);
+    }
+
+    /// Adds a handler, at any time. What is held already is told first, with `in_initial_list`.
+    ///
+    /// The handler stays for as long as the registration is kept. If the informer has stopped, it hears nothing, and its
+    /// registration says so.
+    #[doc(alias = "AddEventHandler")]
+    pub fn add_handler(&self, handler: impl EventHandler<K>) -> HandlerRegistration {
+        self.add_handler_with(handler, HandlerOptions::default())
+    }
+
+    /// Adds a handler that is served as `options` say: a name, a resync period.
+    #[doc(alias = "AddEventHandlerWithResyncPeriod")]
+    pub fn add_handler_with(
+        &self,
+        handler: impl EventHandler<K>,
+        options: HandlerOptions,
+    ) -> HandlerRegistration {
+        let (listener, registration) = Listener::new(handler, options);
+        if let Some(unstarted) = &mut *self.lock_unstarted() {
+            unstarted.runner.attach(listener);
+            return registration;
+        }
+        // If the informer has stopped, the listener comes back and is dropped, which ends its registration.
+        drop(self.0.commands.send(Command::AddListener(listener)));
+        registration
+    }
+
+    /// Adds an index over what is held and what will be, at any time. It can be asked as soon as this resolves.
+    ///
+    /// # Errors
+    ///
+    /// The name is taken; nothing was changed. Or the informer has stopped.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the index may be added all the same.
+    #[doc(alias = "AddIndexers")]
+    pub async fn add_index(
+        &self,
+        name: impl Into<Arc<str>>,
+        function: IndexFn<K>,
+    ) -> Result<(), AddIndexError> {
+        let name = name.into();
+        if let Some(unstarted) = &mut *self.lock_unstarted() {
+            return Ok(unstarted.runner.writer.add_index(name, function)?);
+        }
+        let (reply, outcome) = oneshot::channel();
+        let command = Command::AddIndex {
+            name,
+            function,
+            reply,
+        };
+        // A command that is not taken drops the reply.
+        drop(self.0.commands.send(command));
+        Ok(outcome.await.map_err(|_| AddIndexError::Stopped)??)
+    }
+
+    /// Waits until the first whole state is in the cache and on its way to the handlers, at most for `limit`.
+    ///
+    /// # Errors
+    ///
+    /// Not within `limit`: the error names the phase, the last failure and how many there were. Or never, since the informer
+    /// stopped before.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped. Any number of tasks may wait; all of them are woken.
+    pub async fn wait_for_cache_sync(&self, limit: Duration) -> Result<(), SyncError> {
+        self.0.sync.wait(limit).await
+    }
+
+    /// Whether the first whole state is in the cache and on its way to the handlers.
+    pub fn has_synced(&self) -> bool {
+        self.0.sync.has_synced()
+    }
+
+    /// How far the informer has come, and what keeps it, at any time.
+    pub fn status(&self) -> SyncStatus {
+        self.0.sync.status()
+    }
+
+    /// Reads by name, namespace and label selector.
+    pub fn lister(&self) -> Lister<K> {
+        Lister::new(self.0.indexer.clone(), Arc::clone(&self.0.sync))
+    }
+
+    /// Reads by key and by index.
+    #[doc(alias = "GetIndexer")]
+    pub fn indexer(&self) -> Indexer<K> {
+        self.0.indexer.clone()
+    }
+
+    /// Reads by key.
+    #[doc(alias = "GetStore")]
+    pub fn store(&self) -> Arc<dyn Store<K>> {
+        Arc::new(self.indexer())
+    }
+
+    /// The objects that exist on the server but cannot be decoded, in order of their keys. They are not in the cache.
+    pub fn undecodable(&self) -> Vec<DecodeError> {
+        self.0.indexer.undecodable()
+    }
+
+    /// The version at which the cache stands: every change up to it is visible.
+    #[doc(alias = "LastSyncResourceVersion")]
+    pub fn last_sync_resource_version(&self) -> ResourceVersion {
+        self.0.indexer.resource_version()
+    }
+
+    /// What the informer mirrors, as in `pods`.
+    pub fn resource(&self) -> &str {
+        self.0.sync.resource()
+    }
+
+    /// The numbers of the informer and of its handlers.
+    pub fn metrics(&self) -> InformerMetrics {
+        let Inner { stats, sync, .. } = &*self.0;
+        let snapshot = self.0.indexer.snapshot();
+        InformerMetrics {
+            resource: Arc::clone(sync.resource()),
+            queued_items: self.0.queued_items.get(),
+            objects: snapshot.len() as u64,
+            undecodable: snapshot.undecodable().len() as u64,
+            lists: stats.lists.get(),
+            streaming_lists: stats.streaming_lists.get(),
+            watches: stats.watches.get(),
+            failures: stats.failures.get(),
+            replacements: stats.replacements.get(),
+            stale_versions: stats.stale_versions.get(),
+            gone_back_versions: stats.gone_back_versions.get(),
+            transform_failures: self.0.transform_failures.get(),
+            listeners: self.0.listeners.metrics(),
+        }
+    }
+
+    /// How many tasks of the informer have not ended: its reflector, its writer, and one for each handler.
+    pub fn task_count(&self) -> usize {
+        self.0.tasks.len()
+    }
+
+    /// Stops listing and watching; applies what was received, tells the handlers everything that waits for them, and
+    /// resolves when no task of the informer is left.
+    ///
+    /// It takes as long as the slowest handler. To stop at once, with what was not told, drop all handles.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the informer still ends, but nobody waits for it.
+    pub async fn shutdown(&self) {
+        // Dropped outside the lock, since it holds handlers.
+        let unstarted = self.take_unstarted();
+        drop(unstarted);
+        self.0.stop_reflector.cancel();
+        self.0.tasks.wait().await;
+    }
+
+    fn take_unstarted(&self) -> Option<Unstarted<K>> {
+        self.lock_unstarted().take()
+    }
+
+    fn lock_unstarted(&self) -> std::sync::MutexGuard<'_, Option<Unstarted<K>>> {
+        self.0
+            .unstarted
+            .lock()
+            .expect("nothing panics while it holds what is to run")
+    }
+}
+
+impl<K> Clone for SharedInformer<K> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<K> fmt::Debug for SharedInformer<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedInformer")
+            .field("resource", self.0.sync.resource())
+            .field("status", &self.0.sync.status())
+            .field("indexer", &self.0.indexer)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An index could not be added.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddIndexError {
+    /// The name is taken.
+    #[error(transparent)]
+    Indexer(#[from] IndexerError),
+    /// The informer has stopped.
+    #[error("the informer has stopped")]
+    Stopped,
+}

@@ -1,0 +1,39 @@
+//! One resource, from the server to the handlers: the assembly of the stages, and their only writer.
+//!
+//! ```text
+//! reflector ──► delta_fifo ──► runner ──► indexer ──► lister, indexer, store
+//!                                └──────► processor ──► handlers
+//! ```
+//!
+//! The runner takes a batch of changes, decides by the cache what they mean (`apply`), publishes the new cache, and then
+//! hands the notifications to the handlers' mailboxes. It waits for no handler.
+//!
+//! # Ordering
+//!
+//! The cache shows a change before any handler hears of it. A replacement of the whole state is compared with the cache:
+//! handlers hear of its deletions first, as tombstones, then of true updates and adds; what did not change keeps its
+//! allocation and is not told. An object whose uid changed is a deletion and an add.
+//!
+//! No key goes back in time: an event or a list item that is older than what is known is ignored and counted
+//! ([`InformerMetrics::stale_versions`]), unless the server was asked for its most recent state and says so.
+
+mod absence;
+mod apply;
+mod replace;
+mod present;
+mod transform;
+mod sync;
+mod stats;
+mod runner;
+mod builder;
+mod informer;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::sync::SyncState;
+pub use self::{
+    builder::SharedInformerBuilder,
+    informer::{AddIndexError, SharedInformer},
+    stats::InformerMetrics,
+    sync::{SyncError, SyncPhase, SyncStatus},
+};

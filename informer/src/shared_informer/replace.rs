@@ -1,0 +1,157 @@
+//! The pure core of a replacement: the difference between what is held and the whole state.
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    mem,
+};
+
+use super::apply::{Change, tombstone};
+use crate::{
+    handler::Notification,
+    list_watch::Arrived,
+    object::{DecodeError, Object, ObjectKey, ResourceVersion, TombstoneReason},
+    store::Replacement,
+};
+
+/// What exists on the server, by key.
+type State<K> = BTreeMap<ObjectKey, Arrived<K>>;
+
+// === impl Change ===
+
+impl<K> Change<'_, K> {
+    /// Edits the snapshot in place, so that what did not change keeps its allocation.
+    ///
+    /// Told are the deletions first, then updates and adds in order of their keys; a reader sees the whole new state by then.
+    pub(super) fn on_replacement(&mut self, replacement: Replacement<K>) {
+        let Replacement {
+            objects,
+            undecodable,
+            resource_version: version,
+            is_authoritative,
+        } = replacement;
+        let arrived = objects.into_iter().map(Ok);
+        let state = by_key(arrived.chain(undecodable.into_iter().map(Err)));
+        // What was told before stays in front, although a replacement comes alone.
+        let told_before = mem::take(&mut self.applied.notifications);
+
+        let mut deletions = self.remove_missing(&state, &version, is_authoritative);
+        for item in state.into_values() {
+            let deletion = match item {
+                Ok(object) => self.on_listed(object, &version, is_authoritative),
+                Err(error) => self.on_listed_undecodable(error, &version, is_authoritative),
+            };
+            deletions.extend(deletion);
+        }
+        let changes = mem::replace(&mut self.applied.notifications, told_before);
+        self.applied.notifications.extend(deletions);
+        self.applied.notifications.extend(changes);
+
+        if is_authoritative {
+            self.snapshot.set_resource_version(version.clone());
+            self.absence.reset(version);
+        } else {
+            self.advance(&version);
+            self.absence.settle(&version);
+        }
+    }
+
+    /// Takes out what the state does not have.
+    fn remove_missing(
+        &mut self,
+        state: &State<K>,
+        version: &ResourceVersion,
+        is_authoritative: bool,
+    ) -> Vec<Notification<K>> {
+        // What is newer than the state may have been made after it.
+        let is_gone = |key: &ObjectKey, held: &ResourceVersion| {
+            !state.contains_key(key) && (is_authoritative || !version.is_before(held))
+        };
+        let objects = self.snapshot.iter();
+        let gone: Vec<Object<K>> = objects
+            .filter(|object| is_gone(object.key(), object.resource_version()))
+            .cloned()
+            .collect();
+        let marks = self.snapshot.undecodable();
+        let unmarked: Vec<ObjectKey> = marks
+            .filter(|error| is_gone(&error.key, &error.resource_version))
+            .map(|error| error.key.clone())
+            .collect();
+        for key in &unmarked {
+            self.snapshot.remove(key);
+        }
+        gone.into_iter()
+            .map(|object| {
+                self.snapshot.remove(object.key());
+                tombstone(object, TombstoneReason::MissedDelete)
+            })
+            .collect()
+    }
+
+    fn on_listed(
+        &mut self,
+        object: Object<K>,
+        version: &ResourceVersion,
+        is_authoritative: bool,
+    ) -> Option<Notification<K>> {
+        let old = self.snapshot.get(object.key()).cloned();
+        let goes_back = match &old {
+            Some(old) => object.resource_version().is_before(old.resource_version()),
+            // A list that is older than what is settled says nothing of keys that are gone since.
+            None => self.is_before_absence(object.key(), version),
+        };
+        if goes_back && !is_authoritative {
+            self.applied.stale_count += 1;
+            return None;
+        }
+        if goes_back && old.is_some() {
+            self.applied.gone_back_count += 1;
+        }
+        self.put(object, old)
+    }
+
+    fn on_listed_undecodable(
+        &mut self,
+        error: DecodeError,
+        version: &ResourceVersion,
+        is_authoritative: bool,
+    ) -> Option<Notification<K>> {
+        let is_stale = self.is_stale_mark(&error) || self.is_before_absence(&error.key, version);
+        if is_stale && !is_authoritative {
+            self.applied.stale_count += 1;
+            return None;
+        }
+        self.mark(error)
+    }
+}
+
+/// Sorts by key. Where a key comes twice, the later version counts, or else the later item.
+fn by_key<K>(items: impl Iterator<Item = Arrived<K>>) -> State<K> {
+    let mut state = State::new();
+    for item in items {
+        match state.entry(key_of(&item).clone()) {
+            Entry::Vacant(place) => {
+                place.insert(item);
+            }
+            Entry::Occupied(mut place) => {
+                if !version_of(&item).is_before(version_of(place.get())) {
+                    drop(place.insert(item));
+                }
+            }
+        }
+    }
+    state
+}
+
+fn key_of<K>(item: &Arrived<K>) -> &ObjectKey {
+    match item {
+        Ok(object) => object.key(),
+        Err(error) => &error.key,
+    }
+}
+
+fn version_of<K>(item: &Arrived<K>) -> &ResourceVersion {
+    match item {
+        Ok(object) => object.resource_version(),
+        Err(error) => &error.resource_version,
+    }
+}

@@ -1,0 +1,154 @@
+//! The only writer: takes batches from the queue, shows them in the cache, and then tells the handlers.
+
+use std::sync::Arc;
+
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::yield_now,
+    time::{Instant, sleep_until},
+};
+
+use super::{
+    absence::Absence,
+    apply::apply,
+    present::present,
+    stats::Stats,
+    sync::{EndGuard, SyncState},
+};
+use crate::{
+    delta_fifo::{Batch, Delta, DeltaFifo},
+    indexer::{IndexFn, IndexerError, IndexerWriter},
+    processor::{Listener, Processor},
+    task::Spawner,
+};
+
+/// What others ask of the writer.
+///
+/// The channel is not bounded: each command is a handler or an index that somebody wants to keep.
+pub(super) enum Command<K> {
+    AddListener(Listener<K>),
+    AddIndex {
+        name: Arc<str>,
+        function: IndexFn<K>,
+        reply: oneshot::Sender<Result<(), IndexerError>>,
+    },
+}
+
+/// Owns all that is written. Dropping it ends the informer.
+pub(super) struct Runner<K> {
+    pub(super) fifo: DeltaFifo<K>,
+    pub(super) writer: IndexerWriter<K>,
+    pub(super) processor: Processor<K>,
+    pub(super) commands: mpsc::UnboundedReceiver<Command<K>>,
+    pub(super) absence: Absence,
+    pub(super) stats: Arc<Stats>,
+    pub(super) sync: Arc<SyncState>,
+    /// Last, so that whoever is woken by it finds everything ended.
+    pub(super) _end: EndGuard,
+}
+
+// === impl Runner ===
+
+impl<K: Send + Sync + 'static> Runner<K> {
+    /// Runs until the queue is closed and empty, then until all handlers have heard everything; or until the spawner's tasks
+    /// are to stop, and then no longer.
+    pub(super) async fn run(mut self, spawner: Spawner) {
+        let stop = spawner.stop_token().clone();
+        self.processor.start(&spawner, Instant::now());
+        loop {
+            let resync = self.processor.next_resync();
+            let resync_due = async {
+                match resync {
+                    Some(next) => sleep_until(next).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                // First what ends everything; then what few ask for and may wait behind a long queue; then the queue.
+                () = stop.cancelled() => return,
+                Some(command) = self.commands.recv() => self.on_command(command),
+                () = resync_due => self.on_resync(Instant::now()),
+                batch = self.fifo.pop() => match batch {
+                    Some(batch) => self.on_batch(batch),
+                    None => break,
+                },
+            }
+            // A queue that is never empty must not keep the thread from others.
+            yield_now().await;
+        }
+        // Whoever still asks is told that it is too late.
+        self.commands.close();
+        while self.commands.try_recv().is_ok() {}
+        self.processor.close();
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => {}
+            () = self.processor.ended() => {}
+        }
+    }
+
+    /// Adds a listener: it hears of what is held now as a part of the initial state, then of what changes.
+    pub(super) fn attach(&mut self, listener: Listener<K>) {
+        let present = present(self.writer.reader().snapshot());
+        self.processor.attach(listener, present, Instant::now());
+    }
+
+    fn on_command(&mut self, command: Command<K>) {
+        match command {
+            Command::AddListener(listener) => self.attach(listener),
+            Command::AddIndex {
+                name,
+                function,
+                reply,
+            } => {
+                let outcome = self.writer.add_index(name, function);
+                // Whoever asked may have stopped waiting.
+                let _ = reply.send(outcome);
+            }
+        }
+    }
+
+    fn on_resync(&mut self, now: Instant) {
+        let reader = self.writer.reader();
+        self.processor.resync(now, || present(reader.snapshot()));
+    }
+
+    fn on_batch(&mut self, batch: Batch<K>) {
+        let is_live = !batch.is_initial;
+        let is_replacement = matches!(batch.deltas[..], [Delta::ReplacedAll(_)]);
+        let absence = &mut self.absence;
+        let applied = self.writer.write(|draft| apply(draft, absence, batch));
+        // The cache shows it: now the handlers may hear of it.
+        if applied.stale_count > 0 {
+            self.stats.stale_versions.add(applied.stale_count);
+            tracing::warn!(
+                resource = %self.sync.resource(),
+                count = applied.stale_count,
+                "older versions ignored",
+            );
+        }
+        if applied.gone_back_count > 0 {
+            self.stats.gone_back_versions.add(applied.gone_back_count);
+            tracing::warn!(
+                resource = %self.sync.resource(),
+                count = applied.gone_back_count,
+                "versions went back",
+            );
+        }
+        self.processor.distribute(applied.notifications, is_live);
+        self.fifo.finish();
+        if is_replacement {
+            self.stats.replacements.increment();
+        }
+        if self.fifo.has_synced() && !self.sync.has_synced() {
+            self.processor.mark_synced();
+            self.sync.mark_synced();
+            tracing::info!(
+                resource = %self.sync.resource(),
+                rv = %self.writer.reader().resource_version(),
+                "informer synced",
+            );
+        }
+    }
+}

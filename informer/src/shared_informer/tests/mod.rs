@@ -1,0 +1,3 @@
+mod apply;
+mod informer;
+mod model;
