@@ -1,7 +1,7 @@
 //! Stage 1: bytes of a response become list items and watch events, item by item.
 //!
 //! Nothing here waits or decides. [`FrameSplitter`] cuts a stream into frames at any chunk boundary, [`Decoder`] turns one
-//! frame into a [`WatchEvent`](crate::list_watch::WatchEvent) and one body into a [`ListPage`](crate::list_watch::ListPage).
+//! frame into a [`WatchEvent`](crate::list_watch::WatchEvent) and takes one body apart as a [`ListBody`].
 //!
 //! An object is first *peeked* at: its metadata is read and the rest skipped. If [`Known`] holds
 //! exactly that version, the handle that is held is used and nothing is decoded. An object whose metadata is sound but
@@ -37,6 +37,7 @@ use crate::{
 
 pub use self::{
     frame::{FRAME_SIZE_MAX_BYTES, FrameSplitter},
+    list_body::ListBody,
     status::status_of_answer,
 };
 

@@ -65,8 +65,20 @@ fn failure_in_short(error: &ListWatchError) -> String {
     }
 }
 
+/// The whole page of a list.
+fn page_of<K: DeserializeOwned>(
+    decoder: &Decoder,
+    body: &[u8],
+    known: &dyn Known<K>,
+) -> Result<ListPage<K>, ListWatchError> {
+    let mut list = decoder.list_body(body)?;
+    let items = std::iter::from_fn(|| list.next_item(known)).collect::<Result<_, _>>()?;
+    assert!(list.is_empty());
+    Ok(list.into_page(items))
+}
+
 fn check_list(body: &str, expected: &str) {
-    let page = config_maps().list_body::<ConfigMap>(body.as_bytes(), &KnownNothing);
+    let page = page_of::<ConfigMap>(&config_maps(), body.as_bytes(), &KnownNothing);
     assert_eq!(page_in_short(page), expected, "{body}");
 }
 
@@ -241,9 +253,7 @@ fn what_is_no_event_is_told_apart() {
 #[test]
 fn list_items_and_events_decode_alike_although_items_lack_their_type() {
     fn types_of(decoder: &Decoder, body: &str) -> Option<(String, String)> {
-        let page = decoder
-            .list_body::<DynamicObject>(body.as_bytes(), &KnownNothing)
-            .unwrap();
+        let page = page_of::<DynamicObject>(decoder, body.as_bytes(), &KnownNothing).unwrap();
         let object = page.items[0].as_ref().unwrap().get().unwrap();
         assert_eq!(object.data, serde_json::json!({"data": {"k": "v"}}));
         object
@@ -274,9 +284,7 @@ fn types_of_the_users_own_decode_with_their_type_put_in_front() {
     struct Wrapped(Slim);
 
     let body = r#"{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a","resourceVersion":"3"},"data":{"k":"\u00e9"}}]}"#;
-    let page = config_maps()
-        .list_body::<Wrapped>(body.as_bytes(), &KnownNothing)
-        .unwrap();
+    let page = page_of::<Wrapped>(&config_maps(), body.as_bytes(), &KnownNothing).unwrap();
     let slim = &page.items[0].as_ref().unwrap().get().unwrap().0;
     assert_eq!((&*slim.api_version, &*slim.kind), ("v1", "ConfigMap"));
     assert_eq!(slim.data["k"], "é");
@@ -290,7 +298,7 @@ fn metadata_only_objects_are_accepted_where_they_were_asked_for_and_whole_ones_t
     let body = format!(
         r#"{{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{{"resourceVersion":"7"}},"items":[{partial},{whole}]}}"#
     );
-    let page = decoder.list_body::<PartialObjectMeta<Pod>>(body.as_bytes(), &KnownNothing);
+    let page = page_of::<PartialObjectMeta<Pod>>(&decoder, body.as_bytes(), &KnownNothing);
     assert_eq!(page_in_short(page), "7 [a@3 b@4]");
     let frame = format!(r#"{{"type":"ADDED","object":{partial}}}"#);
     check_event(
@@ -306,9 +314,7 @@ fn the_peeked_metadata_is_that_of_the_decoded_object() {
         "managedFields":[{"manager":"m","fieldsV1":{"f:metadata":{}}}],
         "ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"r","uid":"u-2","controller":true}]}}"#;
     let body = format!(r#"{{"metadata":{{"resourceVersion":"7"}},"items":[{item}]}}"#);
-    let page = config_maps()
-        .list_body::<ConfigMap>(body.as_bytes(), &KnownNothing)
-        .unwrap();
+    let page = page_of::<ConfigMap>(&config_maps(), body.as_bytes(), &KnownNothing).unwrap();
     let object = page.items[0].as_ref().unwrap();
     assert_eq!(object.metadata(), &Metadata::of(&*object.get().unwrap()));
     assert!(object.metadata().is_terminating);
@@ -334,9 +340,7 @@ fn a_known_version_is_the_handle_that_is_held_and_is_not_decoded() {
     // The content would not decode: only if nothing looks at it the page is whole.
     let body = r#"{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a","uid":"u","resourceVersion":"3"},"data":0},
         {"metadata":{"name":"a","uid":"u","resourceVersion":"4"}}]}"#;
-    let page = config_maps()
-        .list_body(body.as_bytes(), &Holds(held.clone()))
-        .unwrap();
+    let page = page_of(&config_maps(), body.as_bytes(), &Holds(held.clone())).unwrap();
     assert!(page.items[0].as_ref().unwrap().is_same(&held));
     assert!(!page.items[1].as_ref().unwrap().is_same(&held));
 }
@@ -486,7 +490,7 @@ proptest! {
         let body = r#"{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"7"},"items":[
             {"metadata":{"name":"a","resourceVersion":"3"}},{"metadata":{"name":"b","resourceVersion":"5"}}]}"#;
         let length = length % body.len();
-        let page = config_maps().list_body::<ConfigMap>(&body.as_bytes()[..length], &KnownNothing);
+        let page = page_of::<ConfigMap>(&config_maps(), &body.as_bytes()[..length], &KnownNothing);
         prop_assert!(matches!(page, Err(ListWatchError::Transport(_))), "{:?}", page);
     }
 
@@ -495,7 +499,7 @@ proptest! {
         let decoder = config_maps();
         let known: Arc<dyn Known<DynamicObject>> = Arc::new(KnownNothing);
         drop(decoder.watch_event(&bytes, &*known));
-        drop(decoder.list_body(&bytes, &*known));
+        drop(page_of(&decoder, &bytes, &*known));
         drop(status_of_answer(500, &bytes));
     }
 
@@ -506,7 +510,7 @@ proptest! {
         let list = serde_json::json!({"metadata": json, "items": [json]}).to_string();
         for text in [json.to_string(), frame, list] {
             drop(decoder.watch_event::<DynamicObject>(text.as_bytes(), &KnownNothing));
-            drop(decoder.list_body::<DynamicObject>(text.as_bytes(), &KnownNothing));
+            drop(page_of::<DynamicObject>(&decoder, text.as_bytes(), &KnownNothing));
         }
     }
 }

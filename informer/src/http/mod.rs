@@ -156,7 +156,14 @@ where
     ) -> Result<ListPage<K>, ListWatchError> {
         let response = self.send(self.target.list(request)?).await?;
         let body = response::whole_body(response).await?;
-        self.decoder.list_body(&body, &**known)
+        let mut list = self.decoder.list_body(&body)?;
+        let mut items = Vec::with_capacity(list.len());
+        while let Some(item) = list.next_item(&**known) {
+            items.push(item?);
+            // A list of the whole cluster takes seconds to decode: others on this thread are let in between.
+            tokio::task::consume_budget().await;
+        }
+        Ok(list.into_page(items))
     }
 
     /// # Cancel safety

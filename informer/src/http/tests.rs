@@ -4,7 +4,9 @@ use std::{
     collections::VecDeque,
     convert::Infallible,
     io,
+    pin::pin,
     sync::{Arc, Mutex},
+    task::Poll,
     time::Duration,
 };
 
@@ -265,6 +267,29 @@ async fn a_refused_connection_is_told() {
         .await
         .unwrap_err();
     assert!(error.is_refused());
+}
+
+#[tokio::test]
+async fn a_large_list_leaves_the_thread_to_others_while_it_is_decoded() {
+    let items: Vec<String> = (1..=5000)
+        .map(|n| format!(r#"{{"metadata":{{"name":"{n}","resourceVersion":"{n}"}}}}"#))
+        .collect();
+    let items = items.join(",");
+    let body = format!(r#"{{"metadata":{{"resourceVersion":"5000"}},"items":[{items}]}}"#);
+    let server = Server::answering([answer(200, vec![Ok(body.leak())])]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
+    let (request, known) = (ListRequest::default(), nothing());
+    let mut list = pin!(list_watch.list(&request, &known));
+    let mut turns = 0;
+    let page = loop {
+        if let Poll::Ready(page) = futures::poll!(&mut list) {
+            break page.unwrap();
+        }
+        turns += 1;
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(page.items.len(), 5000);
+    assert!(turns > 20, "{turns}");
 }
 
 const ADDED: &str =
