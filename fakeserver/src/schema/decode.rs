@@ -1,0 +1,551 @@
+//! A request's JSON read into a built-in type as Go reads it: what does not fit, what is unknown, what is there twice.
+
+use std::{collections::BTreeSet, fmt};
+
+use serde_json::{Map, Value, json};
+
+use super::{
+    base64,
+    canonical::canonical,
+    json::{self, Json, SyntaxError},
+    quantity::{Quantity, QuantityError},
+    time::{self, Precision},
+    types::{Field, FieldValue, Form, Shape, TypeId, TypeTable, types},
+};
+
+/// An object as read, and what strict reading would refuse.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Decoded {
+    /// The object as the API server prints it.
+    pub value: Value,
+    /// Unknown and duplicate fields, in the order of the text, each once.
+    pub strict: Vec<StrictError>,
+}
+
+/// A field that only strict reading minds.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "complete by definition: what fieldValidation looks for"
+)]
+pub enum StrictError {
+    /// The type has no such field.
+    UnknownField(String),
+    /// The object has this field twice.
+    DuplicateField(String),
+}
+
+/// A body that cannot be read as the type it should be; the messages are the API server's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// It is no JSON.
+    #[error(transparent)]
+    Syntax(#[from] SyntaxError),
+    /// A value does not fit its field.
+    #[error("{message}")]
+    Mismatch {
+        /// Go's words for it.
+        message: String,
+    },
+}
+
+/// The `kind` and `apiVersion` of a body; empty if absent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "complete by definition: metav1.TypeMeta"
+)]
+pub struct TypeMeta {
+    /// The kind.
+    pub kind: String,
+    /// The group and version.
+    pub api_version: String,
+}
+
+/// Reads a body into a type.
+///
+/// # Errors
+/// The body is no JSON, or a value does not fit its field: of several, the first in the text.
+pub fn decode(id: TypeId, body: &[u8]) -> Result<Decoded, DecodeError> {
+    let table = types();
+    let document = json::parse(body)?;
+    let mut decoder = Decoder::new(table);
+    let go_type = Go::of(table, id);
+    let value = decoder.message(id, &document, &go_type);
+    match decoder.mismatch {
+        Some(message) => Err(DecodeError::Mismatch { message }),
+        None => Ok(Decoded {
+            value: canonical(table, id, value),
+            strict: decoder.strict,
+        }),
+    }
+}
+
+/// Reads the kind and version of a body, which the API server does first.
+///
+/// # Errors
+/// The body is no JSON object, or these two are no strings.
+pub fn type_meta(body: &[u8]) -> Result<TypeMeta, DecodeError> {
+    const STRUCT: &str = r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
+    let mut meta = TypeMeta::default();
+    let pairs = match json::parse(body)? {
+        Json::Object(pairs) => pairs,
+        Json::Null => return Ok(meta),
+        other => {
+            let message = format!(
+                "json: cannot unmarshal {} into Go value of type {STRUCT}",
+                other.kind_name()
+            );
+            return Err(DecodeError::Mismatch { message });
+        }
+    };
+    for (key, value) in pairs {
+        let target = match &*key {
+            "kind" => &mut meta.kind,
+            "apiVersion" => &mut meta.api_version,
+            _ => continue,
+        };
+        match value {
+            Json::String(text) => *target = text.into_owned(),
+            Json::Null => {}
+            other => {
+                let message = format!(
+                    "json: cannot unmarshal {} into Go struct field .{key} of type string",
+                    other.kind_name()
+                );
+                return Err(DecodeError::Mismatch { message });
+            }
+        }
+    }
+    Ok(meta)
+}
+
+/// Every key that an object of the text has twice, by its path; for text without a type, such as a patch.
+///
+/// # Errors
+/// The text is no JSON.
+pub fn duplicate_fields(body: &[u8]) -> Result<Vec<StrictError>, SyntaxError> {
+    fn look(decoder: &mut Decoder, value: &Json) {
+        match value {
+            Json::Object(pairs) => {
+                let mut seen = BTreeSet::new();
+                for (key, value) in pairs {
+                    let length = decoder.enter_key(key);
+                    if !seen.insert(key) {
+                        decoder.strict_error(StrictError::DuplicateField);
+                    }
+                    look(decoder, value);
+                    decoder.path.truncate(length);
+                }
+            }
+            Json::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    let length = decoder.enter_index(index);
+                    look(decoder, item);
+                    decoder.path.truncate(length);
+                }
+            }
+            _ => {}
+        }
+    }
+    let document = json::parse(body)?;
+    let mut decoder = Decoder::new(types());
+    look(&mut decoder, &document);
+    Ok(decoder.strict)
+}
+
+struct Decoder {
+    table: &'static TypeTable,
+    /// Where we are, as strict errors print it: `spec.containers[0].image`.
+    path: String,
+    /// Where we are, as type errors print it: names of fields only.
+    fields: Vec<&'static str>,
+    /// The innermost struct.
+    parent: Option<&'static str>,
+    strict: Vec<StrictError>,
+    seen: BTreeSet<StrictError>,
+    /// The first value that does not fit.
+    mismatch: Option<String>,
+}
+
+/// How Go names the type of a value.
+struct Go<'a>(&'a str);
+
+// === impl Decoder ===
+
+impl Decoder {
+    fn new(table: &'static TypeTable) -> Decoder {
+        Decoder {
+            table,
+            path: String::new(),
+            fields: Vec::new(),
+            parent: None,
+            strict: Vec::new(),
+            seen: BTreeSet::new(),
+            mismatch: None,
+        }
+    }
+
+    fn message(&mut self, id: TypeId, json: &Json, go: &Go) -> Value {
+        match self.table.get(id).form {
+            Form::Struct => match json {
+                Json::Object(pairs) => self.object(id, pairs).into(),
+                other => self.null_or_mismatch(other, go.0),
+            },
+            Form::Time => self.time(json, Precision::Seconds),
+            Form::MicroTime => self.time(json, Precision::Micros),
+            Form::Quantity => self.quantity(json),
+            Form::IntOrString => match json {
+                Json::String(text) => json!(text),
+                other => self.integer(other, "int32", i64::from(i32::MIN)..=i64::from(i32::MAX)),
+            },
+            Form::RawExtension | Form::RawJson => json.to_value(),
+            Form::StringList => {
+                self.list(json, go.0, |decoder, item| decoder.string(item, "string"))
+            }
+            Form::SchemaOrArray | Form::SchemaOrBool | Form::SchemaOrStringArray => {
+                self.schema_or(id, json)
+            }
+        }
+    }
+
+    fn object(
+        &mut self,
+        id: TypeId,
+        pairs: &[(std::borrow::Cow<'_, str>, Json<'_>)],
+    ) -> Map<String, Value> {
+        let table = self.table;
+        let ty = table.get(id);
+        let parent = self.parent.replace(ty.go_name());
+        let mut out = Map::new();
+        let mut seen = BTreeSet::new();
+        for (key, json) in pairs {
+            let length = self.enter_key(key);
+            let is_known = if let Some(field) = table.field(id, key) {
+                self.fields.push(&field.name);
+                let value = self.field(field, json);
+                store(&mut out, field, value);
+                true
+            } else if let Some(name) = type_meta_name(key).filter(|_| ty.has_type_meta) {
+                self.fields.push(name);
+                let value = self.string(json, "string");
+                out.insert(name.to_owned(), value);
+                true
+            } else {
+                false
+            };
+            if !is_known {
+                self.strict_error(StrictError::UnknownField);
+            } else {
+                self.fields.pop();
+                if !seen.insert(key) {
+                    self.strict_error(StrictError::DuplicateField);
+                }
+            }
+            self.path.truncate(length);
+        }
+        self.parent = parent;
+        out
+    }
+
+    fn field(&mut self, field: &'static Field, json: &Json) -> Value {
+        match field.shape {
+            Shape::Single => self.element(field, json),
+            Shape::Repeated => self.list(json, &field.go, |decoder, item| {
+                decoder.element(field, item)
+            }),
+            Shape::Map => match json {
+                Json::Object(pairs) => self.map(field, pairs).into(),
+                other => self.null_or_mismatch(other, &field.go),
+            },
+        }
+    }
+
+    fn map(
+        &mut self,
+        field: &'static Field,
+        pairs: &[(std::borrow::Cow<'_, str>, Json<'_>)],
+    ) -> Map<String, Value> {
+        let mut out = Map::new();
+        for (key, json) in pairs {
+            let length = self.enter_key(key);
+            if out.contains_key(&**key) {
+                self.strict_error(StrictError::DuplicateField);
+            }
+            let value = self.element(field, json);
+            out.insert(key.to_string(), value);
+            self.path.truncate(length);
+        }
+        out
+    }
+
+    fn list(
+        &mut self,
+        json: &Json,
+        go: &str,
+        mut read: impl FnMut(&mut Self, &Json) -> Value,
+    ) -> Value {
+        let Json::Array(items) = json else {
+            return self.null_or_mismatch(json, go);
+        };
+        let mut out = Vec::with_capacity(items.len());
+        for (index, item) in items.iter().enumerate() {
+            let length = self.enter_index(index);
+            out.push(read(self, item));
+            self.path.truncate(length);
+        }
+        out.into()
+    }
+
+    fn element(&mut self, field: &'static Field, json: &Json) -> Value {
+        let go = &field.go_element;
+        match field.value {
+            FieldValue::Message(id) => self.message(id, json, &Go(go)),
+            FieldValue::String => self.string(json, go),
+            FieldValue::Bool => match json {
+                Json::Bool(value) => json!(value),
+                other => self.null_or_mismatch(other, go),
+            },
+            FieldValue::Int32 => self.integer(json, go, i64::from(i32::MIN)..=i64::from(i32::MAX)),
+            FieldValue::Int64 => self.integer(json, go, i64::MIN..=i64::MAX),
+            FieldValue::Double => self.double(json, go),
+            FieldValue::Bytes => match json {
+                Json::String(text) => match base64::decode(text) {
+                    Ok(bytes) => json!(base64::encode(&bytes)),
+                    Err(error) => self.refuse(error),
+                },
+                other => self.null_or_mismatch(other, go),
+            },
+        }
+    }
+
+    fn string(&mut self, json: &Json, go: &str) -> Value {
+        match json {
+            Json::String(text) => json!(text),
+            other => self.null_or_mismatch(other, go),
+        }
+    }
+
+    fn integer(&mut self, json: &Json, go: &str, range: std::ops::RangeInclusive<i64>) -> Value {
+        let Json::Number(text) = json else {
+            return self.null_or_mismatch(json, go);
+        };
+        match text.parse::<i64>() {
+            Ok(value) if range.contains(&value) => json!(value),
+            _ => self.cannot_unmarshal(&format!("number {text}"), go),
+        }
+    }
+
+    fn double(&mut self, json: &Json, go: &str) -> Value {
+        let Json::Number(text) = json else {
+            return self.null_or_mismatch(json, go);
+        };
+        match json::number(text) {
+            Some(value) => print_double(value.as_f64().unwrap_or_default()),
+            None => self.cannot_unmarshal(&format!("number {text}"), go),
+        }
+    }
+
+    fn time(&mut self, json: &Json, precision: Precision) -> Value {
+        let Json::String(text) = json else {
+            return self.null_or_mismatch(json, "string");
+        };
+        match time::parse(text, precision) {
+            Ok(time) if time::is_zero(time) => Value::Null,
+            Ok(time) => json!(time::print(time, precision)),
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    fn quantity(&mut self, json: &Json) -> Value {
+        let parsed = match json {
+            Json::Null => return json!("0"),
+            Json::String(text) => text.trim().parse::<Quantity>(),
+            Json::Number(text) => text.parse(),
+            _ => Err(QuantityError::Format),
+        };
+        match parsed {
+            Ok(quantity) => json!(quantity.to_string()),
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    /// A JSON schema, or what else may stand in its place.
+    fn schema_or(&mut self, id: TypeId, json: &Json) -> Value {
+        let table = self.table;
+        let schema = table.field(id, "schema").map(|field| field.value);
+        let Some(FieldValue::Message(schema)) = schema else {
+            return json.to_value();
+        };
+        let go = Go::of(table, schema);
+        match (table.get(id).form, json) {
+            (_, Json::Object(_)) => self.message(schema, json, &go),
+            (Form::SchemaOrArray, Json::Array(_)) => {
+                self.list(json, "[]v1.JSONSchemaProps", |decoder, item| {
+                    decoder.message(schema, item, &go)
+                })
+            }
+            (Form::SchemaOrStringArray, Json::Array(_)) => {
+                self.list(json, "[]string", |decoder, item| {
+                    decoder.string(item, "string")
+                })
+            }
+            (Form::SchemaOrBool, Json::Bool(value)) => json!(value),
+            (Form::SchemaOrBool, _) => self.refuse("boolean or JSON schema expected"),
+            _ => Value::Null,
+        }
+    }
+
+    /// Null is nothing for every type; anything else that comes here does not fit.
+    fn null_or_mismatch(&mut self, json: &Json, go: &str) -> Value {
+        match json {
+            Json::Null => Value::Null,
+            other => self.cannot_unmarshal(other.kind_name(), go),
+        }
+    }
+
+    fn cannot_unmarshal(&mut self, what: &str, go: &str) -> Value {
+        let place = match self.parent {
+            Some(parent) => format!("struct field {parent}.{}", self.fields.join(".")),
+            None => "value".to_owned(),
+        };
+        self.refuse(format!(
+            "json: cannot unmarshal {what} into Go {place} of type {go}"
+        ))
+    }
+
+    /// Reading goes on after an error, as in Go; the first one counts.
+    fn refuse(&mut self, message: impl fmt::Display) -> Value {
+        self.mismatch.get_or_insert_with(|| message.to_string());
+        Value::Null
+    }
+
+    /// Steps into a key; the length of the path before it undoes that.
+    fn enter_key(&mut self, key: &str) -> usize {
+        let length = self.path.len();
+        if length > 0 {
+            self.path.push('.');
+        }
+        self.path.push_str(key);
+        length
+    }
+
+    fn enter_index(&mut self, index: usize) -> usize {
+        let length = self.path.len();
+        self.path.push_str(&format!("[{index}]"));
+        length
+    }
+
+    fn strict_error(&mut self, error: fn(String) -> StrictError) {
+        let error = error(self.path.clone());
+        if self.seen.insert(error.clone()) {
+            self.strict.push(error);
+        }
+    }
+}
+
+// === impl StrictError ===
+
+impl fmt::Display for StrictError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StrictError::UnknownField(path) => write!(f, "unknown field \"{path}\""),
+            StrictError::DuplicateField(path) => write!(f, "duplicate field \"{path}\""),
+        }
+    }
+}
+
+/// The message under `fieldValidation=Strict`.
+pub fn strict_decoding_error(errors: &[StrictError]) -> String {
+    let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    format!("strict decoding error: {}", errors.join(", "))
+}
+
+/// The message of a body that names its kind and cannot be read as the kind that the URL wants.
+///
+/// `version` is without its group.
+pub fn cannot_be_handled_as(
+    kind: &str,
+    version: &str,
+    wanted: &str,
+    error: impl fmt::Display,
+) -> String {
+    format!("{kind} in version \"{version}\" cannot be handled as a {wanted}: {error}")
+}
+
+/// The message of a body whose kind cannot be found out.
+pub fn unrecognized(wanted: &str, error: impl fmt::Display, body: &[u8]) -> String {
+    format!(
+        "the object provided is unrecognized (must be of type {wanted}): {error} ({})",
+        summary(body)
+    )
+}
+
+/// The first bytes of a body: JSON objects as text, anything else in hexadecimal.
+fn summary(body: &[u8]) -> String {
+    const BYTES_MAX: usize = 30;
+    let cut = &body[..body.len().min(BYTES_MAX)];
+    let dots = if body.len() > BYTES_MAX { " ..." } else { "" };
+    match cut.first() {
+        None => "<empty>".to_owned(),
+        Some(b'{') => format!("{}{dots}", String::from_utf8_lossy(cut)),
+        Some(_) => {
+            let hex: String = cut.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("{hex}{dots}")
+        }
+    }
+}
+
+// === impl Go ===
+
+impl Go<'static> {
+    fn of(table: &'static TypeTable, id: TypeId) -> Go<'static> {
+        let name = &table.get(id).name;
+        let start = name.rmatch_indices('.').nth(1).map_or(0, |(at, _)| at + 1);
+        Go(&name[start..])
+    }
+}
+
+fn type_meta_name(key: &str) -> Option<&'static str> {
+    ["kind", "apiVersion"].into_iter().find(|name| *name == key)
+}
+
+/// Puts a value into a field that may have been seen before: structs and maps are read into, everything else replaced.
+fn store(out: &mut Map<String, Value>, field: &Field, value: Value) {
+    let by_value = field.shape == Shape::Single && !field.pointer;
+    match (out.get_mut(&field.name), value) {
+        (None, value) => {
+            out.insert(field.name.clone(), value);
+        }
+        (Some(_), Value::Null) if by_value => {}
+        (Some(Value::Object(old)), Value::Object(new)) => merge(old, new),
+        (Some(old), value) => *old = value,
+    }
+}
+
+fn merge(old: &mut Map<String, Value>, new: Map<String, Value>) {
+    for (key, value) in new {
+        match (old.get_mut(&key), value) {
+            (Some(Value::Object(old)), Value::Object(new)) => merge(old, new),
+            (_, value) => {
+                old.insert(key, value);
+            }
+        }
+    }
+}
+
+/// A double as Go prints it: without a point if it is whole.
+pub fn print_double(value: f64) -> Value {
+    // Every whole number below this is exact.
+    const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() < WHOLE_MAX {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "whole and within range, as just checked"
+        )]
+        return json!(value as i64);
+    }
+    json!(value)
+}

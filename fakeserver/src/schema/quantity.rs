@@ -1,0 +1,313 @@
+//! Resource quantities: decimal numbers with a suffix, and the canonical form in which the API server prints them.
+
+use std::{cmp::Ordering, fmt, str::FromStr};
+
+/// An amount of a resource, such as `500m` or `1Gi`; exact to a billionth.
+///
+/// It prints in the API server's canonical form: no fraction, the largest suffix that leaves an integer, and the family
+/// of suffixes it was written in.
+#[derive(Debug, Clone, Copy)]
+#[doc(alias = "resource.Quantity")]
+pub struct Quantity {
+    /// The value is `mantissa * 10^scale`.
+    mantissa: i128,
+    scale: i32,
+    family: Family,
+}
+
+/// The text is no quantity; the messages are the API server's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum QuantityError {
+    /// It does not look like a number with a suffix.
+    #[error(
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+    )]
+    Format,
+    /// No such suffix.
+    #[error("unable to parse quantity's suffix")]
+    Suffix,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    DecimalSi,
+    DecimalExponent,
+    BinarySi,
+}
+
+const DECIMAL: [(&str, i32); 10] = [
+    ("n", -9),
+    ("u", -6),
+    ("m", -3),
+    ("", 0),
+    ("k", 3),
+    ("M", 6),
+    ("G", 9),
+    ("T", 12),
+    ("P", 15),
+    ("E", 18),
+];
+const BINARY: [(&str, i32); 6] = [
+    ("Ki", 10),
+    ("Mi", 20),
+    ("Gi", 30),
+    ("Ti", 40),
+    ("Pi", 50),
+    ("Ei", 60),
+];
+/// Digits that are kept as written; more are rounded up to a billionth.
+const PRECISION_MAX: usize = 18;
+const NANO: i32 = -9;
+
+// === impl Quantity ===
+
+impl Quantity {
+    /// Whether the amount is zero.
+    pub fn is_zero(&self) -> bool {
+        self.mantissa == 0
+    }
+
+    /// Whether the amount is less than zero.
+    pub fn is_negative(&self) -> bool {
+        self.mantissa < 0
+    }
+
+    /// The value as an integer; `None` if it has a fraction or is too large.
+    pub fn as_integer(&self) -> Option<i128> {
+        if self.scale >= 0 {
+            return self.mantissa.checked_mul(power_of_ten(self.scale)?);
+        }
+        let unit = power_of_ten(-self.scale)?;
+        (self.mantissa % unit == 0).then_some(self.mantissa / unit)
+    }
+
+    fn new(parts: &Parts<'_>, magnitude: i128, scale: i32, family: Family) -> Quantity {
+        Quantity {
+            mantissa: if parts.negative {
+                -magnitude
+            } else {
+                magnitude
+            },
+            scale,
+            family,
+        }
+    }
+
+    /// Beyond 18 digits or billionths Go calculates with big numbers, rounds up to a billionth, and caps at 2^63 - 1.
+    fn rounded(parts: &Parts<'_>, base: Base, family: Family) -> Quantity {
+        let cap = i128::from(i64::MAX);
+        let billionths = parts
+            .billionths(base)
+            .filter(|value| value / 1_000_000_000 < cap);
+        let Some(value) = billionths else {
+            return Self::new(parts, cap, 0, family);
+        };
+        // Less than one byte makes no sense in powers of two.
+        let family = match family {
+            Family::BinarySi if value < 1_000_000_000 => Family::DecimalSi,
+            family => family,
+        };
+        Self::new(parts, value, NANO, family)
+    }
+
+    fn print_decimal(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (mut number, mut exponent) = (self.mantissa, self.scale);
+        while number % 10 == 0 {
+            number /= 10;
+            exponent += 1;
+        }
+        while exponent % 3 != 0 {
+            number *= 10;
+            exponent -= 1;
+        }
+        let suffix = DECIMAL.iter().find(|(_, power)| *power == exponent);
+        match (suffix, self.family) {
+            (_, Family::DecimalExponent) if exponent == 0 => write!(f, "{number}"),
+            (Some((suffix, _)), Family::DecimalSi | Family::BinarySi) => {
+                write!(f, "{number}{suffix}")
+            }
+            _ => write!(f, "{number}e{exponent}"),
+        }
+    }
+}
+
+impl FromStr for Quantity {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Quantity, QuantityError> {
+        let parts = Parts::split(text)?;
+        let (base, family) = suffix(parts.suffix)?;
+        if parts.whole.len() + parts.fraction.len() > PRECISION_MAX {
+            return Ok(Self::rounded(&parts, base, family));
+        }
+        let digits = parts.digits().unwrap_or_default();
+        let places = i32::try_from(parts.fraction.len()).unwrap_or(i32::MAX);
+        match base {
+            Base::Ten(exponent) if exponent.saturating_sub(places) >= NANO => {
+                Ok(Self::new(&parts, digits, exponent - places, family))
+            }
+            Base::Two(exponent) if places == 0 && digits << exponent <= i128::from(i64::MAX) => {
+                Ok(Self::new(&parts, digits << exponent, 0, family))
+            }
+            _ => Ok(Self::rounded(&parts, base, family)),
+        }
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_zero() {
+            return f.write_str("0");
+        }
+        let integer = self.as_integer().filter(|value| value.abs() >= 1024);
+        let (Some(mut number), Family::BinarySi) = (integer, self.family) else {
+            return self.print_decimal(f);
+        };
+        let mut exponent = 0;
+        while number % 1024 == 0 && exponent < 60 {
+            number /= 1024;
+            exponent += 10;
+        }
+        let suffix = BINARY.iter().find(|(_, power)| *power == exponent);
+        write!(f, "{number}{}", suffix.map_or("", |(suffix, _)| suffix))
+    }
+}
+
+impl PartialEq for Quantity {
+    fn eq(&self, other: &Quantity) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Quantity {}
+
+impl PartialOrd for Quantity {
+    fn partial_cmp(&self, other: &Quantity) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Quantity {
+    /// By amount: `1` is `1000m`.
+    fn cmp(&self, other: &Quantity) -> Ordering {
+        let (high, low, flip) = if self.scale >= other.scale {
+            (self, other, false)
+        } else {
+            (other, self, true)
+        };
+        let scaled = power_of_ten(high.scale - low.scale)
+            .and_then(|factor| high.mantissa.checked_mul(factor));
+        let ordering = match scaled {
+            Some(mantissa) => mantissa.cmp(&low.mantissa),
+            // So far apart that the sign of the larger decides.
+            None => high.mantissa.cmp(&0),
+        };
+        if flip { ordering.reverse() } else { ordering }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Base {
+    Ten(i32),
+    Two(i32),
+}
+
+fn suffix(text: &str) -> Result<(Base, Family), QuantityError> {
+    if let Some((_, exponent)) = BINARY.iter().find(|(name, _)| *name == text) {
+        return Ok((Base::Two(*exponent), Family::BinarySi));
+    }
+    if let Some((_, exponent)) = DECIMAL.iter().find(|(name, _)| *name == text) {
+        return Ok((Base::Ten(*exponent), Family::DecimalSi));
+    }
+    let exponent = text.strip_prefix(['e', 'E']).ok_or(QuantityError::Suffix)?;
+    let exponent = exponent.parse().map_err(|_| QuantityError::Suffix)?;
+    Ok((Base::Ten(exponent), Family::DecimalExponent))
+}
+
+/// The pieces of a quantity as written.
+struct Parts<'a> {
+    negative: bool,
+    /// Without leading zeros.
+    whole: &'a str,
+    fraction: &'a str,
+    suffix: &'a str,
+}
+
+// === impl Parts ===
+
+impl<'a> Parts<'a> {
+    fn split(text: &'a str) -> Result<Parts<'a>, QuantityError> {
+        if text.is_empty() {
+            return Err(QuantityError::Format);
+        }
+        let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+        let (whole, rest) = split_digits(unsigned.trim_start_matches('0'));
+        let (fraction, suffix) = match rest.strip_prefix('.') {
+            Some(rest) => split_digits(rest),
+            None => ("", rest),
+        };
+        let exponent = suffix.trim_start_matches(|c| "eEinumkKMGTP".contains(c));
+        let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        if !split_digits(exponent).1.is_empty() {
+            return Err(QuantityError::Format);
+        }
+        Ok(Parts {
+            negative: text.starts_with('-'),
+            whole,
+            fraction,
+            suffix,
+        })
+    }
+
+    /// All digits as one integer; `None` if there are more than fit.
+    fn digits(&self) -> Option<i128> {
+        let digits = [self.whole, self.fraction].concat();
+        if digits.is_empty() {
+            return Some(0);
+        }
+        digits.parse().ok()
+    }
+
+    /// The magnitude in billionths, rounded up; `None` if that is too large.
+    fn billionths(&self, base: Base) -> Option<i128> {
+        // Digits far behind the point only decide whether to round up.
+        let kept = self.fraction.len().min(24);
+        let (near, far) = self.fraction.split_at(kept);
+        let sticky = far.bytes().any(|digit| digit != b'0');
+        let near = Parts {
+            fraction: near,
+            ..*self
+        };
+        let digits = near.digits()?;
+        let places = i32::try_from(kept).expect("24 at most");
+        let (digits, exponent) = match base {
+            Base::Ten(exponent) => (digits, exponent),
+            Base::Two(exponent) => (digits.checked_mul(1 << exponent)?, 0),
+        };
+        let shift = exponent.checked_sub(places - 9)?;
+        if digits == 0 {
+            return Some(i128::from(sticky));
+        }
+        if shift >= 0 {
+            return digits
+                .checked_mul(power_of_ten(shift)?)?
+                .checked_add(i128::from(sticky));
+        }
+        let Some(unit) = power_of_ten(-shift) else {
+            return Some(1);
+        };
+        let round_up = sticky || digits % unit != 0;
+        Some(digits / unit + i128::from(round_up))
+    }
+}
+
+/// Splits a text behind its leading digits.
+fn split_digits(text: &str) -> (&str, &str) {
+    let end = text.find(|c: char| !c.is_ascii_digit());
+    text.split_at(end.unwrap_or(text.len()))
+}
+
+fn power_of_ten(exponent: i32) -> Option<i128> {
+    10_i128.checked_pow(u32::try_from(exponent).ok()?)
+}
