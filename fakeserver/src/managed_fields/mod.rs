@@ -1,0 +1,273 @@
+//! Who set which field: `metadata.managedFields` for managers that create, update and patch.
+//!
+//! A manager owns the fields that it was the last to change. A write that changes a field takes it from everybody else;
+//! a field that is gone is nobody's; a manager that owns nothing is not listed; a write that changes nothing leaves
+//! everything as it is, times included.
+
+mod field_set;
+mod compare;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, sync::OnceLock};
+
+use serde_json::{Map, Value, json};
+
+use crate::{
+    resource,
+    schema::{Schema, canonical, schemas, type_of_kind, types},
+};
+
+pub(crate) use self::field_set::FieldSet;
+
+/// How many managers that update are told apart; the oldest are taken together beyond that.
+const UPDATE_MANAGERS_MAX: usize = 10;
+const ANCIENT: &str = "ancient-changes";
+const UPDATE: &str = "Update";
+
+/// Fields of `metadata` that nobody owns.
+const UNOWNED_METADATA: [&str; 8] = [
+    "f:name",
+    "f:namespace",
+    "f:creationTimestamp",
+    "f:selfLink",
+    "f:uid",
+    "f:generation",
+    "f:managedFields",
+    "f:resourceVersion",
+];
+
+/// Who writes.
+#[derive(Clone, Debug)]
+pub(crate) struct Manager<'a> {
+    pub(crate) name: &'a str,
+    /// The version of the API through which it writes, as in `apps/v1`.
+    pub(crate) api_version: &'a str,
+    /// Empty for the object itself.
+    pub(crate) subresource: &'a str,
+}
+
+/// One entry of `managedFields`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Entry {
+    manager: String,
+    operation: String,
+    api_version: String,
+    subresource: String,
+    time: String,
+    fields: FieldSet,
+}
+
+/// What recording needs to know of a kind.
+#[derive(Debug)]
+pub(crate) struct Described {
+    schema: Schema<'static>,
+    /// The object as it is before anybody has set a field: what its type always writes is there, as zero or null.
+    /// So a field that every object of its type has is nobody's until it is set to something.
+    zero: Value,
+}
+
+/// A built-in kind, as in `apps/v1` and `Deployment`. They are described once in a process.
+pub(crate) fn described(api_version: &str, kind: &str) -> Option<&'static Described> {
+    static KINDS: OnceLock<BTreeMap<String, Described>> = OnceLock::new();
+    let kinds = KINDS.get_or_init(|| {
+        let described = schemas().kinds().filter_map(|(group, version, kind)| {
+            let described = Described {
+                schema: schemas().of_kind(group, version, kind)?,
+                zero: canonical(types(), type_of_kind(group, version, kind)?, Value::Null),
+            };
+            Some((
+                kind_key(&resource::api_version(group, version), kind),
+                described,
+            ))
+        });
+        described.collect()
+    });
+    kinds.get(&kind_key(api_version, kind))
+}
+
+fn kind_key(api_version: &str, kind: &str) -> String {
+    format!("{api_version}/{kind}")
+}
+
+/// Writes into `after` who owns which of its fields, now that `manager` made it of `before`.
+///
+/// `before` is nothing for an object that is created; a kind that is not described is compared by the shape of its values. `now` is in whole seconds, as objects write times.
+pub(crate) fn record_update(
+    before: Option<&Value>,
+    after: &mut Value,
+    described: Option<&Described>,
+    manager: &Manager<'_>,
+    now: &str,
+) {
+    let given = take(after);
+    if is_reset(&given) {
+        return;
+    }
+    let mut entries = match decode(&given) {
+        Some(entries) if !entries.is_empty() => entries,
+        _ => before
+            .and_then(|before| decode(&before["metadata"]["managedFields"]))
+            .unwrap_or_default(),
+    };
+    // Who wrote an object that has no managers is not known, and never will be.
+    if before.is_some() && entries.is_empty() {
+        return;
+    }
+    let undescribed = json!({"metadata": {}});
+    let zero = described.map_or(&undescribed, |described| &described.zero);
+    let schema = described.map(|described| described.schema);
+    let mut found = compare::compare(before.unwrap_or(zero), after, schema);
+    cut_unowned(&mut found.set);
+    for entry in &mut entries {
+        entry.fields.subtract(&found.set);
+        entry.fields.subtract(&found.removed);
+    }
+    if !found.set.is_empty() {
+        grant(&mut entries, found.set, manager, now);
+    }
+    entries.retain(|entry| !entry.fields.is_empty());
+    squash(&mut entries);
+    entries.sort_by(|a, b| a.order().cmp(&b.order()));
+    put(after, &entries);
+}
+
+/// Whether a client asks to forget all managers: a list of one empty entry.
+fn is_reset(given: &Value) -> bool {
+    matches!(given.as_array().map(Vec::as_slice), Some([Value::Object(entry)]) if entry.is_empty())
+}
+
+fn cut_unowned(fields: &mut FieldSet) {
+    fields.remove("f:apiVersion");
+    fields.remove("f:kind");
+    fields.cut("f:metadata", |metadata| {
+        for field in UNOWNED_METADATA {
+            metadata.remove(field);
+        }
+    });
+}
+
+/// Gives `fields` to `manager`.
+fn grant(entries: &mut Vec<Entry>, fields: FieldSet, manager: &Manager<'_>, now: &str) {
+    let own = entries.iter_mut().find(|entry| {
+        entry.operation == UPDATE
+            && entry.manager == manager.name
+            && entry.api_version == manager.api_version
+            && entry.subresource == manager.subresource
+    });
+    if let Some(own) = own {
+        own.fields.extend(&fields);
+        now.clone_into(&mut own.time);
+    } else {
+        entries.push(Entry {
+            manager: manager.name.to_owned(),
+            operation: UPDATE.to_owned(),
+            api_version: manager.api_version.to_owned(),
+            subresource: manager.subresource.to_owned(),
+            time: now.to_owned(),
+            fields,
+        });
+    }
+}
+
+/// Takes the oldest updates through one version together until there are few enough.
+fn squash(entries: &mut Vec<Entry>) {
+    let is_update = |entry: &Entry| entry.operation == UPDATE && entry.subresource.is_empty();
+    while entries.iter().filter(|entry| is_update(entry)).count() > UPDATE_MANAGERS_MAX {
+        entries.sort_by(|a, b| a.order().cmp(&b.order()));
+        let oldest_pair = (0..entries.len()).find_map(|first| {
+            let second = (first + 1..entries.len()).find(|second| {
+                is_update(&entries[first])
+                    && is_update(&entries[*second])
+                    && entries[first].api_version == entries[*second].api_version
+            })?;
+            Some((first, second))
+        });
+        let Some((first, second)) = oldest_pair else {
+            return;
+        };
+        let newer = entries.remove(second);
+        let ancient = &mut entries[first];
+        ANCIENT.clone_into(&mut ancient.manager);
+        ancient.fields.extend(&newer.fields);
+        ancient.time = newer.time;
+    }
+}
+
+/// Takes the managed fields out of an object.
+fn take(object: &mut Value) -> Value {
+    object
+        .get_mut("metadata")
+        .and_then(Value::as_object_mut)
+        .and_then(|metadata| metadata.remove("managedFields"))
+        .unwrap_or_default()
+}
+
+fn put(object: &mut Value, entries: &[Entry]) {
+    if entries.is_empty() {
+        return;
+    }
+    let entries: Vec<Value> = entries.iter().map(Entry::to_value).collect();
+    object["metadata"]["managedFields"] = entries.into();
+}
+
+/// Reads the entries; nothing if one of them is none.
+fn decode(value: &Value) -> Option<Vec<Entry>> {
+    match value {
+        Value::Null => Some(Vec::new()),
+        Value::Array(entries) => entries.iter().map(Entry::from_value).collect(),
+        _ => None,
+    }
+}
+
+// === impl Entry ===
+
+impl Entry {
+    fn from_value(value: &Value) -> Option<Self> {
+        let text = |field: &str| match &value[field] {
+            Value::Null => Some(String::new()),
+            Value::String(text) => Some(text.clone()),
+            _ => None,
+        };
+        let operation = text("operation")?;
+        if !matches!(operation.as_str(), UPDATE | "Apply") {
+            return None;
+        }
+        Some(Self {
+            manager: text("manager")?,
+            operation,
+            api_version: text("apiVersion")?,
+            subresource: text("subresource")?,
+            time: text("time")?,
+            fields: FieldSet::from_value(&value["fieldsV1"])?,
+        })
+    }
+
+    fn to_value(&self) -> Value {
+        let mut entry = Map::new();
+        let mut put = |field: &str, text: &str| {
+            if !text.is_empty() {
+                entry.insert(field.to_owned(), text.into());
+            }
+        };
+        put("manager", &self.manager);
+        put("operation", &self.operation);
+        put("apiVersion", &self.api_version);
+        put("time", &self.time);
+        put("fieldsType", "FieldsV1");
+        put("subresource", &self.subresource);
+        entry.insert("fieldsV1".to_owned(), self.fields.to_value());
+        Value::Object(entry)
+    }
+
+    /// The order of entries: applies before updates, then the oldest first.
+    fn order(&self) -> (&str, &str, &str, &str, &str) {
+        (
+            &self.operation,
+            &self.time,
+            &self.manager,
+            &self.api_version,
+            &self.subresource,
+        )
+    }
+}
