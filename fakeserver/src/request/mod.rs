@@ -1,6 +1,5 @@
 //! What is asked: path, query, headers and body become verbs, resources, options and objects.
 
-mod accept;
 mod body;
 mod json_syntax;
 mod options;
@@ -10,7 +9,6 @@ mod query;
 mod tests;
 
 pub(crate) use self::{
-    accept::{Representation, accepted},
     body::{BODY_MAX_BYTES, PatchType, parse_object, parse_patch, patch_type, read_body},
     options::{DeleteOptions, ListOptions, Preconditions, WriteOptions},
     path::{ApiPath, ResourcePath},

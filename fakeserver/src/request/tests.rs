@@ -158,30 +158,6 @@ fn list_options_that_do_not_go_together_are_refused() {
 }
 
 #[test]
-fn the_first_representation_that_there_is_wins() {
-    let check = |accept: &str, expected: Option<Representation>| {
-        assert_eq!(accepted(Some(accept)).ok(), expected, "{accept}");
-    };
-    check("", Some(Representation::Json));
-    check("*/*", Some(Representation::Json));
-    check("text/html,*/*;q=0.8", Some(Representation::Json));
-    check(
-        "application/vnd.kubernetes.protobuf,application/json",
-        Some(Representation::Json),
-    );
-    check(
-        "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
-        Some(Representation::PartialObjectList),
-    );
-    check(
-        "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
-        Some(Representation::Json),
-    );
-    check("application/json;as=Foo", None);
-    check("text/plain", None);
-}
-
-#[test]
 fn broken_json_is_told_in_the_words_of_the_api() {
     let check = |text: &str, error: &str| {
         assert_eq!(

@@ -26,6 +26,7 @@ pub(crate) fn negotiate(headers: &HeaderMap, shape: Shape) -> Result<Representat
         .iter()
         .filter_map(|accept| accept.to_str().ok())
         .flat_map(|accept| accept.split(','))
+        .filter(|range| !range.trim().is_empty())
         .map(MediaRange::parse)
         .collect();
     if ranges.is_empty() {

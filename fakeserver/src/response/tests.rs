@@ -42,7 +42,9 @@ fn the_first_representation_that_is_accepted_and_known_is_taken() {
     }
     use Representation::{Metadata, Object};
     check("", Shape::Object, Ok(Object));
+    check(" ", Shape::List, Ok(Object));
     check("*/*", Shape::List, Ok(Object));
+    check("text/html,*/*;q=0.8", Shape::Object, Ok(Object));
     check("application/json", Shape::List, Ok(Object));
     check(
         "text/html, application/json;q=0.5",
