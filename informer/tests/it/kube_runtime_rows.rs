@@ -27,7 +27,7 @@ use tokio::{
 };
 
 use crate::support::{
-    Answer, Running, Server, added, config_map, empty_list, list, reflect, status,
+    Answer, Informed, Server, added, config_map, empty_list, inform, list, status,
 };
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -38,8 +38,8 @@ fn lists_only() -> ReflectorOptions {
     options
 }
 
-fn reflect_from(server: &Server, options: ReflectorOptions) -> Running {
-    reflect(
+fn inform_from(server: &Server, options: ReflectorOptions) -> Informed<ConfigMap> {
+    inform(
         HttpListWatch::<ConfigMap>::new(server.client(), Scope::All),
         options,
     )
@@ -53,11 +53,11 @@ async fn row_3_a_list_whose_response_never_comes_is_given_up() {
         1 => list(7, &[config_map("a", 3)], ""),
         _ => Answer::Stays(vec![]),
     });
-    let running = reflect_from(&server, lists_only());
+    let informed = inform_from(&server, lists_only());
     sleep(Duration::from_secs(125)).await;
-    assert_eq!(running.mirror.objects(), "n/a@3");
+    assert_eq!(informed.objects(), "n/a@3");
     assert_eq!(server.seen_in_short(), ["list 0", "list 0", "watch 7"]);
-    assert_eq!(running.mirror.failures(), ["no whole page within 120s"]);
+    assert_eq!(informed.failures.told(), ["no whole page within 120s"]);
 }
 
 /// kube-runtime: nothing in 24 h; the store stays as it was.
@@ -69,11 +69,11 @@ async fn row_3_a_watch_whose_response_never_comes_is_given_up() {
         _ if request.is_watch() => Answer::Stays(vec![added(&config_map("b", 9))]),
         _ => status(500, "InternalError"),
     });
-    let running = reflect_from(&server, lists_only());
+    let informed = inform_from(&server, lists_only());
     sleep(Duration::from_secs(35)).await;
-    assert_eq!(running.mirror.objects(), "n/a@3 n/b@9");
+    assert_eq!(informed.objects(), "n/a@3 n/b@9");
     assert_eq!(server.seen_in_short(), ["list 0", "watch 7", "watch 7"]);
-    assert_eq!(running.mirror.failures(), ["no response within 30s"]);
+    assert_eq!(informed.failures.told(), ["no response within 30s"]);
 }
 
 /// kube-runtime: the same for a body that stops in the middle, since only opened watches have an idle limit.
@@ -86,9 +86,9 @@ async fn row_3_a_list_whose_body_stops_in_the_middle_is_given_up() {
         1 => empty_list(7),
         _ => Answer::Stays(vec![]),
     });
-    let running = reflect_from(&server, lists_only());
+    let informed = inform_from(&server, lists_only());
     sleep(Duration::from_secs(125)).await;
-    assert_eq!(running.mirror.replace_count(), 1);
+    assert_eq!(informed.informer.metrics().replacements, 1);
 }
 
 /// kube-runtime: 23,000 to 68,000 requests a second, with its default backoff or without.
@@ -101,7 +101,7 @@ async fn row_4_a_watch_that_ends_at_once_is_not_reopened_in_a_hot_loop() {
             list(7, &[config_map("a", 3)], "")
         }
     });
-    let running = reflect_from(&server, lists_only());
+    let informed = inform_from(&server, lists_only());
     sleep(Duration::from_secs(1)).await;
     assert!(server.seen().len() <= 4, "{:?}", server.seen_in_short());
     sleep(HOUR).await;
@@ -111,8 +111,8 @@ async fn row_4_a_watch_that_ends_at_once_is_not_reopened_in_a_hot_loop() {
         "{per_hour} requests in an hour"
     );
     // Meanwhile the store is kept fresh by a list now and then.
-    assert!(running.mirror.replace_count() > 20);
-    assert_eq!(running.mirror.objects(), "n/a@3");
+    assert!(informed.informer.metrics().replacements > 20);
+    assert_eq!(informed.objects(), "n/a@3");
 }
 
 /// kube-runtime: 21,000 watches a second, and twice as many events to whoever listens.
@@ -127,13 +127,13 @@ async fn row_4_a_streaming_list_that_ends_at_once_is_not_reopened_in_a_hot_loop(
             list(7, &[config_map("a", 3)], "")
         }
     });
-    let running = reflect_from(&server, ReflectorOptions::default());
+    let informed = inform_from(&server, ReflectorOptions::default());
     sleep(Duration::from_secs(1)).await;
     assert_eq!(
         server.seen_in_short(),
         ["stream", "stream", "list 0", "watch 7"]
     );
-    assert_eq!(running.mirror.objects(), "n/a@3");
+    assert_eq!(informed.objects(), "n/a@3");
 }
 
 /// kube-runtime: gaps of 0.8 to 1.6 s for ever, since announcing the list counts as a success.
@@ -141,7 +141,7 @@ async fn row_4_a_streaming_list_that_ends_at_once_is_not_reopened_in_a_hot_loop(
 async fn row_5_delays_grow_while_the_first_list_fails() {
     let check = |options: ReflectorOptions| async {
         let server = Server::new(|_, _| status(503, "ServiceUnavailable"));
-        let running = reflect_from(&server, options);
+        let informed = inform_from(&server, options);
         sleep(HOUR).await;
         let gaps = server.gaps_ms();
         for (attempt, gap) in gaps.iter().enumerate() {
@@ -151,9 +151,14 @@ async fn row_5_delays_grow_while_the_first_list_fails() {
         // 3,600 s at 30 to 60 s each.
         assert!((60..=130).contains(&gaps.len()), "{}", gaps.len());
         assert_eq!(
-            running.mirror.failures()[0],
+            informed.failures.told()[0],
             "the server answered 503: told by the test"
         );
+        // Whoever waits is told why.
+        let limit = Duration::from_secs(1);
+        let error = informed.informer.wait_for_cache_sync(limit).await;
+        let told = error.unwrap_err().to_string();
+        assert!(told.contains("the server answered 503"), "{told}");
     };
     check(lists_only()).await;
     check(ReflectorOptions::default()).await;
@@ -168,13 +173,13 @@ async fn row_7_a_410_as_the_status_of_a_watch_leads_to_a_relist() {
         _ if request.is_watch() => Answer::Stays(vec![]),
         _ => list(50, &[config_map("b", 40)], ""),
     });
-    let running = reflect_from(&server, lists_only());
+    let informed = inform_from(&server, lists_only());
     sleep(Duration::from_secs(2)).await;
     assert_eq!(
         server.seen_in_short(),
         ["list 0", "watch 7", "list 7", "watch 50"]
     );
-    assert_eq!(running.mirror.objects(), "n/b@40");
+    assert_eq!(informed.objects(), "n/b@40");
 }
 
 /// kube-runtime: skips the event and goes on, so that the store keeps `a@1` until the next relist; the error is empty.
@@ -192,15 +197,16 @@ async fn row_8_an_undecodable_event_is_told_by_key_and_the_stale_copy_is_not_kep
         _ => status(500, "InternalError"),
     }
     });
-    let running = reflect_from(&server, lists_only());
+    let informed = inform_from(&server, lists_only());
     sleep(Duration::from_secs(1)).await;
-    assert_eq!(running.mirror.objects(), "n/b@7");
-    assert_eq!(
-        running.mirror.undecodable(),
-        ["cannot decode n/a at version 6"]
-    );
+    assert_eq!(informed.objects(), "n/b@7");
+    let undecodable = informed.informer.undecodable();
+    assert_eq!(undecodable.len(), 1);
+    assert_eq!(undecodable[0].to_string(), "cannot decode n/a at version 6");
+    // The handler hears that its copy is out of date.
+    assert_eq!(informed.heard(), "(+n/a@1) !n/a@1 +n/b@7");
     // Not a failure of the watch: it goes on.
-    assert!(running.mirror.failures().is_empty());
+    assert!(informed.failures.told().is_empty());
     assert_eq!(server.seen_in_short(), ["list 0", "watch 1"]);
 }
 
@@ -218,13 +224,13 @@ async fn row_9_an_expired_continue_token_is_followed_by_one_full_list() {
             list(9, &[config_map("a", 3), config_map("b", 5)], "")
         }
     });
-    let running = reflect_from(&server, lists_only());
+    let informed = inform_from(&server, lists_only());
     sleep(Duration::from_secs(1)).await;
     assert_eq!(
         server.seen_in_short(),
         ["list 0", "page token", "list 0", "watch 9"]
     );
-    assert_eq!(running.mirror.objects(), "n/a@3 n/b@5");
+    assert_eq!(informed.objects(), "n/a@3 n/b@5");
 }
 
 /// kube-runtime, with a client made from a configuration: the first error after 278 to 320 s and 16 requests, since the
@@ -248,19 +254,19 @@ async fn row_11_an_outage_is_heard_of_with_the_first_answer() {
     });
     let config = kube::Config::new(format!("http://{address}").parse().unwrap());
     let client = http::client(config).unwrap();
-    let running = reflect(
+    let informed = inform(
         HttpListWatch::<ConfigMap>::new(client, Scope::All),
         ReflectorOptions::default(),
     );
     requests.recv().await.unwrap();
     // The limit only keeps a failing test from hanging.
-    let failure = running.mirror.wait_for_failure();
+    let failure = informed.failures.wait();
     timeout(Duration::from_mins(1), failure).await.unwrap();
-    assert_eq!(running.mirror.failures(), ["the server answered 503: "]);
+    assert_eq!(informed.failures.told(), ["the server answered 503: "]);
     assert!(
         requests.try_recv().is_err(),
         "more than one request was made"
     );
-    running.tasks.shutdown().await;
+    informed.informer.shutdown().await;
     tasks.stop_token().cancel();
 }

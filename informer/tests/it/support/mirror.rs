@@ -8,27 +8,14 @@ use std::{
 use informer::{
     ListWatch, Object, ObjectKey, ReflectorStore, ResourceVersion,
     object::DecodeError,
-    reflector::{Failure, Reflector, ReflectorObserver, ReflectorOptions},
+    reflector::{Reflector, ReflectorOptions},
     store::{Replacement, StoreClosed},
     task::TaskSet,
 };
-use tokio::sync::Notify;
-use tokio_util::sync::CancellationToken;
 
-/// A copy of a selection, as a reflector keeps it.
+/// A copy of a selection, as a reflector keeps it: key by key, whatever version comes.
 #[derive(Clone, Default)]
-pub(crate) struct Mirror {
-    state: Arc<Mutex<State>>,
-    failed: Arc<Notify>,
-}
-
-#[derive(Default)]
-struct State {
-    objects: BTreeMap<ObjectKey, ResourceVersion>,
-    undecodable: BTreeMap<ObjectKey, String>,
-    replace_count: usize,
-    failures: Vec<String>,
-}
+pub(crate) struct Mirror(Arc<Mutex<BTreeMap<ObjectKey, ResourceVersion>>>);
 
 /// A reflector that runs until this is dropped.
 pub(crate) struct Running {
@@ -43,10 +30,8 @@ pub(crate) fn reflect<K: Send + Sync + 'static>(
 ) -> Running {
     let mirror = Mirror::default();
     let tasks = TaskSet::new();
-    let stop: CancellationToken = tasks.stop_token().clone();
-    let reflector =
-        Reflector::new(list_watch, mirror.clone(), options).with_observer(Arc::new(mirror.clone()));
-    tasks.spawn(reflector.run(stop));
+    let stop = tasks.stop_token().clone();
+    tasks.spawn(Reflector::new(list_watch, mirror.clone(), options).run(stop));
     Running { mirror, tasks }
 }
 
@@ -55,53 +40,18 @@ pub(crate) fn reflect<K: Send + Sync + 'static>(
 impl Mirror {
     /// The objects in short: `n/a@3 n/b@5`.
     pub(crate) fn objects(&self) -> String {
-        let state = self.state();
-        let objects = state.objects.iter();
-        let objects: Vec<String> = objects.map(|(key, rv)| format!("{key}@{rv}")).collect();
-        objects.join(" ")
+        let objects = self.lock();
+        let objects = objects.iter().map(|(key, rv)| format!("{key}@{rv}"));
+        objects.collect::<Vec<_>>().join(" ")
     }
 
-    /// The keys that cannot be decoded, each with what was said.
-    pub(crate) fn undecodable(&self) -> Vec<String> {
-        self.state
-            .lock()
-            .unwrap()
-            .undecodable
-            .values()
-            .cloned()
-            .collect()
-    }
-
-    /// How many whole states came.
-    pub(crate) fn replace_count(&self) -> usize {
-        self.state().replace_count
-    }
-
-    /// Waits until something has failed since this was last asked.
-    pub(crate) async fn wait_for_failure(&self) {
-        self.failed.notified().await;
-    }
-
-    /// What failed so far.
-    pub(crate) fn failures(&self) -> Vec<String> {
-        self.state().failures.clone()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap()
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, ResourceVersion>> {
+        self.0.lock().unwrap()
     }
 
     fn put<K>(&self, object: &Object<K>) {
-        let mut state = self.state();
-        state.undecodable.remove(object.key());
         let version = object.resource_version().clone();
-        state.objects.insert(object.key().clone(), version);
-    }
-
-    fn remove(&self, key: &ObjectKey) {
-        let mut state = self.state();
-        state.undecodable.remove(key);
-        state.objects.remove(key);
+        self.lock().insert(object.key().clone(), version);
     }
 }
 
@@ -117,48 +67,29 @@ impl<K: Send + Sync + 'static> ReflectorStore<K> for Mirror {
     }
 
     async fn delete(&mut self, object: Object<K>) -> Result<(), StoreClosed> {
-        self.remove(object.key());
+        self.lock().remove(object.key());
         Ok(())
     }
 
     async fn undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.remove(&error.key);
-        let told = error.to_string();
-        self.state().undecodable.insert(error.key, told);
+        self.lock().remove(&error.key);
         Ok(())
     }
 
     async fn delete_undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.remove(&error.key);
+        self.lock().remove(&error.key);
         Ok(())
     }
 
     async fn replace(&mut self, replacement: Replacement<K>) -> Result<(), StoreClosed> {
-        let mut state = self.state();
-        let objects = replacement.objects.iter();
-        state.objects = objects
-            .map(|object| (object.key().clone(), object.resource_version().clone()))
-            .collect();
-        let undecodable = replacement.undecodable.iter();
-        state.undecodable = undecodable
-            .map(|error| (error.key.clone(), error.to_string()))
-            .collect();
-        state.replace_count += 1;
+        self.lock().clear();
+        for object in &replacement.objects {
+            self.put(object);
+        }
         Ok(())
     }
 
     async fn bookmark(&mut self, _resource_version: ResourceVersion) -> Result<(), StoreClosed> {
         Ok(())
-    }
-}
-
-impl ReflectorObserver for Mirror {
-    fn failed(&self, failure: &Failure<'_>) {
-        let told = match failure.error {
-            Some(error) => error.to_string(),
-            None => failure.cause.to_string(),
-        };
-        self.state().failures.push(told);
-        self.failed.notify_one();
     }
 }

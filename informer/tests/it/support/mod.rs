@@ -3,9 +3,11 @@
 mod server;
 mod mirror;
 mod model;
+mod informed;
 
 pub(crate) use self::{
-    mirror::{Running, reflect},
+    informed::{Informed, inform},
+    mirror::reflect,
     model::{ListFault, ModelServer, WatchFault},
     server::{Answer, Server, added, config_map, empty_list, list, status},
 };

@@ -1,0 +1,88 @@
+//! A started informer, with what failed and what a handler heard.
+
+use std::sync::{Arc, Mutex};
+
+use informer::{
+    HandlerRegistration, ListWatch, SharedInformer,
+    reflector::{Failure, ReflectorObserver, ReflectorOptions},
+    testing::{Recording, RecordingHandler},
+};
+use tokio::sync::Notify;
+
+/// A started informer with a handler.
+pub(crate) struct Informed<K> {
+    pub(crate) informer: SharedInformer<K>,
+    pub(crate) failures: Arc<Failures>,
+    recording: Recording<K>,
+    _registration: HandlerRegistration,
+}
+
+/// What failed.
+#[derive(Default)]
+pub(crate) struct Failures {
+    told: Mutex<Vec<String>>,
+    more: Notify,
+}
+
+/// Starts an informer of `list_watch`.
+pub(crate) fn inform<K: Send + Sync + 'static>(
+    list_watch: impl ListWatch<K>,
+    options: ReflectorOptions,
+) -> Informed<K> {
+    let failures = Arc::new(Failures::default());
+    let informer = SharedInformer::builder(list_watch)
+        .with_options(options)
+        .with_observer(Arc::clone(&failures) as Arc<dyn ReflectorObserver>)
+        .build()
+        .unwrap();
+    let (handler, recording) = RecordingHandler::new();
+    let registration = informer.add_handler(handler);
+    informer.start();
+    Informed {
+        informer,
+        failures,
+        recording,
+        _registration: registration,
+    }
+}
+
+// === impl Informed ===
+
+impl<K: Send + Sync + 'static> Informed<K> {
+    /// The objects of the cache in short: `n/a@3 n/b@5`.
+    pub(crate) fn objects(&self) -> String {
+        let objects = self.informer.store().list();
+        let objects: Vec<String> = objects.iter().map(|object| format!("{object:?}")).collect();
+        objects.join(" ")
+    }
+
+    /// What the handler was told since this was last asked, in short.
+    pub(crate) fn heard(&self) -> String {
+        self.recording.take_text()
+    }
+}
+
+// === impl Failures ===
+
+impl Failures {
+    /// All that failed so far.
+    pub(crate) fn told(&self) -> Vec<String> {
+        self.told.lock().unwrap().clone()
+    }
+
+    /// Waits until something has failed since this was last asked.
+    pub(crate) async fn wait(&self) {
+        self.more.notified().await;
+    }
+}
+
+impl ReflectorObserver for Failures {
+    fn failed(&self, failure: &Failure<'_>) {
+        let told = match failure.error {
+            Some(error) => error.to_string(),
+            None => failure.cause.to_string(),
+        };
+        self.told.lock().unwrap().push(told);
+        self.more.notify_one();
+    }
+}
