@@ -3,9 +3,7 @@
 use http::HeaderMap;
 use proptest::prelude::*;
 
-use super::{
-    ApiPath, ListOptions, Query, Representation, ResourcePath, accepted, json_syntax::syntax_error,
-};
+use super::{ApiPath, ListOptions, Query, ResourcePath, json_syntax::syntax_error};
 
 #[test]
 fn paths_are_taken_apart() {
