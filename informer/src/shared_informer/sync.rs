@@ -184,11 +184,12 @@ fn with_causes(error: &dyn Error) -> String {
 
 impl fmt::Display for SyncStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}, {} failed attempts",
-            self.phase, self.failed_attempts
-        )?;
+        let Self {
+            phase,
+            failed_attempts,
+            ..
+        } = self;
+        write!(f, "{phase}, failed attempts: {failed_attempts}")?;
         match &self.last_error {
             Some(error) => write!(f, ", last error: {error}"),
             None => Ok(()),

@@ -2,8 +2,12 @@
 //!
 //! - `kube_runtime_rows`: faults that kube-runtime 5.0 does not get over, one test a row
 //! - `reflector_converges`: a reflector ends up equal to a model of a server, whatever goes wrong before
+//! - `shared_informer`: what a shared informer promises, with two more of those rows
+//! - `shared_informer_converges`: the same of a shared informer and its handlers
 //! - `support`: a server that answers from a script, and a store that keeps what it is told
 
 mod support;
 mod kube_runtime_rows;
 mod reflector_converges;
+mod shared_informer;
+mod shared_informer_converges;

@@ -10,7 +10,7 @@ use crate::support::{ListFault, ModelServer, WatchFault, reflect};
 
 /// What happens on the server.
 #[derive(Clone, Copy, Debug)]
-enum Happening {
+pub(crate) enum Happening {
     Put(u8),
     Delete(u8),
     Compact,
@@ -18,16 +18,16 @@ enum Happening {
 }
 
 #[derive(Clone, Debug)]
-struct Plan {
-    happenings: Vec<Happening>,
-    list_faults: Vec<Option<ListFault>>,
-    watch_faults: Vec<Option<WatchFault>>,
-    streaming_lists: bool,
-    page_size: Option<u32>,
-    seed: u64,
+pub(crate) struct Plan {
+    pub(crate) happenings: Vec<Happening>,
+    pub(crate) list_faults: Vec<Option<ListFault>>,
+    pub(crate) watch_faults: Vec<Option<WatchFault>>,
+    pub(crate) streaming_lists: bool,
+    pub(crate) page_size: Option<u32>,
+    pub(crate) seed: u64,
 }
 
-fn plan() -> impl Strategy<Value = Plan> {
+pub(crate) fn plan() -> impl Strategy<Value = Plan> {
     let happening = prop_oneof![
         6 => (0..8_u8).prop_map(Happening::Put),
         3 => (0..8_u8).prop_map(Happening::Delete),

@@ -256,7 +256,7 @@ async fn a_wait_for_an_informer_that_was_never_started_says_so() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "things not synced within 5s: not started, 0 failed attempts"
+        "things not synced within 5s: not started, failed attempts: 0"
     );
     assert_eq!(informer.status().phase, SyncPhase::NotStarted);
 }
