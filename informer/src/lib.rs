@@ -1,6 +1,64 @@
 //! client-go's informer machinery for Rust: a local, indexed, always-converging copy of cluster state.
 //!
+//! A [`SharedInformer`] lists one resource of a Kubernetes cluster and watches it from there on. What it heard is in an
+//! [`Indexer`](indexer::Indexer) that any number of tasks read without waiting, and every change is told to any number of
+//! [`EventHandler`]s. Whatever fails is tried again; however it failed, the copy ends up equal to the server.
+//!
+//! # Examples
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use informer::{HandlerFuncs, LabelSelector, Scope, SharedInformer};
+//! use k8s_openapi::api::core::v1::Namespace;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Of a real cluster: `informer::http::client(kube::Config::infer().await?)?`.
+//! let client = fakeserver::FakeServer::builder().build().client();
+//! let namespaces = SharedInformer::<Namespace>::new(client, Scope::All);
+//! let told = namespaces.add_handler(HandlerFuncs::new().with_add(|namespace, _| println!("{}", namespace.key())));
+//! namespaces.start();
+//! namespaces.wait_for_cache_sync(Duration::from_secs(10)).await?;
+//! let all = namespaces.lister().list(&LabelSelector::everything())?;
+//! assert!(all.iter().any(|namespace| namespace.key().name() == "default"));
+//! namespaces.shutdown().await;
+//! assert!(told.has_synced());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # How it works
+//!
+//! ```text
+//! http           bytes of the response
+//!    ▼
+//! decode         list items and WatchEvents, one by one
+//!    ▼   ListWatch: seam to the server
+//! reflector      list, watch, resume, back off
+//!    ▼   ReflectorStore: seam between stages
+//! delta_fifo     changes in order, bounded
+//!    ▼   shared_informer: the only writer
+//! indexer        objects and indices ◄── lister
+//!    ▼
+//! processor      one mailbox and one task a handler
+//!    ▼   EventHandler: seam to you
+//! ```
+//!
 //! The modules are declared in the order in which data flows, so that this page reads as the flow chart.
+//!
+//! # What you may rely on
+//!
+//! - The cache shows a change before any handler hears of it, and never goes back in time for a key.
+//! - A handler hears of one key in order, and of every deletion of what it has heard of, be it as a tombstone.
+//! - A handler may join and leave at any time; a slow one, or one that panics, is nobody else's problem.
+//! - A relist is told as what changed; what did not change stays where it is in memory.
+//! - Every wait on the server has a limit, every task an owner: dropping the last handle of an informer ends it.
+//!
+//! # Features
+//!
+//! - `tls` (default): connects to real clusters.
+//! - `testing`: a scripted [`ListWatch`] and a handler that records.
 
 // Vocabulary.
 pub mod object;
@@ -29,7 +87,7 @@ pub mod testing;
 mod fixtures;
 
 pub use self::{
-    handler::{EventHandler, Notification},
+    handler::{EventHandler, FilteringHandler, HandlerFuncs, Notification},
     http::Scope,
     indexer::IndexFn,
     list_watch::ListWatch,

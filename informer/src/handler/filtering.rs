@@ -1,0 +1,82 @@
+//! A handler that hears of some objects only.
+
+use std::{collections::BTreeSet, fmt};
+
+use super::EventHandler;
+use crate::object::{Deleted, Object, ObjectKey};
+
+/// Lets a handler hear of those objects only that a filter accepts.
+///
+/// An object that comes to be accepted is an add to the handler, one that ceases to be is a deletion, with the last state that
+/// the handler was told.
+///
+/// # Memory
+///
+/// Keeps the keys that the handler knows, so that a deletion reaches it even if the filter does not accept the last state.
+#[doc(alias = "FilteringResourceEventHandler")]
+pub struct FilteringHandler<F, H> {
+    filter: F,
+    handler: H,
+    told: BTreeSet<ObjectKey>,
+}
+
+// === impl FilteringHandler ===
+
+impl<F, H> FilteringHandler<F, H> {
+    /// Lets `handler` hear of what `filter` accepts.
+    pub fn new<K>(filter: F, handler: H) -> Self
+    where
+        F: FnMut(&Object<K>) -> bool + Send + 'static,
+        H: EventHandler<K>,
+    {
+        Self {
+            filter,
+            handler,
+            told: BTreeSet::new(),
+        }
+    }
+}
+
+impl<K, F, H> EventHandler<K> for FilteringHandler<F, H>
+where
+    F: FnMut(&Object<K>) -> bool + Send + 'static,
+    H: EventHandler<K>,
+{
+    fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
+        if (self.filter)(object) {
+            self.told.insert(object.key().clone());
+            self.handler.on_add(object, in_initial_list);
+        }
+    }
+
+    fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
+        let is_accepted = (self.filter)(new);
+        let was_accepted = self.told.contains(new.key());
+        match (was_accepted, is_accepted) {
+            (true, true) => self.handler.on_update(old, new),
+            (true, false) => {
+                self.told.remove(new.key());
+                self.handler.on_delete(&Deleted::Object(old.clone()));
+            }
+            (false, true) => {
+                self.told.insert(new.key().clone());
+                self.handler.on_add(new, false);
+            }
+            (false, false) => {}
+        }
+    }
+
+    fn on_delete(&mut self, deleted: &Deleted<K>) {
+        if self.told.remove(deleted.key()) {
+            self.handler.on_delete(deleted);
+        }
+    }
+}
+
+impl<F, H: fmt::Debug> fmt::Debug for FilteringHandler<F, H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FilteringHandler")
+            .field("handler", &self.handler)
+            .finish_non_exhaustive()
+    }
+}

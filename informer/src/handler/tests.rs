@@ -1,0 +1,66 @@
+use std::sync::{Arc, Mutex};
+
+use super::{EventHandler, FilteringHandler, HandlerFuncs};
+use crate::{
+    fixtures::{Value, object_with},
+    object::{Deleted, Object, Tombstone, TombstoneReason},
+    testing::RecordingHandler,
+};
+
+fn thing(text: &str, team: &str) -> Object<Value> {
+    object_with(text, "", [("team", team)])
+}
+
+fn is_mine(object: &Object<Value>) -> bool {
+    object.labels().get("team") == Some("mine")
+}
+
+#[test]
+fn a_filter_turns_updates_into_what_its_handler_knows() {
+    let (inner, heard) = RecordingHandler::new();
+    let mut handler = FilteringHandler::new(is_mine, inner);
+    handler.on_add(&thing("a@1", "mine"), true);
+    handler.on_add(&thing("b@1", "other"), true);
+    assert_eq!(heard.take_text(), "(+a@1)");
+    handler.on_update(&thing("a@1", "mine"), &thing("a@2", "mine"));
+    handler.on_update(&thing("b@1", "other"), &thing("b@2", "other"));
+    assert_eq!(heard.take_text(), "~a@1..2");
+    handler.on_update(&thing("a@2", "mine"), &thing("a@3", "other"));
+    handler.on_update(&thing("b@2", "other"), &thing("b@3", "mine"));
+    assert_eq!(heard.take_text(), "-a@2 +b@3");
+    handler.on_delete(&Deleted::Object(thing("a@4", "other")));
+    handler.on_delete(&Deleted::Object(thing("b@4", "mine")));
+    assert_eq!(heard.take_text(), "-b@4");
+}
+
+#[test]
+fn a_filter_keeps_no_deletion_from_a_handler_that_knows_the_object() {
+    let (inner, heard) = RecordingHandler::new();
+    let mut handler = FilteringHandler::new(is_mine, inner);
+    handler.on_add(&thing("a@1", "mine"), false);
+    handler.on_add(&thing("b@1", "mine"), false);
+    heard.take();
+    // The last state is not accepted, or is not known.
+    handler.on_delete(&Deleted::Object(thing("a@9", "other")));
+    let gone = thing("b@1", "mine");
+    handler.on_delete(&Deleted::Tombstone(Tombstone {
+        key: gone.key().clone(),
+        last_known: None,
+        reason: TombstoneReason::MissedDelete,
+    }));
+    assert_eq!(heard.take_text(), "-a@9 !b");
+}
+
+#[test]
+fn closures_hear_what_they_are_for_and_nothing_else() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let note = |heard: &Arc<Mutex<Vec<String>>>, text: String| heard.lock().unwrap().push(text);
+    let (adds, deletions) = (Arc::clone(&heard), Arc::clone(&heard));
+    let mut handler = HandlerFuncs::new()
+        .with_add(move |object: &Object<Value>, _| note(&adds, format!("+{object:?}")))
+        .with_delete(move |deleted| note(&deletions, format!("-{}", deleted.key())));
+    handler.on_add(&thing("a@1", ""), true);
+    handler.on_update(&thing("a@1", ""), &thing("a@2", ""));
+    handler.on_delete(&Deleted::Object(thing("a@3", "")));
+    assert_eq!(*heard.lock().unwrap(), ["+a@1", "-a"]);
+}
