@@ -214,3 +214,78 @@ async fn a_named_client_says_its_name() {
     assert!(get(server.client_named("informer")).await.is_ok());
     assert!(get(server.client()).await.is_ok());
 }
+
+/// Opens a watch on namespaces over a socket of its own, and reads up to the first event.
+async fn watch_over_tcp(address: SocketAddr) -> TcpStream {
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    let request = b"GET /api/v1/namespaces?watch=1&resourceVersion=4 HTTP/1.1\r\nHost: x\r\n\r\n";
+    socket.write_all(request).await.unwrap();
+    let mut answer = Vec::new();
+    while !answer.ends_with(b"}\n\r\n") {
+        let read = socket.read_buf(&mut answer).await.unwrap();
+        assert_ne!(read, 0, "{}", String::from_utf8_lossy(&answer));
+    }
+    let answer = String::from_utf8(answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    assert!(
+        answer.contains("\r\ntransfer-encoding: chunked\r\n"),
+        "{answer}"
+    );
+    assert!(answer.contains("{\"type\":\"ADDED\""), "{answer}");
+    socket
+}
+
+#[tokio::test]
+async fn a_watch_over_tcp_is_over_when_its_client_has_left() {
+    let server = FakeServer::builder().build();
+    let stop = CancellationToken::new();
+    let (address, _) = connect(&server, &stop).await;
+    let socket = watch_over_tcp(address).await;
+    assert_eq!(server.stats().watchers, 1);
+    drop(socket);
+    let gone = async {
+        while server.stats().watchers > 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    timeout(Duration::from_secs(5), gone)
+        .await
+        .expect("the connection's end is noticed");
+    stop.cancel();
+}
+
+#[tokio::test]
+async fn stopping_ends_watches_cleanly() {
+    let server = FakeServer::builder().build();
+    let stop = CancellationToken::new();
+    let (address, serving) = connect(&server, &stop).await;
+    let mut socket = watch_over_tcp(address).await;
+    stop.cancel();
+    let mut rest = Vec::new();
+    let closed = timeout(Duration::from_secs(5), socket.read_to_end(&mut rest));
+    closed.await.expect("the connection is closed").unwrap();
+    assert_eq!(rest, b"0\r\n\r\n", "with the last chunk, not in the middle");
+    serving.await.unwrap();
+    assert_eq!(server.stats().watchers, 0);
+}
+
+#[tokio::test]
+async fn a_reset_by_fault_breaks_the_connection() {
+    let server = FakeServer::builder().build();
+    let _guard = server.faults().install(crate::faults::reset_mid_line());
+    let stop = CancellationToken::new();
+    let (address, _) = connect(&server, &stop).await;
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    let request = b"GET /api/v1/namespaces?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    socket.write_all(request).await.unwrap();
+    let mut answer = Vec::new();
+    let end = timeout(Duration::from_secs(5), socket.read_to_end(&mut answer)).await;
+    assert!(end.is_ok(), "the server breaks it off");
+    let answer = String::from_utf8(answer).unwrap();
+    assert!(answer.contains("{\"type\":\"ADDED\""), "{answer}");
+    assert!(
+        !answer.ends_with("0\r\n\r\n") && !answer.contains("}\n"),
+        "{answer}"
+    );
+    stop.cancel();
+}

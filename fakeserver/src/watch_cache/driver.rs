@@ -32,6 +32,11 @@ use crate::{
 /// How many frames wait for the client to read them. What is behind them waits in the watcher's own buffer.
 const BODY_FRAMES: usize = 16;
 
+/// A delay beyond the end of any watch is as good as this one, and can be added to any instant.
+const LONGEST_DELAY: Duration = Duration::from_hours(24);
+/// How long a transport has to send the half of a line before the connection breaks.
+const TRANSPORT_FLUSH: Duration = Duration::from_millis(1);
+
 /// What a watch sends, and until when.
 pub(crate) struct Watch {
     pub(crate) request: RequestFacts,
@@ -322,6 +327,8 @@ impl Stream {
         bytes.truncate(after_bytes);
         if !bytes.is_empty() {
             self.hand_over(Ok(bytes)).await?;
+            // A transport that is told of both at once breaks off before it has written anything.
+            sleep(TRANSPORT_FLUSH).await;
         }
         let error = io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by fault");
         self.hand_over(Err(error)).await?;
@@ -336,9 +343,6 @@ impl Stream {
         Flow::Continue(())
     }
 }
-
-/// A delay beyond the end of any watch is as good as this one, and can be added to any instant.
-const LONGEST_DELAY: Duration = Duration::from_hours(24);
 
 // === impl WatchBody ===
 
