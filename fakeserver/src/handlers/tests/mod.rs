@@ -4,6 +4,7 @@ mod version;
 mod reads;
 mod watches;
 mod faults;
+mod streams;
 
 use std::{convert::Infallible, time::Duration};
 
