@@ -56,3 +56,30 @@ impl Default for Clock {
         Self::simulated(START)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn it_stands_still_with_tokios_clock_and_goes_on_with_it() {
+        let clock = Clock::default();
+        assert_eq!(clock.now_text(), "2026-01-01T00:00:00Z");
+        tokio::time::advance(Duration::from_millis(61_999)).await;
+        assert_eq!(
+            clock.now_text(),
+            "2026-01-01T00:01:01Z",
+            "whole seconds, never ahead"
+        );
+        assert_eq!(clock.now().as_millisecond() % 1_000, 999);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_end_of_time_is_no_panic() {
+        let clock = Clock::simulated(Timestamp::MAX);
+        tokio::time::advance(Duration::from_secs(5)).await;
+        assert_eq!(clock.now(), Timestamp::MAX);
+    }
+}

@@ -77,3 +77,37 @@ fn draw_uuid(generator: &Mutex<ChaCha8Rng>) -> Uuid {
 fn lock(generator: &Mutex<ChaCha8Rng>) -> std::sync::MutexGuard<'_, ChaCha8Rng> {
     generator.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_use_does_not_disturb_the_others() {
+        let quiet = Entropy::new(7);
+        let busy = Entropy::new(7);
+        for _ in 0..10 {
+            busy.audit_id();
+            busy.watch_timeout();
+        }
+        assert_eq!(quiet.uid(), busy.uid());
+        assert_eq!(quiet.name_suffix(), busy.name_suffix());
+        assert_ne!(quiet.uid(), Entropy::new(8).uid());
+        assert_ne!(quiet.uid(), quiet.uid());
+    }
+
+    #[test]
+    fn what_is_drawn_has_the_form_of_the_api() {
+        let entropy = Entropy::new(7);
+        for _ in 0..100 {
+            assert_eq!(entropy.uid().get_version_num(), 4);
+            let suffix = entropy.name_suffix();
+            assert_eq!(suffix.len(), 5);
+            assert!(
+                suffix.bytes().all(|byte| NAME_ALPHABET.contains(&byte)),
+                "{suffix}"
+            );
+            assert!(WATCH_TIMEOUT_SECONDS.contains(&entropy.watch_timeout().as_secs()));
+        }
+    }
+}
