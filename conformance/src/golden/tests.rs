@@ -1,0 +1,171 @@
+//! Normalising and comparing, on values by hand.
+
+use serde_json::{Value, json};
+
+use super::{Normaliser, Transcript, differences, ignore};
+
+const UID: &str = "0b1c2d3e-0000-4000-8000-000000000001";
+
+fn check_normalised(raw: &Value, want: &Value) {
+    assert_eq!(Normaliser::new().value(raw), *want);
+}
+
+fn check_text(raw: &str, want: &str) {
+    assert_eq!(Normaliser::new().text(raw), want);
+}
+
+fn check_ignored(path: &str, mut value: Value, want: &Value) {
+    ignore(&mut value, path);
+    assert_eq!(value, *want, "{path}");
+}
+
+#[test]
+fn equal_versions_and_uids_stay_equal() {
+    check_normalised(
+        &json!([
+            {"metadata": {"uid": UID, "resourceVersion": "12"}},
+            {"metadata": {"uid": UID, "resourceVersion": "14"}},
+            {"metadata": {"ownerReferences": [{"uid": UID}], "resourceVersion": "12"}},
+        ]),
+        &json!([
+            {"metadata": {"uid": "<uid1>", "resourceVersion": "<rv1>"}},
+            {"metadata": {"uid": "<uid1>", "resourceVersion": "<rv2>"}},
+            {"metadata": {"ownerReferences": [{"uid": "<uid1>"}], "resourceVersion": "<rv1>"}},
+        ]),
+    );
+}
+
+#[test]
+fn versions_of_lists_and_bookmarks_are_nobody_s() {
+    check_normalised(
+        &json!({
+            "items": [{"metadata": {"resourceVersion": "7"}}],
+            "metadata": {"resourceVersion": "9", "continue": "eyJ9", "remainingItemCount": 3},
+        }),
+        &json!({
+            "items": [{"metadata": {"resourceVersion": "<rv1>"}}],
+            "metadata": {"resourceVersion": "<listrv>", "continue": "<continue>", "remainingItemCount": 3},
+        }),
+    );
+    check_normalised(
+        &json!({"type": "BOOKMARK", "object": {"kind": "Pod", "metadata": {"resourceVersion": "9", "creationTimestamp": null}}}),
+        &json!({"type": "BOOKMARK", "object": {"kind": "Pod", "metadata": {"resourceVersion": "<bookmarkrv>", "creationTimestamp": null}}}),
+    );
+}
+
+#[test]
+fn what_has_no_order_is_put_in_order() {
+    check_normalised(
+        &json!({"causes": [{"field": "b"}, {"field": "a", "message": "2"}, {"field": "a", "message": "1"}]}),
+        &json!({"causes": [{"field": "a", "message": "1"}, {"field": "a", "message": "2"}, {"field": "b"}]}),
+    );
+    check_normalised(
+        &json!({"managedFields": [
+            {"manager": "b", "operation": "Update"},
+            {"manager": "a", "operation": "Update", "subresource": "status"},
+            {"manager": "a", "operation": "Update", "time": "2026-01-01T00:00:00Z"},
+        ]}),
+        &json!({"managedFields": [
+            {"manager": "a", "operation": "Update", "time": "<time>"},
+            {"manager": "a", "operation": "Update", "subresource": "status"},
+            {"manager": "b", "operation": "Update"},
+        ]}),
+    );
+}
+
+#[test]
+fn messages_lose_their_numbers_and_keep_their_words() {
+    check_text(
+        "too old resource version: 1 (246)",
+        "too old resource version: <n> (<n>)",
+    );
+    check_text(
+        "Too large resource version: 99, current: 12",
+        "Too large resource version: <n>, current: <n>",
+    );
+    check_text(
+        &format!("Precondition failed: UID in precondition: x, UID in object meta: {UID}"),
+        "Precondition failed: UID in precondition: x, UID in object meta: <uid1>",
+    );
+    check_text(
+        "ResourceVersion in the precondition (1) and ResourceVersion in record (27)",
+        "ResourceVersion in the precondition (<n>) and ResourceVersion in record (<n>)",
+    );
+    check_text(
+        "namespaces \"a-1\" not found",
+        "namespaces \"a-1\" not found",
+    );
+    check_normalised(
+        &json!({"retryAfterSeconds": 3}),
+        &json!({"retryAfterSeconds": "<secs>"}),
+    );
+}
+
+#[test]
+fn every_difference_is_told_with_its_path() {
+    let want = json!({"a": [1, {"b": 2}], "gone": true, "same": null});
+    let got = json!({"a": [1, {"b": 3}, 4], "new": 1, "same": null});
+    let told: Vec<String> = differences(&want, &got)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ".a.len want 2 got 3",
+            ".a[1].b want 2 got 3",
+            ".gone want true got nothing",
+            ".new want nothing got 1",
+        ]
+    );
+    assert_eq!(differences(&want, &want), []);
+}
+
+#[test]
+fn ignored_paths_are_removed_and_nothing_else() {
+    let value = || json!({"a": {"x": 1, "y": 2}, "l": [{"x": 1, "z": {"x": 2}}, 5]});
+    check_ignored(
+        "a.x",
+        value(),
+        &json!({"a": {"y": 2}, "l": [{"x": 1, "z": {"x": 2}}, 5]}),
+    );
+    check_ignored(
+        "**.x",
+        value(),
+        &json!({"a": {"y": 2}, "l": [{"z": {}}, 5]}),
+    );
+    check_ignored(
+        "l.*.x",
+        value(),
+        &json!({"a": {"x": 1, "y": 2}, "l": [{"z": {"x": 2}}, 5]}),
+    );
+    check_ignored("nowhere.x", value(), &value());
+}
+
+#[test]
+fn a_step_is_told_by_the_field_that_names_it() {
+    let text = r#"{"name":"n","about":"","steps":[
+        {"id":"1","request":{"control":"expire"}},
+        {"id":"2","request":{"sleep":1.5}},
+        {"id":"3","request":{"open":"w","path":"/p","headers":{"accept":null}},"response":{"status":200}},
+        {"id":"4","request":{"collect":"w","events":2,"ignore":["a.b"]},"response":{"events":[]}},
+        {"id":"5","request":{"path":"/p"},"response":{"status":200}}
+    ]}"#;
+    let transcript = Transcript::parse(text).unwrap();
+    let shown: Vec<String> = transcript
+        .steps
+        .iter()
+        .map(|step| {
+            format!("{:?}", step.request.action)
+                .chars()
+                .take(7)
+                .collect()
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        ["Control", "Sleep {", "Open { ", "Collect", "Send(Se"]
+    );
+    assert_eq!(transcript.steps[3].request.ignore, ["a.b"]);
+    assert_eq!(transcript.compared_count(), 3);
+}
