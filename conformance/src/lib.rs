@@ -1,7 +1,15 @@
 //! Proves that a Kubernetes client's cache converges to the server's state under faults.
 //!
-//! [`golden`] plays recorded answers of a real API server, which the fake one has to match.
+//! A [`Seed`](seed::Seed) gives a [`Plan`](plan::Plan): operations on a simulated cluster, faults, informers and their
+//! handlers. It runs on tokio's paused clock, in process, against the fake API server, and leaves a
+//! trace, in which checkers look for broken promises. The same plan gives the same trace, to the
+//! byte; a plan that fails can be replayed and made smaller.
+//!
+//! [`golden`] is another thing: recorded answers of a real API server, which the fake one has to match.
 
+// Vocabulary.
+pub mod seed;
+pub mod plan;
 mod call;
 // The fake server against a real one.
 pub mod golden;

@@ -1,0 +1,337 @@
+//! A plan: all that determines a simulated run, as a value with a text form.
+//!
+//! Drawn from a [`Seed`] by [`Plan::draw`], made smaller by [`shrink`], written and read as JSON with an element a line.
+
+mod resource;
+mod draw;
+mod text;
+pub mod shrink;
+
+use serde::{Deserialize, Serialize};
+
+use crate::seed::Seed;
+
+pub use self::resource::{LABEL, NAMESPACES, Resource, Tier};
+
+/// One run, before it happens. The same plan gives the same trace, to the byte.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Plan {
+    /// Where the server's uids, the informers' jitter and the faults' places come from.
+    pub seed: Seed,
+    /// How long faults and operations go on, in simulated milliseconds; then faults end and caches have to converge.
+    pub safety_ms: u64,
+    /// What is under test.
+    pub informers: Vec<InformerPlan>,
+    /// What happens to the cluster, in order of time. What is at 0 is there before the informers start.
+    pub workload: Vec<Operation>,
+    /// What goes wrong, in order of time.
+    pub faults: Vec<Fault>,
+}
+
+/// One informer and its handlers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct InformerPlan {
+    /// What it mirrors.
+    pub selection: Selection,
+    /// When it starts.
+    pub start_ms: u64,
+    /// How many items it asks for in a page.
+    pub page_size: u32,
+    /// Whether it streams its lists where the server can.
+    pub streaming_lists: bool,
+    /// How long its watches last at least; at most it is twice that.
+    pub watch_timeout_s: u64,
+    /// Who hears of changes.
+    pub handlers: Vec<HandlerPlan>,
+}
+
+/// The part of a resource that an informer mirrors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Selection {
+    /// The resource.
+    pub resource: Resource,
+    /// The namespace; all if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub namespace: Option<String>,
+    /// The value of [`LABEL`]; any or none if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+}
+
+/// One handler.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct HandlerPlan {
+    /// When it joins; before the informer's start is fine.
+    pub join_ms: u64,
+    /// When it leaves, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave_ms: Option<u64>,
+    /// How often it wants to hear of everything again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resync_ms: Option<u64>,
+    /// Whether it panics at every so many-th notification.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub panic_every: Option<u32>,
+}
+
+/// One thing that happens to the cluster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Operation {
+    /// When.
+    pub at_ms: u64,
+    /// To an object of which resource.
+    pub resource: Resource,
+    /// To which of its objects; the number gives namespace and name.
+    pub slot: u8,
+    /// What.
+    pub action: Action,
+}
+
+/// What happens to an object. What cannot be done (an update of what is not there) is refused by the server, and no harm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Action {
+    /// It is created with this label.
+    Create(Tier),
+    /// Its content changes (read and PUT).
+    Update,
+    /// Its label changes (merge patch), so that it enters or leaves selections.
+    Relabel(Tier),
+    /// It is deleted.
+    Delete,
+    /// It is deleted and made anew under the same name, with this label, before anybody can look.
+    Recreate(Tier),
+    /// It gets a finalizer, so that its deletion waits.
+    Hold,
+    /// It loses its finalizers, which completes a waiting deletion.
+    Release,
+}
+
+/// One thing that goes wrong.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Fault {
+    /// From when.
+    pub at_ms: u64,
+    /// For how long the server does it; what happens once ignores this.
+    pub for_ms: u64,
+    /// To which informer, by its place in the plan; to all if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub informer: Option<usize>,
+    /// How many occasions it lets pass first: requests or frames, whichever it is about.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skip: u64,
+    /// How often it happens at most; at every occasion if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u64>,
+    /// What.
+    pub kind: FaultKind,
+}
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// Streams end in good order before a frame.
+    CleanEnd,
+    /// Streams break off within a frame.
+    ResetMidLine,
+    /// Streams fall silent before a frame and stay open.
+    Silence,
+    /// Streams bring ERROR 410 in place of a frame, and end.
+    ExpiredEvent,
+    /// Watches are answered with HTTP 410.
+    ExpiredStatus,
+    /// Requests are answered with 429 and this many seconds to wait.
+    Throttle(u64),
+    /// Requests are answered with this code, 500 or 503.
+    ServerError(u16),
+    /// Requests are answered this many milliseconds later, and each frame a tenth of that.
+    Latency(u64),
+    /// Requests are never answered.
+    Hang,
+    /// The server does not know `sendInitialEvents`.
+    WatchListIgnored,
+    /// The server refuses `sendInitialEvents` with 422.
+    WatchListRejected,
+    /// Streams of initial state end in good order before their last bookmark.
+    EndBeforeInitialEventsEnd,
+    /// History is forgotten for lists.
+    Compact,
+    /// History is forgotten for lists and watches.
+    Expire,
+    /// All open watches end.
+    Disconnect,
+    /// Negative control: streams leave out an event.
+    DropEvent,
+    /// Negative control: streams bring an event twice.
+    DuplicateEvent,
+    /// Negative control: streams bring an event after the next one.
+    ReorderEvents,
+    /// Negative control: streams bring a bookmark that promises an event, and end without it.
+    BookmarkAhead,
+}
+
+// === impl Plan ===
+
+impl Plan {
+    /// A plan in which nothing happens and nobody watches.
+    pub fn empty(seed: Seed) -> Self {
+        Self {
+            seed,
+            safety_ms: 10_000,
+            informers: Vec::new(),
+            workload: Vec::new(),
+            faults: Vec::new(),
+        }
+    }
+}
+
+// === impl InformerPlan ===
+
+impl InformerPlan {
+    /// An informer on all of a resource, with one handler.
+    pub fn of(resource: Resource) -> Self {
+        Self {
+            selection: Selection::all(resource),
+            start_ms: 0,
+            page_size: 500,
+            streaming_lists: true,
+            watch_timeout_s: 300,
+            handlers: vec![HandlerPlan::default()],
+        }
+    }
+}
+
+// === impl Selection ===
+
+impl Selection {
+    /// All objects of a resource.
+    pub fn all(resource: Resource) -> Self {
+        Self {
+            resource,
+            namespace: None,
+            label: None,
+        }
+    }
+
+    /// Whether an object of this namespace (empty if it has none) and label is part of it.
+    pub fn contains(&self, namespace: &str, label: Option<&str>) -> bool {
+        self.namespace
+            .as_deref()
+            .is_none_or(|wanted| wanted == namespace)
+            && self
+                .label
+                .as_deref()
+                .is_none_or(|wanted| Some(wanted) == label)
+    }
+
+    /// The label selector, as a query writes it.
+    pub fn label_selector(&self) -> Option<String> {
+        self.label.as_ref().map(|value| format!("{LABEL}={value}"))
+    }
+}
+
+// === impl Operation ===
+
+impl Operation {
+    /// The operation `action` on an object at a time.
+    pub fn new(at_ms: u64, resource: Resource, slot: u8, action: Action) -> Self {
+        Self {
+            at_ms,
+            resource,
+            slot,
+            action,
+        }
+    }
+}
+
+// === impl Fault ===
+
+impl Fault {
+    /// The fault `kind` for everybody at every occasion, from a time on for a while.
+    pub fn new(at_ms: u64, for_ms: u64, kind: FaultKind) -> Self {
+        Self {
+            at_ms,
+            for_ms,
+            informer: None,
+            skip: 0,
+            times: None,
+            kind,
+        }
+    }
+
+    /// The fault for one informer, by its place in the plan.
+    #[must_use]
+    pub fn for_informer(mut self, informer: usize) -> Self {
+        self.informer = Some(informer);
+        self
+    }
+
+    /// The fault after so many occasions were let pass.
+    #[must_use]
+    pub fn after(mut self, skip: u64) -> Self {
+        self.skip = skip;
+        self
+    }
+
+    /// The fault at so many occasions at most.
+    #[must_use]
+    pub fn times(mut self, times: u64) -> Self {
+        self.times = Some(times);
+        self
+    }
+}
+
+// === impl FaultKind ===
+
+impl FaultKind {
+    /// The name by which the server counts it, and reports show it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CleanEnd => "clean_end",
+            Self::ResetMidLine => "reset_mid_line",
+            Self::Silence => "silence",
+            Self::ExpiredEvent => "expired_event",
+            Self::ExpiredStatus => "expired_status",
+            Self::Throttle(_) => "throttle",
+            Self::ServerError(_) => "server_error",
+            Self::Latency(_) => "latency",
+            Self::Hang => "hang",
+            Self::WatchListIgnored => "watch_list_ignored",
+            Self::WatchListRejected => "watch_list_rejected",
+            Self::EndBeforeInitialEventsEnd => "end_before_initial_events_end",
+            Self::Compact => "compact",
+            Self::Expire => "expire",
+            Self::Disconnect => "disconnect",
+            Self::DropEvent => "drop_event",
+            Self::DuplicateEvent => "duplicate_event",
+            Self::ReorderEvents => "reorder_events",
+            Self::BookmarkAhead => "bookmark_ahead",
+        }
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+#[cfg(test)]
+mod tests;
