@@ -1,0 +1,87 @@
+//! The fold, on logs by hand.
+
+use std::sync::Arc;
+
+use super::History;
+use crate::{
+    plan::{Resource, Selection},
+    trace::{Change, Key, State},
+};
+
+fn change(revision: u64, before: Option<&str>, after: Option<&str>) -> Change {
+    let side = |label: Option<&str>| label.map(|label| (Arc::from("u"), Some(Arc::from(label))));
+    Change {
+        resource: Resource::Pods,
+        revision,
+        key: Key::from("one/pod-0"),
+        namespace: Arc::from("one"),
+        before: side(before),
+        after: side(after),
+    }
+}
+
+fn web() -> Selection {
+    Selection {
+        label: Some("web".to_owned()),
+        ..Selection::all(Resource::Pods)
+    }
+}
+
+fn check(selection: &Selection, want: &[(u64, bool)]) {
+    let log = [
+        change(3, None, Some("db")),
+        change(4, Some("db"), Some("web")),
+        change(6, Some("web"), Some("web")),
+        change(9, Some("web"), Some("db")),
+        change(12, Some("db"), None),
+    ];
+    let history = History::of(&log.iter().collect::<Vec<_>>(), selection);
+    let got: Vec<(u64, bool)> = history
+        .moments("one/pod-0")
+        .iter()
+        .map(|moment| (moment.revision, moment.state.is_some()))
+        .collect();
+    assert_eq!(got, want);
+}
+
+#[test]
+fn labels_enter_and_leave_a_selection() {
+    check(
+        &Selection::all(Resource::Pods),
+        &[(3, true), (4, true), (6, true), (9, true), (12, false)],
+    );
+    check(&web(), &[(4, true), (6, true), (9, false)]);
+    check(
+        &Selection {
+            namespace: Some("two".to_owned()),
+            ..web()
+        },
+        &[],
+    );
+    check(&Selection::all(Resource::Nodes), &[]);
+}
+
+#[test]
+fn any_revision_can_be_looked_at() {
+    let log = [
+        change(3, None, Some("web")),
+        change(5, Some("web"), Some("web")),
+        change(8, Some("web"), None),
+    ];
+    let history = History::of(&log.iter().collect::<Vec<_>>(), &web());
+    let at = |revision| history.at(revision).get("one/pod-0").cloned();
+    assert_eq!(at(2), None);
+    assert_eq!(at(3), Some(State::new("u", 3)));
+    assert_eq!(at(7), Some(State::new("u", 5)));
+    assert_eq!(at(8), None);
+    assert!(history.has_been("one/pod-0", &State::new("u", 3)));
+    assert!(!history.has_been("one/pod-0", &State::new("u", 4)));
+    assert_eq!(history.departure_after("one/pod-0", 5), Some(8));
+    assert_eq!(history.departure_after("one/pod-0", 8), None);
+    let between: Vec<u64> = history
+        .changes_between(3, 8)
+        .map(|(revision, _)| revision)
+        .collect();
+    assert_eq!(between, [5, 8]);
+    assert_eq!(history.changes_between(9, 3).count(), 0);
+}

@@ -1,0 +1,253 @@
+//! The text form of a trace: a line a record, the same bytes for the same run.
+
+use std::fmt::{self, Display, Formatter, Write};
+
+use super::{
+    Trace,
+    observation::{
+        Change, Ending, Heard, Member, Notified, Observation, RequestKind, State, seconds,
+    },
+};
+
+impl Display for Trace {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (number, record) in self.records().iter().enumerate() {
+            writeln!(
+                f,
+                "{:>10} #{number:05} {}",
+                seconds(record.at),
+                record.observation
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for State {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}@{}", self.uid, self.revision)
+    }
+}
+
+impl Display for Member {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.key, self.state)
+    }
+}
+
+impl Display for Observation {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Phase(phase) => write!(f, "phase {phase:?}"),
+            Self::Operation {
+                text,
+                status,
+                revision,
+            } => write!(
+                f,
+                "operation {text} -> {status} {}",
+                or_none(revision.as_ref())
+            ),
+            Self::FaultBegins { fault, text } => write!(f, "fault {fault} begins: {text}"),
+            Self::FaultEnds { fault } => write!(f, "fault {fault} ends"),
+            Self::Fired { rule, count } => write!(f, "fired {rule} {count}"),
+            Self::InformerStarts {
+                informer,
+                selection,
+            } => {
+                write!(
+                    f,
+                    "informer {informer} starts: {}",
+                    selection.resource.plural()
+                )?;
+                if let Some(namespace) = &selection.namespace {
+                    write!(f, " in {namespace}")?;
+                }
+                if let Some(selector) = selection.label_selector() {
+                    write!(f, " with {selector}")?;
+                }
+                Ok(())
+            }
+            Self::HandlerJoins {
+                informer, handler, ..
+            } => write!(f, "handler {informer}.{handler} joins"),
+            Self::HandlerLeaves { informer, handler } => {
+                write!(f, "handler {informer}.{handler} leaves")
+            }
+            Self::Notified(notified) => notified.fmt(f),
+            Self::Cached {
+                informer,
+                revision,
+                has_synced,
+                members,
+            } => {
+                let synced = if *has_synced { "synced" } else { "not synced" };
+                let revision = or_none(revision.as_ref());
+                write!(
+                    f,
+                    "cache {informer} at {revision} {synced}:{}",
+                    list(members)
+                )
+            }
+            Self::IndexDiffers {
+                informer,
+                index,
+                text,
+            } => write!(f, "index {informer}.{index} differs: {text}"),
+            other => fmt_end(other, f),
+        }
+    }
+}
+
+impl Display for Notified {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "handler {}.{} {} ",
+            self.informer, self.handler, self.key
+        )?;
+        match &self.heard {
+            Heard::Added { new, is_initial } => {
+                let initial = if *is_initial { "initially " } else { "" };
+                write!(f, "{initial}added {new}")?;
+            }
+            Heard::Updated { old, new } => write!(f, "updated {old} -> {new}")?,
+            Heard::Deleted { last, is_tombstone } => {
+                let how = if *is_tombstone {
+                    "found gone"
+                } else {
+                    "deleted"
+                };
+                write!(f, "{how} {}", or_none(last.as_ref()))?;
+            }
+        }
+        write!(f, ", cache {}", or_none(self.cached.as_ref()))
+    }
+}
+
+impl Display for Change {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let side = |side: &Option<(_, Option<_>)>| match side {
+            Some((uid, Some(label))) => format!("{uid}[{label}]"),
+            Some((uid, None)) => format!("{uid}[]"),
+            None => "none".to_owned(),
+        };
+        write!(
+            f,
+            "log {} {} {}: {} -> {}",
+            self.revision,
+            self.resource.plural(),
+            self.key,
+            side(&self.before),
+            side(&self.after)
+        )
+    }
+}
+
+/// What is told at the end, and what should not be.
+fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
+    match observation {
+        Observation::InformerStopped {
+            informer,
+            task_count,
+        } => write!(f, "informer {informer} stopped, tasks left {task_count}"),
+        Observation::OpenWatches {
+            count,
+            informer_count,
+        } => write!(f, "open watches {count} of {informer_count} informers"),
+        Observation::TasksLeft { count } => write!(f, "tasks left {count}"),
+        Observation::HotLoop { text } => write!(f, "hot loop: {text}"),
+        Observation::Changed(change) => change.fmt(f),
+        Observation::Held { resource, members } => {
+            write!(f, "server holds {}:{}", resource.plural(), list(members))
+        }
+        Observation::Warned { message, fields } => write!(f, "warned: {message}{fields}"),
+        wire => fmt_wire(wire, f),
+    }
+}
+
+/// What was seen in the transport.
+fn fmt_wire(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
+    match observation {
+        Observation::Request {
+            informer,
+            request,
+            kind,
+        } => match kind {
+            RequestKind::List {
+                revision,
+                is_continued,
+            } => {
+                let what = if *is_continued { "next page" } else { "list" };
+                write!(
+                    f,
+                    "request {request} of {informer}: {what} at \"{revision}\""
+                )
+            }
+            RequestKind::Watch {
+                revision,
+                is_streaming_list,
+            } => {
+                let what = if *is_streaming_list {
+                    "streaming list"
+                } else {
+                    "watch"
+                };
+                write!(
+                    f,
+                    "request {request} of {informer}: {what} from \"{revision}\""
+                )
+            }
+        },
+        Observation::Answer { request, status } => write!(f, "answer {request}: {status}"),
+        Observation::Page {
+            request,
+            revision,
+            has_more,
+            members,
+        } => {
+            let more = if *has_more { " and more" } else { "" };
+            write!(f, "page {request} at {revision}{more}:{}", list(members))
+        }
+        Observation::Frame {
+            request,
+            kind,
+            member,
+        } => write!(f, "frame {request}: {kind} {member}"),
+        Observation::Bookmark {
+            request,
+            revision,
+            ends_initial_events,
+        } => {
+            let what = if *ends_initial_events {
+                "end of initial events"
+            } else {
+                "bookmark"
+            };
+            write!(f, "frame {request}: {what} {revision}")
+        }
+        Observation::ErrorEvent { request, status } => write!(f, "frame {request}: ERROR {status}"),
+        Observation::Garbled { request } => write!(f, "frame {request}: garbled"),
+        Observation::Ended { request, ending } => {
+            let how = match ending {
+                Ending::Clean => "in good order",
+                Ending::Broken => "broken off",
+                Ending::Dropped => "given up",
+            };
+            write!(f, "ended {request}: {how}")
+        }
+        other => write!(f, "{other:?}"),
+    }
+}
+
+fn or_none<T: Display>(value: Option<&T>) -> String {
+    value.map_or_else(|| "none".to_owned(), T::to_string)
+}
+
+fn list(members: &[Member]) -> String {
+    let mut text = String::new();
+    for member in members {
+        write!(text, " {member}").expect("a string takes what is written");
+    }
+    text
+}
