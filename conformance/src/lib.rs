@@ -2,7 +2,7 @@
 //!
 //! A [`Seed`](seed::Seed) gives a [`Plan`](plan::Plan): operations on a simulated cluster, faults, informers and their
 //! handlers. It runs on tokio's paused clock, in process, against the fake API server, and leaves a
-//! [`Trace`](trace::Trace), in which the checkers look for broken promises. The same plan gives the same trace, to the
+//! [`Trace`](trace::Trace), in which the [checkers] look for broken promises. The same plan gives the same trace, to the
 //! byte; a plan that fails can be replayed and made smaller.
 //!
 //! [`golden`] is another thing: recorded answers of a real API server, which the fake one has to match.
@@ -14,5 +14,7 @@ pub mod trace;
 // Ingredients.
 pub mod model;
 mod call;
+// Machinery.
+pub mod checkers;
 // The fake server against a real one.
 pub mod golden;

@@ -1,0 +1,38 @@
+//! The cache knows before the handler: while a handler hears of a change, the cache shows it, or a later one.
+
+use super::Finding;
+use crate::{
+    model::{History, Model},
+    trace::{Heard, Notified, Observation, Trace},
+};
+
+/// See the [module](self).
+pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, observation) in trace.numbered() {
+        if let Observation::Notified(notified) = observation
+            && let Some(history) = model.history(notified.informer)
+            && let Some(text) = behind(notified, history)
+        {
+            findings.push(Finding::at(number, format!("{notified}: {text}")));
+        }
+    }
+    findings
+}
+
+fn behind(notified: &Notified, history: &History) -> Option<&'static str> {
+    let told = notified.state()?;
+    match (&notified.heard, &notified.cached) {
+        (Heard::Added { .. } | Heard::Updated { .. }, Some(cached)) => {
+            (cached.revision < told.revision).then_some("the cache is behind the handler")
+        }
+        (Heard::Added { .. } | Heard::Updated { .. }, None) => history
+            .departure_after(&notified.key, told.revision)
+            .is_none()
+            .then_some("the cache does not know of it"),
+        (Heard::Deleted { .. }, Some(cached)) => {
+            (cached.revision <= told.revision).then_some("the cache still holds it")
+        }
+        (Heard::Deleted { .. }, None) => None,
+    }
+}

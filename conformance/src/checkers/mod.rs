@@ -1,0 +1,141 @@
+//! The invariants, one a file, each a function over a trace.
+//!
+//! | checker | what has to hold | about |
+//! |---|---|---|
+//! | [`convergence`] | after faults end, each cache equals the server, key for key, with uid and version | informer |
+//! | [`handler_streams`] | what a handler hears of a key is legal: add, updates of one uid in order, delete | informer |
+//! | [`lost_deletes`] | whoever heard of an object hears of its end; a handler's fold equals the server | informer |
+//! | [`told_truth`] | every state and every deletion that a handler hears of is in the server's log | informer |
+//! | [`silent_gaps`] | between two lists a handler hears of every state | both |
+//! | [`cache_first`] | the cache knows before the handler | informer |
+//! | [`time_travel`] | a cache and a handler never go back for a key | informer |
+//! | [`indexes`] | every index equals a recount | informer |
+//! | [`bounded_requests`] | an outage costs requests as the backoff's curve allows | informer |
+//! | [`hot_loops`] | nothing goes round without time passing | informer |
+//! | [`leaks`] | no task, watch or body outlives its owner | both |
+//! | [`warnings`] | nobody warns of what was not meant to happen | both |
+//! | [`watch_streams`] | a watch brings every change of its selection in order, or ends | server |
+//! | [`list_pages`] | a list is the state at its version, whatever its pages | server |
+
+pub mod convergence;
+pub mod handler_streams;
+pub mod lost_deletes;
+pub mod told_truth;
+pub mod silent_gaps;
+pub mod cache_first;
+pub mod time_travel;
+pub mod indexes;
+pub mod bounded_requests;
+pub mod hot_loops;
+pub mod leaks;
+pub mod warnings;
+pub mod watch_streams;
+pub mod list_pages;
+
+use std::fmt;
+
+use crate::{model::Model, trace::Trace};
+
+/// An invariant: finds where a trace breaks it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Checker {
+    /// Its name.
+    pub name: &'static str,
+    /// Finds where `trace` breaks it, given what was true on the server.
+    pub check: fn(&Trace, &Model) -> Vec<Finding>,
+}
+
+/// All checkers, in the order in which their findings are told.
+pub const CHECKERS: [Checker; 14] = [
+    Checker::new("hot_loops", hot_loops::check),
+    Checker::new("convergence", convergence::check),
+    Checker::new("handler_streams", handler_streams::check),
+    Checker::new("lost_deletes", lost_deletes::check),
+    Checker::new("told_truth", told_truth::check),
+    Checker::new("silent_gaps", silent_gaps::check),
+    Checker::new("cache_first", cache_first::check),
+    Checker::new("time_travel", time_travel::check),
+    Checker::new("indexes", indexes::check),
+    Checker::new("bounded_requests", bounded_requests::check),
+    Checker::new("leaks", leaks::check),
+    Checker::new("warnings", warnings::check),
+    Checker::new("watch_streams", watch_streams::check),
+    Checker::new("list_pages", list_pages::check),
+];
+
+/// A place where an invariant does not hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The number of the record that shows it, if one does.
+    pub record: Option<usize>,
+    /// What is not as it should be.
+    pub text: String,
+}
+
+/// A finding and who found it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Violation {
+    /// The name of the checker.
+    pub checker: &'static str,
+    /// What it found.
+    pub finding: Finding,
+}
+
+/// Runs all checkers over a trace.
+pub fn check_all(trace: &Trace) -> Vec<Violation> {
+    let model = Model::of(trace);
+    let mut violations = Vec::new();
+    for checker in CHECKERS {
+        for finding in (checker.check)(trace, &model) {
+            violations.push(Violation {
+                checker: checker.name,
+                finding,
+            });
+        }
+    }
+    violations
+}
+
+// === impl Checker ===
+
+impl Checker {
+    const fn new(name: &'static str, check: fn(&Trace, &Model) -> Vec<Finding>) -> Self {
+        Self { name, check }
+    }
+}
+
+// === impl Finding ===
+
+impl Finding {
+    /// A finding that a record shows.
+    pub fn at(record: usize, text: impl Into<String>) -> Self {
+        Self {
+            record: Some(record),
+            text: text.into(),
+        }
+    }
+
+    /// A finding about the whole run.
+    pub fn whole(text: impl Into<String>) -> Self {
+        Self {
+            record: None,
+            text: text.into(),
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.checker, self.finding.text)?;
+        match self.finding.record {
+            Some(record) => write!(f, " (record #{record:05})"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! Between two lists a handler hears of every state: watches are replayed without a gap, and nothing is lost on the way.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::Finding;
+use crate::{
+    model::{History, Model},
+    trace::{Heard, Key, Notified, Observation, Trace},
+};
+
+/// See the [module](self).
+pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut requests: BTreeMap<usize, usize> = BTreeMap::new();
+    // When each informer last got a whole list, which may leap over states.
+    let mut listed: BTreeMap<usize, (usize, Duration)> = BTreeMap::new();
+    // What each handler was last told of a key, and when it joined.
+    let mut told: BTreeMap<(usize, usize, Key), Told> = BTreeMap::new();
+    let mut joined: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for (number, record) in trace.records().iter().enumerate() {
+        match &record.observation {
+            Observation::HandlerJoins {
+                informer, handler, ..
+            } => {
+                joined.insert((*informer, *handler), number);
+            }
+            Observation::Request {
+                informer, request, ..
+            } => {
+                requests.insert(*request, *informer);
+            }
+            observation if ends_list(observation).is_some() => {
+                let informer = ends_list(observation).and_then(|request| requests.get(&request));
+                listed.extend(informer.map(|informer| (*informer, (number, record.at))));
+            }
+            Observation::Notified(notified) => {
+                let Some(history) = model.history(notified.informer) else {
+                    continue;
+                };
+                let handler = (notified.informer, notified.handler);
+                let place = (handler.0, handler.1, notified.key.clone());
+                let last = told.get(&place);
+                let since = last
+                    .map(|last| last.number)
+                    .or(joined.get(&handler).copied());
+                // A list is told of in the moment in which it arrives, perhaps behind news that were on their way.
+                let may_leap = is_initial(notified)
+                    || listed
+                        .get(&notified.informer)
+                        .is_some_and(|(list, at)| *at == record.at || Some(*list) > since);
+                if let Some(text) = gap(notified, last, history).filter(|_| !may_leap) {
+                    findings.push(Finding::at(number, format!("{notified}: {text}")));
+                }
+                let revision = told_revision(notified);
+                told.insert(place, Told { revision, number });
+            }
+            _ => {}
+        }
+    }
+    findings
+}
+
+/// What a handler was last told of a key.
+struct Told {
+    /// Up to where it heard of everything; `None` if it was found gone, at whatever revision.
+    revision: Option<u64>,
+    number: usize,
+}
+
+/// The request whose answer is a whole list now.
+fn ends_list(observation: &Observation) -> Option<usize> {
+    match observation {
+        Observation::Page {
+            request,
+            has_more: false,
+            ..
+        }
+        | Observation::Bookmark {
+            request,
+            ends_initial_events: true,
+            ..
+        } => Some(*request),
+        _ => None,
+    }
+}
+
+fn told_revision(notified: &Notified) -> Option<u64> {
+    match &notified.heard {
+        Heard::Deleted {
+            is_tombstone: true, ..
+        } => None,
+        _ => notified.state().map(|state| state.revision),
+    }
+}
+
+fn is_initial(notified: &Notified) -> bool {
+    matches!(
+        notified.heard,
+        Heard::Added {
+            is_initial: true,
+            ..
+        }
+    )
+}
+
+/// The state between the last and this one that was left out.
+fn gap(notified: &Notified, last: Option<&Told>, history: &History) -> Option<String> {
+    let new = notified.state()?;
+    let mut between = history
+        .moments(&notified.key)
+        .iter()
+        .filter(|moment| moment.revision < new.revision);
+    let left_out = match last.and_then(|last| last.revision) {
+        Some(revision) => between.find(|moment| moment.revision > revision),
+        // What was before this handler joined, or before the object was found gone, is not for it to hear, except that the
+        // object was there.
+        None => between.next_back().filter(|moment| moment.state.is_some()),
+    };
+    left_out.map(|moment| format!("revision {} was left out", moment.revision))
+}

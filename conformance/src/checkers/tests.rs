@@ -1,0 +1,690 @@
+//! Each checker on traces by hand: a story in which all is well, and what each is there to find.
+
+use std::{sync::Arc, time::Duration};
+
+use super::{CHECKERS, check_all};
+use crate::{
+    model::Model,
+    plan::{Resource, Selection},
+    trace::{
+        Change, Ending, Heard, Key, Member, Notified, Observation, Phase, RequestKind, State, Trace,
+    },
+};
+
+const A: &str = "one/pod-0";
+const B: &str = "one/pod-1";
+
+/// A trace that is written step by step: one informer on all pods, with one handler.
+struct Story {
+    trace: Trace,
+    at: Duration,
+    request_count: usize,
+}
+
+fn state(uid: &str, revision: u64) -> State {
+    State::new(uid, revision)
+}
+
+fn member(key: &str, uid: &str, revision: u64) -> Member {
+    Member {
+        key: Key::from(key),
+        state: state(uid, revision),
+    }
+}
+
+// === impl Story ===
+
+impl Story {
+    fn new() -> Self {
+        let mut story = Self {
+            trace: Trace::new(),
+            at: Duration::ZERO,
+            request_count: 0,
+        };
+        story.push(Observation::Phase(Phase::Safety));
+        story.push(Observation::InformerStarts {
+            informer: 0,
+            selection: Selection::all(Resource::Pods),
+        });
+        story.push(Observation::HandlerJoins {
+            informer: 0,
+            handler: 0,
+            panics: false,
+        });
+        story
+    }
+
+    fn push(&mut self, observation: Observation) {
+        self.trace.push(self.at, observation);
+    }
+
+    fn wait(&mut self, ms: u64) {
+        self.at += Duration::from_millis(ms);
+    }
+
+    fn list(&mut self, revision: u64, members: &[Member]) {
+        let request = self.request(RequestKind::List {
+            revision: String::new(),
+            is_continued: false,
+        });
+        self.push(Observation::Answer {
+            request,
+            status: 200,
+        });
+        self.push(Observation::Page {
+            request,
+            revision,
+            has_more: false,
+            members: members.to_vec(),
+        });
+        self.end(request, Ending::Clean);
+    }
+
+    fn watch(&mut self, revision: u64) -> usize {
+        let request = self.request(RequestKind::Watch {
+            revision: revision.to_string(),
+            is_streaming_list: false,
+        });
+        self.push(Observation::Answer {
+            request,
+            status: 200,
+        });
+        request
+    }
+
+    fn request(&mut self, kind: RequestKind) -> usize {
+        self.request_count += 1;
+        self.push(Observation::Request {
+            informer: 0,
+            request: self.request_count,
+            kind,
+        });
+        self.request_count
+    }
+
+    fn frame(&mut self, request: usize, kind: &'static str, member: Member) {
+        self.push(Observation::Frame {
+            request,
+            kind,
+            member,
+        });
+    }
+
+    fn bookmark(&mut self, request: usize, revision: u64) {
+        self.push(Observation::Bookmark {
+            request,
+            revision,
+            ends_initial_events: false,
+        });
+    }
+
+    fn end(&mut self, request: usize, ending: Ending) {
+        self.push(Observation::Ended { request, ending });
+    }
+
+    fn told(&mut self, key: &str, heard: Heard, cached: Option<State>) {
+        self.push(Observation::Notified(Notified {
+            informer: 0,
+            handler: 0,
+            key: Key::from(key),
+            heard,
+            cached,
+        }));
+    }
+
+    fn added(&mut self, key: &str, new: State) {
+        let heard = Heard::Added {
+            new: new.clone(),
+            is_initial: false,
+        };
+        self.told(key, heard, Some(new));
+    }
+
+    fn updated(&mut self, key: &str, old: State, new: State) {
+        let heard = Heard::Updated {
+            old,
+            new: new.clone(),
+        };
+        self.told(key, heard, Some(new));
+    }
+
+    fn deleted(&mut self, key: &str, last: State) {
+        let heard = Heard::Deleted {
+            last: Some(last),
+            is_tombstone: false,
+        };
+        self.told(key, heard, None);
+    }
+
+    fn cached(&mut self, revision: u64, members: &[Member]) {
+        self.push(Observation::Cached {
+            informer: 0,
+            revision: Some(revision),
+            has_synced: true,
+            members: members.to_vec(),
+        });
+    }
+
+    fn logged(&mut self, revision: u64, key: &str, before: Option<&str>, after: Option<&str>) {
+        let side = |uid: Option<&str>| uid.map(|uid| (Arc::from(uid), None));
+        self.push(Observation::Changed(Change {
+            resource: Resource::Pods,
+            revision,
+            key: Key::from(key),
+            namespace: Arc::from("one"),
+            before: side(before),
+            after: side(after),
+        }));
+    }
+
+    /// The log that most stories share: `a` is made at 2, changed at 3 and 5; `b` made at 4 and deleted at 6.
+    fn log(&mut self) {
+        self.logged(2, A, None, Some("a"));
+        self.logged(3, A, Some("a"), Some("a"));
+        self.logged(4, B, None, Some("b"));
+        self.logged(5, A, Some("a"), Some("a"));
+        self.logged(6, B, Some("b"), None);
+    }
+
+    fn finish(mut self, members: &[Member]) -> Trace {
+        self.push(Observation::Phase(Phase::Converged));
+        self.cached(6, members);
+        self.push(Observation::OpenWatches {
+            count: 1,
+            informer_count: 1,
+        });
+        self.push(Observation::Phase(Phase::Shutdown));
+        for request in 1..=self.request_count {
+            self.end(request, Ending::Dropped);
+        }
+        self.push(Observation::InformerStopped {
+            informer: 0,
+            task_count: 0,
+        });
+        self.push(Observation::OpenWatches {
+            count: 0,
+            informer_count: 0,
+        });
+        self.push(Observation::TasksLeft { count: 0 });
+        self.log();
+        self.push(Observation::Held {
+            resource: Resource::Pods,
+            members: vec![member(A, "a", 5)],
+        });
+        self.trace
+    }
+}
+
+/// All that happens is heard of, as it should be.
+fn told_well(story: &mut Story) {
+    story.list(2, &[member(A, "a", 2)]);
+    let heard = Heard::Added {
+        new: state("a", 2),
+        is_initial: true,
+    };
+    story.told(A, heard, Some(state("a", 2)));
+    let watch = story.watch(2);
+    story.wait(1_000);
+    story.frame(watch, "MODIFIED", member(A, "a", 3));
+    story.updated(A, state("a", 2), state("a", 3));
+    story.frame(watch, "ADDED", member(B, "b", 4));
+    story.added(B, state("b", 4));
+    story.bookmark(watch, 4);
+    story.frame(watch, "MODIFIED", member(A, "a", 5));
+    story.updated(A, state("a", 3), state("a", 5));
+    story.frame(watch, "DELETED", member(B, "b", 6));
+    story.deleted(B, state("b", 6));
+}
+
+/// Which checkers find something in the story that `tell` tells after the log, with what they say first.
+fn check(tell: impl FnOnce(&mut Story), want: &[(&str, &str)]) {
+    check_ending(tell, &[member(A, "a", 5)], want);
+}
+
+fn check_ending(tell: impl FnOnce(&mut Story), members: &[Member], want: &[(&str, &str)]) {
+    let mut story = Story::new();
+    tell(&mut story);
+    let trace = story.finish(members);
+    let model = Model::of(&trace);
+    let mut found = Vec::new();
+    for checker in CHECKERS {
+        let first = (checker.check)(&trace, &model).into_iter().next();
+        found.extend(first.map(|finding| (checker.name, finding.text)));
+    }
+    let found: Vec<(&str, &str)> = found
+        .iter()
+        .map(|(name, text)| (*name, text.as_str()))
+        .collect();
+    let is_as_wanted = found.len() == want.len()
+        && found
+            .iter()
+            .zip(want)
+            .all(|(found, want)| found.0 == want.0 && found.1.contains(want.1));
+    assert!(is_as_wanted, "\nfound {found:#?}\nwant  {want:#?}\n{trace}");
+}
+
+#[test]
+fn where_all_is_well_nothing_is_found() {
+    check(told_well, &[]);
+}
+
+#[test]
+fn a_cache_that_differs_is_found() {
+    check_ending(
+        told_well,
+        &[member(A, "a", 3)],
+        &[
+            (
+                "convergence",
+                "cache 0 holds one/pod-0=a@3, server's log has a@5",
+            ),
+            ("time_travel", ""),
+        ],
+    );
+    check_ending(
+        told_well,
+        &[member(A, "other", 5)],
+        &[(
+            "convergence",
+            "holds one/pod-0=other@5, server's log has a@5",
+        )],
+    );
+    check_ending(told_well, &[], &[("convergence", "lacks one/pod-0")]);
+    check_ending(
+        told_well,
+        &[member(A, "a", 5), member(B, "b", 7)],
+        &[(
+            "convergence",
+            "holds one/pod-1=b@7, server's log has nothing",
+        )],
+    );
+}
+
+#[test]
+fn a_cache_that_does_not_get_there_in_time_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.push(Observation::Phase(Phase::GivenUp));
+        },
+        &[("convergence", "in time")],
+    );
+}
+
+#[test]
+fn an_update_of_what_was_never_added_is_found() {
+    check(
+        |story| {
+            story.list(4, &[member(A, "a", 3), member(B, "b", 4)]);
+            story.updated(A, state("a", 3), state("a", 5));
+        },
+        &[("handler_streams", "updated although unknown")],
+    );
+}
+
+#[test]
+fn an_update_from_another_state_than_told_is_found() {
+    check(
+        |story| {
+            story.list(2, &[]);
+            story.added(A, state("a", 2));
+            story.updated(A, state("a", 3), state("a", 5));
+        },
+        &[
+            ("handler_streams", "updated from another state than a@2"),
+            ("list_pages", ""),
+        ],
+    );
+}
+
+#[test]
+fn an_add_of_what_is_known_and_a_delete_of_what_is_not_are_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.deleted(B, state("b", 6));
+        },
+        &[("handler_streams", "deleted although unknown")],
+    );
+    check(
+        |story| {
+            told_well(story);
+            story.added(A, state("a", 5));
+        },
+        &[("handler_streams", "added although known as a@5")],
+    );
+}
+
+#[test]
+fn what_is_told_after_leaving_is_found() {
+    check(
+        |story| {
+            story.push(Observation::HandlerLeaves {
+                informer: 0,
+                handler: 0,
+            });
+            told_well(story);
+        },
+        &[("handler_streams", "told after it left")],
+    );
+}
+
+#[test]
+fn a_lost_delete_is_found() {
+    check(
+        |story| {
+            story.list(4, &[member(A, "a", 3), member(B, "b", 4)]);
+            story.added(A, state("a", 3));
+            story.added(B, state("b", 4));
+            story.updated(A, state("a", 3), state("a", 5));
+        },
+        &[("lost_deletes", "never heard of the end of one/pod-1")],
+    );
+}
+
+#[test]
+fn what_never_was_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.added(B, state("c", 6));
+            story.deleted(B, state("c", 7));
+        },
+        &[("told_truth", "c@6 never was")],
+    );
+}
+
+#[test]
+fn a_deletion_that_never_was_is_found() {
+    check(
+        |story| {
+            story.list(3, &[member(A, "a", 3)]);
+            story.added(A, state("a", 3));
+            let heard = Heard::Deleted {
+                last: Some(state("a", 3)),
+                is_tombstone: true,
+            };
+            story.told(A, heard, None);
+            story.wait(1);
+            story.list(5, &[member(A, "a", 5), member(B, "b", 4)]);
+            story.added(A, state("a", 5));
+        },
+        &[("told_truth", "it never went")],
+    );
+}
+
+#[test]
+fn a_state_that_was_left_out_is_found_unless_a_list_came_between() {
+    let leap = |has_listed: bool| {
+        move |story: &mut Story| {
+            story.list(2, &[member(A, "a", 2)]);
+            story.added(A, state("a", 2));
+            story.wait(1_000);
+            if has_listed {
+                story.list(5, &[member(A, "a", 5), member(B, "b", 4)]);
+            }
+            story.updated(A, state("a", 2), state("a", 5));
+        }
+    };
+    check(leap(true), &[]);
+    check(leap(false), &[("silent_gaps", "revision 3 was left out")]);
+}
+
+#[test]
+fn a_handler_that_knows_before_the_cache_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            let heard = Heard::Updated {
+                old: state("a", 5),
+                new: state("a", 5),
+            };
+            story.told(A, heard, Some(state("a", 3)));
+        },
+        &[
+            ("cache_first", "behind the handler"),
+            ("time_travel", "after 5"),
+        ],
+    );
+}
+
+#[test]
+fn a_cache_that_goes_back_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.cached(6, &[member(A, "a", 5)]);
+            story.cached(4, &[member(A, "a", 5)]);
+        },
+        &[("time_travel", "cache 0 went back from 6 to 4")],
+    );
+    check(
+        |story| {
+            told_well(story);
+            story.cached(6, &[member(B, "b", 4)]);
+        },
+        &[("time_travel", "shows b@4 again after it was gone")],
+    );
+}
+
+#[test]
+fn a_differing_index_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.push(Observation::IndexDiffers {
+                informer: 0,
+                index: "tier".to_owned(),
+                text: "web lacks one/pod-0".to_owned(),
+            });
+        },
+        &[("indexes", "web lacks one/pod-0")],
+    );
+}
+
+#[test]
+fn requests_beyond_the_backoff_are_found() {
+    let outage = |gap_ms: &'static [u64]| {
+        move |story: &mut Story| {
+            told_well(story);
+            for gap_ms in gap_ms {
+                story.wait(*gap_ms);
+                let request = story.request(RequestKind::Watch {
+                    revision: "6".to_owned(),
+                    is_streaming_list: false,
+                });
+                story.push(Observation::Answer {
+                    request,
+                    status: 503,
+                });
+                story.end(request, Ending::Clean);
+            }
+        }
+    };
+    check(
+        outage(&[0, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]),
+        &[],
+    );
+    check(outage(&[100; 6]), &[]);
+    check(
+        outage(&[100; 12]),
+        &[("bounded_requests", "7 requests in 0.600 s")],
+    );
+    check(outage(&[700; 40]), &[("bounded_requests", "requests in")]);
+}
+
+#[test]
+fn a_watch_that_brings_something_is_no_outage() {
+    check(
+        |story| {
+            story.list(2, &[member(A, "a", 2)]);
+            story.added(A, state("a", 2));
+            for revision in [2, 3, 4, 5].iter().cycle().take(40) {
+                let watch = story.watch(*revision);
+                story.wait(10);
+                story.bookmark(watch, *revision);
+                story.end(watch, Ending::Clean);
+            }
+            story.wait(1);
+            story.list(5, &[member(A, "a", 5), member(B, "b", 4)]);
+            story.updated(A, state("a", 2), state("a", 5));
+        },
+        &[],
+    );
+}
+
+#[test]
+fn what_is_left_behind_is_found() {
+    let left = |observation: Observation| {
+        move |story: &mut Story| {
+            told_well(story);
+            story.push(Observation::Phase(Phase::Shutdown));
+            story.push(observation);
+        }
+    };
+    check(
+        left(Observation::TasksLeft { count: 2 }),
+        &[("leaks", "tasks left 2")],
+    );
+    check(
+        left(Observation::OpenWatches {
+            count: 1,
+            informer_count: 1,
+        }),
+        &[("leaks", "open watches 1")],
+    );
+    check(
+        left(Observation::InformerStopped {
+            informer: 0,
+            task_count: 1,
+        }),
+        &[("leaks", "tasks left 1")],
+    );
+    check(
+        left(Observation::Answer {
+            request: 99,
+            status: 200,
+        }),
+        &[("leaks", "the body of request 99")],
+    );
+}
+
+#[test]
+fn a_hot_loop_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.push(Observation::HotLoop {
+                text: "300 requests in a second".to_owned(),
+            });
+        },
+        &[("hot_loops", "300 requests")],
+    );
+}
+
+#[test]
+fn a_warning_that_nobody_announced_is_found() {
+    let warned = |message: &'static str| {
+        move |story: &mut Story| {
+            told_well(story);
+            story.push(Observation::Warned {
+                message: message.to_owned(),
+                fields: " rv=5".to_owned(),
+            });
+        }
+    };
+    check(warned("trying again"), &[]);
+    check(
+        warned("the server went back"),
+        &[("warnings", "warned: the server went back rv=5")],
+    );
+    check(
+        warned("handler panicked"),
+        &[("warnings", "handler panicked")],
+    );
+}
+
+fn check_stream(frames: impl FnOnce(&mut Story, usize), want: &[(&str, &str)]) {
+    check(
+        |story| {
+            told_well(story);
+            story.wait(1);
+            let watch = story.watch(2);
+            frames(story, watch);
+        },
+        want,
+    );
+}
+
+#[test]
+fn a_watch_that_leaves_out_repeats_or_reorders_is_found() {
+    check_stream(
+        |story, watch| {
+            story.frame(watch, "ADDED", member(B, "b", 4));
+        },
+        &[("watch_streams", "one/pod-0 at 3 was left out")],
+    );
+    check_stream(
+        |story, watch| {
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+        },
+        &[("watch_streams", "comes after everything up to 3 was sent")],
+    );
+    check_stream(
+        |story, watch| {
+            story.frame(watch, "ADDED", member(A, "a", 3));
+        },
+        &[("watch_streams", "should be MODIFIED")],
+    );
+    check_stream(
+        |story, watch| {
+            story.frame(watch, "MODIFIED", member(A, "x", 3));
+        },
+        &[("watch_streams", "another uid")],
+    );
+}
+
+#[test]
+fn a_bookmark_ahead_of_its_events_is_found() {
+    check_stream(
+        |story, watch| {
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+            story.bookmark(watch, 5);
+        },
+        &[("watch_streams", "one/pod-1 at 4 was not sent before it")],
+    );
+}
+
+#[test]
+fn a_list_that_is_not_the_state_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.wait(1);
+            story.list(4, &[member(A, "a", 3)]);
+        },
+        &[("list_pages", "is not the state at its version")],
+    );
+    check(
+        |story| {
+            told_well(story);
+            story.wait(1);
+            story.list(4, &[member(B, "b", 4), member(A, "a", 3)]);
+        },
+        &[("list_pages", "one/pod-0 is out of order")],
+    );
+}
+
+#[test]
+fn a_violation_names_checker_and_record() {
+    let mut story = Story::new();
+    story.push(Observation::HotLoop {
+        text: "round and round".to_owned(),
+    });
+    let told: Vec<String> = check_all(&story.trace)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(told, ["hot_loops: round and round (record #00003)"]);
+}

@@ -1,0 +1,84 @@
+//! Every state and every deletion that a handler hears of is in the server's log.
+
+use std::collections::BTreeMap;
+
+use super::Finding;
+use crate::{
+    model::{History, Model},
+    trace::{Heard, Key, Notified, Observation, State, Trace},
+};
+
+/// See the [module](self).
+pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    // For each handler and key the state that it was told is found gone.
+    let mut tombstones: BTreeMap<(usize, usize, Key), State> = BTreeMap::new();
+    for (number, observation) in trace.numbered() {
+        let Observation::Notified(notified) = observation else {
+            continue;
+        };
+        let Some(history) = model.history(notified.informer) else {
+            continue;
+        };
+        let place = (notified.informer, notified.handler, notified.key.clone());
+        let tombstone = tombstones.remove(&place);
+        if let Some(text) = untrue(notified, history) {
+            findings.push(Finding::at(number, format!("{notified}: {text}")));
+        } else if let (Some(gone), Some(new)) = (tombstone, notified.state())
+            && history
+                .departure_after(&notified.key, gone.revision)
+                .is_none_or(|departure| departure > new.revision)
+        {
+            findings.push(Finding::at(
+                number,
+                format!("{notified}: was told gone as {gone}, but never went"),
+            ));
+        }
+        if let Heard::Deleted {
+            last: Some(last),
+            is_tombstone: true,
+        } = &notified.heard
+        {
+            tombstones.insert(place, last.clone());
+        }
+    }
+    findings
+}
+
+fn untrue(notified: &Notified, history: &History) -> Option<String> {
+    let key = &notified.key;
+    match &notified.heard {
+        Heard::Added { new, .. } | Heard::Updated { new, .. } => {
+            (!history.has_been(key, new)).then(|| format!("{new} never was"))
+        }
+        Heard::Deleted {
+            last: Some(last),
+            is_tombstone: true,
+        } => {
+            if !history.has_been(key, last) {
+                Some(format!("{last} never was"))
+            } else if history.departure_after(key, last.revision).is_none() {
+                Some("it never went".to_owned())
+            } else {
+                None
+            }
+        }
+        Heard::Deleted {
+            last: Some(last),
+            is_tombstone: false,
+        } => {
+            let moments = history.moments(key);
+            let at = moments
+                .iter()
+                .position(|moment| moment.revision == last.revision);
+            let is_true = at.is_some_and(|at| {
+                let before = at
+                    .checked_sub(1)
+                    .and_then(|before| moments[before].state.as_ref());
+                moments[at].state.is_none() && before.is_some_and(|before| before.uid == last.uid)
+            });
+            (!is_true).then(|| "there was no such deletion".to_owned())
+        }
+        Heard::Deleted { last: None, .. } => None,
+    }
+}
