@@ -14,7 +14,12 @@ pub mod trace;
 // Ingredients.
 pub mod model;
 mod call;
+pub mod workload;
+pub mod faults;
+pub mod transport;
+pub mod subjects;
 // Machinery.
 pub mod checkers;
+pub mod sim;
 // The fake server against a real one.
 pub mod golden;

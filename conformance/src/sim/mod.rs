@@ -1,0 +1,43 @@
+//! Runs a plan on a paused clock: the cluster, the faults, the informers, and at last the checks.
+//!
+//! A run has two phases that matter. In *safety* everything goes wrong that the plan says, and promises that hold at every
+//! moment are observed. In *recovery* faults have ended, and every cache has to become equal to the server within a bound.
+
+mod log;
+mod timeline;
+mod world;
+
+use crate::{
+    checkers::{self, Violation},
+    plan::Plan,
+    trace::Trace,
+};
+
+/// What became of a run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// What was observed.
+    pub trace: Trace,
+    /// Which promises were broken; none in a good run.
+    pub violations: Vec<Violation>,
+}
+
+/// Runs a plan and checks what was observed.
+///
+/// Takes no simulated time from anybody: the run has a runtime and a clock of its own, and does not share anything with
+/// other runs, so that they may go on side by side in threads.
+///
+/// # Panics
+///
+/// Within a tokio runtime.
+pub fn run(plan: &Plan) -> Outcome {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .expect("a runtime without I/O needs nothing that could be missing");
+    let trace = runtime.block_on(world::run(plan));
+    let violations = checkers::check_all(&trace);
+    Outcome { trace, violations }
+}

@@ -1,0 +1,51 @@
+//! What a plan does, in order of time.
+
+use std::time::Duration;
+
+use crate::plan::Plan;
+
+/// How many times caches are looked at while faults go on.
+const OBSERVATION_COUNT: u64 = 25;
+
+/// One thing that is done in a run; numbers are places in the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Act {
+    // In this order at one moment: what is there at 0 is there before anybody looks.
+    Operate(usize),
+    BeginFault(usize),
+    Join(usize, usize),
+    Start(usize),
+    Leave(usize, usize),
+    EndFault(usize),
+    Observe,
+}
+
+/// The acts of a plan's safety phase.
+pub(super) fn timeline(plan: &Plan) -> Vec<(Duration, Act)> {
+    let mut acts = Vec::new();
+    for (place, operation) in plan.workload.iter().enumerate() {
+        acts.push((operation.at_ms, Act::Operate(place)));
+    }
+    for (place, fault) in plan.faults.iter().enumerate() {
+        acts.push((fault.at_ms, Act::BeginFault(place)));
+        acts.push((fault.at_ms + fault.for_ms, Act::EndFault(place)));
+    }
+    for (place, informer) in plan.informers.iter().enumerate() {
+        acts.push((informer.start_ms, Act::Start(place)));
+        for (handler, handler_plan) in informer.handlers.iter().enumerate() {
+            acts.push((handler_plan.join_ms, Act::Join(place, handler)));
+            let leave = handler_plan.leave_ms;
+            acts.extend(leave.map(|leave_ms| (leave_ms, Act::Leave(place, handler))));
+        }
+    }
+    let every_ms = (plan.safety_ms / OBSERVATION_COUNT).max(1);
+    let observations =
+        (every_ms..=plan.safety_ms).step_by(usize::try_from(every_ms).unwrap_or(usize::MAX));
+    acts.extend(observations.map(|at_ms| (at_ms, Act::Observe)));
+    // What the plan has after its end does not happen.
+    acts.retain(|(at_ms, _)| *at_ms <= plan.safety_ms);
+    acts.sort();
+    acts.into_iter()
+        .map(|(at_ms, act)| (Duration::from_millis(at_ms), act))
+        .collect()
+}

@@ -1,0 +1,295 @@
+//! One run: a server, its workload and faults, and the informers that mirror it.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use fakeserver::FakeServer;
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::{
+    log::WarningRecorder,
+    timeline::{Act, timeline},
+};
+use crate::{
+    faults::Faults,
+    plan::{Action, LABEL, NAMESPACES, Operation, Plan, Resource, Selection, Tier},
+    subjects::{self, Subject, SubjectParts},
+    trace::{Change, Key, Member, Observation, Phase, Recorder, State, Trace},
+    transport::{RequestNumbers, Transport},
+    workload::Workload,
+};
+
+/// How long caches may take to become equal to the server once faults have ended.
+///
+/// The longest way is through a stream that fell silent: 3 min until that is noticed, a request that was caught by a fault
+/// before it ended (2 min for a list), and the longest wait of the backoff with its jitter, a minute.
+const CONVERGENCE_LIMIT: Duration = Duration::from_mins(8);
+/// How often it is looked whether they have: finely at first, so that the figure means something.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+const LOOK_LATER_EVERY: Duration = Duration::from_secs(1);
+/// How long handlers have to hear of what their cache knows.
+const SETTLE: Duration = Duration::from_millis(20);
+/// How long a shutdown may take.
+const SHUTDOWN_LIMIT: Duration = Duration::from_mins(1);
+/// The first of the objects that are written when faults have ended; plans have none so high.
+const LAST_SLOT: u8 = 250;
+
+/// Runs `plan` on the current runtime, whose clock is paused, and gives what was observed.
+pub(super) async fn run(plan: &Plan) -> Trace {
+    let recorder = Recorder::new();
+    // Of this thread only, on which everything in the run happens.
+    let _log = tracing::subscriber::set_default(WarningRecorder::new(recorder.clone()));
+    let mut world = World::new(plan, recorder.clone());
+    recorder.record(Observation::Phase(Phase::Setup));
+    tokio::select! {
+        biased;
+        // Whatever goes round and round would never let the others end.
+        () = recorder.tripped() => {}
+        () = world.live(plan) => {}
+    }
+    world.shut_down().await;
+    recorder.take()
+}
+
+struct World {
+    server: FakeServer,
+    recorder: Recorder,
+    workload: Workload,
+    faults: Faults,
+    subjects: Vec<Box<dyn Subject>>,
+    started: BTreeMap<usize, Selection>,
+    began: Instant,
+}
+
+// === impl World ===
+
+impl World {
+    fn new(plan: &Plan, recorder: Recorder) -> Self {
+        let server = FakeServer::builder().with_seed(plan.seed.get()).build();
+        let numbers = RequestNumbers::default();
+        let mut names = Vec::new();
+        let mut subjects = Vec::new();
+        for (informer, informer_plan) in plan.informers.iter().enumerate() {
+            let name = format!("informer-{informer}");
+            let (numbers, recorder) = (numbers.clone(), recorder.clone());
+            let transport = Transport::new(&server, informer, &name, numbers, recorder.clone());
+            subjects.push(subjects::informer(SubjectParts {
+                informer,
+                plan: informer_plan,
+                seed: plan.seed.get().wrapping_add(informer as u64),
+                client: transport.into_client(),
+                recorder,
+            }));
+            names.push(name);
+        }
+        Self {
+            workload: Workload::new(&server, recorder.clone()),
+            faults: Faults::new(&server, names, recorder.clone()),
+            server,
+            recorder,
+            subjects,
+            started: BTreeMap::new(),
+            began: Instant::now(),
+        }
+    }
+
+    async fn live(&mut self, plan: &Plan) {
+        self.workload.set_up().await;
+        self.recorder.record(Observation::Phase(Phase::Safety));
+        self.began = Instant::now();
+        for (at, act) in timeline(plan) {
+            sleep_until(self.began + at).await;
+            self.act(plan, act).await;
+        }
+        sleep_until(self.began + Duration::from_millis(plan.safety_ms)).await;
+        self.faults.end_all();
+        self.recorder.record(Observation::Phase(Phase::Recovery));
+        self.write_last().await;
+        self.converge().await;
+        self.recorder.record(Observation::OpenWatches {
+            count: self.server.stats().watchers,
+            informer_count: self.started.len(),
+        });
+    }
+
+    async fn act(&mut self, plan: &Plan, act: Act) {
+        match act {
+            Act::Operate(place) => self.workload.perform(&plan.workload[place]).await,
+            Act::BeginFault(place) => self.faults.begin(place, &plan.faults[place]),
+            Act::EndFault(place) => self.faults.end(place),
+            Act::Start(informer) => {
+                let subject = &mut self.subjects[informer];
+                let selection = subject.selection().clone();
+                self.started.insert(informer, selection.clone());
+                self.recorder.record(Observation::InformerStarts {
+                    informer,
+                    selection,
+                });
+                subject.start();
+            }
+            Act::Join(informer, handler) => {
+                let handler_plan = &plan.informers[informer].handlers[handler];
+                self.recorder.record(Observation::HandlerJoins {
+                    informer,
+                    handler,
+                    panics: handler_plan.panic_every.is_some(),
+                });
+                self.subjects[informer].join(handler, handler_plan);
+            }
+            Act::Leave(informer, handler) => {
+                self.subjects[informer].leave(handler);
+                self.recorder
+                    .record(Observation::HandlerLeaves { informer, handler });
+            }
+            Act::Observe => self.observe(),
+        }
+    }
+
+    fn observe(&self) {
+        for subject in self.running() {
+            subject.observe();
+        }
+    }
+
+    fn running(&self) -> impl Iterator<Item = &dyn Subject> {
+        self.started
+            .keys()
+            .map(|informer| self.subjects[*informer].as_ref())
+    }
+
+    /// One more write to each namespace of each resource: a stream that fell silent unnoticed would miss it.
+    async fn write_last(&mut self) {
+        for resource in Resource::ALL {
+            let places = if resource.is_namespaced() {
+                NAMESPACES.len()
+            } else {
+                1
+            };
+            for slot in (LAST_SLOT..).take(places) {
+                let action = Action::Create(Tier::Web);
+                self.workload
+                    .perform(&Operation::new(0, resource, slot, action))
+                    .await;
+            }
+        }
+    }
+
+    async fn converge(&self) {
+        let from = Instant::now();
+        let phase = loop {
+            if self.has_converged() {
+                break Phase::Converged;
+            }
+            let waited = from.elapsed();
+            if waited >= CONVERGENCE_LIMIT {
+                break Phase::GivenUp;
+            }
+            sleep(if waited < LOOK_LATER_EVERY {
+                LOOK_EVERY
+            } else {
+                LOOK_LATER_EVERY
+            })
+            .await;
+        };
+        self.recorder.record(Observation::Phase(phase));
+        sleep(SETTLE).await;
+        self.observe();
+    }
+
+    fn has_converged(&self) -> bool {
+        self.running().all(|subject| {
+            subject.has_synced() && subject.holds() == selected(&self.server, subject.selection())
+        })
+    }
+
+    async fn shut_down(mut self) {
+        self.recorder.record(Observation::Phase(Phase::Shutdown));
+        self.faults.end_all();
+        self.faults.record_fired();
+        for subject in self.subjects.drain(..) {
+            // What is left is reported as tasks that are left.
+            let _ = timeout(SHUTDOWN_LIMIT, subject.stop()).await;
+        }
+        sleep(SETTLE).await;
+        self.recorder.record(Observation::OpenWatches {
+            count: self.server.stats().watchers,
+            informer_count: 0,
+        });
+        self.record_log();
+        let _ = timeout(SHUTDOWN_LIMIT, self.server.shutdown()).await;
+        let recorder = self.recorder.clone();
+        drop(self);
+        sleep(SETTLE).await;
+        recorder.record(Observation::TasksLeft {
+            count: tokio::runtime::Handle::current()
+                .metrics()
+                .num_alive_tasks(),
+        });
+    }
+
+    /// The log and the state of the server, for the oracle.
+    fn record_log(&self) {
+        for resource in Resource::ALL {
+            for change in self.server.history("", "v1", resource.plural(), 0) {
+                self.recorder
+                    .record(Observation::Changed(logged(resource, &change)));
+            }
+            self.recorder.record(Observation::Held {
+                resource,
+                members: held(&self.server, &Selection::all(resource)),
+            });
+        }
+    }
+}
+
+/// What the server holds now of a selection.
+fn selected(server: &FakeServer, selection: &Selection) -> BTreeMap<Key, State> {
+    held(server, selection)
+        .into_iter()
+        .map(|member| (member.key, member.state))
+        .collect()
+}
+
+fn held(server: &FakeServer, selection: &Selection) -> Vec<Member> {
+    server
+        .objects("", "v1", selection.resource.plural())
+        .iter()
+        .filter(|object| {
+            let namespace = object.namespace().unwrap_or_default();
+            selection.contains(namespace, label(object).as_deref())
+        })
+        .map(|object| Member {
+            key: key(object),
+            state: State::new(object.uid(), object.revision()),
+        })
+        .collect()
+}
+
+fn logged(resource: Resource, change: &fakeserver::Change) -> Change {
+    let subject = change
+        .after()
+        .or(change.before())
+        .expect("a change has a side");
+    let side = |object: &fakeserver::StoredObject| {
+        let label = label(object).map(Into::into);
+        (object.uid().into(), label)
+    };
+    Change {
+        resource,
+        revision: change.revision(),
+        key: key(subject),
+        namespace: subject.namespace().unwrap_or_default().into(),
+        before: change.before().map(|object| side(object)),
+        after: change.after().map(|object| side(object)),
+    }
+}
+
+fn key(object: &fakeserver::StoredObject) -> Key {
+    match object.namespace() {
+        Some(namespace) => format!("{namespace}/{}", object.name()).into(),
+        None => object.name().into(),
+    }
+}
+
+fn label(object: &fakeserver::StoredObject) -> Option<String> {
+    object.labels().get(LABEL).cloned()
+}

@@ -1,0 +1,272 @@
+//! `informer::SharedInformer` under test: pods typed, config maps dynamic, nodes as metadata only.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::Future,
+    pin::Pin,
+    time::Duration,
+};
+
+use informer::{
+    Deleted, EventHandler, Object, SharedInformer,
+    http::{HttpListWatch, Scope},
+    indexer::{IndexFn, Indexer},
+    processor::{HandlerOptions, HandlerRegistration},
+    reflector::ReflectorOptions,
+};
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube::{
+    api::{ApiResource, DynamicObject},
+    core::PartialObjectMeta,
+};
+use serde::de::DeserializeOwned;
+
+use super::{Subject, SubjectParts};
+use crate::{
+    plan::{HandlerPlan, LABEL, Selection},
+    trace::{Heard, Key, Member, Notified, Observation, Recorder, State},
+};
+
+/// The index by label that every informer here has.
+const INDEX: &str = "tier";
+
+/// Pods as `k8s_openapi`'s type.
+pub(super) fn pods(parts: SubjectParts<'_>) -> Box<dyn Subject> {
+    InformerSubject::<Pod>::boxed(parts, &())
+}
+
+/// Config maps as `DynamicObject`.
+pub(super) fn config_maps(parts: SubjectParts<'_>) -> Box<dyn Subject> {
+    let config_maps = ApiResource::erase::<k8s_openapi::api::core::v1::ConfigMap>(&());
+    InformerSubject::<DynamicObject>::boxed(parts, &config_maps)
+}
+
+/// Nodes as metadata only.
+pub(super) fn nodes(parts: SubjectParts<'_>) -> Box<dyn Subject> {
+    InformerSubject::<PartialObjectMeta<Node>>::boxed(parts, &())
+}
+
+struct InformerSubject<K> {
+    place: usize,
+    selection: Selection,
+    informer: SharedInformer<K>,
+    registrations: BTreeMap<usize, HandlerRegistration>,
+    recorder: Recorder,
+}
+
+// === impl InformerSubject ===
+
+impl<K> InformerSubject<K>
+where
+    K: kube::Resource + DeserializeOwned + Send + Sync + 'static,
+{
+    fn boxed(parts: SubjectParts<'_>, dynamic_type: &K::DynamicType) -> Box<dyn Subject> {
+        let plan = parts.plan;
+        let scope = match &plan.selection.namespace {
+            Some(namespace) => Scope::Namespace(namespace.clone()),
+            None => Scope::All,
+        };
+        let mut list_watch = HttpListWatch::<K>::new_with(parts.client, scope, dynamic_type);
+        if let Some(selector) = plan.selection.label_selector() {
+            list_watch = list_watch.with_labels(selector);
+        }
+        let mut options = ReflectorOptions::default();
+        options.page_size = Some(plan.page_size);
+        options.streaming_lists = plan.streaming_lists;
+        options.watch_timeout_min = Duration::from_secs(plan.watch_timeout_s);
+        options.seed = parts.seed;
+        let informer = SharedInformer::builder(list_watch)
+            .with_options(options)
+            .with_index(INDEX, IndexFn::by_label(LABEL))
+            .build()
+            .expect("the index has a name of its own");
+        Box::new(Self {
+            place: parts.informer,
+            selection: plan.selection.clone(),
+            informer,
+            registrations: BTreeMap::new(),
+            recorder: parts.recorder,
+        })
+    }
+}
+
+impl<K> Subject for InformerSubject<K>
+where
+    K: Send + Sync + 'static,
+{
+    fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    fn start(&mut self) {
+        self.informer.start();
+    }
+
+    fn join(&mut self, handler: usize, plan: &HandlerPlan) {
+        let mut options = HandlerOptions::default();
+        if let Some(resync_ms) = plan.resync_ms {
+            options = options.with_resync_period(Duration::from_millis(resync_ms));
+        }
+        let recording = RecordingHandler {
+            informer: self.place,
+            handler,
+            indexer: self.informer.indexer(),
+            recorder: self.recorder.clone(),
+            panic_every: plan.panic_every,
+            heard_count: 0,
+        };
+        let registration = self.informer.add_handler_with(recording, options);
+        self.registrations.insert(handler, registration);
+    }
+
+    fn leave(&mut self, handler: usize) {
+        self.registrations.remove(&handler);
+    }
+
+    fn has_synced(&self) -> bool {
+        self.informer.has_synced()
+    }
+
+    fn holds(&self) -> BTreeMap<Key, State> {
+        let objects = self.informer.indexer().list();
+        objects
+            .iter()
+            .map(|object| (key(object), state(object)))
+            .collect()
+    }
+
+    fn observe(&self) {
+        let indexer = self.informer.indexer();
+        let members = self.holds().into_iter();
+        self.recorder.record(Observation::Cached {
+            informer: self.place,
+            revision: indexer.resource_version().as_str().parse().ok(),
+            has_synced: self.informer.has_synced(),
+            members: members.map(|(key, state)| Member { key, state }).collect(),
+        });
+        for (index, text) in recount(&indexer) {
+            self.recorder.record(Observation::IndexDiffers {
+                informer: self.place,
+                index: index.to_owned(),
+                text,
+            });
+        }
+    }
+
+    fn stop(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>> {
+        Box::pin(async move {
+            self.informer.shutdown().await;
+            self.recorder.record(Observation::InformerStopped {
+                informer: self.place,
+                task_count: self.informer.task_count(),
+            });
+        })
+    }
+}
+
+/// Hears for the trace, and looks at the cache while it does.
+struct RecordingHandler<K> {
+    informer: usize,
+    handler: usize,
+    indexer: Indexer<K>,
+    recorder: Recorder,
+    panic_every: Option<u32>,
+    heard_count: u32,
+}
+
+// === impl RecordingHandler ===
+
+impl<K: Send + Sync + 'static> RecordingHandler<K> {
+    fn hear(&mut self, object_key: &informer::ObjectKey, heard: Heard) {
+        self.recorder.record(Observation::Notified(Notified {
+            informer: self.informer,
+            handler: self.handler,
+            key: object_key.to_string().into(),
+            heard,
+            cached: self.indexer.get(object_key).as_ref().map(state),
+        }));
+        self.heard_count += 1;
+        if self
+            .panic_every
+            .is_some_and(|every| self.heard_count.is_multiple_of(every))
+        {
+            // Not `panic!`: what a plan asks for is no news to whoever reads the process's standard error.
+            std::panic::resume_unwind(Box::new("a handler panics, as its plan says"));
+        }
+    }
+}
+
+impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
+    fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
+        let heard = Heard::Added {
+            new: state(object),
+            is_initial: in_initial_list,
+        };
+        self.hear(object.key(), heard);
+    }
+
+    fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
+        let heard = Heard::Updated {
+            old: state(old),
+            new: state(new),
+        };
+        self.hear(new.key(), heard);
+    }
+
+    fn on_delete(&mut self, deleted: &Deleted<K>) {
+        let heard = Heard::Deleted {
+            last: deleted.last_known().map(state),
+            is_tombstone: deleted.is_tombstone(),
+        };
+        self.hear(deleted.key(), heard);
+    }
+}
+
+fn key<K>(object: &Object<K>) -> Key {
+    object.key().to_string().into()
+}
+
+fn state<K>(object: &Object<K>) -> State {
+    State::from_wire(object.uid(), object.resource_version().as_str())
+}
+
+/// Counts the indexes anew, from the objects alone, and tells where they differ.
+fn recount<K>(indexer: &Indexer<K>) -> Vec<(&'static str, String)> {
+    let mut differences = Vec::new();
+    let mut want_tiers: BTreeMap<String, BTreeSet<Key>> = BTreeMap::new();
+    let mut want_namespaces: BTreeMap<String, BTreeSet<Key>> = BTreeMap::new();
+    for object in indexer.list() {
+        if let Some(tier) = object.labels().get(LABEL) {
+            want_tiers
+                .entry(tier.to_owned())
+                .or_default()
+                .insert(key(&object));
+        }
+        let namespace = object.key().namespace().to_owned();
+        want_namespaces
+            .entry(namespace)
+            .or_default()
+            .insert(key(&object));
+    }
+    let values = indexer.list_index_values(INDEX).unwrap_or_default();
+    let got_tiers: BTreeMap<String, BTreeSet<Key>> = values
+        .iter()
+        .map(|value| {
+            let found = indexer.by_index(INDEX, value).unwrap_or_default();
+            (value.to_string(), found.iter().map(key).collect())
+        })
+        .collect();
+    if want_tiers != got_tiers {
+        differences.push((INDEX, format!("want {want_tiers:?}, got {got_tiers:?}")));
+    }
+    for (namespace, want) in want_namespaces {
+        let got: BTreeSet<Key> = indexer.namespace(&namespace).iter().map(key).collect();
+        if want != got {
+            differences.push(("namespace", format!("want {want:?}, got {got:?}")));
+        }
+    }
+    if let Err(error) = indexer.recount() {
+        differences.push(("all", error.to_string()));
+    }
+    differences
+}

@@ -1,0 +1,155 @@
+//! The way between an informer's client and the server: counts requests, and records what crosses it.
+//!
+//! It changes nothing, with one exception: when requests come without end at one moment of simulated time, it answers no
+//! more, so that the run can end and say so.
+
+mod observe;
+mod body;
+
+use std::{
+    convert::Infallible,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use fakeserver::FakeServer;
+use futures::future::BoxFuture;
+use http::{HeaderValue, Request, Response, header};
+use kube::client::Body;
+use tower::{Service, ServiceExt};
+
+pub use self::body::ObservedBody;
+use self::observe::Exchange;
+use crate::trace::Recorder;
+
+/// How many requests an informer may send within one second of simulated time. Pages of a list are requests too.
+const REQUESTS_A_SECOND_MAX: u32 = 200;
+
+/// Numbers the requests of a run.
+#[derive(Clone, Debug, Default)]
+pub struct RequestNumbers(Arc<AtomicUsize>);
+
+/// One informer's way to the server, as the service under a `kube::Client`.
+#[derive(Clone, Debug)]
+pub struct Transport {
+    router: axum::Router,
+    line: Arc<Line>,
+}
+
+/// What all requests of one informer share.
+#[derive(Debug)]
+struct Line {
+    informer: usize,
+    user_agent: HeaderValue,
+    numbers: RequestNumbers,
+    recorder: Recorder,
+    meter: Mutex<Meter>,
+}
+
+/// Counts requests by the second.
+#[derive(Debug, Default)]
+struct Meter {
+    second: u64,
+    request_count: u32,
+}
+
+// === impl Transport ===
+
+impl Transport {
+    /// The way of an informer that names itself `user_agent`.
+    pub fn new(
+        server: &FakeServer,
+        informer: usize,
+        user_agent: &str,
+        numbers: RequestNumbers,
+        recorder: Recorder,
+    ) -> Self {
+        Self {
+            router: server.router(),
+            line: Arc::new(Line {
+                informer,
+                user_agent: HeaderValue::from_str(user_agent).expect("an informer's name"),
+                numbers,
+                recorder,
+                meter: Mutex::default(),
+            }),
+        }
+    }
+
+    /// A client that goes this way.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime: kube starts its connection task here.
+    pub fn into_client(self) -> kube::Client {
+        kube::Client::new(self, "default")
+    }
+}
+
+impl Service<Request<Body>> for Transport {
+    type Response = Response<ObservedBody>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        let line = Arc::clone(&self.line);
+        let headers = request.headers_mut();
+        headers.insert(header::USER_AGENT, line.user_agent.clone());
+        let mut exchange = Exchange::begin(&line, request.uri());
+        let router = self.router.clone();
+        Box::pin(async move {
+            if line.is_too_much() || line.recorder.is_tripped() {
+                return std::future::pending().await;
+            }
+            let response = match router.oneshot(request).await {
+                Ok(response) => response,
+                Err(never) => match never {},
+            };
+            exchange.answered(response.status().as_u16());
+            Ok(response.map(|body| ObservedBody::new(body, exchange)))
+        })
+    }
+}
+
+// === impl Line ===
+
+impl Line {
+    /// Counts a request; says so once there are too many.
+    fn is_too_much(&self) -> bool {
+        let second = self.recorder.elapsed().as_secs();
+        let mut meter = self.meter.lock().expect("no holder panics");
+        if meter.second != second {
+            *meter = Meter {
+                second,
+                request_count: 0,
+            };
+        }
+        meter.request_count += 1;
+        let is_too_much = meter.request_count > REQUESTS_A_SECOND_MAX;
+        drop(meter);
+        if is_too_much {
+            let informer = self.informer;
+            let limit = Duration::from_secs(1);
+            self.recorder.trip(format!(
+                "informer {informer} sent more than {REQUESTS_A_SECOND_MAX} requests within {limit:?}"
+            ));
+        }
+        is_too_much
+    }
+}
+
+// === impl RequestNumbers ===
+
+impl RequestNumbers {
+    fn next(&self) -> usize {
+        self.0.fetch_add(1, Ordering::Relaxed)
+    }
+}

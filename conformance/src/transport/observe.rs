@@ -1,0 +1,238 @@
+//! Reads what crosses the transport, as far as checkers need it.
+
+use http::Uri;
+use serde::Deserialize;
+
+use super::Line;
+use std::sync::Arc;
+
+use crate::trace::{Ending, Key, Member, Observation, RequestKind, State};
+
+/// One request and its answer, being observed.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    line: Arc<Line>,
+    request: usize,
+    is_watch: bool,
+    status: Option<u16>,
+    /// A line of a watch, or the body of a list, as far as it came.
+    held: Vec<u8>,
+    has_ended: bool,
+}
+
+/// The parts of a watch's event that are looked at.
+#[derive(Deserialize)]
+struct Event<'a> {
+    r#type: &'a str,
+    #[serde(borrow)]
+    object: Object<'a>,
+}
+
+#[derive(Deserialize)]
+struct Object<'a> {
+    #[serde(borrow, default)]
+    metadata: Metadata<'a>,
+    code: Option<u16>,
+}
+
+/// The parts of a list that are looked at.
+#[derive(Deserialize)]
+struct List<'a> {
+    #[serde(borrow)]
+    metadata: ListMetadata<'a>,
+    #[serde(borrow)]
+    items: Vec<Object<'a>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ListMetadata<'a> {
+    resource_version: &'a str,
+    r#continue: Option<&'a str>,
+}
+
+/// Names, uids and versions hold no characters that JSON escapes; annotations may.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    namespace: Option<&'a str>,
+    #[serde(default)]
+    name: &'a str,
+    #[serde(default)]
+    uid: &'a str,
+    #[serde(default)]
+    resource_version: &'a str,
+    annotations: Option<Annotations>,
+}
+
+#[derive(Deserialize)]
+struct Annotations {
+    #[serde(rename = "k8s.io/initial-events-end")]
+    initial_events_end: Option<String>,
+}
+
+// === impl Exchange ===
+
+impl Exchange {
+    /// Records a request.
+    pub(super) fn begin(line: &Arc<Line>, uri: &Uri) -> Self {
+        let request = line.numbers.next();
+        let kind = kind_of(uri.query().unwrap_or_default());
+        let is_watch = matches!(kind, RequestKind::Watch { .. });
+        line.recorder.record(Observation::Request {
+            informer: line.informer,
+            request,
+            kind,
+        });
+        Self {
+            line: Arc::clone(line),
+            request,
+            is_watch,
+            status: None,
+            held: Vec::new(),
+            has_ended: false,
+        }
+    }
+
+    /// Records the headers of the answer.
+    pub(super) fn answered(&mut self, status: u16) {
+        self.status = Some(status);
+        let request = self.request;
+        self.record(Observation::Answer { request, status });
+    }
+
+    /// Looks at a part of the body.
+    pub(super) fn brought(&mut self, data: &[u8]) {
+        if self.status != Some(200) {
+            return;
+        }
+        self.held.extend_from_slice(data);
+        if !self.is_watch {
+            return;
+        }
+        let held = std::mem::take(&mut self.held);
+        let mut rest = held.as_slice();
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            self.event(&rest[..end]);
+            rest = &rest[end + 1..];
+        }
+        self.held = rest.to_vec();
+    }
+
+    /// Records the end of the body, once.
+    pub(super) fn ended(&mut self, ending: Ending) {
+        if self.has_ended {
+            return;
+        }
+        self.has_ended = true;
+        if !self.is_watch && ending == Ending::Clean && self.status == Some(200) {
+            self.page();
+        }
+        let request = self.request;
+        self.record(Observation::Ended { request, ending });
+    }
+
+    fn event(&self, line: &[u8]) {
+        let request = self.request;
+        let Ok(Event { r#type, object }) = serde_json::from_slice(line) else {
+            return self.record(Observation::Garbled { request });
+        };
+        let kind = match r#type {
+            "ADDED" => "ADDED",
+            "MODIFIED" => "MODIFIED",
+            "DELETED" => "DELETED",
+            "BOOKMARK" => {
+                let annotations = object.metadata.annotations.as_ref();
+                let end = annotations.and_then(|found| found.initial_events_end.as_deref());
+                return self.record(Observation::Bookmark {
+                    request,
+                    revision: object.metadata.resource_version.parse().unwrap_or(0),
+                    ends_initial_events: end == Some("true"),
+                });
+            }
+            _ => {
+                let status = object.code.unwrap_or(0);
+                return self.record(Observation::ErrorEvent { request, status });
+            }
+        };
+        let member = object.member();
+        self.record(Observation::Frame {
+            request,
+            kind,
+            member,
+        });
+    }
+
+    fn page(&self) {
+        let request = self.request;
+        let observation = match serde_json::from_slice::<List<'_>>(&self.held) {
+            Ok(list) => Observation::Page {
+                request,
+                revision: list.metadata.resource_version.parse().unwrap_or(0),
+                has_more: list
+                    .metadata
+                    .r#continue
+                    .is_some_and(|token| !token.is_empty()),
+                members: list.items.iter().map(Object::member).collect(),
+            },
+            Err(_) => Observation::Garbled { request },
+        };
+        self.record(observation);
+    }
+
+    fn record(&self, observation: Observation) {
+        self.line.recorder.record(observation);
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.ended(Ending::Dropped);
+    }
+}
+
+// === impl Object ===
+
+impl Object<'_> {
+    fn member(&self) -> Member {
+        let Metadata {
+            namespace,
+            name,
+            uid,
+            resource_version,
+            ..
+        } = &self.metadata;
+        let key = match namespace {
+            Some(namespace) => Key::from(format!("{namespace}/{name}")),
+            None => Key::from(*name),
+        };
+        Member {
+            key,
+            state: State::from_wire(uid, resource_version),
+        }
+    }
+}
+
+fn kind_of(query: &str) -> RequestKind {
+    let parameter = |wanted: &str| {
+        query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .find(|(name, _)| *name == wanted)
+            .map(|(_, value)| value)
+    };
+    let revision = parameter("resourceVersion").unwrap_or_default().to_owned();
+    // As the API reads booleans: anything but these is true.
+    let is_set = |name| !matches!(parameter(name), None | Some("false" | "0"));
+    if is_set("watch") {
+        RequestKind::Watch {
+            revision,
+            is_streaming_list: is_set("sendInitialEvents"),
+        }
+    } else {
+        RequestKind::List {
+            revision,
+            is_continued: parameter("continue").is_some(),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What happens to the simulated cluster: creates, updates, label flips, deletions, by a client that no fault hits.
+
+use fakeserver::FakeServer;
+use serde_json::{Value, json};
+
+use crate::{
+    call::{self, Answer},
+    plan::{Action, LABEL, NAMESPACES, Operation, Resource, Tier},
+    trace::{Observation, Recorder},
+};
+
+/// How the workload names itself to the server.
+pub const CLIENT: &str = "workload";
+
+/// The finalizer that holds up deletions.
+const FINALIZER: &str = "conformance.example/hold";
+
+/// Performs operations and records the answers.
+#[derive(Debug)]
+pub struct Workload {
+    router: axum::Router,
+    recorder: Recorder,
+    operation_count: u64,
+}
+
+/// One request.
+struct Step {
+    method: &'static str,
+    path: String,
+    body: Option<Value>,
+}
+
+// === impl Workload ===
+
+impl Workload {
+    /// A workload on `server`.
+    pub fn new(server: &FakeServer, recorder: Recorder) -> Self {
+        Self {
+            router: server.router(),
+            recorder,
+            operation_count: 0,
+        }
+    }
+
+    /// Makes the namespaces that operations need.
+    ///
+    /// # Cancel safety
+    ///
+    /// Some of them may have been made.
+    pub async fn set_up(&mut self) {
+        for name in NAMESPACES {
+            let namespace =
+                json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+            let text = format!("create namespace {name}");
+            let step = Step::new("POST", "/api/v1/namespaces".to_owned(), Some(namespace));
+            self.perform_step(&text, step).await;
+        }
+    }
+
+    /// Does what `operation` says and records what the server answered.
+    ///
+    /// # Cancel safety
+    ///
+    /// The operation may have been done in part: a recreation may have become a deletion.
+    pub async fn perform(&mut self, operation: &Operation) {
+        let Operation {
+            resource,
+            slot,
+            action,
+            ..
+        } = *operation;
+        self.operation_count += 1;
+        let text = format!("{action:?} {}", path(resource, slot));
+        let metadata =
+            |field: &str, value: Value| patch(resource, slot, json!({"metadata": {field: value}}));
+        let step = match action {
+            Action::Create(tier) => create(resource, slot, tier),
+            Action::Relabel(tier) => metadata("labels", json!({LABEL: tier.value()})),
+            Action::Hold => metadata("finalizers", json!([FINALIZER])),
+            Action::Release => metadata("finalizers", Value::Null),
+            Action::Delete => delete(resource, slot),
+            Action::Recreate(tier) => {
+                self.perform_step(&text, delete(resource, slot)).await;
+                create(resource, slot, tier)
+            }
+            Action::Update => return self.update(&text, resource, slot).await,
+        };
+        self.perform_step(&text, step).await;
+    }
+
+    /// Reads an object and writes it back changed, as controllers do.
+    async fn update(&mut self, text: &str, resource: Resource, slot: u8) {
+        let read = Step::new("GET", path(resource, slot), None);
+        let answer = self.perform_step(text, read).await;
+        if answer.status != 200 {
+            return;
+        }
+        let Ok(mut object) = serde_json::from_slice::<Value>(&answer.body) else {
+            return;
+        };
+        object["metadata"]["annotations"]["operation"] = json!(self.operation_count.to_string());
+        let write = Step::new("PUT", path(resource, slot), Some(object));
+        self.perform_step(text, write).await;
+    }
+
+    async fn perform_step(&mut self, text: &str, step: Step) -> Answer {
+        let mut headers = vec![
+            ("user-agent".to_owned(), CLIENT.to_owned()),
+            ("accept".to_owned(), "application/json".to_owned()),
+        ];
+        if step.body.is_some() {
+            let kind = match step.method {
+                "PATCH" => "application/merge-patch+json",
+                _ => "application/json",
+            };
+            headers.push(("content-type".to_owned(), kind.to_owned()));
+        }
+        let body = step.body.map(|body| body.to_string().into_bytes());
+        let body = body.unwrap_or_default();
+        let response = call::open(&self.router, step.method, &step.path, &headers, body).await;
+        let answer = call::read(response).await;
+        self.recorder.record(Observation::Operation {
+            text: format!("{text}: {}", step.method),
+            status: answer.status,
+            revision: revision(&answer.body),
+        });
+        answer
+    }
+}
+
+// === impl Step ===
+
+impl Step {
+    fn new(method: &'static str, path: String, body: Option<Value>) -> Self {
+        Self { method, path, body }
+    }
+}
+
+fn path(resource: Resource, slot: u8) -> String {
+    format!("{}/{}", resource.collection(slot), resource.name(slot))
+}
+
+fn create(resource: Resource, slot: u8, tier: Tier) -> Step {
+    let mut object = json!({
+        "apiVersion": "v1",
+        "kind": resource.kind(),
+        "metadata": {"name": resource.name(slot)},
+    });
+    if let Some(namespace) = resource.namespace(slot) {
+        object["metadata"]["namespace"] = json!(namespace);
+    }
+    if let Some(value) = tier.value() {
+        object["metadata"]["labels"] = json!({LABEL: value});
+    }
+    match resource {
+        Resource::Pods => {
+            object["spec"] =
+                json!({"containers": [{"name": "main", "image": "example.com/app:1"}]});
+        }
+        Resource::ConfigMaps => object["data"] = json!({"key": "value"}),
+        Resource::Nodes => object["spec"] = json!({"podCIDR": format!("10.0.{slot}.0/24")}),
+    }
+    Step::new("POST", resource.collection(slot), Some(object))
+}
+
+fn patch(resource: Resource, slot: u8, patch: Value) -> Step {
+    Step::new("PATCH", path(resource, slot), Some(patch))
+}
+
+fn delete(resource: Resource, slot: u8) -> Step {
+    // No grace: there is no kubelet to end a pod.
+    let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0});
+    Step::new("DELETE", path(resource, slot), Some(options))
+}
+
+/// The version in an answer that is an object.
+fn revision(body: &[u8]) -> Option<u64> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    body["metadata"]["resourceVersion"].as_str()?.parse().ok()
+}
