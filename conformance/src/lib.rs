@@ -21,5 +21,9 @@ pub mod subjects;
 // Machinery.
 pub mod checkers;
 pub mod sim;
+pub mod summary;
+pub mod batch;
+#[doc(hidden)]
+pub mod cli;
 // The fake server against a real one.
 pub mod golden;

@@ -1,2 +1,9 @@
-//! The command line.
-fn main() {}
+//! Simulates clusters under faults and reports whether informers' caches converged.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    conformance::cli::Cli::parse().run()
+}

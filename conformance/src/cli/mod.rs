@@ -1,0 +1,68 @@
+//! The command line.
+
+mod sim;
+mod replay;
+mod report;
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use clap::{Parser, Subcommand};
+
+/// Proves that informers' caches converge to the server's state under faults.
+///
+/// Simulates clusters on a paused clock, each run from a seed: operations, faults, and informers that mirror the cluster.
+/// Checks after each run that every promise was kept.
+#[derive(Debug, Parser)]
+#[command(version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    sim: sim::Args,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Runs seeds and reports; what happens without a command.
+    #[command(after_help = EXAMPLES)]
+    Sim(sim::Args),
+    /// Runs one seed or one plan again and tells what was broken.
+    #[command(after_help = REPLAY_EXAMPLES)]
+    Replay(replay::Args),
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  conformance                          fresh seeds, for a little under a minute at most
+  conformance --seeds 200 --seed 7     the seeds 7 to 206
+  conformance --json report.json       the figures as JSON, too
+  conformance replay 7                 one seed again
+Exit status: 0 if every check held, 1 if one did not, 2 if the command line is wrong.";
+
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  conformance replay 7                           run seed 7 and tell what was broken
+  conformance replay 7 --trace trace.txt         write down all that was observed
+  conformance replay 7 --shrink smaller.json     find a smaller plan that fails, too
+  conformance replay --plan smaller.json         run a plan from a file";
+
+// === impl Cli ===
+
+impl Cli {
+    /// Does what was asked for and gives the exit status.
+    pub fn run(self) -> ExitCode {
+        match self.command {
+            None => self.sim.run(),
+            Some(Command::Sim(args)) => args.run(),
+            Some(Command::Replay(args)) => args.run(),
+        }
+    }
+}
+
+/// Writes to standard output. Nobody may be there to read: `conformance | head` is no failure.
+fn say(text: &str) {
+    let _ = io::stdout().write_all(text.as_bytes());
+}

@@ -1,0 +1,195 @@
+//! The figures of a batch, for people and for programs.
+
+use std::{fmt::Write, time::Duration};
+
+use comfy_table::{Cell, CellAlignment, Table, presets};
+use serde_json::json;
+
+use crate::{
+    batch::{Failure, Report},
+    trace::seconds,
+};
+
+/// How many broken promises of one seed are shown.
+const VIOLATIONS_SHOWN: usize = 8;
+
+/// The report as text, at most 80 columns wide but for what a checker says.
+pub(super) fn text(report: &Report, took: Duration) -> String {
+    let mut text = format!("{}\n", table(report, took));
+    for failure in &report.failures {
+        text.push_str(&failed(failure));
+    }
+    for seed in &report.stuck {
+        writeln!(
+            text,
+            "seed {seed} does not end\nreplay it: {}",
+            replay(*seed)
+        )
+        .expect(WRITES);
+    }
+    if report.is_good() {
+        text.push_str("every check held\n");
+    }
+    text
+}
+
+/// The report as JSON.
+pub(super) fn json(report: &Report) -> String {
+    let failures: Vec<_> = report
+        .failures
+        .iter()
+        .map(|failure| {
+            let violations: Vec<String> =
+                failure.violations.iter().map(ToString::to_string).collect();
+            json!({"seed": failure.seed, "violations": violations})
+        })
+        .collect();
+    let report = json!({
+        "good": report.is_good(),
+        "summary": report.summary,
+        "requests_per_fault": report.summary.requests_per_fault(),
+        "failures": failures,
+        "stuck": report.stuck,
+    });
+    format!("{report:#}\n")
+}
+
+/// What one seed broke, and how to see it again.
+pub(super) fn failed(failure: &Failure) -> String {
+    let mut text = format!("seed {} failed\n", failure.seed);
+    for violation in failure.violations.iter().take(VIOLATIONS_SHOWN) {
+        writeln!(text, "  {violation}").expect(WRITES);
+    }
+    let more = failure.violations.len().saturating_sub(VIOLATIONS_SHOWN);
+    if more > 0 {
+        writeln!(text, "  and {more} more").expect(WRITES);
+    }
+    writeln!(text, "replay it: {}", replay(failure.seed)).expect(WRITES);
+    text
+}
+
+fn replay(seed: crate::seed::Seed) -> String {
+    format!("cargo run --release -p conformance -- replay {seed}")
+}
+
+fn table(report: &Report, took: Duration) -> Table {
+    let summary = &report.summary;
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_FULL_CONDENSED)
+        .set_header(["figure", "value"]);
+    let mut row = |name: &str, value: String| {
+        table.add_row([
+            Cell::new(name),
+            Cell::new(value).set_alignment(CellAlignment::Right),
+        ]);
+    };
+    row("seeds", grouped(summary.run_count));
+    row("informers", grouped(summary.informer_count));
+    row(
+        "operations on the cluster",
+        grouped(summary.operation_count),
+    );
+    row("events watched", grouped(summary.event_count));
+    row(
+        "notifications to handlers",
+        grouped(summary.notification_count),
+    );
+    row("faults that had an effect", grouped(summary.fault_count()));
+    for (fault, count) in &summary.faults {
+        row(&format!("  {}", fault.replace('_', " ")), grouped(*count));
+    }
+    row(
+        "lists and watches requested",
+        grouped(summary.request_count),
+    );
+    row(
+        "requests per fault",
+        format!("{:.2}", summary.requests_per_fault()),
+    );
+    row("relists", grouped(summary.relist_count));
+    let slowest = Duration::from_millis(summary.slowest_convergence_ms);
+    row(
+        "slowest convergence, simulated",
+        format!("{} s", seconds(slowest)),
+    );
+    if let Some(seed) = summary.slowest_seed {
+        row("  of seed", seed.to_string());
+    }
+    let simulated = Duration::from_millis(summary.simulated_ms);
+    row(
+        "simulated time",
+        format!("{} h", grouped(simulated.as_secs() / 3_600)),
+    );
+    row("time taken", format!("{:.1} s", took.as_secs_f64()));
+    let failed = report.failures.len() + report.stuck.len();
+    row("seeds that broke a promise", grouped(failed as u64));
+    table
+}
+
+/// A number with its thousands apart.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+const WRITES: &str = "a string takes what is written";
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::{grouped, text};
+    use crate::{
+        batch::{Failure, Report},
+        checkers::{Finding, Violation},
+        seed::Seed,
+    };
+
+    #[test]
+    fn thousands_stand_apart() {
+        assert_eq!(
+            [0, 999, 1_000, 1_234_567].map(grouped),
+            ["0", "999", "1,000", "1,234,567"]
+        );
+    }
+
+    #[test]
+    fn a_failure_tells_what_differed_and_how_to_replay_it() {
+        let mut report = Report::default();
+        report.failures.push(Failure {
+            seed: Seed::new(42),
+            violations: vec![Violation {
+                checker: "convergence",
+                finding: Finding::whole("cache 0 lacks one/pod-1"),
+            }],
+        });
+        let text = text(&report, Duration::from_secs(1));
+        assert!(
+            text.contains("convergence: cache 0 lacks one/pod-1"),
+            "{text}"
+        );
+        assert!(
+            text.contains("cargo run --release -p conformance -- replay 42"),
+            "{text}"
+        );
+        assert!(!text.contains("every check held"), "{text}");
+    }
+
+    #[test]
+    fn a_good_report_fits_a_terminal() {
+        let text = text(&Report::default(), Duration::from_secs(1));
+        assert!(text.ends_with("every check held\n"), "{text}");
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
+    }
+}
