@@ -4,6 +4,7 @@
 //! - `reflector_converges`: a reflector ends up equal to a model of a server, whatever goes wrong before
 //! - `shared_informer`: what a shared informer promises, with two more of those rows
 //! - `shared_informer_converges`: the same of a shared informer and its handlers
+//! - `against_fakeserver`: every kind of type, over the client without sockets
 //! - `support`: a server that answers from a script, and a store that keeps what it is told
 
 mod support;
@@ -11,3 +12,4 @@ mod kube_runtime_rows;
 mod reflector_converges;
 mod shared_informer;
 mod shared_informer_converges;
+mod against_fakeserver;
