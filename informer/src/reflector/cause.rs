@@ -22,6 +22,9 @@ pub enum Cause {
     TimedOut,
     /// The server, or a proxy before it, cannot serve at the moment (502, 503, 504).
     Unavailable,
+    /// The server cannot read an object in its storage (reason `StoreReadError`). A watch that says so leaves that object's
+    /// deletion out, so that only a new state can tell.
+    Unreadable,
     /// The server failed (any other 5xx).
     ServerError,
     /// The server does not accept who asks, or does not know what is asked for (401, 403, 404 and other 4xx).
@@ -48,6 +51,7 @@ impl Cause {
             return Self::TooLargeVersion;
         }
         match error {
+            ListWatchError::Status(status) if status.reason == "StoreReadError" => Self::Unreadable,
             ListWatchError::Status(status) => Self::of_code(status.code),
             ListWatchError::Transport(_) => Self::Transport,
             ListWatchError::Refused(_) => Self::Refused,
@@ -94,6 +98,7 @@ impl fmt::Display for Cause {
             Self::Transport => "the connection failed",
             Self::TimedOut => "nothing came within the time limit",
             Self::Unavailable => "the server is unavailable",
+            Self::Unreadable => "the server cannot read its storage",
             Self::ServerError => "the server failed",
             Self::Denied => "the server denied the request",
             Self::Invalid => "the server does not accept the request",

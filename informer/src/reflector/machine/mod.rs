@@ -43,7 +43,7 @@
 //! | | a bookmark | advance |
 //! | | the end, a break or silence, after a second or with changes | open again at once; after three such within a second each, back off |
 //! | | the end at once with nothing | as any other failure |
-//! | | expired or too large | back off, acquire |
+//! | | expired, too large, or unreadable storage | back off, acquire |
 //! | | refused, throttled | back off, open again |
 //! | | unavailable, broken or silent at opening | back off, open again; acquire every fifth time |
 //! | | any other failure | back off, open again; acquire every second time |

@@ -120,7 +120,7 @@ impl Player {
     }
 }
 
-const CAUSES: [(&str, Cause); 13] = [
+const CAUSES: [(&str, Cause); 14] = [
     ("expired", Cause::Expired),
     ("too-large", Cause::TooLargeVersion),
     ("throttled", Cause::Throttled),
@@ -128,6 +128,7 @@ const CAUSES: [(&str, Cause); 13] = [
     ("transport", Cause::Transport),
     ("timed-out", Cause::TimedOut),
     ("unavailable", Cause::Unavailable),
+    ("unreadable", Cause::Unreadable),
     ("server", Cause::ServerError),
     ("denied", Cause::Denied),
     ("invalid", Cause::Invalid),
@@ -610,6 +611,17 @@ fn both_forms_of_410_lead_to_a_relist_at_the_last_version() {
         page 12 -> stage; commit 12; WATCH "12"
         fail expired -> report #2; wait 1.6s
         waited -> LIST "12"
+        "#,
+    );
+}
+
+#[test]
+fn storage_that_cannot_be_read_leads_to_a_relist_since_a_deletion_was_left_out() {
+    check_watching(
+        r#"
+        modified 9 -> deliver; read
+        fail unreadable -> report #1; wait 800ms
+        waited -> LIST "9"
         "#,
     );
 }

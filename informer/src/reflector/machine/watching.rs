@@ -92,7 +92,7 @@ impl Machine {
         // A stream that brought changes has only to be slowed down: the version it got to is sound.
         let has_changes = reading.is_some_and(Reading::has_changes);
         let retries_max = match failing.cause {
-            Cause::Expired | Cause::TooLargeVersion => Some(0),
+            Cause::Expired | Cause::TooLargeVersion | Cause::Unreadable => Some(0),
             Cause::Throttled | Cause::Refused => None,
             Cause::EndedEarly if has_changes => None,
             Cause::Unavailable | Cause::Transport | Cause::TimedOut => Some(4),
