@@ -52,13 +52,18 @@ where
     S: ReflectorStore<K>,
 {
     pub(super) fn new(reflector: Reflector<K, L, S>) -> Self {
+        let mut options = reflector.options;
+        options.seed = seed_for(
+            options.seed,
+            reflector.list_watch.resource().unwrap_or_default(),
+        );
         Self {
             list_watch: reflector.list_watch,
             store: reflector.store,
             known: reflector.known,
             observer: reflector.observer,
-            machine: Machine::new(reflector.options.clone()),
-            options: reflector.options,
+            machine: Machine::new(options.clone()),
+            options,
             effects: Vec::new(),
             staging: Staging::new(),
             stream: None,
@@ -302,6 +307,14 @@ where
         tracing::warn!(key = %error.key, rv = %error.resource_version, line, column, "cannot decode an object");
         self.observer.undecodable(error);
     }
+}
+
+/// The seed of one reflector: those of a program share the options' seed, and must not act in step (FNV-1a).
+fn seed_for(seed: u64, resource: &str) -> u64 {
+    let basis = seed ^ 0xcbf2_9ce4_8422_2325;
+    resource.bytes().fold(basis, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// The outcome of something with a time limit.

@@ -42,7 +42,8 @@ pub struct ReflectorOptions {
     pub healthy_after: Duration,
     /// The delays before something that failed is tried again.
     pub backoff: BackoffOptions,
-    /// The seed of all jitter. Equal seeds give equal delays: many programs against one server should have different ones.
+    /// The seed of all jitter. Equal seeds give equal delays for one resource: many copies of a program against one server
+    /// should have different ones.
     pub seed: u64,
 }
 

@@ -8,6 +8,7 @@ use std::{
 use tokio::{sync::Semaphore, time::Instant};
 use tokio_util::sync::CancellationToken;
 
+use super::seed_for;
 use crate::{
     fixtures::{self, Value, object},
     list_watch::{ListPage, ListWatchError, Status, WatchEvent, WatchRequest},
@@ -702,6 +703,13 @@ async fn a_stream_that_is_always_ready_leaves_the_thread_to_others() {
 }
 
 #[test]
+fn reflectors_of_different_resources_draw_different_jitter_from_one_seed() {
+    assert_eq!(seed_for(7, "pods"), seed_for(7, "pods"));
+    assert_ne!(seed_for(7, "pods"), seed_for(7, "nodes"));
+    assert_ne!(seed_for(7, "pods"), seed_for(8, "pods"));
+}
+
+#[test]
 fn causes_name_what_happened() {
     let status = |code, reason| ListWatchError::from(Status::new(code, reason, ""));
     let mut too_large = Status::new(
@@ -718,6 +726,7 @@ fn causes_name_what_happened() {
         (status(504, "Timeout"), Cause::Unavailable),
         (status(503, ""), Cause::Unavailable),
         (status(500, ""), Cause::ServerError),
+        (status(500, "StoreReadError"), Cause::Unreadable),
         (status(429, ""), Cause::Throttled),
         (status(401, ""), Cause::Denied),
         (status(404, ""), Cause::Denied),
