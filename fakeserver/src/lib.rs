@@ -21,6 +21,7 @@ mod resource;
 mod object;
 mod validation;
 mod registry;
+mod strategy;
 mod managed_fields;
 mod request;
 pub mod schema;

@@ -5,6 +5,13 @@ mod version;
 mod get;
 mod list;
 mod watch;
+mod write;
+mod create;
+mod update;
+mod patch;
+mod delete;
+mod delete_collection;
+mod namespaces;
 
 use axum::{
     body::Body,
@@ -15,7 +22,7 @@ use http::{HeaderMap, Method};
 pub(crate) use self::call::Call;
 use crate::{
     faults::RequestVerdict,
-    request::{ListOptions, Query, ResourcePath},
+    request::{ListOptions, Query, ResourcePath, read_body},
     server::Server,
     status::Status,
 };
@@ -66,9 +73,12 @@ pub(crate) async fn serve(
         Verb::Get => get::get(&call, &options).await,
         Verb::List => list::list(&call, &options).await,
         Verb::Watch => watch::watch(&call, facts, &options, ignores_watch_list).await,
-        Verb::Create | Verb::Update | Verb::Patch | Verb::Delete | Verb::DeleteCollection => {
-            drop(body);
-            Err(Status::method_not_allowed())
+        Verb::Create => create::create(&call, &read_body(body).await?),
+        Verb::Update => update::update(&call, &read_body(body).await?),
+        Verb::Patch => patch::patch(&call, &read_body(body).await?),
+        Verb::Delete => delete::delete(&call, &read_body(body).await?),
+        Verb::DeleteCollection => {
+            delete_collection::delete_collection(&call, &read_body(body).await?)
         }
     }
 }

@@ -37,17 +37,23 @@ pub(crate) async fn read_body(body: Body) -> Result<Bytes, Status> {
     }
 }
 
+/// Refuses an object that is not sent as JSON.
+pub(crate) fn check_object_type(headers: &HeaderMap) -> Result<(), Status> {
+    if matches!(media_type(headers), "" | "application/json") {
+        return Ok(());
+    }
+    let mut status = Status::unsupported_media_type(UNKNOWN_FORMAT);
+    status.details = None;
+    Err(status)
+}
+
 /// Parses an object of `resource`'s kind, or of `kind` where that is another one.
 ///
 /// `apiVersion` and `kind` may be missing, and are then the expected ones; a wrong one is an error.
 pub(crate) fn parse_object(
-    headers: &HeaderMap,
     bytes: &[u8],
     resource: &ResourceType,
 ) -> Result<Value, Status> {
-    if !matches!(media_type(headers), "" | "application/json") {
-        return Err(Status::unsupported_media_type(UNKNOWN_FORMAT));
-    }
     let kind = &*resource.kind;
     let mut object = match serde_json::from_slice::<Value>(bytes) {
         Ok(object @ Value::Object(_)) => object,
@@ -98,6 +104,31 @@ fn text_field(
              error: json: cannot unmarshal {} into Go struct field .{field} of type string",
             json_type(other),
         ))),
+    }
+}
+
+/// Parses the options of a delete, if there are any.
+pub(crate) fn parse_delete_options(
+    headers: &HeaderMap,
+    bytes: &[u8],
+) -> Result<Option<Value>, Status> {
+    const KIND: &str = "DeleteOptions";
+    if bytes.is_empty() {
+        return Ok(None);
+    }
+    check_object_type(headers)?;
+    match serde_json::from_slice::<Value>(bytes) {
+        Ok(options @ Value::Object(_)) => match options["kind"].as_str() {
+            None | Some("" | KIND) => Ok(Some(options)),
+            Some(_) => Err(Status::bad_request(format!(
+                "decoded object cannot be converted to {KIND}"
+            ))),
+        },
+        Ok(other) => Err(unrecognized(KIND, &not_an_object(&other), bytes)),
+        Err(error) => {
+            let error = syntax_error(bytes).unwrap_or_else(|| error.to_string());
+            Err(unrecognized(KIND, &error, bytes))
+        }
     }
 }
 

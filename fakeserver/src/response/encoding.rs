@@ -1,6 +1,7 @@
 //! How stored objects are shown to one client: under which kind, and how much of them.
 
 use bytes::{BufMut, Bytes, BytesMut};
+use serde_json::{Map, Value};
 
 use super::bookmark;
 use crate::{
@@ -71,6 +72,24 @@ impl Encoding {
         let mut bytes = BytesMut::with_capacity(self.size(object));
         self.put_object(&mut bytes, object);
         bytes.put_u8(b'\n');
+        bytes.freeze()
+    }
+
+    /// An object that is not stored as it is shown: of a write that was only tried, or one that is gone.
+    pub(crate) fn value(&self, object: &Value) -> Bytes {
+        let empty = Map::new();
+        let members = object.as_object().unwrap_or(&empty);
+        let mut bytes = BytesMut::from(&*self.object_head);
+        put_member(&mut bytes, "metadata", &object["metadata"]);
+        let is_shown = |name: &str| {
+            self.representation == Representation::Object
+                && !matches!(name, "kind" | "apiVersion" | "metadata")
+        };
+        for (name, value) in members.iter().filter(|(name, _)| is_shown(name)) {
+            bytes.put_u8(b',');
+            put_member(&mut bytes, name, value);
+        }
+        bytes.put_slice(b"}\n");
         bytes.freeze()
     }
 
@@ -182,6 +201,12 @@ impl Encoding {
         };
         self.object_head.len() + object + AROUND
     }
+}
+
+fn put_member(bytes: &mut BytesMut, name: &str, value: &Value) {
+    bytes.put_slice(Value::from(name).to_string().as_bytes());
+    bytes.put_u8(b':');
+    bytes.put_slice(value.to_string().as_bytes());
 }
 
 fn put_frame_head(bytes: &mut BytesMut, kind: &str) {

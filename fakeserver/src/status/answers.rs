@@ -186,10 +186,15 @@ impl Status {
     }
 
     pub(crate) fn body_too_large(limit_bytes: usize) -> Self {
+        Self::too_large(&format!("limit is {limit_bytes}"))
+    }
+
+    /// A request asks for more than one request may.
+    pub(crate) fn too_large(why: &str) -> Self {
         Self::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "RequestEntityTooLarge",
-            format!("Request entity too large: limit is {limit_bytes}"),
+            format!("Request entity too large: {why}"),
         )
         .with_details(Details::default())
     }

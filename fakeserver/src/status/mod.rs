@@ -1,10 +1,11 @@
 //! The API's answer to what cannot be done: a `Status`, word for word as a real server words it.
 
 mod answers;
+mod success;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::answers::Named;
+pub(crate) use self::{answers::Named, success::Success};
 
 use std::borrow::Cow;
 

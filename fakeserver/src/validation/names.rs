@@ -16,6 +16,10 @@ const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alpha
     start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is \
     '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
 
+const SERVICE: &str = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an \
+    alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for \
+    validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
+
 /// What is wrong with the value of a label.
 pub(crate) fn label_value_problems(value: &str) -> Vec<String> {
     let mut problems = Vec::new();
@@ -87,6 +91,19 @@ pub(crate) fn dns_label_problems(name: &str) -> Vec<String> {
     }
     if !is_word(name, is_dns_char) {
         problems.push(LABEL.to_owned());
+    }
+    problems
+}
+
+/// What is wrong with the name of a service: a DNS label that begins with a letter.
+pub(crate) fn service_name_problems(name: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    if name.len() > LABEL_MAX {
+        problems.push(too_long(LABEL_MAX));
+    }
+    let begins_with_letter = name.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
+    if !begins_with_letter || !is_word(name, is_dns_char) {
+        problems.push(SERVICE.to_owned());
     }
     problems
 }

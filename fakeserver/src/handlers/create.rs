@@ -1,0 +1,118 @@
+//! POST to a collection.
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::{
+    Call, namespaces,
+    write::{Outcome, remove},
+};
+use crate::{
+    request::WriteOptions,
+    response::Shape,
+    status::Status,
+    storage::Transaction,
+    validation::metadata_errors,
+};
+
+/// How long a generated name may be, without what is generated.
+const BASE_MAX_BYTES: usize = 58;
+/// How often another name is generated when one is taken.
+const NAMES_TRIED: usize = 8;
+
+/// What only the server sets.
+const SERVER_SET: [&str; 5] = [
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "selfLink",
+];
+
+/// Creates the object in `body`.
+pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = call.encoding(Shape::Object)?;
+    let options = WriteOptions::parse(&call.query, "CreateOptions")?;
+    let mut received = call.receive(body, options.field_validation)?;
+    call.place(&mut received.object)?;
+    let object = received.object;
+    let storage = &call.server.core.storage;
+    let outcome = storage.transact(|tx| create_in(call, tx, &options, object))?;
+    Ok(call.answer(StatusCode::CREATED, &encoding, &outcome, &received.warnings))
+}
+
+/// Creates `object`, which is in the namespace of the request.
+pub(super) fn create_in(
+    call: &Call<'_>,
+    tx: &mut Transaction<'_>,
+    options: &WriteOptions,
+    mut object: Value,
+) -> Result<Outcome, Status> {
+    let strategy = call.strategy();
+    let given_name = text(&object, "name").to_owned();
+    if let Some(namespace) = &call.path.namespace {
+        namespaces::check_accepts(tx, namespace, call.named(&given_name))?;
+    }
+    for field in SERVER_SET {
+        remove(&mut object["metadata"], field);
+    }
+    if !strategy.is_created_with_status() {
+        remove(&mut object, "status");
+        object = call.canonical(object);
+    }
+    strategy.set_defaults(&mut object);
+    call.record_managers(options, None, &mut object);
+    strategy.prepare_create(&mut object);
+
+    let core = &call.server.core;
+    object["metadata"]["uid"] = json!(core.entropy.uid().to_string());
+    object["metadata"]["creationTimestamp"] = json!(core.clock.now_text());
+    let prefix = text(&object, "generateName").to_owned();
+    let is_generated = given_name.is_empty() && !prefix.is_empty();
+    let tries = if is_generated { NAMES_TRIED } else { 1 };
+    for _ in 0..tries {
+        if is_generated {
+            let name = format!("{}{}", base(&prefix), core.entropy.name_suffix());
+            object["metadata"]["name"] = name.into();
+        }
+        let name = text(&object, "name");
+        let errors = metadata_errors(&strategy, &object["metadata"]);
+        if !errors.is_empty() {
+            return Err(call.invalid(name, &errors));
+        }
+        let version = text(&object, "resourceVersion");
+        if !matches!(version, "" | "0") {
+            return Err(Status::unclassified(
+                "resourceVersion should not be set on objects to be created",
+            ));
+        }
+        let key = call.key(name);
+        match tx.get(&key) {
+            None => {
+                remove(&mut object["metadata"], "resourceVersion");
+                return Ok(Call::store(tx, options, &key, object));
+            }
+            Some(existing) if !is_generated => {
+                let is_terminating =
+                    !existing.to_value()["metadata"]["deletionTimestamp"].is_null();
+                return Err(Status::already_exists(call.named(name), is_terminating));
+            }
+            Some(_) => {}
+        }
+    }
+    Err(Status::name_not_generated(call.named(text(&object, "name"))))
+}
+
+fn text<'a>(object: &'a Value, field: &str) -> &'a str {
+    object["metadata"][field].as_str().unwrap_or_default()
+}
+
+/// The part of a prefix that leaves room for what is generated.
+fn base(prefix: &str) -> &str {
+    let mut end = prefix.len().min(BASE_MAX_BYTES);
+    while !prefix.is_char_boundary(end) {
+        end -= 1;
+    }
+    &prefix[..end]
+}

@@ -1,0 +1,247 @@
+//! PUT of an object, and what it shares with a patch.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::{
+    Call,
+    create::create_in,
+    namespaces,
+    write::{Outcome, Received, remove},
+};
+use crate::{
+    request::WriteOptions,
+    response::Shape,
+    status::{FieldError, Named, Status},
+    storage::{ObjectKey, StoredObject, Transaction},
+    validation::{immutable_errors, metadata_errors, metadata_update_errors},
+};
+
+/// Where the next version of an object comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// It was sent as a whole: its uid is a condition.
+    Put,
+    Patch,
+}
+
+/// Replaces the object by the one in `body`.
+pub(super) fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = call.encoding(Shape::Object)?;
+    let options = WriteOptions::parse(&call.query, "UpdateOptions")?;
+    let mut received = call.receive(body, options.field_validation)?;
+    call.place(&mut received.object)?;
+    check_name(call, &received.object)?;
+    let Received { object, warnings } = received;
+    let (code, outcome) = call.server.core.storage.transact(|tx| {
+        let key = call.key(call.name());
+        match tx.get(&key) {
+            Some(existing) => {
+                let present = call.shown(&existing);
+                let outcome = replace(
+                    call,
+                    tx,
+                    &options,
+                    Existing {
+                        key,
+                        stored: existing,
+                        shown: present,
+                    },
+                    object,
+                    Source::Put,
+                )?;
+                Ok((StatusCode::OK, outcome))
+            }
+            None if call.strategy().creates_on_update() && call.subresource().is_empty() => {
+                let mut object = object;
+                remove(&mut object["metadata"], "resourceVersion");
+                let outcome = create_in(call, tx, &options, object)?;
+                Ok((StatusCode::CREATED, outcome))
+            }
+            None => Err(Status::not_found(call.named(call.name()))),
+        }
+    })?;
+    Ok(call.answer(code, &encoding, &outcome, &warnings))
+}
+
+/// The object must be the one that the path names.
+pub(super) fn check_name(call: &Call<'_>, object: &Value) -> Result<(), Status> {
+    let (said, name) = (
+        object["metadata"]["name"].as_str().unwrap_or_default(),
+        call.name(),
+    );
+    if said.is_empty() {
+        return Err(Status::bad_request(format!(
+            "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+        )));
+    }
+    if said != name {
+        return Err(Status::bad_request(format!(
+            "the name of the object ({said}) does not match the name on the URL ({name})"
+        )));
+    }
+    Ok(())
+}
+
+/// An object that a write finds.
+pub(super) struct Existing {
+    pub(super) key: ObjectKey,
+    pub(super) stored: Arc<StoredObject>,
+    /// As this version of its type shows it.
+    pub(super) shown: Value,
+}
+
+/// Makes `new` the next version of `existing`, as far as the endpoint allows.
+///
+/// What changes nothing is not written, and keeps its version. If the last finalizer of a deleted object is gone, so is
+/// the object.
+pub(super) fn replace(
+    call: &Call<'_>,
+    tx: &mut Transaction<'_>,
+    options: &WriteOptions,
+    existing: Existing,
+    mut new: Value,
+    source: Source,
+) -> Result<Outcome, Status> {
+    let Existing { key, stored, shown: old } = existing;
+    check_preconditions(call, &stored, &new, source)?;
+    let strategy = call.strategy();
+    strategy.reset_for_endpoint(call.subresource(), &old, &mut new);
+    if call.subresource().is_empty() {
+        strategy.set_defaults(&mut new);
+    }
+    keep_server_set(&old["metadata"], &mut new["metadata"]);
+    call.record_managers(options, Some(&old), &mut new);
+    let generation = old["metadata"]["generation"].as_i64();
+    if let Some(generation) = generation
+        && strategy.has_generation()
+        && strategy.is_next_generation(&old, &new)
+    {
+        new["metadata"]["generation"] = json!(generation + 1);
+    }
+
+    // A real server validates metadata twice on update, and so does this one: the causes tell.
+    let mut errors = metadata_update_errors(&old["metadata"], &new["metadata"]);
+    errors.extend(metadata_errors(&strategy, &new["metadata"]));
+    errors.extend(errors.clone());
+    errors.extend(immutable_errors(&call.resource, &old, &new));
+    if !errors.is_empty() {
+        return Err(call.invalid(call.name(), &errors));
+    }
+
+    new["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
+    if is_unchanged(&old, &new) {
+        return Ok(Outcome::Stored(stored));
+    }
+    if is_finished(call, &old, &new) {
+        if !options.is_dry_run {
+            tx.delete(&key);
+            if let Some(namespace) = key.namespace() {
+                namespaces::end_if_empty(tx, namespace);
+            }
+        }
+        return Ok(Outcome::Shown(new));
+    }
+    Ok(Call::store(tx, options, &key, new))
+}
+
+/// Whether the write was based on the present version of this very object.
+fn check_preconditions(
+    call: &Call<'_>,
+    stored: &StoredObject,
+    new: &Value,
+    source: Source,
+) -> Result<(), Status> {
+    let named = call.named(call.name());
+    let uid = new["metadata"]["uid"].as_str().unwrap_or_default();
+    if source == Source::Put && !uid.is_empty() && uid != stored.uid() {
+        let path = call.key(call.name());
+        return Err(Status::conflict(
+            named,
+            &format!(
+                "StorageError: invalid object, Code: 4, Key: /registry/{}/{path}, ResourceVersion: 0, \
+                 AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object meta: {}",
+                call.group_resource(),
+                stored.uid(),
+            ),
+        ));
+    }
+    let version = new["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+    let version = match version {
+        "" => 0,
+        text => text.parse::<u64>().map_err(|_| {
+            Status::unclassified(format!("strconv.ParseUint: parsing {text:?}: invalid syntax"))
+        })?,
+    };
+    if version == 0 {
+        return if call.strategy().requires_version() {
+            Err(version_required(named))
+        } else {
+            Ok(())
+        };
+    }
+    if version == stored.revision() {
+        Ok(())
+    } else {
+        Err(Status::stale(named))
+    }
+}
+
+/// The resource stands where its kind would, as a real server has it.
+fn version_required(named: Named<'_>) -> Status {
+    let error = FieldError::invalid(
+        "metadata.resourceVersion",
+        &json!(0),
+        "must be specified for an update",
+    );
+    Status::invalid(named.resource, named.group, named.name, &[error])
+}
+
+/// What a client leaves out or may not set stays as it was.
+fn keep_server_set(old: &Value, new: &mut Value) {
+    let Some(fields) = new.as_object_mut() else {
+        return;
+    };
+    let mut keep = |field: &str, is_forced: bool| match old.get(field) {
+        Some(value) if is_forced || fields.get(field).is_none_or(Value::is_null) => {
+            fields.insert(field.to_owned(), value.clone());
+        }
+        None if is_forced => {
+            fields.remove(field);
+        }
+        _ => {}
+    };
+    keep("uid", false);
+    keep("creationTimestamp", true);
+    keep("generation", true);
+    keep("selfLink", true);
+    keep("deletionTimestamp", old.get("deletionTimestamp").is_some());
+    keep("deletionGracePeriodSeconds", false);
+}
+
+/// Whether nothing differs but when managers were told to have written.
+fn is_unchanged(old: &Value, new: &Value) -> bool {
+    without_times(old) == without_times(new)
+}
+
+fn without_times(object: &Value) -> Value {
+    let mut object = object.clone();
+    let entries = object["metadata"]["managedFields"].as_array_mut();
+    for entry in entries.into_iter().flatten() {
+        remove(entry, "time");
+    }
+    object
+}
+
+/// Whether the object was only kept by finalizers that are gone now.
+fn is_finished(call: &Call<'_>, old: &Value, new: &Value) -> bool {
+    let is_empty = |list: &Value| list.as_array().is_none_or(Vec::is_empty);
+    let grace = &old["metadata"]["deletionGracePeriodSeconds"];
+    !old["metadata"]["deletionTimestamp"].is_null()
+        && grace.as_i64().unwrap_or_default() == 0
+        && is_empty(&new["metadata"]["finalizers"])
+        && (!call.strategy().is_namespace() || is_empty(&new["spec"]["finalizers"]))
+}

@@ -1,0 +1,220 @@
+//! What all writes share: reading the body, who writes, and how the outcome is answered.
+
+use std::sync::Arc;
+
+use axum::response::Response;
+use http::{HeaderValue, StatusCode, header};
+use serde_json::Value;
+
+use super::Call;
+use crate::{
+    managed_fields::{self, Manager, described},
+    request::{FieldValidation, WriteOptions, check_object_type, parse_object},
+    response::{Encoding, json},
+    schema::{self, StrictError},
+    status::{FieldError, Status},
+    storage::{ObjectKey, StoredObject, Transaction},
+    strategy::Strategy,
+};
+
+/// How long the name of a manager may be that is taken from the user agent.
+const MANAGER_MAX_BYTES: usize = 128;
+/// The manager of requests that do not say who they are from.
+const UNKNOWN_MANAGER: &str = "unknown";
+
+/// An object as a client sent it, in the form in which the server holds objects of its type.
+#[derive(Debug)]
+pub(super) struct Received {
+    pub(super) object: Value,
+    /// What the client should know about what it sent.
+    pub(super) warnings: Vec<String>,
+}
+
+/// What a write has come to.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    Stored(Arc<StoredObject>),
+    /// Nothing was stored: the object as it would be, or as it was when it went away.
+    Shown(Value),
+}
+
+// === impl Call ===
+
+impl Call<'_> {
+    pub(super) fn strategy(&self) -> Strategy<'_> {
+        Strategy::of(&self.resource)
+    }
+
+    /// Empty for the object itself.
+    pub(super) fn subresource(&self) -> &str {
+        self.path.subresource.as_deref().unwrap_or_default()
+    }
+
+    /// The name in the path.
+    pub(super) fn name(&self) -> &str {
+        self.path.name.as_deref().unwrap_or_default()
+    }
+
+    /// Reads the body of a request as an object of this type.
+    pub(super) fn receive(
+        &self,
+        bytes: &[u8],
+        validation: FieldValidation,
+    ) -> Result<Received, Status> {
+        check_object_type(self.headers)?;
+        let resource = &*self.resource;
+        parse_object(bytes, resource)?;
+        self.read(bytes, validation).map_err(|why| {
+            Status::bad_request(format!(
+                "{kind} in version {:?} cannot be handled as a {kind}: {why}",
+                &*resource.version,
+                kind = resource.kind,
+            ))
+        })
+    }
+
+    /// Reads `bytes` into the form in which objects of this type are held, or tells why they cannot be.
+    pub(super) fn read(
+        &self,
+        bytes: &[u8],
+        validation: FieldValidation,
+    ) -> Result<Received, String> {
+        let resource = &*self.resource;
+        let parsed = parse_object(bytes, resource).map_err(|status| status.message)?;
+        let Some(id) = schema::type_of_kind(&resource.group, &resource.version, &resource.kind)
+        else {
+            return Ok(Received {
+                object: parsed,
+                warnings: Vec::new(),
+            });
+        };
+        let decoded = schema::decode(id, bytes).map_err(|error| error.to_string())?;
+        let mut object = decoded.value;
+        object["kind"] = resource.kind.to_string().into();
+        object["apiVersion"] = resource.api_version().into();
+        let strict = match validation {
+            FieldValidation::Ignore => Vec::new(),
+            _ => decoded.strict,
+        };
+        let warnings: Vec<String> = strict.iter().map(StrictError::to_string).collect();
+        if validation == FieldValidation::Strict && !warnings.is_empty() {
+            return Err(format!("strict decoding error: {}", warnings.join(", ")));
+        }
+        Ok(Received { object, warnings })
+    }
+
+    /// Fills in what every object of this type has, and leaves out what says nothing.
+    pub(super) fn canonical(&self, object: Value) -> Value {
+        let resource = &*self.resource;
+        match schema::type_of_kind(&resource.group, &resource.version, &resource.kind) {
+            Some(id) => schema::canonical(schema::types(), id, object),
+            None => object,
+        }
+    }
+
+    /// Puts an object that says no namespace into that of the request, and refuses one that says another.
+    pub(super) fn place(&self, object: &mut Value) -> Result<(), Status> {
+        let metadata = &mut object["metadata"];
+        let said = metadata["namespace"].as_str().unwrap_or_default();
+        match self.path.namespace.as_deref() {
+            Some(namespace) if said.is_empty() => metadata["namespace"] = namespace.into(),
+            Some(namespace) if said != namespace => {
+                return Err(Status::bad_request(
+                    "the namespace of the provided object does not match the namespace sent on the request",
+                ));
+            }
+            Some(_) => {}
+            None => remove(metadata, "namespace"),
+        }
+        Ok(())
+    }
+
+    /// What is stored, as this version of the type shows it.
+    pub(super) fn shown(&self, stored: &StoredObject) -> Value {
+        let mut object = stored.to_value();
+        object["kind"] = self.resource.kind.to_string().into();
+        object["apiVersion"] = self.resource.api_version().into();
+        object
+    }
+
+    /// Records who owns what, now that `new` replaces `old`.
+    pub(super) fn record_managers(
+        &self,
+        options: &WriteOptions,
+        old: Option<&Value>,
+        new: &mut Value,
+    ) {
+        let api_version = self.resource.api_version();
+        let manager = Manager {
+            name: self.manager(options),
+            api_version: &api_version,
+            subresource: self.subresource(),
+        };
+        let described = described(&api_version, &self.resource.kind);
+        let now = self.server.core.clock.now_text();
+        managed_fields::record_update(old, new, described, &manager, &now);
+    }
+
+    fn manager<'b>(&'b self, options: &'b WriteOptions) -> &'b str {
+        let named = options.field_manager.as_str();
+        let agent = self.client();
+        let is_name = |name: &str| {
+            !name.is_empty()
+                && name.len() <= MANAGER_MAX_BYTES
+                && !name.chars().any(char::is_control)
+        };
+        [named, agent]
+            .into_iter()
+            .find(|name| is_name(name))
+            .unwrap_or(UNKNOWN_MANAGER)
+    }
+
+    /// The object does not pass validation.
+    pub(super) fn invalid(&self, name: &str, errors: &[FieldError]) -> Status {
+        Status::invalid(&self.resource.kind, &self.resource.group, name, errors)
+    }
+
+    /// Stores `object`, unless the write is only tried.
+    pub(super) fn store(
+        tx: &mut Transaction<'_>,
+        options: &WriteOptions,
+        key: &ObjectKey,
+        object: Value,
+    ) -> Outcome {
+        if options.is_dry_run {
+            Outcome::Shown(object)
+        } else {
+            Outcome::Stored(tx.put(key, object))
+        }
+    }
+
+    /// The answer to a write that went well.
+    pub(super) fn answer(
+        &self,
+        code: StatusCode,
+        encoding: &Encoding,
+        outcome: &Outcome,
+        warnings: &[String],
+    ) -> Response {
+        let body = match outcome {
+            Outcome::Stored(object) => encoding.object(object),
+            Outcome::Shown(object) => encoding.value(object),
+        };
+        let mut response = json(body, self.is_pretty());
+        *response.status_mut() = code;
+        for warning in warnings {
+            let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
+            if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
+                response.headers_mut().append(header::WARNING, value);
+            }
+        }
+        response
+    }
+}
+
+/// Takes a field out of an object.
+pub(super) fn remove(object: &mut Value, field: &str) {
+    if let Some(object) = object.as_object_mut() {
+        object.remove(field);
+    }
+}

@@ -1,0 +1,287 @@
+//! How the types differ in their life cycle: what their names look like, what counts as a generation, what may be left out.
+
+use serde_json::{Value, json};
+
+use crate::{
+    resource::ResourceType,
+    validation::names::{
+        dns_label_problems, path_segment_problems, service_name_problems, subdomain_problems,
+    },
+};
+
+/// The rules of one type. A type that is not named anywhere follows the common ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Strategy<'a> {
+    resource: &'a ResourceType,
+}
+
+// === impl Strategy ===
+
+impl<'a> Strategy<'a> {
+    pub(crate) fn of(resource: &'a ResourceType) -> Self {
+        Self { resource }
+    }
+
+    fn id(&self) -> (&str, &str) {
+        (&self.resource.group, &self.resource.plural)
+    }
+
+    pub(crate) fn is_namespace(&self) -> bool {
+        self.id() == ("", "namespaces")
+    }
+
+    pub(crate) fn is_pod(&self) -> bool {
+        self.id() == ("", "pods")
+    }
+
+    /// What is wrong with a name, apart from its length once something is appended.
+    pub(crate) fn name_problems(&self, name: &str) -> Vec<String> {
+        match self.id() {
+            ("", "namespaces") => dns_label_problems(name),
+            ("", "services") => service_name_problems(name),
+            ("rbac.authorization.k8s.io", _) => path_segment_problems(name),
+            _ => subdomain_problems(name),
+        }
+    }
+
+    /// Whether objects count their generations.
+    pub(crate) fn has_generation(&self) -> bool {
+        match self.id() {
+            ("", "pods" | "replicationcontrollers" | "podtemplates")
+            | (
+                "admissionregistration.k8s.io"
+                | "apiextensions.k8s.io"
+                | "batch"
+                | "flowcontrol.apiserver.k8s.io"
+                | "policy",
+                _,
+            ) => true,
+            ("apps", plural) => plural != "controllerrevisions",
+            ("networking.k8s.io", plural) => {
+                matches!(plural, "ingresses" | "ingressclasses" | "networkpolicies")
+            }
+            ("discovery.k8s.io", plural) => plural == "endpointslices",
+            ("scheduling.k8s.io", plural) => plural == "priorityclasses",
+            _ => false,
+        }
+    }
+
+    /// Whether what `new` wants differs from what `old` wanted.
+    pub(crate) fn is_next_generation(&self, old: &Value, new: &Value) -> bool {
+        let is_part_of_it = |name: &str| {
+            !matches!(name, "kind" | "apiVersion" | "metadata" | "status")
+        };
+        let wanted = |object: &Value| -> Vec<(String, Value)> {
+            let members = object.as_object().into_iter().flatten();
+            members
+                .filter(|(name, _)| is_part_of_it(name))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect()
+        };
+        let counts_annotations = self.id() == ("apps", "deployments");
+        wanted(old) != wanted(new)
+            || (counts_annotations
+                && old["metadata"]["annotations"] != new["metadata"]["annotations"])
+    }
+
+    /// Whether an update of an object that is not there creates it.
+    pub(crate) fn creates_on_update(&self) -> bool {
+        matches!(
+            self.id(),
+            (
+                "coordination.k8s.io",
+                "leases" | "leasecandidates"
+            ) | (
+                "",
+                "events" | "limitranges" | "services" | "endpoints"
+            ) | ("events.k8s.io", "events")
+                | ("rbac.authorization.k8s.io", _)
+                | ("node.k8s.io", "runtimeclasses")
+        )
+    }
+
+    /// Whether an update has to say which version it is based on.
+    pub(crate) fn requires_version(&self) -> bool {
+        matches!(
+            self.id(),
+            ("coordination.k8s.io", "leases")
+                | (
+                    "apiextensions.k8s.io"
+                        | "admissionregistration.k8s.io"
+                        | "apiregistration.k8s.io"
+                        | "internal.apiserver.k8s.io",
+                    _
+                )
+                | ("policy", "poddisruptionbudgets")
+                | (
+                    "storage.k8s.io",
+                    "volumeattachments" | "csidrivers" | "csinodes" | "csistoragecapacities"
+                )
+                | ("node.k8s.io", "runtimeclasses")
+        )
+    }
+
+    /// Whether a delete answers with the object, and not only with that it went well.
+    pub(crate) fn returns_deleted(&self) -> bool {
+        matches!(
+            self.id(),
+            (
+                "",
+                "pods"
+                    | "services"
+                    | "serviceaccounts"
+                    | "persistentvolumes"
+                    | "persistentvolumeclaims"
+                    | "resourcequotas"
+                    | "podtemplates"
+                    | "namespaces"
+            ) | (
+                "storage.k8s.io",
+                "storageclasses"
+                    | "volumeattachments"
+                    | "volumeattributesclasses"
+                    | "csidrivers"
+                    | "csinodes"
+            ) | ("resource.k8s.io", _)
+        )
+    }
+
+    /// Whether its deletion may wait for what it owns: events own nothing.
+    pub(crate) fn is_garbage_collected(&self) -> bool {
+        !matches!(self.id(), ("" | "events.k8s.io", "events"))
+    }
+
+    /// Whether a write to `status` may also change metadata.
+    pub(crate) fn status_writes_metadata(&self) -> bool {
+        matches!(self.id(), ("", "pods" | "nodes"))
+    }
+
+    /// Whether what a client creates may bring a status: kubelets register nodes with theirs.
+    pub(crate) fn is_created_with_status(&self) -> bool {
+        !self.resource.has_status() || self.id() == ("", "nodes")
+    }
+
+    /// Sets what a client may leave out, before it is known who owns which field.
+    pub(crate) fn set_defaults(&self, object: &mut Value) {
+        match self.id() {
+            ("", "namespaces") => {
+                let name = object["metadata"]["name"].as_str().unwrap_or_default();
+                if !name.is_empty() {
+                    let label = json!(name);
+                    object["metadata"]["labels"]["kubernetes.io/metadata.name"] = label;
+                }
+            }
+            ("", "secrets") if object["type"].as_str().unwrap_or_default().is_empty() => {
+                object["type"] = json!("Opaque");
+            }
+            _ => {}
+        }
+    }
+
+    /// Sets what the server begins an object with, and nobody owns.
+    pub(crate) fn prepare_create(&self, object: &mut Value) {
+        match self.id() {
+            ("", "namespaces") => {
+                let finalizers = &mut object["spec"]["finalizers"];
+                let is_there = finalizers.as_array().is_some_and(|finalizers| {
+                    finalizers.iter().any(|finalizer| finalizer == "kubernetes")
+                });
+                if !is_there {
+                    let mut all = finalizers.as_array().cloned().unwrap_or_default();
+                    all.push(json!("kubernetes"));
+                    *finalizers = all.into();
+                }
+                object["status"] = json!({"phase": "Active"});
+            }
+            ("", "pods") => {
+                object["status"] = json!({"phase": "Pending", "qosClass": qos_class(object)});
+            }
+            ("", "persistentvolumes" | "persistentvolumeclaims") => {
+                object["status"] = json!({"phase": "Pending"});
+            }
+            _ => {}
+        }
+        if self.has_generation() {
+            object["metadata"]["generation"] = json!(1);
+        }
+    }
+
+    /// Takes back what may not be written through this endpoint: all but the status through `status`, and so on.
+    pub(crate) fn reset_for_endpoint(&self, subresource: &str, old: &Value, new: &mut Value) {
+        match subresource {
+            "" => {
+                if self.resource.has_status() {
+                    copy(old, new, "status");
+                }
+                if self.is_namespace() {
+                    copy(&old["spec"], &mut new["spec"], "finalizers");
+                }
+            }
+            "finalize" => {
+                let finalizers = new["spec"]["finalizers"].take();
+                restore(old, new);
+                let has_some = finalizers.as_array().is_some_and(|all| !all.is_empty());
+                set_or_remove(&mut new["spec"], "finalizers", has_some.then_some(finalizers));
+            }
+            _ => {
+                let status = new.get("status").cloned();
+                let metadata = self
+                    .status_writes_metadata()
+                    .then(|| new["metadata"].take());
+                restore(old, new);
+                set_or_remove(new, "status", status);
+                if let Some(metadata) = metadata {
+                    new["metadata"] = metadata;
+                }
+            }
+        }
+    }
+}
+
+/// Makes `new` what `old` is, but for the version that it was based on and the managers that it brings.
+fn restore(old: &Value, new: &mut Value) {
+    let version = new["metadata"].get("resourceVersion").cloned();
+    *new = old.clone();
+    set_or_remove(&mut new["metadata"], "resourceVersion", version);
+}
+
+fn copy(from: &Value, to: &mut Value, field: &str) {
+    set_or_remove(to, field, from.get(field).cloned());
+}
+
+fn set_or_remove(object: &mut Value, field: &str, value: Option<Value>) {
+    match (object.as_object_mut(), value) {
+        (Some(object), Some(value)) => {
+            object.insert(field.to_owned(), value);
+        }
+        (Some(object), None) => {
+            object.remove(field);
+        }
+        (None, Some(value)) => *object = json!({ field: value }),
+        (None, None) => {}
+    }
+}
+
+/// How likely a pod is to be evicted, by what its containers ask for.
+fn qos_class(pod: &Value) -> &'static str {
+    let containers = ["containers", "initContainers"]
+        .iter()
+        .filter_map(|list| pod["spec"][*list].as_array())
+        .flatten();
+    let mut asks = false;
+    let mut is_guaranteed = true;
+    for container in containers {
+        let resources = &container["resources"];
+        for resource in ["cpu", "memory"] {
+            let limit = &resources["limits"][resource];
+            let request = &resources["requests"][resource];
+            asks |= !limit.is_null() || !request.is_null();
+            is_guaranteed &= !limit.is_null() && (request.is_null() || request == limit);
+        }
+    }
+    match (asks, is_guaranteed) {
+        (false, _) => "BestEffort",
+        (true, true) => "Guaranteed",
+        (true, false) => "Burstable",
+    }
+}
