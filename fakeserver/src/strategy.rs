@@ -68,9 +68,8 @@ impl<'a> Strategy<'a> {
 
     /// Whether what `new` wants differs from what `old` wanted.
     pub(crate) fn is_next_generation(&self, old: &Value, new: &Value) -> bool {
-        let is_part_of_it = |name: &str| {
-            !matches!(name, "kind" | "apiVersion" | "metadata" | "status")
-        };
+        let is_part_of_it =
+            |name: &str| !matches!(name, "kind" | "apiVersion" | "metadata" | "status");
         let wanted = |object: &Value| -> Vec<(String, Value)> {
             let members = object.as_object().into_iter().flatten();
             members
@@ -88,13 +87,9 @@ impl<'a> Strategy<'a> {
     pub(crate) fn creates_on_update(&self) -> bool {
         matches!(
             self.id(),
-            (
-                "coordination.k8s.io",
-                "leases" | "leasecandidates"
-            ) | (
-                "",
-                "events" | "limitranges" | "services" | "endpoints"
-            ) | ("events.k8s.io", "events")
+            ("coordination.k8s.io", "leases" | "leasecandidates")
+                | ("", "events" | "limitranges" | "services" | "endpoints")
+                | ("events.k8s.io", "events")
                 | ("rbac.authorization.k8s.io", _)
                 | ("node.k8s.io", "runtimeclasses")
         )
@@ -221,7 +216,11 @@ impl<'a> Strategy<'a> {
                 let finalizers = new["spec"]["finalizers"].take();
                 restore(old, new);
                 let has_some = finalizers.as_array().is_some_and(|all| !all.is_empty());
-                set_or_remove(&mut new["spec"], "finalizers", has_some.then_some(finalizers));
+                set_or_remove(
+                    &mut new["spec"],
+                    "finalizers",
+                    has_some.then_some(finalizers),
+                );
             }
             _ => {
                 let status = new.get("status").cloned();

@@ -9,10 +9,7 @@ use super::{
     write::{Outcome, remove},
 };
 use crate::{
-    request::WriteOptions,
-    response::Shape,
-    status::Status,
-    storage::Transaction,
+    request::WriteOptions, response::Shape, status::Status, storage::Transaction,
     validation::metadata_errors,
 };
 
@@ -101,7 +98,9 @@ pub(super) fn create_in(
             Some(_) => {}
         }
     }
-    Err(Status::name_not_generated(call.named(text(&object, "name"))))
+    Err(Status::name_not_generated(
+        call.named(text(&object, "name")),
+    ))
 }
 
 fn text<'a>(object: &'a Value, field: &str) -> &'a str {

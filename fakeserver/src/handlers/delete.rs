@@ -83,7 +83,9 @@ pub(super) fn delete_in(
     check_preconditions(call, options, existing)?;
     let now = call.server.core.clock.now();
     if call.strategy().is_namespace() {
-        let is_held = old["spec"]["finalizers"].as_array().is_some_and(|all| !all.is_empty());
+        let is_held = old["spec"]["finalizers"]
+            .as_array()
+            .is_some_and(|all| !all.is_empty());
         if is_held {
             let mut new = old.clone();
             namespaces::mark_terminating(&mut new, &call.server.core.clock.now_text());
@@ -237,7 +239,9 @@ fn finalizers_for(propagation: Option<Propagation>, object: &Value) -> Vec<Strin
     };
     let wanted = [(ORPHAN, orphans), (FOREGROUND, waits)];
     let is_kept = |finalizer: &String| ![ORPHAN, FOREGROUND].contains(&finalizer.as_str());
-    let is_same = wanted.iter().all(|(name, is_wanted)| has(name) == *is_wanted);
+    let is_same = wanted
+        .iter()
+        .all(|(name, is_wanted)| has(name) == *is_wanted);
     if is_same {
         return present;
     }
@@ -245,7 +249,12 @@ fn finalizers_for(propagation: Option<Propagation>, object: &Value) -> Vec<Strin
         .iter()
         .filter(|(_, is_wanted)| *is_wanted)
         .map(|(name, _)| (*name).to_owned());
-    present.iter().filter(|f| is_kept(f)).cloned().chain(added).collect()
+    present
+        .iter()
+        .filter(|f| is_kept(f))
+        .cloned()
+        .chain(added)
+        .collect()
 }
 
 /// How long a pod may take to stop.
@@ -255,7 +264,10 @@ enum Grace {
     None,
     /// It is stopping already, and this delete would not make it stop earlier.
     Pending,
-    Seconds { deadline: Timestamp, seconds: i64 },
+    Seconds {
+        deadline: Timestamp,
+        seconds: i64,
+    },
 }
 
 // === impl Grace ===
@@ -264,7 +276,9 @@ impl Grace {
     fn of_pod(pod: &Value, options: &DeleteOptions, now: Timestamp) -> Self {
         let metadata = &pod["metadata"];
         if let Some(deleted) = metadata["deletionTimestamp"].as_str() {
-            let left = metadata["deletionGracePeriodSeconds"].as_i64().unwrap_or_default();
+            let left = metadata["deletionGracePeriodSeconds"]
+                .as_i64()
+                .unwrap_or_default();
             return match options.grace_period_seconds {
                 _ if left == 0 => Self::None,
                 Some(asked) if asked < left => Self::shortened(deleted, left, asked.max(0)),
@@ -272,8 +286,13 @@ impl Grace {
             };
         }
         let spec = &pod["spec"];
-        let is_running = spec["nodeName"].as_str().is_some_and(|node| !node.is_empty())
-            && !matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed"));
+        let is_running = spec["nodeName"]
+            .as_str()
+            .is_some_and(|node| !node.is_empty())
+            && !matches!(
+                pod["status"]["phase"].as_str(),
+                Some("Succeeded" | "Failed")
+            );
         let asked = options
             .grace_period_seconds
             .or_else(|| spec["terminationGracePeriodSeconds"].as_i64())
@@ -303,6 +322,8 @@ impl Grace {
 
 /// In whole seconds, as objects write times.
 fn after(time: Timestamp, seconds: i64) -> Timestamp {
-    let moved = time.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
+    let moved = time
+        .checked_add(SignedDuration::from_secs(seconds))
+        .unwrap_or(Timestamp::MAX);
     Timestamp::from_second(moved.as_second()).unwrap_or(moved)
 }

@@ -48,7 +48,9 @@ pub(super) fn check_accepts(
     cause.field = "metadata.namespace".into();
     Err(Status::forbidden(
         object,
-        &format!("unable to create new content in namespace {namespace} because it is being terminated"),
+        &format!(
+            "unable to create new content in namespace {namespace} because it is being terminated"
+        ),
         vec![cause],
     ))
 }

@@ -136,7 +136,9 @@ fn apply_operations(object: &mut Value, operations: &[Value]) -> Result<(), Stat
 
 /// Whether `path` leads to a member that its object does not have: it can be replaced all the same.
 fn is_absent_member(object: &Value, path: &str) -> bool {
-    let parent = path.rsplit_once('/').and_then(|(parent, _)| object.pointer(parent));
+    let parent = path
+        .rsplit_once('/')
+        .and_then(|(parent, _)| object.pointer(parent));
     parent.is_some_and(Value::is_object) && object.pointer(path).is_none()
 }
 

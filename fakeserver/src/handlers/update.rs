@@ -106,7 +106,11 @@ pub(super) fn replace(
     mut new: Value,
     source: Source,
 ) -> Result<Outcome, Status> {
-    let Existing { key, stored, shown: old } = existing;
+    let Existing {
+        key,
+        stored,
+        shown: old,
+    } = existing;
     check_preconditions(call, &stored, &new, source)?;
     let strategy = call.strategy();
     strategy.reset_for_endpoint(call.subresource(), &old, &mut new);
@@ -169,11 +173,15 @@ fn check_preconditions(
             ),
         ));
     }
-    let version = new["metadata"]["resourceVersion"].as_str().unwrap_or_default();
+    let version = new["metadata"]["resourceVersion"]
+        .as_str()
+        .unwrap_or_default();
     let version = match version {
         "" => 0,
         text => text.parse::<u64>().map_err(|_| {
-            Status::unclassified(format!("strconv.ParseUint: parsing {text:?}: invalid syntax"))
+            Status::unclassified(format!(
+                "strconv.ParseUint: parsing {text:?}: invalid syntax"
+            ))
         })?,
     };
     if version == 0 {

@@ -16,7 +16,7 @@ fn writes(name: &str) -> Manager<'_> {
     }
 }
 
-fn config_map(data: Value) -> Value {
+fn config_map(data: &Value) -> Value {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "uid": "u"}, "data": data})
 }
 
@@ -25,7 +25,7 @@ fn owners(writes_of: &[(&str, Value)]) -> Value {
     let schema = described("v1", "ConfigMap");
     let mut before: Option<Value> = None;
     for (manager, data) in writes_of {
-        let mut after = config_map(data.clone());
+        let mut after = config_map(data);
         record_update(before.as_ref(), &mut after, schema, &writes(manager), NOW);
         before = Some(after);
     }
@@ -137,7 +137,7 @@ fn a_manager_of_nothing_is_not_listed() {
 
 #[test]
 fn an_object_without_managers_stays_without() {
-    let mut after = config_map(json!({"k": "1"}));
+    let mut after = config_map(&json!({"k": "1"}));
     let before =
         json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "uid": "u"}});
     record_update(
@@ -153,12 +153,12 @@ fn an_object_without_managers_stays_without() {
 #[test]
 fn a_write_that_changes_nothing_leaves_the_time() {
     let schema = described("v1", "ConfigMap");
-    let mut first = config_map(json!({"k": "1"}));
+    let mut first = config_map(&json!({"k": "1"}));
     record_update(None, &mut first, schema, &writes("m"), NOW);
-    let mut again = config_map(json!({"k": "1"}));
+    let mut again = config_map(&json!({"k": "1"}));
     record_update(Some(&first), &mut again, schema, &writes("m"), LATER);
     assert_eq!(again, first);
-    let mut changed = config_map(json!({"k": "2"}));
+    let mut changed = config_map(&json!({"k": "2"}));
     record_update(Some(&first), &mut changed, schema, &writes("m"), LATER);
     assert_eq!(changed["metadata"]["managedFields"][0]["time"], LATER);
 }
@@ -166,9 +166,9 @@ fn a_write_that_changes_nothing_leaves_the_time() {
 #[test]
 fn a_client_may_forget_all_managers() {
     let schema = described("v1", "ConfigMap");
-    let mut first = config_map(json!({"k": "1"}));
+    let mut first = config_map(&json!({"k": "1"}));
     record_update(None, &mut first, schema, &writes("m"), NOW);
-    let mut after = config_map(json!({"k": "1"}));
+    let mut after = config_map(&json!({"k": "1"}));
     after["metadata"]["managedFields"] = json!([{}]);
     record_update(Some(&first), &mut after, schema, &writes("m"), LATER);
     assert_eq!(after["metadata"].get("managedFields"), None);

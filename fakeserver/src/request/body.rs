@@ -50,10 +50,7 @@ pub(crate) fn check_object_type(headers: &HeaderMap) -> Result<(), Status> {
 /// Parses an object of `resource`'s kind, or of `kind` where that is another one.
 ///
 /// `apiVersion` and `kind` may be missing, and are then the expected ones; a wrong one is an error.
-pub(crate) fn parse_object(
-    bytes: &[u8],
-    resource: &ResourceType,
-) -> Result<Value, Status> {
+pub(crate) fn parse_object(bytes: &[u8], resource: &ResourceType) -> Result<Value, Status> {
     let kind = &*resource.kind;
     let mut object = match serde_json::from_slice::<Value>(bytes) {
         Ok(object @ Value::Object(_)) => object,

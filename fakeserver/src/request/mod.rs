@@ -9,8 +9,13 @@ mod query;
 mod tests;
 
 pub(crate) use self::{
-    body::{BODY_MAX_BYTES, PatchType, check_object_type, parse_delete_options, parse_object, parse_patch, patch_type, read_body},
-    options::{DeleteOptions, FieldValidation, ListOptions, Preconditions, Propagation, WriteOptions},
+    body::{
+        BODY_MAX_BYTES, PatchType, check_object_type, parse_delete_options, parse_object,
+        parse_patch, patch_type, read_body,
+    },
+    options::{
+        DeleteOptions, FieldValidation, ListOptions, Preconditions, Propagation, WriteOptions,
+    },
     path::{ApiPath, ResourcePath},
     query::Query,
 };

@@ -1,6 +1,5 @@
 //! Tests of how requests are read.
 
-use http::HeaderMap;
 use proptest::prelude::*;
 
 use super::{ApiPath, ListOptions, Query, ResourcePath, json_syntax::syntax_error};
@@ -220,7 +219,7 @@ proptest! {
             crate::registry::Lookup::Found(pods) => pods,
             other => panic!("{other:?}"),
         };
-        let _ = super::parse_object(&HeaderMap::new(), &body, &pods);
+        let _ = super::parse_object(&body, &pods);
         let _ = super::parse_patch(&body);
     }
 }

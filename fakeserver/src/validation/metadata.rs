@@ -52,7 +52,10 @@ pub(crate) fn metadata_update_errors(old: &Value, new: &Value) -> Vec<FieldError
             .collect();
         added.sort_unstable();
         if !added.is_empty() {
-            let added: Vec<String> = added.iter().map(|finalizer| format!("{finalizer:?}")).collect();
+            let added: Vec<String> = added
+                .iter()
+                .map(|finalizer| format!("{finalizer:?}"))
+                .collect();
             errors.push(FieldError::forbidden(
                 "metadata.finalizers",
                 &format!(
@@ -124,7 +127,14 @@ fn check_owners(owners: &Value, errors: &mut Vec<FieldError>) {
                 errors.push(FieldError::invalid(
                     format!("metadata.ownerReferences[{place}].{field}"),
                     &json!(""),
-                    &format!("{} must not be empty", if field == "apiVersion" { "version" } else { field }),
+                    &format!(
+                        "{} must not be empty",
+                        if field == "apiVersion" {
+                            "version"
+                        } else {
+                            field
+                        }
+                    ),
                 ));
             }
         }
@@ -132,7 +142,8 @@ fn check_owners(owners: &Value, errors: &mut Vec<FieldError>) {
     let is_controller = |owner: &&Value| owner["controller"] == json!(true);
     let mut controllers = owners.iter().filter(is_controller);
     if let (Some(first), Some(second)) = (controllers.next(), controllers.next()) {
-        let shown = |owner: &Value, field: &str| owner[field].as_str().unwrap_or_default().to_owned();
+        let shown =
+            |owner: &Value, field: &str| owner[field].as_str().unwrap_or_default().to_owned();
         errors.push(FieldError::invalid(
             "metadata.ownerReferences",
             &Value::Array(owners.to_vec()),

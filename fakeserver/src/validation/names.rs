@@ -101,7 +101,10 @@ pub(crate) fn service_name_problems(name: &str) -> Vec<String> {
     if name.len() > LABEL_MAX {
         problems.push(too_long(LABEL_MAX));
     }
-    let begins_with_letter = name.bytes().next().is_some_and(|byte| byte.is_ascii_lowercase());
+    let begins_with_letter = name
+        .bytes()
+        .next()
+        .is_some_and(|byte| byte.is_ascii_lowercase());
     if !begins_with_letter || !is_word(name, is_dns_char) {
         problems.push(SERVICE.to_owned());
     }
