@@ -153,3 +153,6 @@ impl RequestNumbers {
         self.0.fetch_add(1, Ordering::Relaxed)
     }
 }
+
+#[cfg(test)]
+mod tests;
