@@ -3,5 +3,19 @@
 //! | file | what it shows |
 //! |---|---|
 //! | `golden` | the fake server answers what a real one did |
+//! | `scenarios` | one fault of each kind, and the informer gets over it as it should |
+//! | `seeds` | a thousand seeds and more: every promise is kept |
+//! | `negative_controls` | what no correct server does is found by a checker |
+//! | `meta` | the same plan twice gives the same trace, to the byte |
+//! | `properties` | plans drawn and shrunk by proptest |
+//! | `regressions` | plans that once failed |
+//! | `program` | the command line |
 
 mod golden;
+mod scenarios;
+mod seeds;
+mod negative_controls;
+mod meta;
+mod properties;
+mod regressions;
+mod program;

@@ -1,0 +1,111 @@
+//! The command line: what it prints, and how it exits.
+
+use std::process::{Command, Output};
+
+fn conformance(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_conformance"))
+        .args(args)
+        .output()
+        .unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn a_few_seeds_end_in_a_table() {
+    let output = conformance(&["--seeds", "6", "--seed", "11"]);
+    let text = stdout(&output);
+    assert!(output.status.success(), "{text}");
+    assert!(text.starts_with("seeds 11 to 16\n"), "{text}");
+    for row in [
+        "seeds",
+        "faults that had an effect",
+        "relists",
+        "slowest convergence",
+        "requests per fault",
+    ] {
+        assert!(text.contains(row), "{row} in {text}");
+    }
+    assert!(text.ends_with("every check held\n"), "{text}");
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_same_seeds_give_the_same_figures() {
+    let run = || {
+        let text = stdout(&conformance(&["sim", "--seeds", "5", "--seed", "2"]));
+        text.lines()
+            .filter(|line| !line.contains("time taken"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn a_seed_is_replayed() {
+    let output = conformance(&["replay", "11"]);
+    assert!(output.status.success());
+    assert!(stdout(&output).ends_with("every check held\n"));
+}
+
+#[test]
+fn figures_and_traces_are_written_where_told() {
+    let folder = std::env::temp_dir().join(format!("conformance-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (json, trace) = (folder.join("report.json"), folder.join("trace.txt"));
+    assert!(
+        conformance(&[
+            "--seeds",
+            "2",
+            "--seed",
+            "1",
+            "--json",
+            json.to_str().unwrap()
+        ])
+        .status
+        .success()
+    );
+    assert!(
+        conformance(&["replay", "1", "--trace", trace.to_str().unwrap()])
+            .status
+            .success()
+    );
+    let report: serde_json::Value = serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap();
+    assert_eq!(report["summary"]["run_count"], 2);
+    assert_eq!(report["good"], true);
+    assert!(
+        std::fs::read_to_string(trace)
+            .unwrap()
+            .contains("phase Converged")
+    );
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_wrong_command_line_is_told_apart_from_a_failed_check() {
+    for args in [
+        &["replay"][..],
+        &["replay", "1", "--plan", "x"],
+        &["--seeds", "many"],
+        &["replay", "--plan", "nowhere.json"],
+    ] {
+        let output = conformance(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(!output.stderr.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn help_shows_examples() {
+    for args in [&["--help"][..], &["sim", "--help"], &["replay", "--help"]] {
+        let output = conformance(args);
+        assert!(output.status.success());
+        assert!(stdout(&output).contains("Examples:"), "{args:?}");
+    }
+}

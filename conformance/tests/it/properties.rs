@@ -1,0 +1,41 @@
+//! Plans drawn by proptest, and shrunk if one fails.
+
+use conformance::{
+    plan::{Plan, shrink::any_plan},
+    sim,
+};
+use proptest::{
+    strategy::Strategy,
+    test_runner::{Config, FileFailurePersistence, TestCaseError, TestError, TestRunner},
+};
+
+/// Draws plans from proptest's own entropy, runs them, and tells of the smallest that fails.
+fn check(strategy: impl Strategy<Value = Plan>, case_count: u32) {
+    let config = Config {
+        cases: case_count,
+        max_shrink_iters: 2_000,
+        // What was found is kept as a plan in `regressions/`, which says more than proptest's seed.
+        failure_persistence: Some(Box::new(FileFailurePersistence::Off)),
+        ..Config::default()
+    };
+    let result = TestRunner::new(config).run(&strategy, |plan| {
+        let violations = sim::run(&plan).violations;
+        match violations.first() {
+            None => Ok(()),
+            Some(violation) => Err(TestCaseError::fail(violation.to_string())),
+        }
+    });
+    if let Err(TestError::Fail(reason, plan)) = result {
+        panic!(
+            "{reason}\nwrite this to a file in conformance/regressions/ and replay it: \
+             cargo run --release -p conformance -- replay --plan FILE\n{}",
+            plan.to_text()
+        );
+    }
+    result.unwrap();
+}
+
+#[test]
+fn any_plan_keeps_every_promise() {
+    check(any_plan(), 60);
+}

@@ -1,0 +1,170 @@
+//! One fault of each kind, alone: the informer gets over it, and asks no more than it has to.
+//!
+//! An informer on pods, once with paged lists and once with streaming ones. A pod is made before it starts, another at 2 s;
+//! the first is changed at 4 s and deleted at 6 s. Faults happen once, between 1 s and 9 s.
+
+use conformance::{
+    plan::{Action, Fault, FaultKind, InformerPlan, Operation, Plan, Resource, Tier},
+    seed::Seed,
+    sim,
+    summary::Summary,
+};
+
+/// What getting over it may cost: lists, and requests of all kinds, beyond those of a run without faults.
+#[derive(Debug, PartialEq, Eq)]
+struct Cost {
+    relists: u64,
+    requests: u64,
+}
+
+fn cost(relists: u64, requests: u64) -> Cost {
+    Cost { relists, requests }
+}
+
+fn once(kind: FaultKind) -> Fault {
+    Fault::new(1_000, 8_000, kind).times(1)
+}
+
+fn from_the_start(kind: FaultKind) -> Fault {
+    Fault::new(0, 9_000, kind).times(1)
+}
+
+fn disconnect(at_ms: u64) -> Fault {
+    Fault::new(at_ms, 0, FaultKind::Disconnect)
+}
+
+fn plan(faults: &[Fault], is_streaming: bool) -> Plan {
+    let mut plan = Plan::empty(Seed::new(1));
+    let mut informer = InformerPlan::of(Resource::Pods);
+    informer.streaming_lists = is_streaming;
+    plan.informers = vec![informer];
+    let pods = |at_ms, slot, action| Operation::new(at_ms, Resource::Pods, slot, action);
+    plan.workload = vec![
+        pods(0, 0, Action::Create(Tier::Web)),
+        pods(2_000, 1, Action::Create(Tier::Web)),
+        // Of another resource, so that the server goes on while the watch of pods stands still.
+        Operation::new(2_500, Resource::Nodes, 0, Action::Create(Tier::Web)),
+        pods(4_000, 0, Action::Update),
+        pods(6_000, 0, Action::Delete),
+    ];
+    plan.faults = faults.to_vec();
+    plan
+}
+
+fn cost_of(faults: &[Fault], is_streaming: bool) -> Cost {
+    let plan = plan(faults, is_streaming);
+    let outcome = sim::run(&plan);
+    let violations: Vec<String> = outcome.violations.iter().map(ToString::to_string).collect();
+    assert!(violations.is_empty(), "{violations:#?}\n{}", outcome.trace);
+    let summary = Summary::of(plan.seed, &outcome.trace);
+    assert_eq!(
+        summary.fault_count(),
+        faults.len() as u64,
+        "a fault had no effect\n{}",
+        outcome.trace
+    );
+    let without = if is_streaming { 1 } else { 2 };
+    cost(summary.relist_count, summary.request_count - without)
+}
+
+/// What it costs with paged lists and with streaming lists.
+fn check(faults: &[Fault], paged: &Cost, streaming: &Cost) {
+    assert_eq!(
+        (&cost_of(faults, false), &cost_of(faults, true)),
+        (paged, streaming)
+    );
+}
+
+#[test]
+fn without_faults_there_is_one_list_and_one_watch() {
+    check(&[], &cost(0, 0), &cost(0, 0));
+}
+
+#[test]
+fn a_clean_end_costs_one_watch() {
+    check(&[once(FaultKind::CleanEnd)], &cost(0, 1), &cost(0, 1));
+}
+
+#[test]
+fn a_reset_in_mid_line_costs_one_watch() {
+    check(&[once(FaultKind::ResetMidLine)], &cost(0, 1), &cost(0, 1));
+}
+
+#[test]
+fn a_half_open_stream_costs_one_watch() {
+    check(&[once(FaultKind::Silence)], &cost(0, 1), &cost(0, 1));
+}
+
+#[test]
+fn a_cut_of_all_watches_costs_one_watch() {
+    check(&[disconnect(1_500)], &cost(0, 1), &cost(0, 1));
+}
+
+#[test]
+fn an_expired_event_costs_one_list() {
+    check(&[once(FaultKind::ExpiredEvent)], &cost(1, 2), &cost(1, 1));
+}
+
+#[test]
+fn an_expired_status_costs_one_list() {
+    let faults = [once(FaultKind::ExpiredStatus), disconnect(1_500)];
+    check(&faults, &cost(1, 3), &cost(1, 2));
+}
+
+#[test]
+fn history_that_is_forgotten_costs_nothing_while_the_watch_is_open() {
+    let forget = |kind| [Fault::new(3_000, 0, kind)];
+    check(&forget(FaultKind::Compact), &cost(0, 0), &cost(0, 0));
+    check(&forget(FaultKind::Expire), &cost(0, 0), &cost(0, 0));
+}
+
+#[test]
+fn history_that_is_forgotten_costs_one_list_when_the_watch_is_cut() {
+    let faults = [Fault::new(3_000, 0, FaultKind::Expire), disconnect(3_500)];
+    check(&faults, &cost(1, 3), &cost(1, 2));
+}
+
+#[test]
+fn throttling_costs_one_watch_and_never_a_list() {
+    let faults = [once(FaultKind::Throttle(5)), disconnect(1_500)];
+    check(&faults, &cost(0, 2), &cost(0, 2));
+}
+
+#[test]
+fn a_server_error_costs_one_watch_and_never_a_list() {
+    for code in [500, 503] {
+        let faults = [once(FaultKind::ServerError(code)), disconnect(1_500)];
+        check(&faults, &cost(0, 2), &cost(0, 2));
+    }
+}
+
+#[test]
+fn latency_costs_nothing() {
+    let faults = [once(FaultKind::Latency(3_000)), disconnect(1_500)];
+    check(&faults, &cost(0, 1), &cost(0, 1));
+}
+
+#[test]
+fn headers_that_never_come_cost_one_watch() {
+    let faults = [once(FaultKind::Hang), disconnect(1_500)];
+    check(&faults, &cost(0, 2), &cost(0, 2));
+}
+
+#[test]
+fn a_server_that_ignores_streaming_lists_is_asked_for_a_list() {
+    check_streaming(FaultKind::WatchListIgnored, &cost(1, 2));
+}
+
+#[test]
+fn a_server_that_rejects_streaming_lists_is_asked_for_a_list() {
+    check_streaming(FaultKind::WatchListRejected, &cost(1, 2));
+}
+
+#[test]
+fn a_streaming_list_that_ends_early_is_asked_for_again() {
+    check_streaming(FaultKind::EndBeforeInitialEventsEnd, &cost(1, 1));
+}
+
+fn check_streaming(kind: FaultKind, want: &Cost) {
+    assert_eq!(cost_of(&[from_the_start(kind)], true), *want);
+}
