@@ -2,27 +2,44 @@
 
 use serde_json::Value;
 
-/// Prints a value: `map[a:1 b:[x y] c:<nil>]`.
+/// Prints a value as `%v` does: `map[a:1 b:[x y] c:<nil>]`.
 pub(super) fn print(value: &Value) -> String {
-    match value {
+    print_with(value, &|scalar| match scalar {
         Value::Null => "<nil>".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Number(number) => number.to_string(),
+        scalar => scalar.to_string(),
+    })
+}
+
+/// Prints a value as `%s` does, which remarks on what is no text: `%!s(int64=5)`.
+pub(super) fn print_as_text(value: &Value) -> String {
+    print_with(value, &|scalar| match scalar {
+        Value::Null => "%!s(<nil>)".to_owned(),
+        scalar => format!("%!s({}={scalar})", go_type(scalar)),
+    })
+}
+
+/// Prints a list as `%v` does: `[a b]`.
+pub(super) fn print_list(items: &[Value]) -> String {
+    let items: Vec<_> = items.iter().map(print).collect();
+    format!("[{}]", items.join(" "))
+}
+
+/// Prints a value; `scalar` prints what is neither text nor holds anything.
+fn print_with(value: &Value, scalar: &dyn Fn(&Value) -> String) -> String {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => scalar(value),
         Value::String(text) => text.clone(),
-        Value::Array(items) => print_list(items),
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(|item| print_with(item, scalar)).collect();
+            format!("[{}]", items.join(" "))
+        }
         Value::Object(fields) => {
             let fields: Vec<_> = (fields.iter())
-                .map(|(key, value)| format!("{key}:{}", print(value)))
+                .map(|(key, value)| format!("{key}:{}", print_with(value, scalar)))
                 .collect();
             format!("map[{}]", fields.join(" "))
         }
     }
-}
-
-/// Prints a list: `[a b]`.
-pub(super) fn print_list(items: &[Value]) -> String {
-    let items: Vec<_> = items.iter().map(print).collect();
-    format!("[{}]", items.join(" "))
 }
 
 /// The Go type of a value from JSON.

@@ -126,9 +126,9 @@ impl Encoder {
                     .map_err(Refusal::Nested)?;
                 block(number, &body, out);
             }
-            (FieldValue::String, Value::Null) => block(number, b"", out),
+            (FieldValue::String | FieldValue::Bytes, Value::Null) => block(number, b"", out),
             (FieldValue::String, Value::String(text)) => block(number, text.as_bytes(), out),
-            (FieldValue::Bytes, Value::Null) => block(number, b"", out),
+
             (FieldValue::Bytes, Value::String(text)) => {
                 let bytes = decode_base64(text).map_err(|_| Refusal::Expected("base64"))?;
                 block(number, &bytes, out);

@@ -56,9 +56,8 @@ impl<'a> Reader<'a> {
             message,
             field: "?",
         };
-        let (number, wire_type) = self.take(place, |bytes| {
-            decode_key(bytes).map_err(|error| error.to_string())
-        })?;
+        let (number, wire_type) =
+            self.take(place, |bytes| decode_key(bytes).map_err(|_| "invalid tag"))?;
         Ok(Tag { number, wire_type })
     }
 
@@ -70,7 +69,7 @@ impl<'a> Reader<'a> {
     /// A varint without a tag, as in packed lists.
     pub(super) fn bare_varint(&mut self, place: Place<'_>) -> Result<u64, ProtobufError> {
         self.take(place, |bytes| {
-            decode_varint(bytes).map_err(|error| error.to_string())
+            decode_varint(bytes).map_err(|_| "invalid varint")
         })
     }
 
@@ -82,9 +81,7 @@ impl<'a> Reader<'a> {
     /// A double without a tag, as in packed lists.
     pub(super) fn bare_double(&mut self, place: Place<'_>) -> Result<f64, ProtobufError> {
         self.take(place, |bytes| {
-            bytes
-                .try_get_f64_le()
-                .map_err(|_| "unexpected end".to_owned())
+            bytes.try_get_f64_le().map_err(|_| "unexpected end")
         })
     }
 
@@ -118,7 +115,7 @@ impl<'a> Reader<'a> {
         };
         self.take(place, |bytes| {
             skip_field(tag.wire_type, tag.number, bytes, DecodeContext::default())
-                .map_err(|error| error.to_string())
+                .map_err(|_| "not to be passed over")
         })
     }
 
@@ -142,10 +139,10 @@ impl<'a> Reader<'a> {
     fn take<T>(
         &mut self,
         place: Place<'_>,
-        read: impl FnOnce(&mut &'a [u8]) -> Result<T, String>,
+        read: impl FnOnce(&mut &'a [u8]) -> Result<T, &'static str>,
     ) -> Result<T, ProtobufError> {
         let mut rest = self.bytes;
-        let value = read(&mut rest).map_err(|what| self.malformed(place, &what))?;
+        let value = read(&mut rest).map_err(|what| self.malformed(place, what))?;
         self.offset += self.bytes.len() - rest.len();
         self.bytes = rest;
         Ok(value)

@@ -36,16 +36,27 @@ fn canonical_struct(
             out.extend(value.map(|value| (name.to_owned(), value)));
         }
     }
-    for field in table.json_fields(id) {
-        let value = fields.remove(&field.name).unwrap_or(Value::Null);
-        let value = match field.shape {
-            Shape::Single => canonical_single(table, field, value),
-            Shape::Repeated => canonical_list(table, field, value),
-            Shape::Map => canonical_map(table, field, value),
-        };
-        out.extend(value.map(|value| (field.name.clone(), value)));
+    for (name, value) in fields {
+        if let Some(field) = table.field(id, &name) {
+            let value = canonical_field(table, field, value);
+            out.extend(value.map(|value| (name, value)));
+        }
+    }
+    for field in table.shown_fields(id) {
+        if !out.contains_key(&field.name) {
+            let value = canonical_field(table, field, Value::Null);
+            out.extend(value.map(|value| (field.name.clone(), value)));
+        }
     }
     out
+}
+
+fn canonical_field(table: &TypeTable, field: &Field, value: Value) -> Option<Value> {
+    match field.shape {
+        Shape::Single => canonical_single(table, field, value),
+        Shape::Repeated => canonical_list(table, field, value),
+        Shape::Map => canonical_map(table, field, value),
+    }
 }
 
 fn canonical_single(table: &TypeTable, field: &Field, value: Value) -> Option<Value> {

@@ -1,12 +1,17 @@
 //! A request's JSON read into a built-in type as Go reads it: what does not fit, what is unknown, what is there twice.
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    fmt::{self, Write as _},
+};
 
 use serde_json::{Map, Value, json};
 
 use super::{
     base64,
     canonical::canonical,
+    error::{DecodeError, StrictError},
     json::{self, Json, SyntaxError},
     quantity::{Quantity, QuantityError},
     time::{self, Precision},
@@ -21,47 +26,6 @@ pub struct Decoded {
     pub value: Value,
     /// Unknown and duplicate fields, in the order of the text, each once.
     pub strict: Vec<StrictError>,
-}
-
-/// A field that only strict reading minds.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition: what fieldValidation looks for"
-)]
-pub enum StrictError {
-    /// The type has no such field.
-    UnknownField(String),
-    /// The object has this field twice.
-    DuplicateField(String),
-}
-
-/// A body that cannot be read as the type it should be; the messages are the API server's.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum DecodeError {
-    /// It is no JSON.
-    #[error(transparent)]
-    Syntax(#[from] SyntaxError),
-    /// A value does not fit its field.
-    #[error("{message}")]
-    Mismatch {
-        /// Go's words for it.
-        message: String,
-    },
-}
-
-/// The `kind` and `apiVersion` of a body; empty if absent.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "complete by definition: metav1.TypeMeta"
-)]
-pub struct TypeMeta {
-    /// The kind.
-    pub kind: String,
-    /// The group and version.
-    pub api_version: String,
 }
 
 /// Reads a body into a type.
@@ -81,45 +45,6 @@ pub fn decode(id: TypeId, body: &[u8]) -> Result<Decoded, DecodeError> {
             strict: decoder.strict,
         }),
     }
-}
-
-/// Reads the kind and version of a body, which the API server does first.
-///
-/// # Errors
-/// The body is no JSON object, or these two are no strings.
-pub fn type_meta(body: &[u8]) -> Result<TypeMeta, DecodeError> {
-    const STRUCT: &str = r#"struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
-    let mut meta = TypeMeta::default();
-    let pairs = match json::parse(body)? {
-        Json::Object(pairs) => pairs,
-        Json::Null => return Ok(meta),
-        other => {
-            let message = format!(
-                "json: cannot unmarshal {} into Go value of type {STRUCT}",
-                other.kind_name()
-            );
-            return Err(DecodeError::Mismatch { message });
-        }
-    };
-    for (key, value) in pairs {
-        let target = match &*key {
-            "kind" => &mut meta.kind,
-            "apiVersion" => &mut meta.api_version,
-            _ => continue,
-        };
-        match value {
-            Json::String(text) => *target = text.into_owned(),
-            Json::Null => {}
-            other => {
-                let message = format!(
-                    "json: cannot unmarshal {} into Go struct field .{key} of type string",
-                    other.kind_name()
-                );
-                return Err(DecodeError::Mismatch { message });
-            }
-        }
-    }
-    Ok(meta)
 }
 
 /// Every key that an object of the text has twice, by its path; for text without a type, such as a patch.
@@ -211,11 +136,7 @@ impl Decoder {
         }
     }
 
-    fn object(
-        &mut self,
-        id: TypeId,
-        pairs: &[(std::borrow::Cow<'_, str>, Json<'_>)],
-    ) -> Map<String, Value> {
+    fn object(&mut self, id: TypeId, pairs: &[(Cow<'_, str>, Json<'_>)]) -> Map<String, Value> {
         let table = self.table;
         let ty = table.get(id);
         let parent = self.parent.replace(ty.go_name());
@@ -236,13 +157,13 @@ impl Decoder {
             } else {
                 false
             };
-            if !is_known {
-                self.strict_error(StrictError::UnknownField);
-            } else {
+            if is_known {
                 self.fields.pop();
                 if !seen.insert(key) {
                     self.strict_error(StrictError::DuplicateField);
                 }
+            } else {
+                self.strict_error(StrictError::UnknownField);
             }
             self.path.truncate(length);
         }
@@ -266,7 +187,7 @@ impl Decoder {
     fn map(
         &mut self,
         field: &'static Field,
-        pairs: &[(std::borrow::Cow<'_, str>, Json<'_>)],
+        pairs: &[(Cow<'_, str>, Json<'_>)],
     ) -> Map<String, Value> {
         let mut out = Map::new();
         for (key, json) in pairs {
@@ -361,7 +282,7 @@ impl Decoder {
 
     fn quantity(&mut self, json: &Json) -> Value {
         let parsed = match json {
-            Json::Null => return json!("0"),
+            Json::Null => return Value::Null,
             Json::String(text) => text.trim().parse::<Quantity>(),
             Json::Number(text) => text.parse(),
             _ => Err(QuantityError::Format),
@@ -434,7 +355,7 @@ impl Decoder {
 
     fn enter_index(&mut self, index: usize) -> usize {
         let length = self.path.len();
-        self.path.push_str(&format!("[{index}]"));
+        write!(self.path, "[{index}]").expect("a string takes all text");
         length
     }
 
@@ -442,58 +363,6 @@ impl Decoder {
         let error = error(self.path.clone());
         if self.seen.insert(error.clone()) {
             self.strict.push(error);
-        }
-    }
-}
-
-// === impl StrictError ===
-
-impl fmt::Display for StrictError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StrictError::UnknownField(path) => write!(f, "unknown field \"{path}\""),
-            StrictError::DuplicateField(path) => write!(f, "duplicate field \"{path}\""),
-        }
-    }
-}
-
-/// The message under `fieldValidation=Strict`.
-pub fn strict_decoding_error(errors: &[StrictError]) -> String {
-    let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
-    format!("strict decoding error: {}", errors.join(", "))
-}
-
-/// The message of a body that names its kind and cannot be read as the kind that the URL wants.
-///
-/// `version` is without its group.
-pub fn cannot_be_handled_as(
-    kind: &str,
-    version: &str,
-    wanted: &str,
-    error: impl fmt::Display,
-) -> String {
-    format!("{kind} in version \"{version}\" cannot be handled as a {wanted}: {error}")
-}
-
-/// The message of a body whose kind cannot be found out.
-pub fn unrecognized(wanted: &str, error: impl fmt::Display, body: &[u8]) -> String {
-    format!(
-        "the object provided is unrecognized (must be of type {wanted}): {error} ({})",
-        summary(body)
-    )
-}
-
-/// The first bytes of a body: JSON objects as text, anything else in hexadecimal.
-fn summary(body: &[u8]) -> String {
-    const BYTES_MAX: usize = 30;
-    let cut = &body[..body.len().min(BYTES_MAX)];
-    let dots = if body.len() > BYTES_MAX { " ..." } else { "" };
-    match cut.first() {
-        None => "<empty>".to_owned(),
-        Some(b'{') => format!("{}{dots}", String::from_utf8_lossy(cut)),
-        Some(_) => {
-            let hex: String = cut.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("{hex}{dots}")
         }
     }
 }

@@ -7,15 +7,11 @@ use std::borrow::Cow;
 use serde_json::{Map, Number, Value};
 
 /// How deeply arrays and objects may nest, well above any real object and well below what a task's stack holds.
-pub const DEPTH_MAX: usize = 500;
+pub(super) const DEPTH_MAX: usize = 500;
 
 /// One JSON value, borrowing from the text it was read from.
 #[derive(Debug, Clone, PartialEq)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition: the kinds of JSON values"
-)]
-pub enum Json<'a> {
+pub(super) enum Json<'a> {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -41,7 +37,7 @@ pub struct SyntaxError {
 ///
 /// # Errors
 /// The text is no JSON, has something after it, or nests deeper than [`DEPTH_MAX`].
-pub fn parse(text: &[u8]) -> Result<Json<'_>, SyntaxError> {
+pub(super) fn parse(text: &[u8]) -> Result<Json<'_>, SyntaxError> {
     let mut parser = Parser {
         text,
         at: 0,
@@ -65,7 +61,7 @@ struct Parser<'a> {
 
 impl Json<'_> {
     /// What Go calls this value in a type error.
-    pub fn kind_name(&self) -> &'static str {
+    pub(super) fn kind_name(&self) -> &'static str {
         match self {
             Json::Null => "null",
             Json::Bool(_) => "bool",
@@ -77,7 +73,7 @@ impl Json<'_> {
     }
 
     /// The plain value: keys sorted, the last of duplicates, numbers as numbers.
-    pub fn to_value(&self) -> Value {
+    pub(super) fn to_value(&self) -> Value {
         match self {
             Json::Null => Value::Null,
             Json::Bool(value) => Value::Bool(*value),
@@ -94,7 +90,7 @@ impl Json<'_> {
 }
 
 /// A number's value; `None` if it is beyond what a double holds.
-pub fn number(text: &str) -> Option<Number> {
+pub(super) fn number(text: &str) -> Option<Number> {
     if let Ok(integer) = text.parse::<i64>() {
         return Some(integer.into());
     }

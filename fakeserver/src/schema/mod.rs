@@ -11,7 +11,9 @@
 //!
 //! Nothing here knows storage or HTTP.
 
+mod error;
 mod json;
+mod type_meta;
 mod base64;
 mod time;
 mod quantity;
@@ -23,21 +25,22 @@ mod load;
 mod walk;
 
 #[cfg(test)]
+pub(crate) mod arbitrary;
+#[cfg(test)]
 mod tests;
 
 pub use self::{
     arena::{ListType, PatchStrategy, Schema, SchemaId, SchemaType, Schemas, schemas},
     base64::{Base64Error, decode as decode_base64, encode as encode_base64},
     canonical::canonical,
-    decode::{
-        DecodeError, Decoded, StrictError, TypeMeta, cannot_be_handled_as, decode,
-        duplicate_fields, print_double, strict_decoding_error, type_meta, unrecognized,
-    },
+    decode::{Decoded, decode, duplicate_fields, print_double},
+    error::{DecodeError, StrictError, cannot_be_handled_as, strict_decoding_error, unrecognized},
     json::SyntaxError,
     quantity::{Quantity, QuantityError},
     time::{
         Precision, TimeError, is_zero as is_zero_time, parse as parse_time, print as print_time,
     },
+    type_meta::{TypeMeta, type_meta},
     types::{Field, FieldValue, Form, Omit, Shape, Type, TypeId, TypeTable, types},
     walk::{Descend, Step, print_path, prune, unknown_fields, walk},
 };

@@ -32,6 +32,17 @@ pub struct Type {
     pub fields: Vec<Field>,
     /// The places of the fields, in the order of their numbers.
     wire_order: Vec<usize>,
+    /// The fields as JSON has them, by name.
+    by_name: Vec<Place>,
+    /// Those of them that JSON shows even if they are absent.
+    shown: Vec<Place>,
+}
+
+/// Where a field is declared.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    ty: TypeId,
+    field: usize,
 }
 
 /// How a type prints in JSON.
@@ -196,25 +207,19 @@ impl TypeTable {
 
     /// The field of that name in JSON, looking into inlined structs.
     pub fn field(&self, id: TypeId, name: &str) -> Option<&Field> {
-        self.get(id)
-            .fields
-            .iter()
-            .find_map(|field| match field.value {
-                FieldValue::Message(inner) if field.inline => self.field(inner, name),
-                _ => (field.name == name).then_some(field),
-            })
+        let fields = &self.get(id).by_name;
+        let at = fields.binary_search_by(|place| self.at(*place).name.as_str().cmp(name));
+        at.ok().map(|at| self.at(fields[at]))
     }
 
-    /// The fields as JSON shows them, those of inlined structs in their place.
-    pub fn json_fields(&self, id: TypeId) -> Vec<&Field> {
-        let mut out = Vec::new();
-        for field in &self.get(id).fields {
-            match field.value {
-                FieldValue::Message(inner) if field.inline => out.extend(self.json_fields(inner)),
-                _ => out.push(field),
-            }
-        }
-        out
+    /// The fields as JSON has them, those of inlined structs among them, by name.
+    pub fn json_fields(&self, id: TypeId) -> impl Iterator<Item = &Field> {
+        self.get(id).by_name.iter().map(|place| self.at(*place))
+    }
+
+    /// The fields that JSON shows even if they are absent.
+    pub fn shown_fields(&self, id: TypeId) -> impl Iterator<Item = &Field> {
+        self.get(id).shown.iter().map(|place| self.at(*place))
     }
 
     /// Every type, with its name.
@@ -222,15 +227,43 @@ impl TypeTable {
         (0..).map(TypeId).zip(&self.types)
     }
 
+    fn at(&self, place: Place) -> &Field {
+        &self.get(place.ty).fields[place.field]
+    }
+
     fn read(text: &str) -> TypeTable {
         let document: Document = serde_json::from_str(text).expect("the embedded table is JSON");
-        let by_name: BTreeMap<_, _> = (document.types.keys().cloned())
-            .zip((0..).map(TypeId))
-            .collect();
-        let types = (document.types.into_iter())
-            .map(|(name, row)| Type::read(name, row, &by_name))
-            .collect();
-        TypeTable { types, by_name }
+        let names = document.types.keys().cloned();
+        let by_name: BTreeMap<_, _> = names.zip((0..).map(TypeId)).collect();
+        let types = document.types.into_iter();
+        let types = types.map(|(name, row)| Type::read(name, row, &by_name));
+        let mut table = TypeTable {
+            types: types.collect(),
+            by_name,
+        };
+        for id in (0..).map(TypeId).take(table.types.len()) {
+            let mut places = Vec::new();
+            table.collect_places(id, &mut places);
+            places.sort_by(|a, b| table.at(*a).name.cmp(&table.at(*b).name));
+            let shown = places
+                .iter()
+                .copied()
+                .filter(|place| table.at(*place).is_always_shown());
+            let shown = shown.collect();
+            let ty = &mut table.types[id.0 as usize];
+            ty.by_name = places;
+            ty.shown = shown;
+        }
+        table
+    }
+
+    fn collect_places(&self, ty: TypeId, out: &mut Vec<Place>) {
+        for (field, row) in self.get(ty).fields.iter().enumerate() {
+            match row.value {
+                FieldValue::Message(inner) if row.inline => self.collect_places(inner, out),
+                _ => out.push(Place { ty, field }),
+            }
+        }
     }
 }
 
@@ -249,6 +282,8 @@ impl Type {
             has_type_meta: row.type_meta,
             fields,
             wire_order,
+            by_name: Vec::new(),
+            shown: Vec::new(),
         }
     }
 
@@ -294,6 +329,16 @@ impl Form {
 // === impl Field ===
 
 impl Field {
+    /// Whether JSON shows it even if it is absent: as zero, as null, or as an empty struct.
+    pub fn is_always_shown(&self) -> bool {
+        let is_struct = matches!(self.value, FieldValue::Message(_)) && self.shape == Shape::Single;
+        match self.omit {
+            Omit::Never => true,
+            Omit::Empty => is_struct && !self.pointer,
+            Omit::Zero => false,
+        }
+    }
+
     fn read(row: FieldRow, by_name: &BTreeMap<String, TypeId>) -> Field {
         let (shape, element) = match row.r#type.strip_prefix("map<string,") {
             Some(rest) => (Shape::Map, rest.trim_end_matches('>')),

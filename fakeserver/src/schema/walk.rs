@@ -1,5 +1,7 @@
 //! Walks an object along its schema.
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value};
 
 use super::arena::{Schema, SchemaType};
@@ -82,7 +84,7 @@ pub fn print_path(path: &[Step<'_>]) -> String {
                 }
                 out.push_str(key);
             }
-            Step::Index(index) => out.push_str(&format!("[{index}]")),
+            Step::Index(index) => write!(out, "[{index}]").expect("a string takes all text"),
         }
     }
     out
