@@ -4,15 +4,17 @@ use std::{cmp::Ordering, fmt, str::FromStr};
 
 /// An amount of a resource, such as `500m` or `1Gi`; exact to a billionth.
 ///
-/// It prints in the API server's canonical form: no fraction, the largest suffix that leaves an integer, and the family
-/// of suffixes it was written in.
-#[derive(Debug, Clone, Copy)]
+/// It prints as the API server prints it: without a fraction, with the largest suffix that leaves an integer, of the
+/// family it was written in; or as it was written, if that looks canonical to Go.
+#[derive(Debug, Clone)]
 #[doc(alias = "resource.Quantity")]
 pub struct Quantity {
     /// The value is `mantissa * 10^scale`.
     mantissa: i128,
-    scale: i32,
+    scale: i64,
     family: Family,
+    /// The text as written, if it is printed as it is.
+    text: Option<Box<str>>,
 }
 
 /// The text is no quantity; the messages are the API server's.
@@ -36,7 +38,7 @@ enum Family {
     BinarySi,
 }
 
-const DECIMAL: [(&str, i32); 10] = [
+const DECIMAL: [(&str, i64); 10] = [
     ("n", -9),
     ("u", -6),
     ("m", -3),
@@ -56,9 +58,9 @@ const BINARY: [(&str, i32); 6] = [
     ("Pi", 50),
     ("Ei", 60),
 ];
-/// Digits that are kept as written; more are rounded up to a billionth.
+/// Digits that surely fit 64 bits; more are rounded up to a billionth.
 const PRECISION_MAX: usize = 18;
-const NANO: i32 = -9;
+const NANO: i64 = -9;
 
 // === impl Quantity ===
 
@@ -82,7 +84,7 @@ impl Quantity {
         (self.mantissa % unit == 0).then_some(self.mantissa / unit)
     }
 
-    fn new(parts: &Parts<'_>, magnitude: i128, scale: i32, family: Family) -> Quantity {
+    fn new(parts: &Parts<'_>, magnitude: i128, scale: i64, family: Family) -> Quantity {
         Quantity {
             mantissa: if parts.negative {
                 -magnitude
@@ -91,24 +93,61 @@ impl Quantity {
             },
             scale,
             family,
+            text: None,
         }
     }
 
-    /// Beyond 18 digits or billionths Go calculates with big numbers, rounds up to a billionth, and caps at 2^63 - 1.
-    fn rounded(parts: &Parts<'_>, base: Base, family: Family) -> Quantity {
-        let cap = i128::from(i64::MAX);
-        let billionths = parts
-            .billionths(base)
-            .filter(|value| value / 1_000_000_000 < cap);
-        let Some(value) = billionths else {
-            return Self::new(parts, cap, 0, family);
+    /// An amount of few digits, which Go keeps in 64 bits and prints as written if that looks canonical.
+    fn small(text: &str, parts: &Parts<'_>, base: Base, family: Family) -> Option<Quantity> {
+        let whole_digits = parts.whole.len().max(1);
+        let digits = parts.digits()?;
+        let (mut quantity, is_canonical) = match base {
+            Base::Ten(exponent) => {
+                let scale = exponent - i64::try_from(parts.fraction.len()).ok()?;
+                if whole_digits + parts.fraction.len() > PRECISION_MAX || scale < NANO {
+                    return None;
+                }
+                let is_canonical = scale % 3 == 0 && digits % 1000 != 0 && !parts.whole.is_empty();
+                (Self::new(parts, digits, scale, family), is_canonical)
+            }
+            Base::Two(exponent) => {
+                // A factor of 2^10 has about three digits.
+                let factor_digits = usize::try_from(exponent * 3 / 10).ok()?;
+                if !parts.fraction.is_empty() || whole_digits + factor_digits + 1 > 15 {
+                    return None;
+                }
+                (
+                    Self::new(parts, digits << exponent, 0, family),
+                    digits % 8 != 0,
+                )
+            }
         };
-        // Less than one byte makes no sense in powers of two.
-        let family = match family {
-            Family::BinarySi if value < 1_000_000_000 => Family::DecimalSi,
-            family => family,
-        };
-        Self::new(parts, value, NANO, family)
+        quantity.text = is_canonical.then(|| text.into());
+        Some(quantity)
+    }
+
+    /// Any other amount, which Go calculates with big numbers and rounds up to a billionth.
+    fn large(text: &str, parts: &Parts<'_>, base: Base, family: Family) -> Quantity {
+        const BINARY_MAX: i128 = i64::MAX as i128;
+        const ONE: i128 = 1_000_000_000;
+        match (parts.billionths(base), family) {
+            (Some(value), Family::BinarySi) if value <= BINARY_MAX * ONE => {
+                // Less than one byte makes no sense in powers of two.
+                let family = if value < ONE {
+                    Family::DecimalSi
+                } else {
+                    family
+                };
+                Self::new(parts, value, NANO, family)
+            }
+            (_, Family::BinarySi) => Self::new(parts, BINARY_MAX, 0, family),
+            (Some(value), _) => Self::new(parts, value, NANO, family),
+            // Beyond what we calculate with; it is the largest there is, and printed as written.
+            (None, _) => Quantity {
+                text: Some(text.into()),
+                ..Self::new(parts, i128::MAX, 0, family)
+            },
+        }
     }
 
     fn print_decimal(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -123,11 +162,9 @@ impl Quantity {
         }
         let suffix = DECIMAL.iter().find(|(_, power)| *power == exponent);
         match (suffix, self.family) {
-            (_, Family::DecimalExponent) if exponent == 0 => write!(f, "{number}"),
-            (Some((suffix, _)), Family::DecimalSi | Family::BinarySi) => {
-                write!(f, "{number}{suffix}")
-            }
-            _ => write!(f, "{number}e{exponent}"),
+            (_, Family::DecimalExponent) if exponent != 0 => write!(f, "{number}e{exponent}"),
+            // Beyond the largest suffix Go prints none, which is wrong by some thousands, but what it does.
+            (suffix, _) => write!(f, "{number}{}", suffix.map_or("", |(suffix, _)| suffix)),
         }
     }
 }
@@ -138,25 +175,16 @@ impl FromStr for Quantity {
     fn from_str(text: &str) -> Result<Quantity, QuantityError> {
         let parts = Parts::split(text)?;
         let (base, family) = suffix(parts.suffix)?;
-        if parts.whole.len() + parts.fraction.len() > PRECISION_MAX {
-            return Ok(Self::rounded(&parts, base, family));
-        }
-        let digits = parts.digits().unwrap_or_default();
-        let places = i32::try_from(parts.fraction.len()).unwrap_or(i32::MAX);
-        match base {
-            Base::Ten(exponent) if exponent.saturating_sub(places) >= NANO => {
-                Ok(Self::new(&parts, digits, exponent - places, family))
-            }
-            Base::Two(exponent) if places == 0 && digits << exponent <= i128::from(i64::MAX) => {
-                Ok(Self::new(&parts, digits << exponent, 0, family))
-            }
-            _ => Ok(Self::rounded(&parts, base, family)),
-        }
+        let small = Self::small(text, &parts, base, family);
+        Ok(small.unwrap_or_else(|| Self::large(text, &parts, base, family)))
     }
 }
 
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(text) = &self.text {
+            return f.write_str(text);
+        }
         if self.is_zero() {
             return f.write_str("0");
         }
@@ -209,7 +237,7 @@ impl Ord for Quantity {
 
 #[derive(Clone, Copy)]
 enum Base {
-    Ten(i32),
+    Ten(i64),
     Two(i32),
 }
 
@@ -221,8 +249,13 @@ fn suffix(text: &str) -> Result<(Base, Family), QuantityError> {
         return Ok((Base::Ten(*exponent), Family::DecimalSi));
     }
     let exponent = text.strip_prefix(['e', 'E']).ok_or(QuantityError::Suffix)?;
-    let exponent = exponent.parse().map_err(|_| QuantityError::Suffix)?;
-    Ok((Base::Ten(exponent), Family::DecimalExponent))
+    let exponent: i64 = exponent.parse().map_err(|_| QuantityError::Suffix)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "Go cuts the exponent to 32 bits, too"
+    )]
+    let exponent = exponent as i32;
+    Ok((Base::Ten(exponent.into()), Family::DecimalExponent))
 }
 
 /// The pieces of a quantity as written.
@@ -274,30 +307,30 @@ impl<'a> Parts<'a> {
         // Digits far behind the point only decide whether to round up.
         let kept = self.fraction.len().min(24);
         let (near, far) = self.fraction.split_at(kept);
-        let sticky = far.bytes().any(|digit| digit != b'0');
+        let sticky = i128::from(far.bytes().any(|digit| digit != b'0'));
         let near = Parts {
             fraction: near,
             ..*self
         };
         let digits = near.digits()?;
-        let places = i32::try_from(kept).expect("24 at most");
+        let places = i64::try_from(kept).ok()?;
         let (digits, exponent) = match base {
             Base::Ten(exponent) => (digits, exponent),
             Base::Two(exponent) => (digits.checked_mul(1 << exponent)?, 0),
         };
-        let shift = exponent.checked_sub(places - 9)?;
+        let shift = exponent - places - NANO;
         if digits == 0 {
-            return Some(i128::from(sticky));
+            return Some(sticky);
         }
         if shift >= 0 {
             return digits
                 .checked_mul(power_of_ten(shift)?)?
-                .checked_add(i128::from(sticky));
+                .checked_add(sticky);
         }
         let Some(unit) = power_of_ten(-shift) else {
             return Some(1);
         };
-        let round_up = sticky || digits % unit != 0;
+        let round_up = sticky == 1 || digits % unit != 0;
         Some(digits / unit + i128::from(round_up))
     }
 }
@@ -308,6 +341,6 @@ fn split_digits(text: &str) -> (&str, &str) {
     text.split_at(end.unwrap_or(text.len()))
 }
 
-fn power_of_ten(exponent: i32) -> Option<i128> {
+fn power_of_ten(exponent: i64) -> Option<i128> {
     10_i128.checked_pow(u32::try_from(exponent).ok()?)
 }

@@ -48,7 +48,7 @@ proptest! {
     fn quantities_print_what_they_read(whole in 0..1_000_000_000_000_i64, nanos in 0..1_000_000_000_i64, suffix in "(|n|u|m|k|M|G|Ki|Mi|Gi|e3|e-2)") {
         let quantity: Quantity = format!("{whole}.{nanos:09}{suffix}").parse().unwrap();
         let printed: Quantity = quantity.to_string().parse().unwrap();
-        prop_assert_eq!(printed, quantity);
+        prop_assert_eq!(&printed, &quantity);
         prop_assert_eq!(printed.to_string(), quantity.to_string());
     }
 }
