@@ -22,20 +22,20 @@ impl<'a> Strategy<'a> {
         Self { resource }
     }
 
-    fn id(&self) -> (&str, &str) {
+    fn id(self) -> (&'a str, &'a str) {
         (&self.resource.group, &self.resource.plural)
     }
 
-    pub(crate) fn is_namespace(&self) -> bool {
+    pub(crate) fn is_namespace(self) -> bool {
         self.id() == ("", "namespaces")
     }
 
-    pub(crate) fn is_pod(&self) -> bool {
+    pub(crate) fn is_pod(self) -> bool {
         self.id() == ("", "pods")
     }
 
     /// What is wrong with a name, apart from its length once something is appended.
-    pub(crate) fn name_problems(&self, name: &str) -> Vec<String> {
+    pub(crate) fn name_problems(self, name: &str) -> Vec<String> {
         match self.id() {
             ("", "namespaces") => dns_label_problems(name),
             ("", "services") => service_name_problems(name),
@@ -45,7 +45,7 @@ impl<'a> Strategy<'a> {
     }
 
     /// Whether objects count their generations.
-    pub(crate) fn has_generation(&self) -> bool {
+    pub(crate) fn has_generation(self) -> bool {
         match self.id() {
             ("", "pods" | "replicationcontrollers" | "podtemplates")
             | (
@@ -67,7 +67,7 @@ impl<'a> Strategy<'a> {
     }
 
     /// Whether what `new` wants differs from what `old` wanted.
-    pub(crate) fn is_next_generation(&self, old: &Value, new: &Value) -> bool {
+    pub(crate) fn is_next_generation(self, old: &Value, new: &Value) -> bool {
         let is_part_of_it =
             |name: &str| !matches!(name, "kind" | "apiVersion" | "metadata" | "status");
         let wanted = |object: &Value| -> Vec<(String, Value)> {
@@ -84,7 +84,7 @@ impl<'a> Strategy<'a> {
     }
 
     /// Whether an update of an object that is not there creates it.
-    pub(crate) fn creates_on_update(&self) -> bool {
+    pub(crate) fn creates_on_update(self) -> bool {
         matches!(
             self.id(),
             ("coordination.k8s.io", "leases" | "leasecandidates")
@@ -96,7 +96,7 @@ impl<'a> Strategy<'a> {
     }
 
     /// Whether an update has to say which version it is based on.
-    pub(crate) fn requires_version(&self) -> bool {
+    pub(crate) fn requires_version(self) -> bool {
         matches!(
             self.id(),
             ("coordination.k8s.io", "leases")
@@ -117,7 +117,7 @@ impl<'a> Strategy<'a> {
     }
 
     /// Whether a delete answers with the object, and not only with that it went well.
-    pub(crate) fn returns_deleted(&self) -> bool {
+    pub(crate) fn returns_deleted(self) -> bool {
         matches!(
             self.id(),
             (
@@ -142,22 +142,22 @@ impl<'a> Strategy<'a> {
     }
 
     /// Whether its deletion may wait for what it owns: events own nothing.
-    pub(crate) fn is_garbage_collected(&self) -> bool {
+    pub(crate) fn is_garbage_collected(self) -> bool {
         !matches!(self.id(), ("" | "events.k8s.io", "events"))
     }
 
     /// Whether a write to `status` may also change metadata.
-    pub(crate) fn status_writes_metadata(&self) -> bool {
+    pub(crate) fn status_writes_metadata(self) -> bool {
         matches!(self.id(), ("", "pods" | "nodes"))
     }
 
     /// Whether what a client creates may bring a status: kubelets register nodes with theirs.
-    pub(crate) fn is_created_with_status(&self) -> bool {
+    pub(crate) fn is_created_with_status(self) -> bool {
         !self.resource.has_status() || self.id() == ("", "nodes")
     }
 
     /// Sets what a client may leave out, before it is known who owns which field.
-    pub(crate) fn set_defaults(&self, object: &mut Value) {
+    pub(crate) fn set_defaults(self, object: &mut Value) {
         match self.id() {
             ("", "namespaces") => {
                 let name = object["metadata"]["name"].as_str().unwrap_or_default();
@@ -174,7 +174,7 @@ impl<'a> Strategy<'a> {
     }
 
     /// Sets what the server begins an object with, and nobody owns.
-    pub(crate) fn prepare_create(&self, object: &mut Value) {
+    pub(crate) fn prepare_create(self, object: &mut Value) {
         match self.id() {
             ("", "namespaces") => {
                 let finalizers = &mut object["spec"]["finalizers"];
@@ -202,7 +202,7 @@ impl<'a> Strategy<'a> {
     }
 
     /// Takes back what may not be written through this endpoint: all but the status through `status`, and so on.
-    pub(crate) fn reset_for_endpoint(&self, subresource: &str, old: &Value, new: &mut Value) {
+    pub(crate) fn reset_for_endpoint(self, subresource: &str, old: &Value, new: &mut Value) {
         match subresource {
             "" => {
                 if self.resource.has_status() {

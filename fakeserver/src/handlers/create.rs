@@ -74,7 +74,7 @@ pub(super) fn create_in(
             object["metadata"]["name"] = name.into();
         }
         let name = text(&object, "name");
-        let errors = metadata_errors(&strategy, &object["metadata"]);
+        let errors = metadata_errors(strategy, &object["metadata"]);
         if !errors.is_empty() {
             return Err(call.invalid(name, &errors));
         }

@@ -129,7 +129,7 @@ pub(super) fn replace(
 
     // A real server validates metadata twice on update, and so does this one: the causes tell.
     let mut errors = metadata_update_errors(&old["metadata"], &new["metadata"]);
-    errors.extend(metadata_errors(&strategy, &new["metadata"]));
+    errors.extend(metadata_errors(strategy, &new["metadata"]));
     errors.extend(errors.clone());
     errors.extend(immutable_errors(&call.resource, &old, &new));
     if !errors.is_empty() {

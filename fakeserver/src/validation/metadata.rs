@@ -12,7 +12,7 @@ const ANNOTATIONS_MAX_BYTES: usize = 256 << 10;
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
 /// What is wrong with the metadata of an object, whether it is new or not.
-pub(crate) fn metadata_errors(strategy: &Strategy<'_>, metadata: &Value) -> Vec<FieldError> {
+pub(crate) fn metadata_errors(strategy: Strategy<'_>, metadata: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     check_name(strategy, metadata, &mut errors);
     check_annotations(&metadata["annotations"], &mut errors);
@@ -69,7 +69,7 @@ pub(crate) fn metadata_update_errors(old: &Value, new: &Value) -> Vec<FieldError
     errors
 }
 
-fn check_name(strategy: &Strategy<'_>, metadata: &Value, errors: &mut Vec<FieldError>) {
+fn check_name(strategy: Strategy<'_>, metadata: &Value, errors: &mut Vec<FieldError>) {
     let text = |field: &str| metadata[field].as_str().unwrap_or_default();
     let (name, prefix) = (text("name"), text("generateName"));
     if !prefix.is_empty() {
