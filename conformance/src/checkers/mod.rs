@@ -3,6 +3,7 @@
 //! | checker | what has to hold | about |
 //! |---|---|---|
 //! | [`convergence`] | after faults end, each cache equals the server, key for key, with uid and version | informer |
+//! | [`snapshots`] | a cache holds exactly the state at the version that it says it stands at | informer |
 //! | [`handler_streams`] | what a handler hears of a key is legal: add, updates of one uid in order, delete | informer |
 //! | [`lost_deletes`] | whoever heard of an object hears of its end; a handler's fold equals the server | informer |
 //! | [`told_truth`] | every state and every deletion that a handler hears of is in the server's log | informer |
@@ -18,6 +19,7 @@
 //! | [`list_pages`] | a list is the state at its version, whatever its pages | server |
 
 pub mod convergence;
+pub mod snapshots;
 pub mod handler_streams;
 pub mod lost_deletes;
 pub mod told_truth;
@@ -47,9 +49,10 @@ pub struct Checker {
 }
 
 /// All checkers, in the order in which their findings are told.
-pub const CHECKERS: [Checker; 14] = [
+pub const CHECKERS: [Checker; 15] = [
     Checker::new("hot_loops", hot_loops::check),
     Checker::new("convergence", convergence::check),
+    Checker::new("snapshots", snapshots::check),
     Checker::new("handler_streams", handler_streams::check),
     Checker::new("lost_deletes", lost_deletes::check),
     Checker::new("told_truth", told_truth::check),

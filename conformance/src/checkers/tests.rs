@@ -270,33 +270,48 @@ fn where_all_is_well_nothing_is_found() {
 
 #[test]
 fn a_cache_that_differs_is_found() {
-    check_ending(
-        told_well,
-        &[member(A, "a", 3)],
-        &[
-            (
-                "convergence",
-                "cache 0 holds one/pod-0=a@3, server's log has a@5",
-            ),
-            ("time_travel", ""),
-        ],
-    );
-    check_ending(
-        told_well,
+    let check_cache = |members: &[Member], says| {
+        check_ending(
+            told_well,
+            members,
+            &[("convergence", says), ("snapshots", "")],
+        );
+    };
+    check_cache(
         &[member(A, "other", 5)],
-        &[(
-            "convergence",
-            "holds one/pod-0=other@5, server's log has a@5",
-        )],
+        "cache 0 holds one/pod-0=other@5, server's log has a@5",
     );
-    check_ending(told_well, &[], &[("convergence", "lacks one/pod-0")]);
-    check_ending(
-        told_well,
+    check_cache(
+        &[member(A, "a", 7)],
+        "holds one/pod-0=a@7, server's log has a@5",
+    );
+    check_cache(&[], "lacks one/pod-0");
+    check_cache(
         &[member(A, "a", 5), member(B, "b", 7)],
-        &[(
-            "convergence",
-            "holds one/pod-1=b@7, server's log has nothing",
-        )],
+        "holds one/pod-1=b@7, server's log has nothing",
+    );
+}
+
+#[test]
+fn a_cache_that_is_not_the_state_at_its_version_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.cached(6, &[]);
+        },
+        &[("snapshots", "cache 0 is not the state at its version")],
+    );
+    check(
+        |story| {
+            story.push(Observation::Cached {
+                informer: 0,
+                revision: None,
+                has_synced: true,
+                members: Vec::new(),
+            });
+            told_well(story);
+        },
+        &[("snapshots", "has synced, but stands at no version")],
     );
 }
 
@@ -454,16 +469,19 @@ fn a_cache_that_goes_back_is_found() {
         |story| {
             told_well(story);
             story.cached(6, &[member(A, "a", 5)]);
-            story.cached(4, &[member(A, "a", 5)]);
+            story.cached(5, &[member(A, "a", 5), member(B, "b", 4)]);
         },
-        &[("time_travel", "cache 0 went back from 6 to 4")],
+        &[("time_travel", "cache 0 went back from 6 to 5")],
     );
     check(
         |story| {
             told_well(story);
-            story.cached(6, &[member(B, "b", 4)]);
+            story.cached(6, &[member(A, "a", 5), member(B, "b", 4)]);
         },
-        &[("time_travel", "shows b@4 again after it was gone")],
+        &[
+            ("snapshots", ""),
+            ("time_travel", "shows b@4 again after it was gone"),
+        ],
     );
 }
 

@@ -2,6 +2,11 @@
 
 use std::process::{Command, Output};
 
+use conformance::{
+    plan::{Fault, FaultKind, Plan},
+    seed::Seed,
+};
+
 fn conformance(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_conformance"))
         .args(args)
@@ -83,6 +88,36 @@ fn figures_and_traces_are_written_where_told() {
         std::fs::read_to_string(trace)
             .unwrap()
             .contains("phase Converged")
+    );
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_plan_that_fails_is_told_and_shrunk() {
+    let folder = std::env::temp_dir().join(format!("conformance-shrink-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (whole, smaller) = (folder.join("whole.json"), folder.join("smaller.json"));
+    let mut plan = Plan::draw(Seed::new(11));
+    plan.faults
+        .push(Fault::new(0, plan.safety_ms, FaultKind::DropEvent));
+    std::fs::write(&whole, plan.to_text()).unwrap();
+
+    let (whole, smaller) = (whole.to_str().unwrap(), smaller.to_str().unwrap());
+    let output = conformance(&["replay", "--plan", whole, "--shrink", smaller]);
+    let text = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("watch_streams: "), "{text}");
+    assert!(text.contains("replay --plan"), "{text}");
+
+    let shrunk = Plan::from_text(&std::fs::read_to_string(smaller).unwrap()).unwrap();
+    assert!(shrunk.workload.len() < plan.workload.len());
+    assert_eq!(
+        shrunk.faults,
+        [Fault::new(0, plan.safety_ms, FaultKind::DropEvent)]
+    );
+    assert_eq!(
+        conformance(&["replay", "--plan", smaller]).status.code(),
+        Some(1)
     );
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -26,9 +26,11 @@ fn check(strategy: impl Strategy<Value = Plan>, case_count: u32) {
         }
     });
     if let Err(TestError::Fail(reason, plan)) = result {
+        let path = concat!(env!("CARGO_TARGET_TMPDIR"), "/shrunk-plan.json");
+        std::fs::write(path, plan.to_text()).unwrap();
         panic!(
-            "{reason}\nwrite this to a file in conformance/regressions/ and replay it: \
-             cargo run --release -p conformance -- replay --plan FILE\n{}",
+            "{reason}\nreplay it: cargo run --release -p conformance -- replay --plan {path}\n\
+             and keep it in conformance/regressions/, with a line of why\n{}",
             plan.to_text()
         );
     }

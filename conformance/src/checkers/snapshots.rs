@@ -1,0 +1,47 @@
+//! A cache that says at which version it stands holds exactly the state of its selection at that version.
+//!
+//! Whenever it is looked at: never half of a list, never a later change without an earlier one.
+
+use std::collections::BTreeMap;
+
+use super::Finding;
+use crate::{
+    model::Model,
+    trace::{Key, Observation, State, Trace},
+};
+
+/// See the [module](self).
+pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, observation) in trace.numbered() {
+        let Observation::Cached {
+            informer,
+            revision,
+            has_synced,
+            members,
+        } = observation
+        else {
+            continue;
+        };
+        let Some(history) = model.history(*informer) else {
+            continue;
+        };
+        let got: BTreeMap<Key, State> = members
+            .iter()
+            .map(|member| (member.key.clone(), member.state.clone()))
+            .collect();
+        let want = revision.map(|revision| history.at(revision));
+        let wrong = match want {
+            Some(want) if want != got => {
+                format!("cache {informer} is not the state at its version")
+            }
+            None if *has_synced => format!("cache {informer} has synced, but stands at no version"),
+            None if !got.is_empty() => {
+                format!("cache {informer} holds something, but stands at no version")
+            }
+            _ => continue,
+        };
+        findings.push(Finding::at(number, wrong));
+    }
+    findings
+}
