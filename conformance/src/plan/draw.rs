@@ -84,6 +84,7 @@ fn handler(rng: &mut ChaCha8Rng, safety_ms: u64) -> HandlerPlan {
         leave_ms: rng
             .random_bool(0.15)
             .then(|| rng.random_range(join_ms..=safety_ms)),
+        leave_at_count: rng.random_bool(0.1).then(|| rng.random_range(1..12)),
         resync_ms: rng
             .random_bool(0.2)
             .then(|| rng.random_range(2_000..20_000)),

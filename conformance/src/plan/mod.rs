@@ -74,6 +74,9 @@ pub struct HandlerPlan {
     /// When it leaves, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave_ms: Option<u64>,
+    /// At which of its notifications it leaves by itself, if it does: from within that call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave_at_count: Option<u32>,
     /// How often it wants to hear of everything again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resync_ms: Option<u64>,

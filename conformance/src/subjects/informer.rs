@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     future::Future,
     pin::Pin,
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
@@ -50,9 +51,12 @@ struct InformerSubject<K> {
     place: usize,
     selection: Selection,
     informer: SharedInformer<K>,
-    registrations: BTreeMap<usize, HandlerRegistration>,
+    registrations: BTreeMap<usize, Registration>,
     recorder: Recorder,
 }
+
+/// A handler's registration, where the handler itself can drop it, too.
+type Registration = Arc<Mutex<Option<HandlerRegistration>>>;
 
 // === impl InformerSubject ===
 
@@ -107,20 +111,25 @@ where
         if let Some(resync_ms) = plan.resync_ms {
             options = options.with_resync_period(Duration::from_millis(resync_ms));
         }
+        let registration = Registration::default();
         let recording = RecordingHandler {
             informer: self.place,
             handler,
             indexer: self.informer.indexer(),
             recorder: self.recorder.clone(),
-            panic_every: plan.panic_every,
+            plan: plan.clone(),
             heard_count: 0,
+            registration: Arc::clone(&registration),
         };
-        let registration = self.informer.add_handler_with(recording, options);
+        let registered = self.informer.add_handler_with(recording, options);
+        // Nobody is called before this task lets others run.
+        *lock(&registration) = Some(registered);
         self.registrations.insert(handler, registration);
     }
 
     fn leave(&mut self, handler: usize) {
-        self.registrations.remove(&handler);
+        let registration = self.registrations.remove(&handler);
+        drop(registration.and_then(|registration| lock(&registration).take()));
     }
 
     fn has_synced(&self) -> bool {
@@ -170,8 +179,9 @@ struct RecordingHandler<K> {
     handler: usize,
     indexer: Indexer<K>,
     recorder: Recorder,
-    panic_every: Option<u32>,
+    plan: HandlerPlan,
     heard_count: u32,
+    registration: Registration,
 }
 
 // === impl RecordingHandler ===
@@ -186,7 +196,15 @@ impl<K: Send + Sync + 'static> RecordingHandler<K> {
             cached: self.indexer.get(object_key).as_ref().map(state),
         }));
         self.heard_count += 1;
+        if self.plan.leave_at_count == Some(self.heard_count) {
+            drop(lock(&self.registration).take());
+            self.recorder.record(Observation::HandlerLeaves {
+                informer: self.informer,
+                handler: self.handler,
+            });
+        }
         if self
+            .plan
             .panic_every
             .is_some_and(|every| self.heard_count.is_multiple_of(every))
         {
@@ -220,6 +238,10 @@ impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
         };
         self.hear(deleted.key(), heard);
     }
+}
+
+fn lock(registration: &Registration) -> MutexGuard<'_, Option<HandlerRegistration>> {
+    registration.lock().expect("no holder panics")
 }
 
 fn key<K>(object: &Object<K>) -> Key {
