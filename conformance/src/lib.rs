@@ -27,3 +27,8 @@ pub mod batch;
 pub mod cli;
 // The fake server against a real one.
 pub mod golden;
+
+/// The example on the project's front page.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+pub struct Readme;
