@@ -83,6 +83,9 @@ pub mod lister;
 pub mod http;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+// Surface.
+pub mod discovery;
+pub mod rest_mapper;
 #[cfg(test)]
 mod fixtures;
 
