@@ -39,7 +39,7 @@ mod cached;
 mod options;
 mod error;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use self::{
     cached::CachedDiscovery,

@@ -42,10 +42,14 @@ impl RestTable {
             name: candidates.reading.name.clone(),
             resource,
         });
+        // A group that has what was asked for does not give its name to those that begin with it.
+        let group = &found.mapping.resource.group;
+        let is_exact = candidates.reading.group.as_ref() == Some(group);
         let undiscovered = self
             .unknown
             .iter()
             .filter(|unknown| unknown.order < found.order && may_have(unknown, candidates.reading))
+            .filter(|unknown| !is_exact || unknown.group == *group)
             .map(|unknown| ResolveWarning::Undiscovered(unknown.failure.clone()));
         Ok((found, also.chain(undiscovered).collect()))
     }
