@@ -15,7 +15,7 @@
 //! - *Missing for ever*: its memory cache answers a group version that it does not know from the cache alone until
 //!   somebody calls `Invalidate`, so that new custom resources stay unknown. Here a miss reads the group again, limited
 //!   by [`CacheOptions::miss_ttl`] and an allowance.
-//! - *Unknown taken for missing*: its helpers drop the error as soon as there is any result. Here [`Served::Unknown`]
+//! - *Unknown taken for missing*: its convenience functions drop the error as soon as there is any result. Here [`Served::Unknown`]
 //!   and the failures stay with the answer.
 //! - *All or nothing*: it throws aggregated resources away if only one of `/api` and `/apis` answers in that form. Here
 //!   each endpoint falls back by itself.
