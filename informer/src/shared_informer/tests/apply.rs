@@ -353,6 +353,9 @@ fn an_authoritative_state_counts_even_where_versions_go_back() {
     let applied = check(before, "==5[a@2,c@1]", "!b@8 ~a@7..2 +c@1", "a@2 c@1 at 5");
     assert_eq!((applied.stale_count, applied.gone_back_count), (0, 1));
     check(&format!("{before} ==5[]"), "+x@6", "+x@6", "x@6 at 6");
+    // What was settled or deleted at a later version than that is no longer so.
+    check("=9[] ==5[]", "+x@6", "+x@6", "x@6 at 6");
+    check("=1[] -x@8 ==5[]", "+x@6", "+x@6", "x@6 at 6");
     check("=9[a@8]", "==5[?a@2]", "!a@8", "?a@2 at 5");
     check("=9[a@8#x]", "==5[a@2#y]", "!a@8 +a@2", "a@2 at 5");
 }
