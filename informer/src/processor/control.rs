@@ -38,6 +38,7 @@ pub(super) struct Control {
     /// The task has ended, or never will run.
     pub(super) ended: Latch,
     is_removed: AtomicBool,
+    has_begun: AtomicBool,
     is_initial_state_queued: AtomicBool,
     pending: AtomicU64,
     /// Those of `pending` that are live changes.
@@ -61,6 +62,7 @@ impl Control {
             synced: Latch::default(),
             ended: Latch::default(),
             is_removed: AtomicBool::new(false),
+            has_begun: AtomicBool::new(false),
             is_initial_state_queued: AtomicBool::new(false),
             pending: AtomicU64::new(0),
             backlog: AtomicU64::new(0),
@@ -72,12 +74,23 @@ impl Control {
 
     /// No call begins after this; one that runs is not waited for.
     pub(super) fn remove(&self) {
-        self.is_removed.store(true, Ordering::Release);
+        self.is_removed.store(true, Ordering::SeqCst);
         self.wake.notify_one();
     }
 
     pub(super) fn is_removed(&self) -> bool {
-        self.is_removed.load(Ordering::Acquire)
+        self.is_removed.load(Ordering::SeqCst)
+    }
+
+    /// The task runs: from here on it looks whether the handler is removed before each call.
+    pub(super) fn note_begun(&self) {
+        self.has_begun.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether a call may be running. Asked after a removal, in one order with it: if the task has not begun by then, it will
+    /// find the handler removed before its first call.
+    pub(super) fn may_be_calling(&self) -> bool {
+        self.has_begun.load(Ordering::SeqCst) && !self.ended.is_set()
     }
 
     pub(super) fn note_initial_state_queued(&self) {

@@ -8,7 +8,10 @@ use std::{
 use tokio::time::Instant;
 
 use super::{
-    Listener, ListenerMetrics, Present, control::Control, listener::Shared, mailbox::Item,
+    Listener, ListenerMetrics, Present,
+    control::Control,
+    listener::{Shared, Task},
+    mailbox::Item,
     schedule::Schedule,
 };
 use crate::{handler::Notification, task::Spawner};
@@ -35,7 +38,7 @@ struct Attached<K> {
 }
 
 enum State {
-    Unstarted(Vec<std::pin::Pin<Box<dyn Future<Output = ()> + Send>>>),
+    Unstarted(Vec<(Arc<Control>, Task)>),
     Started(Spawner),
 }
 
@@ -63,10 +66,15 @@ impl<K: Send + Sync + 'static> Processor<K> {
             tell_end_of_initial_state(&shared);
         }
         let schedule = Schedule::new(shared.control.options.resync_period, now);
-        self.list.add(&shared.control);
+        let control = Arc::clone(&shared.control);
+        self.list.add(&control);
         self.listeners.push(Attached { shared, schedule });
         match &mut self.state {
-            State::Unstarted(tasks) => tasks.push(task),
+            State::Unstarted(tasks) => {
+                // With the handlers that were removed meanwhile.
+                tasks.retain(|(control, _)| !control.is_removed());
+                tasks.push((control, task));
+            }
             State::Started(spawner) => spawner.spawn(task),
         }
     }
@@ -77,7 +85,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
         let State::Unstarted(tasks) = std::mem::replace(&mut self.state, started) else {
             return;
         };
-        for task in tasks {
+        for (_, task) in tasks {
             spawner.spawn(task);
         }
         for attached in &mut self.listeners {

@@ -20,8 +20,11 @@ use crate::handler::{EventHandler, Notification};
 /// A handler that is to be attached to a processor. Dropped before that, it hears nothing.
 pub struct Listener<K> {
     pub(super) shared: Arc<Shared<K>>,
-    pub(super) task: Pin<Box<dyn Future<Output = ()> + Send>>,
+    pub(super) task: Task,
 }
+
+/// Calls a handler, until it is removed or its mailbox is closed and empty.
+pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 pub(super) struct Shared<K> {
     pub(super) control: Arc<Control>,
@@ -119,6 +122,7 @@ where
     H: EventHandler<K>,
 {
     async fn run(mut self, end: EndGuard) {
+        self.shared.control.note_begun();
         while let Some(item) = self.shared.next().await {
             self.tell(item).await;
         }

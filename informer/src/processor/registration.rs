@@ -38,7 +38,9 @@ impl HandlerRegistration {
     /// If dropped, the handler is removed all the same.
     pub async fn remove(self) {
         self.control.remove();
-        self.control.ended.wait().await;
+        if self.control.may_be_calling() {
+            self.control.ended.wait().await;
+        }
     }
 
     /// Whether the handler has heard all of the initial state: each of its calls has returned, be it by a panic.

@@ -8,7 +8,10 @@ use std::{
 };
 
 use futures::{FutureExt, future::join_all, poll};
-use tokio::time::{Instant, sleep};
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep},
+};
 
 use super::{
     HandlerOptions, HandlerRegistration, HandlerSyncError, Listener, Present, Processor,
@@ -17,7 +20,7 @@ use super::{
 };
 use crate::{
     fixtures::{Value, object},
-    handler::{EventHandler, Notification},
+    handler::{EventHandler, HandlerFuncs, Notification},
     object::{Deleted, Object},
     task::TaskSet,
     testing::{Recording, RecordingHandler},
@@ -186,12 +189,16 @@ async fn a_late_listener_hears_what_is_there_first_and_then_what_changes() {
 }
 
 /// Blocks its thread in each call until it is let go on.
-struct Blocking(mpsc::Receiver<()>);
+struct Blocking {
+    called: Arc<Notify>,
+    wait: mpsc::Receiver<()>,
+}
 
 impl EventHandler<Value> for Blocking {
     fn on_add(&mut self, _object: &Object<Value>, _in_initial_list: bool) {
+        self.called.notify_one();
         // A closed channel lets everything go on.
-        let _ = self.0.recv();
+        let _ = self.wait.recv();
     }
 }
 
@@ -199,7 +206,9 @@ impl EventHandler<Value> for Blocking {
 async fn a_slow_handler_delays_nobody() {
     let (mut processor, tasks) = started();
     let (go_on, wait) = mpsc::channel();
-    let (slow, slow_registration) = Listener::new(Blocking(wait), HandlerOptions::default());
+    let called = Arc::default();
+    let slow = Blocking { called, wait };
+    let (slow, slow_registration) = Listener::new(slow, HandlerOptions::default());
     let (quick, quick_registration, heard) = recorder(HandlerOptions::default());
     processor.attach(slow, present(""), Instant::now());
     processor.attach(quick, present(""), Instant::now());
@@ -306,15 +315,47 @@ async fn a_handler_can_remove_itself_from_within_its_own_call() {
 async fn removal_waits_for_the_call_that_runs() {
     let (mut processor, _tasks) = started();
     let (go_on, wait) = mpsc::channel();
-    let (listener, registration) = Listener::new(Blocking(wait), HandlerOptions::default());
+    let called = Arc::new(Notify::new());
+    let blocking = Blocking {
+        called: Arc::clone(&called),
+        wait,
+    };
+    let (listener, registration) = Listener::new(blocking, HandlerOptions::default());
     processor.attach(listener, present(""), Instant::now());
     processor.distribute(changes("+a@1 +b@2"), true);
+    called.notified().await;
     let mut removal = Box::pin(registration.remove());
-    // Either it has not begun the call, and never will, or it waits in it; both end once it may go on.
-    let _ = poll!(&mut removal);
-    let _ = go_on.send(());
+    assert!(poll!(&mut removal).is_pending());
+    go_on.send(()).unwrap();
     removal.await;
     assert!(go_on.send(()).is_err(), "the handler is gone");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_is_removed_before_the_start_is_not_waited_for_and_never_called() {
+    let mut processor = Processor::new();
+    let (listener, registration, heard) = recorder(HandlerOptions::default());
+    processor.attach(listener, present("a@1"), Instant::now());
+    registration.remove().now_or_never().unwrap();
+    let tasks = TaskSet::new();
+    processor.start(&tasks.spawner(), Instant::now());
+    settle().await;
+    assert_eq!(heard.take_text(), "");
+    assert!(tasks.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_is_removed_before_the_start_makes_room_for_the_next() {
+    let mut processor = Processor::new();
+    let held = Arc::new(());
+    let witness = Arc::clone(&held);
+    let handler = HandlerFuncs::<Value>::new().with_add(move |_, _| drop(Arc::clone(&witness)));
+    let (listener, registration) = Listener::new(handler, HandlerOptions::default());
+    processor.attach(listener, present(""), Instant::now());
+    drop(registration);
+    let (next, _next, _heard) = recorder(HandlerOptions::default());
+    processor.attach(next, present(""), Instant::now());
+    assert_eq!(Arc::strong_count(&held), 1);
 }
 
 #[tokio::test(start_paused = true)]
