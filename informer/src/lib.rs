@@ -77,6 +77,7 @@ pub mod reflector;
 pub mod delta_fifo;
 pub mod indexer;
 pub mod processor;
+pub mod workqueue;
 // Assembly.
 pub mod shared_informer;
 pub mod lister;

@@ -1,0 +1,55 @@
+//! A number of pieces of work, some at a time.
+
+use std::{
+    future::Future,
+    num::NonZeroUsize,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use futures::future::join_all;
+use tokio_util::sync::CancellationToken;
+
+/// Works on the pieces `0..piece_count`, each once, as many as `worker_count` at a time. Once `stop` fires, no further
+/// piece is begun, and those under way are waited for.
+///
+/// Each worker takes `chunk_size_pieces` in a row, which matters when pieces share what is near each other. The pieces
+/// run in the caller's task, so they overlap where they wait; a piece that computes should spawn.
+///
+/// # Panics
+///
+/// If a piece panics; the others are dropped then.
+///
+/// # Cancel safety
+///
+/// If dropped, the pieces under way are dropped.
+#[doc(alias = "ParallelizeUntil")]
+#[doc(alias = "WithChunkSize")]
+pub async fn parallelize_until<F, R>(
+    stop: &CancellationToken,
+    worker_count: NonZeroUsize,
+    piece_count: usize,
+    chunk_size_pieces: NonZeroUsize,
+    work_on: F,
+) where
+    F: Fn(usize) -> R,
+    R: Future<Output = ()>,
+{
+    let chunk_size = chunk_size_pieces.get();
+    let chunk_count = piece_count.div_ceil(chunk_size);
+    let next_chunk = AtomicUsize::new(0);
+    let workers = (0..worker_count.get().min(chunk_count)).map(async |_| {
+        loop {
+            let start = next_chunk.fetch_add(1, Ordering::Relaxed) * chunk_size;
+            if start >= piece_count {
+                return;
+            }
+            for piece in start..piece_count.min(start + chunk_size) {
+                if stop.is_cancelled() {
+                    return;
+                }
+                work_on(piece).await;
+            }
+        }
+    });
+    join_all(workers).await;
+}

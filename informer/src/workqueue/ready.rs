@@ -1,0 +1,83 @@
+//! The queued items, by priority and then by arrival.
+
+use std::{cmp::Reverse, collections::BTreeMap, num::NonZeroU32};
+
+use super::priority::Priority;
+
+/// A place in the order of arrival: lower came first. Never given twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place(pub(super) u64);
+
+/// The queued items. Who comes first in the highest class is next, but for every so many items that overtook an older
+/// one the oldest of all is.
+#[derive(Debug)]
+pub(super) struct Ready<T> {
+    /// No class is empty.
+    classes: BTreeMap<Reverse<Priority>, BTreeMap<Place, T>>,
+    /// One in so many handed out is the oldest of all; unset for strict priorities.
+    fair_share: Option<NonZeroU32>,
+    /// How many in a row overtook an older one.
+    overtaken_count: u32,
+}
+
+// === impl Ready ===
+
+impl<T> Ready<T> {
+    pub(super) fn new(fair_share: Option<NonZeroU32>) -> Self {
+        Self {
+            classes: BTreeMap::new(),
+            fair_share,
+            overtaken_count: 0,
+        }
+    }
+
+    pub(super) fn insert(&mut self, item: T, priority: Priority, place: Place) {
+        let class = self.classes.entry(Reverse(priority)).or_default();
+        let displaced = class.insert(place, item);
+        debug_assert!(displaced.is_none(), "a place is given once");
+    }
+
+    pub(super) fn remove(&mut self, priority: Priority, place: Place) -> Option<T> {
+        let class = self.classes.get_mut(&Reverse(priority))?;
+        let item = class.remove(&place);
+        if class.is_empty() {
+            self.classes.remove(&Reverse(priority));
+        }
+        item
+    }
+
+    /// Takes out the item that is next.
+    pub(super) fn pop(&mut self) -> Option<T> {
+        let (highest, oldest) = (self.highest()?, self.oldest()?);
+        let next = if highest == oldest {
+            self.overtaken_count = 0;
+            highest
+        } else {
+            self.overtaken_count = self.overtaken_count.saturating_add(1);
+            match self.fair_share {
+                Some(share) if self.overtaken_count >= share.get() => {
+                    self.overtaken_count = 0;
+                    oldest
+                }
+                _ => highest,
+            }
+        };
+        self.remove(next.0, next.1)
+    }
+
+    fn highest(&self) -> Option<(Priority, Place)> {
+        let (Reverse(priority), class) = self.classes.first_key_value()?;
+        let (place, _) = class.first_key_value()?;
+        Some((*priority, *place))
+    }
+
+    fn oldest(&self) -> Option<(Priority, Place)> {
+        self.classes
+            .iter()
+            .filter_map(|(Reverse(priority), class)| {
+                let (place, _) = class.first_key_value()?;
+                Some((*priority, *place))
+            })
+            .min_by_key(|(_, place)| *place)
+    }
+}
