@@ -126,11 +126,40 @@ async fn the_timer_is_passed_on_when_its_keeper_gets_another_item() {
     let mut second = Counted::new(queue.get());
     assert!(second.poll().is_pending());
     queue.add("soon");
-    assert_eq!(*keeper.poll_ready().unwrap(), "soon");
+    // Whether or not the first one runs.
     assert_eq!(second.wakes_count(), 1, "now it is to set the timer");
+    assert_eq!(*keeper.poll_ready().unwrap(), "soon");
     assert!(second.poll().is_pending());
     sleep(S(1)).await;
     assert_eq!(*second.poll_ready().unwrap(), "late");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_that_just_became_due_is_for_those_who_waited_for_it() {
+    let queue = WorkQueue::new();
+    queue.add_after("foo", S(1));
+    let mut first = Counted::new(queue.get());
+    assert!(first.poll().is_pending());
+    advance(S(1)).await;
+    assert!(is_idle(&queue), "a newcomer overtakes nobody");
+    assert_eq!(*first.poll_ready().unwrap(), "foo");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_keeper_of_the_timer_is_woken_for_an_earlier_time_only() {
+    let queue = WorkQueue::new();
+    queue.add_after("foo", S(10));
+    let mut keeper = Counted::new(queue.get());
+    assert!(keeper.poll().is_pending());
+    queue.add_after("later", S(20));
+    queue.add_after("foo", S(15));
+    assert_eq!(keeper.wakes_count(), 0);
+    queue.add_after("sooner", S(5));
+    assert_eq!(keeper.wakes_count(), 1);
+    assert!(keeper.poll().is_pending());
+    sleep(S(5)).await;
+    assert_eq!(keeper.wakes_count(), 2);
+    assert_eq!(*keeper.poll_ready().unwrap(), "sooner");
 }
 
 #[tokio::test(start_paused = true)]

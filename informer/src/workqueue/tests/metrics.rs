@@ -285,6 +285,22 @@ async fn an_item_that_nobody_came_for_is_in_the_depth_again_and_was_never_starte
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_item_put_aside_for_a_worker_waits_until_that_one_runs() {
+    let report = Report::default();
+    let _recording = metrics::set_default_local_recorder(&report);
+    let queue = queue(WorkQueueOptions::new());
+    let mut getter = super::counted::Counted::new(queue.get());
+    assert!(getter.poll().is_pending());
+    queue.add("foo");
+    advance(MS(20)).await;
+    let item = getter.poll_ready();
+    assert_eq!(report.values(QUEUE_DURATION), [0.02]);
+    advance(MS(30)).await;
+    drop(item);
+    assert_eq!(report.values(WORK_DURATION), [0.03]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn so_many_priorities_do_not_make_as_many_series() {
     let report = Report::default();
     let _recording = metrics::set_default_local_recorder(&report);
