@@ -32,6 +32,7 @@ mod watch_cache;
 pub mod faults;
 mod response;
 mod handlers;
+mod discovery;
 mod server;
 #[doc(hidden)]
 pub mod cli;

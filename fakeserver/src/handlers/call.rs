@@ -11,15 +11,12 @@ use crate::{
     registry::{Lookup, Registry, check_field},
     request::{ListOptions, Query, ResourcePath},
     resource::ResourceType,
-    response::{Encoding, Shape, negotiate},
+    response::{Encoding, Shape, is_pretty, negotiate},
     server::Server,
     status::{Named, Status},
     storage::{GroupResource, ObjectKey, Range},
     watch_cache::Selection,
 };
-
-/// The user agents of people, who like to read what they get.
-const READERS: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
 
 /// A request for objects of one resource type.
 pub(crate) struct Call<'a> {
@@ -53,7 +50,7 @@ impl<'a> Call<'a> {
         let is_unknown = path
             .subresource
             .as_deref()
-            .is_some_and(|subresource| resource.subresource(subresource).is_none());
+            .is_some_and(|name| !is_served_below(&resource, name));
         if is_misplaced || is_unknown {
             return Err(Status::unknown_resource());
         }
@@ -95,6 +92,10 @@ impl<'a> Call<'a> {
         if !is_served || (is_across_namespaces && !is_read) {
             return Err(Status::method_not_allowed());
         }
+        // What is only created is a question, and its answer is not stored: reviews, bindings.
+        if verb == Verb::Create && !self.resource.has_verb("get") {
+            return Err(Status::unknown_resource());
+        }
         Ok(verb)
     }
 
@@ -110,10 +111,7 @@ impl<'a> Call<'a> {
 
     /// Whether it is answered for people to read.
     pub(crate) fn is_pretty(&self) -> bool {
-        self.query.bool("pretty").unwrap_or_else(|| {
-            let agent = self.user_agent();
-            READERS.iter().any(|reader| agent.starts_with(reader))
-        })
+        is_pretty(&self.query, self.headers)
     }
 
     /// Who asks: the user agent up to the first `/`.
@@ -203,4 +201,9 @@ impl<'a> Call<'a> {
             has_continue: verb == Verb::List && !options.continue_token.is_empty(),
         }
     }
+}
+
+/// Whether this server has the subresource of a type. Logs, scales, evictions and the like are not served.
+fn is_served_below(resource: &ResourceType, subresource: &str) -> bool {
+    matches!(subresource, "status" | "finalize") && resource.subresource(subresource).is_some()
 }

@@ -12,7 +12,7 @@ pub(crate) use self::{
     answer::{error_frame, json, streamed_json},
     encoding::{Encoding, Representation},
     list::{ListMeta, list_body},
-    pretty::pretty,
+    pretty::{is_pretty, pretty},
 };
 
 #[cfg(test)]

@@ -1,5 +1,23 @@
 //! JSON for people: two spaces for each level, one member a line.
 
+use http::{HeaderMap, header};
+
+use crate::request::Query;
+
+/// The user agents of people, who like to read what they get.
+const READERS: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
+
+/// Whether a request is answered for people to read.
+pub(crate) fn is_pretty(query: &Query, headers: &HeaderMap) -> bool {
+    query.bool("pretty").unwrap_or_else(|| {
+        let agent = headers.get(header::USER_AGENT);
+        let agent = agent
+            .and_then(|agent| agent.to_str().ok())
+            .unwrap_or_default();
+        READERS.iter().any(|reader| agent.starts_with(reader))
+    })
+}
+
 /// Indents `json`, which must be compact, without changing anything else. A newline at its end stays.
 pub(crate) fn pretty(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() * 2);

@@ -15,9 +15,10 @@ use tracing::error;
 
 use super::{Server, control, envelope};
 use crate::{
-    handlers,
+    discovery, handlers,
     registry::Registry,
     request::{ApiPath, Query},
+    response::is_pretty,
     status::Status,
 };
 
@@ -37,16 +38,18 @@ async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response
     if let Some(action) = path.strip_prefix("/_control/") {
         return control::handle(&server, &parts.method, action);
     }
-    match ApiPath::parse(path) {
-        ApiPath::Resource(path) if Registry::builtin().group(&path.group).is_none() => not_found(),
+    let (method, headers) = (&parts.method, &parts.headers);
+    let query = Query::parse(parts.uri.query());
+    let answer = match ApiPath::parse(path) {
+        ApiPath::Resource(path) if Registry::builtin().group(&path.group).is_none() => None,
         ApiPath::Resource(path) => {
-            let query = Query::parse(parts.uri.query());
-            handlers::serve(&server, &parts.method, path, query, &parts.headers, body)
-                .await
-                .unwrap_or_else(IntoResponse::into_response)
+            Some(handlers::serve(&server, method, path, query, headers, body).await)
         }
-        _ => not_found(),
-    }
+        path => discovery::serve(method, &path, &query, headers, is_pretty(&query, headers)),
+    };
+    answer.map_or_else(not_found, |answer| {
+        answer.unwrap_or_else(IntoResponse::into_response)
+    })
 }
 
 /// What is answered to a path that nobody serves.

@@ -1,0 +1,161 @@
+//! All groups with all their resources in one document.
+
+use serde::Serialize;
+
+use crate::{
+    registry::{Group, Registry, Version},
+    resource::{GroupVersionKind, ResourceType, Subresource},
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct GroupList<'a> {
+    kind: &'static str,
+    api_version: &'static str,
+    metadata: Empty,
+    items: Vec<AggregatedGroup<'a>>,
+}
+
+#[derive(Serialize)]
+struct Empty {}
+
+#[derive(Serialize)]
+struct AggregatedGroup<'a> {
+    metadata: Name<'a>,
+    versions: Vec<AggregatedVersion<'a>>,
+}
+
+#[derive(Serialize)]
+struct Name<'a> {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    name: &'a str,
+}
+
+#[derive(Serialize)]
+struct AggregatedVersion<'a> {
+    version: &'a str,
+    resources: Vec<AggregatedResource<'a>>,
+    freshness: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AggregatedResource<'a> {
+    resource: &'a str,
+    response_kind: ResponseKind<'a>,
+    scope: &'static str,
+    singular_resource: &'a str,
+    verbs: &'a [std::sync::Arc<str>],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    short_names: &'a [std::sync::Arc<str>],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    categories: &'a [std::sync::Arc<str>],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    subresources: Vec<AggregatedSubresource<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AggregatedSubresource<'a> {
+    subresource: &'a str,
+    response_kind: ResponseKind<'a>,
+    verbs: &'a [std::sync::Arc<str>],
+}
+
+/// A kind; group and version are empty where they are the resource's own.
+#[derive(Serialize)]
+struct ResponseKind<'a> {
+    group: &'a str,
+    version: &'a str,
+    kind: &'a str,
+}
+
+/// `/api`.
+pub(super) fn core(registry: &Registry) -> GroupList<'_> {
+    GroupList::of(registry, |group| group.name.is_empty())
+}
+
+/// `/apis`.
+pub(super) fn groups(registry: &Registry) -> GroupList<'_> {
+    GroupList::of(registry, |group| !group.name.is_empty())
+}
+
+// === impl GroupList ===
+
+impl<'a> GroupList<'a> {
+    fn of(registry: &'a Registry, is_in: fn(&Group) -> bool) -> Self {
+        let groups = registry.groups().iter().filter(|group| is_in(group));
+        Self {
+            kind: "APIGroupDiscoveryList",
+            api_version: "apidiscovery.k8s.io/v2",
+            metadata: Empty {},
+            items: groups.map(AggregatedGroup::of).collect(),
+        }
+    }
+}
+
+impl<'a> AggregatedGroup<'a> {
+    fn of(group: &'a Group) -> Self {
+        Self {
+            metadata: Name { name: &group.name },
+            versions: group.versions.iter().map(AggregatedVersion::of).collect(),
+        }
+    }
+}
+
+impl<'a> AggregatedVersion<'a> {
+    fn of(version: &'a Version) -> Self {
+        let resources = version.resources.iter();
+        Self {
+            version: &version.name,
+            resources: resources
+                .map(|resource| AggregatedResource::of(resource))
+                .collect(),
+            freshness: "Current",
+        }
+    }
+}
+
+impl<'a> AggregatedResource<'a> {
+    fn of(resource: &'a ResourceType) -> Self {
+        let subresources = resource.subresources.iter();
+        Self {
+            resource: &resource.plural,
+            response_kind: ResponseKind {
+                group: "",
+                version: "",
+                kind: &resource.kind,
+            },
+            scope: if resource.is_namespaced {
+                "Namespaced"
+            } else {
+                "Cluster"
+            },
+            singular_resource: &resource.singular,
+            verbs: &resource.verbs,
+            short_names: &resource.short_names,
+            categories: &resource.categories,
+            subresources: subresources.map(AggregatedSubresource::of).collect(),
+        }
+    }
+}
+
+impl<'a> AggregatedSubresource<'a> {
+    fn of(subresource: &'a Subresource) -> Self {
+        Self {
+            subresource: &subresource.name,
+            response_kind: ResponseKind::of(&subresource.kind),
+            verbs: &subresource.verbs,
+        }
+    }
+}
+
+impl<'a> ResponseKind<'a> {
+    fn of(kind: &'a GroupVersionKind) -> Self {
+        Self {
+            group: &kind.group,
+            version: &kind.version,
+            kind: &kind.kind,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! What a server tells of itself: its groups, versions and resources, its version, and how it is.
+
+mod plain;
+mod aggregated;
+mod health;
+#[cfg(test)]
+mod tests;
+
+use std::sync::LazyLock;
+
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, header};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    registry::Registry,
+    request::{ApiPath, Query},
+    response::pretty,
+    status::Status,
+};
+
+/// The media type of the documents that tell of all groups at once.
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+const JSON: &str = "application/json";
+
+/// The address that a client is told when it does not say which one it used.
+const DEFAULT_HOST: &str = "127.0.0.1:8001";
+
+/// A document with its digest, made once in a process.
+struct Document {
+    body: Bytes,
+    etag: HeaderValue,
+}
+
+static AGGREGATED_CORE: LazyLock<Document> =
+    LazyLock::new(|| Document::new(&aggregated::core(Registry::builtin())));
+static AGGREGATED_GROUPS: LazyLock<Document> =
+    LazyLock::new(|| Document::new(&aggregated::groups(Registry::builtin())));
+
+/// Answers a request for one of these documents; nothing if `path` leads to none.
+pub(crate) fn serve(
+    method: &Method,
+    path: &ApiPath,
+    query: &Query,
+    headers: &HeaderMap,
+    is_pretty: bool,
+) -> Option<Result<Response, Status>> {
+    let registry = Registry::builtin();
+    let answer = match path {
+        ApiPath::CoreVersions => versions(headers, is_pretty, &AGGREGATED_CORE, || {
+            to_bytes(&plain::core_versions(registry, host(headers)))
+        }),
+        ApiPath::Groups => versions(headers, is_pretty, &AGGREGATED_GROUPS, || {
+            to_bytes(&plain::groups(registry))
+        }),
+        ApiPath::Group(name) => {
+            let group = registry.group(name)?;
+            document(headers, is_pretty, || to_bytes(&plain::one_group(group)))
+        }
+        ApiPath::Version { group, version } => {
+            let group = registry.group(group)?;
+            match registry.version(&group.name, version) {
+                Some(version) => document(headers, is_pretty, || {
+                    to_bytes(&plain::resources(group, version))
+                }),
+                None => Err(Status::unknown_resource()),
+            }
+        }
+        ApiPath::Root => document(headers, is_pretty, || to_bytes(&plain::paths(registry))),
+        ApiPath::ServerVersion => {
+            document(headers, is_pretty, || to_bytes(&plain::server_version()))
+        }
+        ApiPath::Health { endpoint, check } => health::serve(endpoint, check.as_deref(), query)?,
+        ApiPath::Resource(_) | ApiPath::Other => return None,
+    };
+    if method == Method::GET {
+        Some(answer)
+    } else {
+        Some(Err(Status::method_not_allowed()))
+    }
+}
+
+/// The groups in the form that the client prefers, all in one, or their names alone.
+fn versions(
+    headers: &HeaderMap,
+    is_pretty: bool,
+    aggregated: &Document,
+    plain: impl FnOnce() -> Bytes,
+) -> Result<Response, Status> {
+    let accept = text(headers, header::ACCEPT);
+    let is_aggregated = |clause: &str| {
+        let mut parts = clause.split(';').map(str::trim);
+        let is_json = parts.next() == Some(JSON);
+        let parameters: Vec<&str> = parts.collect();
+        is_json
+            && ["g=apidiscovery.k8s.io", "v=v2", "as=APIGroupDiscoveryList"]
+                .iter()
+                .all(|parameter| parameters.contains(parameter))
+    };
+    let first = accept
+        .split(',')
+        .find(|clause| is_aggregated(clause) || is_plain(clause));
+    match first {
+        Some(clause) if is_aggregated(clause) => Ok(aggregated.answer(headers, is_pretty)),
+        _ => {
+            let mut answer = document(headers, is_pretty, plain)?;
+            let vary = HeaderValue::from_static("Accept");
+            answer.headers_mut().insert(header::VARY, vary);
+            Ok(answer)
+        }
+    }
+}
+
+/// A document that has one form.
+fn document(
+    headers: &HeaderMap,
+    is_pretty: bool,
+    body: impl FnOnce() -> Bytes,
+) -> Result<Response, Status> {
+    let accept = text(headers, header::ACCEPT);
+    if !accept.is_empty() && !accept.split(',').any(is_plain) {
+        return Err(Status::not_acceptable(
+            "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, \
+             application/vnd.kubernetes.protobuf",
+        ));
+    }
+    Ok(json(shown(body(), is_pretty), JSON))
+}
+
+fn is_plain(clause: &str) -> bool {
+    let mut parts = clause.split(';').map(str::trim);
+    let is_json = matches!(parts.next(), Some(JSON | "*/*" | "application/*"));
+    is_json && !parts.any(|parameter| parameter.starts_with("as="))
+}
+
+fn shown(body: Bytes, is_pretty: bool) -> Bytes {
+    if is_pretty {
+        pretty(&body).into()
+    } else {
+        body
+    }
+}
+
+fn json(body: Bytes, media_type: &'static str) -> Response {
+    ([(header::CONTENT_TYPE, media_type)], body).into_response()
+}
+
+fn to_bytes(document: &impl Serialize) -> Bytes {
+    let mut body = serde_json::to_vec(document).expect("documents have no maps");
+    body.push(b'\n');
+    body.into()
+}
+
+fn host(headers: &HeaderMap) -> &str {
+    match text(headers, header::HOST) {
+        "" => DEFAULT_HOST,
+        host => host,
+    }
+}
+
+fn text(headers: &HeaderMap, name: header::HeaderName) -> &str {
+    headers
+        .get(name)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default()
+}
+
+// === impl Document ===
+
+impl Document {
+    fn new(document: &impl Serialize) -> Self {
+        let body = to_bytes(document);
+        let digest = Sha256::digest(&body);
+        let hex: String = digest.iter().fold(String::new(), |mut hex, byte| {
+            use std::fmt::Write;
+            let _ = write!(hex, "{byte:02X}");
+            hex
+        });
+        let etag = HeaderValue::from_str(&format!("\"{hex}\"")).expect("hexadecimal is ASCII");
+        Self { body, etag }
+    }
+
+    /// The document, or that the client has it already.
+    fn answer(&self, headers: &HeaderMap, is_pretty: bool) -> Response {
+        let known = text(headers, header::IF_NONE_MATCH);
+        let has_it = known
+            .split(',')
+            .any(|tag| tag.trim().as_bytes() == self.etag.as_bytes());
+        let mut response = if has_it {
+            http::StatusCode::NOT_MODIFIED.into_response()
+        } else {
+            json(shown(self.body.clone(), is_pretty), AGGREGATED)
+        };
+        let headers = response.headers_mut();
+        headers.insert(header::ETAG, self.etag.clone());
+        headers.insert(header::VARY, HeaderValue::from_static("Accept"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public"));
+        response
+    }
+}
