@@ -1,0 +1,132 @@
+//! What no client should send: it is refused, and nothing is half done.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::support::{Api, CONFIG_MAPS};
+
+#[tokio::test]
+async fn bodies_that_are_no_objects_are_refused() {
+    let api = Api::new();
+    let before = api.server.revision();
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let deep_object = format!(
+        "{{\"data\":{}1{}}}",
+        "{\"a\":".repeat(5_000),
+        "}".repeat(5_000)
+    );
+    let bodies: [&[u8]; 10] = [
+        b"",
+        b"{",
+        b"null",
+        b"\"text\"",
+        b"{\"metadata\":[]}",
+        b"{\"metadata\":{\"name\":\"a\xff\"}}",
+        b"\x00\x01\x02",
+        b"{\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":1}}}",
+        deep.as_bytes(),
+        deep_object.as_bytes(),
+    ];
+    for body in bodies {
+        for (method, path) in [
+            ("POST", CONFIG_MAPS.to_owned()),
+            ("PUT", format!("{CONFIG_MAPS}/a")),
+        ] {
+            let answer = api.send(method, &path, &[], body.to_vec()).await;
+            assert!(
+                matches!(answer.code.as_u16(), 400 | 422),
+                "{method} {:?}: {answer:?}",
+                &body[..body.len().min(40)]
+            );
+        }
+    }
+    assert_eq!(api.server.revision(), before);
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_is_refused() {
+    let api = Api::new();
+    let large = json!({"metadata": {"name": "a"}, "data": {"k": "x".repeat(4 << 20)}});
+    assert_eq!(
+        api.post(CONFIG_MAPS, &large).await.refused(413),
+        "Request entity too large: limit is 3145728"
+    );
+}
+
+#[tokio::test]
+async fn strange_paths_are_not_found() {
+    let api = Api::new();
+    for path in [
+        "//",
+        "/api//pods",
+        "/api/v1/namespaces//pods",
+        "/api/v1/namespaces/default/pods/%ff",
+        "/api/v1/namespaces/default/pods/a/b/c/d",
+        "/api/v1/namespaces/default/pods/a/nosuch",
+        "/api/v1/nodes/n/proxy",
+        "/api/v1/namespaces/default/nodes",
+        "/api/v1/pods/a",
+        "/api/v1/watch",
+    ] {
+        assert_eq!(api.get(path).await.code.as_u16(), 404, "{path}");
+    }
+    // An escaped slash is part of a name, and no name has one.
+    api.get("/api/v1/namespaces/default/pods/a%2Fb")
+        .await
+        .refused(404);
+    let escaped = json!({"metadata": {"name": "a/b"}});
+    api.post(CONFIG_MAPS, &escaped).await.refused(422);
+    for (method, path) in [
+        ("PUT", CONFIG_MAPS),
+        ("PATCH", CONFIG_MAPS),
+        ("BREW", CONFIG_MAPS),
+        ("HEAD", "/api"),
+    ] {
+        assert_eq!(
+            api.send(method, path, &[], "").await.code.as_u16(),
+            405,
+            "{method} {path}"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// Whatever is sent is answered, and what is not answered well leaves no trace.
+    #[test]
+    fn any_request_is_answered(
+        method in prop::sample::select(vec!["GET", "POST", "PUT", "PATCH", "DELETE"]),
+        path in prop::sample::select(vec![
+            "/api/v1/namespaces/default/configmaps",
+            "/api/v1/namespaces/default/configmaps/a",
+            "/api/v1/namespaces/default/pods/p/status",
+            "/api/v1/namespaces/n/finalize",
+            "/apis/apps/v1/deployments",
+        ]),
+        query in "[a-zA-Z=&%,!()]{0,20}",
+        media_type in prop::sample::select(vec![
+            "application/json", "application/merge-patch+json", "application/json-patch+json", "text/plain",
+        ]),
+        body in "\\PC{0,40}|[\\[{\"a:0,\\]}]{0,30}",
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let api = Api::new();
+            api.config_map("a").await;
+            let before = api.server.revision();
+            let uri = format!("{path}?{query}");
+            prop_assume!(uri.parse::<http::Uri>().is_ok() && !query.contains("watch"));
+            let answer = api.send(method, &uri, &[("content-type", media_type)], body).await;
+            prop_assert!(answer.code.as_u16() < 500, "{answer:?}");
+            if !answer.code.is_success() {
+                prop_assert_eq!(api.server.revision(), before);
+            }
+            Ok(())
+        })?;
+    }
+}

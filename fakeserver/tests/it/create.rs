@@ -1,0 +1,165 @@
+//! POST.
+
+use serde_json::json;
+
+use crate::support::{Api, CONFIG_MAPS, DEPLOYMENTS, PODS, deployment, pod, version};
+
+#[tokio::test]
+async fn the_server_sets_what_only_it_sets() {
+    let api = Api::new();
+    let sent = json!({"metadata": {
+        "name": "a", "uid": "mine", "creationTimestamp": "2001-01-01T00:00:00Z",
+        "deletionTimestamp": "2001-01-01T00:00:00Z", "selfLink": "/x",
+    }});
+    let created = api.post(CONFIG_MAPS, &sent).await.created();
+    assert_eq!(created["kind"], "ConfigMap");
+    assert_eq!(created["apiVersion"], "v1");
+    let metadata = &created["metadata"];
+    assert_eq!(metadata["namespace"], "default");
+    assert_eq!(metadata["creationTimestamp"], "2026-01-01T00:00:00Z");
+    assert_eq!(metadata["uid"].as_str().unwrap().len(), 36);
+    assert!(metadata.get("deletionTimestamp").is_none());
+    assert!(metadata.get("selfLink").is_none());
+    assert_eq!(version(&created), api.server.revision());
+    assert_eq!(api.get(&format!("{CONFIG_MAPS}/a")).await.ok(), created);
+}
+
+#[tokio::test]
+async fn a_generated_name_begins_with_its_prefix_and_is_new() {
+    let api = Api::new();
+    let sent = json!({"metadata": {"generateName": "gen-"}});
+    let mut names = Vec::new();
+    for _ in 0..20 {
+        let created = api.post(CONFIG_MAPS, &sent).await.created();
+        let name = created["metadata"]["name"].as_str().unwrap().to_owned();
+        assert!(name.starts_with("gen-") && name.len() == 9, "{name}");
+        names.push(name);
+    }
+    names.sort();
+    names.dedup();
+    assert_eq!(names.len(), 20);
+    let long = json!({"metadata": {"generateName": "x".repeat(80)}});
+    let created = api.post(CONFIG_MAPS, &long).await.created();
+    assert_eq!(created["metadata"]["name"].as_str().unwrap().len(), 63);
+}
+
+#[tokio::test]
+async fn a_dry_run_shows_the_object_and_stores_nothing() {
+    let api = Api::new();
+    let before = api.server.revision();
+    let sent = json!({"metadata": {"name": "a"}});
+    let path = format!("{CONFIG_MAPS}?dryRun=All");
+    let shown = api.post(&path, &sent).await.created();
+    assert!(shown["metadata"].get("resourceVersion").is_none());
+    assert!(shown["metadata"].get("uid").is_some());
+    assert_eq!(api.server.revision(), before);
+    api.get(&format!("{CONFIG_MAPS}/a")).await.refused(404);
+}
+
+#[tokio::test]
+async fn generations_and_status_begin_as_their_types_have_it() {
+    let api = Api::new();
+    let created = api.post(PODS, &pod("p", "")).await.created();
+    assert_eq!(created["metadata"]["generation"], 1);
+    assert_eq!(
+        created["status"],
+        json!({"phase": "Pending", "qosClass": "BestEffort"})
+    );
+    let mut with_status = deployment("d");
+    with_status["status"] = json!({"replicas": 7});
+    let created = api.post(DEPLOYMENTS, &with_status).await.created();
+    assert_eq!(created["metadata"]["generation"], 1);
+    assert_eq!(created["status"], json!({}));
+    let created = api.config_map("c").await;
+    assert!(created["metadata"].get("generation").is_none());
+    let node = json!({"metadata": {"name": "n"}, "status": {"phase": "Running"}});
+    let created = api.post("/api/v1/nodes", &node).await.created();
+    assert_eq!(created["status"]["phase"], "Running");
+}
+
+#[tokio::test]
+async fn what_cannot_be_created_is_refused_and_changes_nothing() {
+    let api = Api::new();
+    api.config_map("a").await;
+    let held = json!({"metadata": {"name": "held", "finalizers": ["example.com/f"]}});
+    api.post(CONFIG_MAPS, &held).await.created();
+    api.delete(&format!("{CONFIG_MAPS}/held")).await.ok();
+    let before = api.server.revision();
+    for (object, code, message) in [
+        (
+            json!({"metadata": {"name": "a"}}),
+            409,
+            "configmaps \"a\" already exists",
+        ),
+        (
+            held,
+            409,
+            "object is being deleted: configmaps \"held\" already exists",
+        ),
+        (
+            json!({"metadata": {}}),
+            422,
+            "ConfigMap \"\" is invalid: metadata.name: Required value: name or generateName is required",
+        ),
+        (
+            json!({"metadata": {"name": "b", "resourceVersion": "5"}}),
+            500,
+            "resourceVersion should not be set on objects to be created",
+        ),
+        (
+            json!({"metadata": {"name": "b", "namespace": "other"}}),
+            400,
+            "the namespace of the provided object does not match the namespace sent on the request",
+        ),
+        (
+            json!({"metadata": {"name": "b"}, "data": {"k": 5}}),
+            400,
+            "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go \
+             struct field ConfigMap.data of type string",
+        ),
+        (
+            json!({"metadata": {"name": "b", "finalizers": ["f"]}}),
+            422,
+            "ConfigMap \"b\" is invalid: metadata.finalizers: Invalid value: \"f\": name is neither a standard \
+             finalizer name nor is it fully qualified",
+        ),
+    ] {
+        assert_eq!(api.post(CONFIG_MAPS, &object).await.refused(code), message);
+    }
+    assert_eq!(api.server.revision(), before);
+}
+
+#[tokio::test]
+async fn unknown_fields_are_warned_of_or_refused_or_ignored() {
+    let api = Api::new();
+    let sent = |name: &str| json!({"metadata": {"name": name}, "datas": {"a": "b"}});
+    let warned = api.post(CONFIG_MAPS, &sent("warned")).await;
+    assert_eq!(
+        warned.headers["warning"],
+        "299 - \"unknown field \\\"datas\\\"\""
+    );
+    assert!(warned.created().get("datas").is_none());
+    let path = format!("{CONFIG_MAPS}?fieldValidation=Ignore");
+    let ignored = api.post(&path, &sent("ignored")).await;
+    assert!(!ignored.headers.contains_key("warning"));
+    ignored.created();
+    let path = format!("{CONFIG_MAPS}?fieldValidation=Strict");
+    assert_eq!(
+        api.post(&path, &sent("strict")).await.refused(400),
+        "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: unknown field \"datas\""
+    );
+}
+
+#[tokio::test]
+async fn the_same_seed_and_requests_give_the_same_objects() {
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let api = Api::new();
+        let sent = json!({"metadata": {"generateName": "x-"}});
+        api.post(CONFIG_MAPS, &sent).await.created();
+        // What is only read draws nothing from what makes uids.
+        api.get(CONFIG_MAPS).await.ok();
+        runs.push(api.post(CONFIG_MAPS, &sent).await.text);
+    }
+    assert_eq!(runs[0], runs[1]);
+}

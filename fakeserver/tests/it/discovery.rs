@@ -1,0 +1,75 @@
+//! Discovery and health, as a client gets them.
+
+use crate::support::Api;
+
+#[tokio::test]
+async fn documents_carry_the_headers_of_every_answer() {
+    let api = Api::new();
+    let aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+    let answer = api
+        .send("GET", "/apis", &[("accept", aggregated)], "")
+        .await;
+    assert_eq!(answer.headers["content-type"], aggregated);
+    assert_eq!(answer.headers["cache-control"], "public");
+    assert_eq!(answer.headers["vary"], "Accept");
+    assert!(answer.headers.contains_key("audit-id"));
+    let etag = answer.headers["etag"].to_str().unwrap();
+    let known = [("accept", aggregated), ("if-none-match", etag)];
+    assert_eq!(
+        api.send("GET", "/apis", &known, "").await.code.as_u16(),
+        304
+    );
+}
+
+#[tokio::test]
+async fn the_address_is_the_one_that_the_client_used() {
+    let api = Api::new();
+    let host = [("host", "example.com:6443")];
+    let versions = api.send("GET", "/api", &host, "").await.ok();
+    assert_eq!(
+        versions["serverAddressByClientCIDRs"][0]["serverAddress"],
+        "example.com:6443"
+    );
+}
+
+#[tokio::test]
+async fn people_get_indented_json() {
+    let api = Api::new();
+    let curl = [("user-agent", "curl/8.0")];
+    let answer = api.send("GET", "/version", &curl, "").await;
+    assert!(
+        answer.text.starts_with("{\n  \"major\": \"1\""),
+        "{answer:?}"
+    );
+}
+
+#[tokio::test]
+async fn paths_that_nobody_serves_are_text_and_others_json() {
+    let api = Api::new();
+    for path in [
+        "/nope",
+        "/apis/nope",
+        "/apis/nope/v1/things",
+        "/healthz/nope",
+    ] {
+        let answer = api.get(path).await;
+        assert_eq!(
+            (answer.code.as_u16(), answer.text.as_str()),
+            (404, "404 page not found\n"),
+            "{path}"
+        );
+    }
+    for path in [
+        "/api/v9",
+        "/api/v1/nope",
+        "/apis/apps/v9",
+        "/apis/apps/v1/pods",
+    ] {
+        assert_eq!(
+            api.get(path).await.refused(404),
+            "the server could not find the requested resource",
+            "{path}"
+        );
+    }
+    api.post("/apis", &serde_json::json!({})).await.refused(405);
+}

@@ -1,0 +1,13 @@
+//! The API through its router, verb by verb.
+
+mod support;
+
+mod create;
+mod update;
+mod patch;
+mod delete;
+mod namespaces;
+mod managed_fields;
+mod discovery;
+mod bad_input;
+mod program;

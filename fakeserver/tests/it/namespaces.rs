@@ -1,0 +1,107 @@
+//! Namespaces: what may be in them, and how they end.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::{Api, PODS, pod};
+
+async fn with_namespace(name: &str) -> Api {
+    let api = Api::new();
+    let object = json!({"metadata": {"name": name}});
+    let created = api.post("/api/v1/namespaces", &object).await.created();
+    assert_eq!(
+        created["metadata"]["labels"]["kubernetes.io/metadata.name"],
+        name
+    );
+    assert_eq!(created["spec"]["finalizers"], json!(["kubernetes"]));
+    assert_eq!(created["status"]["phase"], "Active");
+    api
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_namespace_takes_its_contents_along() {
+    let api = with_namespace("n").await;
+    let maps = "/api/v1/namespaces/n/configmaps";
+    api.post(maps, &json!({"metadata": {"name": "a"}}))
+        .await
+        .created();
+    let deleted = api.delete("/api/v1/namespaces/n").await.ok();
+    assert_eq!(deleted["status"]["phase"], "Terminating");
+    assert_eq!(
+        api.post(maps, &json!({"metadata": {"name": "b"}}))
+            .await
+            .refused(403),
+        "configmaps \"b\" is forbidden: unable to create new content in namespace n because it is being terminated"
+    );
+    api.get(&format!("{maps}/a")).await.ok();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    api.get(&format!("{maps}/a")).await.refused(404);
+    api.get("/api/v1/namespaces/n").await.refused(404);
+    // A new namespace of that name is another one.
+    let again = json!({"metadata": {"name": "n"}});
+    api.post("/api/v1/namespaces", &again).await.created();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    api.get("/api/v1/namespaces/n").await.ok();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_namespace_waits_for_the_finalizers_of_its_contents() {
+    let api = with_namespace("n").await;
+    let maps = "/api/v1/namespaces/n/configmaps";
+    let held = json!({"metadata": {"name": "held", "finalizers": ["example.com/f"]}});
+    api.post(maps, &held).await.created();
+    api.delete("/api/v1/namespaces/n").await.ok();
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    let held = api.get(&format!("{maps}/held")).await.ok();
+    assert!(held["metadata"].get("deletionTimestamp").is_some());
+    api.get("/api/v1/namespaces/n").await.ok();
+    api.merge(
+        &format!("{maps}/held"),
+        &json!({"metadata": {"finalizers": null}}),
+    )
+    .await
+    .ok();
+    api.get("/api/v1/namespaces/n").await.refused(404);
+}
+
+#[tokio::test]
+async fn a_client_may_finalize_a_namespace_itself() {
+    let api = with_namespace("n").await;
+    let path = "/api/v1/namespaces/n";
+    let bare = json!({"metadata": {"name": "n"}, "spec": {"finalizers": []}});
+    // The main endpoint leaves the finalizers of the specification alone.
+    let same = api.put(path, &bare).await.ok();
+    assert_eq!(same["spec"]["finalizers"], json!(["kubernetes"]));
+    api.delete(path).await.ok();
+    let finalized = api.put(&format!("{path}/finalize"), &bare).await.ok();
+    assert_eq!(finalized["spec"], json!({}));
+    api.get(path).await.refused(404);
+}
+
+#[tokio::test]
+async fn what_is_to_be_in_a_namespace_needs_one() {
+    let api = Api::new();
+    let missing = "/api/v1/namespaces/missing/pods";
+    assert_eq!(
+        api.post(missing, &pod("p", "")).await.refused(404),
+        "namespaces \"missing\" not found"
+    );
+    api.post(PODS, &pod("p", "")).await.created();
+    for name in ["default", "kube-system", "kube-public"] {
+        assert_eq!(
+            api.delete(&format!("/api/v1/namespaces/{name}"))
+                .await
+                .refused(403),
+            format!("namespaces \"{name}\" is forbidden: this namespace may not be deleted")
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_shuts_down_does_not_wait_for_a_namespace() {
+    let api = with_namespace("n").await;
+    api.delete("/api/v1/namespaces/n").await.ok();
+    api.server.shutdown().await;
+    api.get("/api/v1/namespaces/n").await.ok();
+}

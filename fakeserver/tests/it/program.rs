@@ -1,0 +1,114 @@
+//! The program, as a process.
+
+use std::{path::PathBuf, process::Stdio, time::Duration};
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
+    net::TcpStream,
+    process::{Child, ChildStdout, Command},
+    time::timeout,
+};
+
+/// Processes get as long as a busy machine may need.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fakeserver"));
+    command.kill_on_drop(true).stdin(Stdio::null());
+    command
+}
+
+fn scratch(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// A server, with where it listens and what it goes on to say.
+async fn serving(kubeconfig: &PathBuf) -> (Child, String, Lines<BufReader<ChildStdout>>) {
+    let mut child = program()
+        .args(["serve", "--listen", "127.0.0.1:0", "--kubeconfig"])
+        .arg(kubeconfig)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first = timeout(PATIENCE, lines.next_line())
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
+    let url = first.strip_prefix("listening on ").unwrap().to_owned();
+    (child, url, lines)
+}
+
+async fn get(url: &str, path: &str) -> String {
+    let address = url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    timeout(PATIENCE, stream.read_to_string(&mut answer))
+        .await
+        .unwrap()
+        .unwrap();
+    answer
+}
+
+async fn signal(child: &Child, name: &str) {
+    let pid = child.id().unwrap().to_string();
+    let killed = Command::new("kill")
+        .args([name, &pid])
+        .status()
+        .await
+        .unwrap();
+    assert!(killed.success());
+}
+
+#[tokio::test]
+async fn it_says_where_it_listens_and_stops_at_a_signal() {
+    for name in ["-INT", "-TERM"] {
+        let kubeconfig = scratch(&format!("kubeconfig{name}"));
+        let (mut child, url, mut lines) = serving(&kubeconfig).await;
+        let config = std::fs::read_to_string(&kubeconfig).unwrap();
+        assert!(config.contains(&format!("server: {url}\n")), "{config}");
+        let answer = get(&url, "/api/v1/namespaces/default").await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+        signal(&child, name).await;
+        let status = timeout(PATIENCE, child.wait()).await.unwrap().unwrap();
+        assert!(status.success(), "{name}: {status}");
+        assert_eq!(lines.next_line().await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
+async fn a_command_runs_beside_a_server_and_gives_its_status() {
+    let command = r#"grep -q '^    server: http://127.0.0.1:' "$KUBECONFIG" && exit 7"#;
+    let status = program().args(["run", "--", "sh", "-c", command]).status();
+    let status = timeout(PATIENCE, status).await.unwrap().unwrap();
+    assert_eq!(status.code(), Some(7));
+    let status = program().args(["run", "--", "true"]).status();
+    assert!(timeout(PATIENCE, status).await.unwrap().unwrap().success());
+}
+
+#[tokio::test]
+async fn errors_say_what_to_do_next() {
+    let (_child, url, _lines) = serving(&scratch("kubeconfig-taken")).await;
+    let address = url.strip_prefix("http://").unwrap();
+    let taken = program().args(["serve", "--listen", address]).output();
+    let taken = timeout(PATIENCE, taken).await.unwrap().unwrap();
+    assert!(!taken.status.success());
+    let said = String::from_utf8(taken.stderr).unwrap();
+    assert!(
+        said.contains("`--listen 127.0.0.1:0` takes a free port"),
+        "{said}"
+    );
+    let absent = program()
+        .args(["run", "--", "no-such-command-here"])
+        .output();
+    let absent = timeout(PATIENCE, absent).await.unwrap().unwrap();
+    assert!(!absent.status.success());
+    assert!(
+        String::from_utf8(absent.stderr)
+            .unwrap()
+            .contains("no-such-command-here")
+    );
+}
