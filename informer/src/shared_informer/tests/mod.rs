@@ -1,3 +1,4 @@
 mod apply;
 mod informer;
 mod model;
+mod present;
