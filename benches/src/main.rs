@@ -6,6 +6,7 @@ mod client;
 mod cluster;
 mod pods;
 mod process;
+mod server;
 mod sync;
 
 use std::process::ExitCode;
@@ -18,7 +19,8 @@ use clap::{Parser, Subcommand};
     version,
     after_help = "Examples:\n  \
         cargo run --release -p benches                       sync of 10,000 pods, three rounds\n  \
-        cargo run --release -p benches -- sync --pods 50000  a larger cluster"
+        cargo run --release -p benches -- sync --pods 50000  a larger cluster\n  \
+        cargo run --release -p benches -- server             building a fake server"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -29,6 +31,8 @@ struct Arguments {
 enum Bench {
     /// From an empty cache to a synced one, informer beside kube-runtime's reflector.
     Sync(sync::Options),
+    /// From nothing to a fake server in this process that can be asked.
+    Server(server::Options),
     /// One side of `sync`, in a process of its own; prints what it measured as JSON.
     #[command(hide = true)]
     SyncSide(sync::SideOptions),
@@ -41,6 +45,7 @@ async fn main() -> ExitCode {
         .unwrap_or(Bench::Sync(sync::Options::default()))
     {
         Bench::Sync(options) => sync::run(&options).await,
+        Bench::Server(options) => server::run(&options).await,
         Bench::SyncSide(options) => sync::run_side(&options).await,
     };
     match outcome {

@@ -22,3 +22,13 @@ fn sync_runs_every_side_and_checks_its_answer() {
         assert!(stdout.contains(side), "{side} is missing in\n{stdout}");
     }
 }
+
+#[test]
+fn server_asks_what_it_built() {
+    let output = Command::new(env!("CARGO_BIN_EXE_benches"))
+        .args(["server", "--servers", "3"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stdout).contains("of 3"));
+}
