@@ -6,7 +6,7 @@
 //!   lists and maps merge. Strategic merge patch, server-side apply and validation walk them; the schema of a custom
 //!   resource is read into the same form ([`Schemas::of_custom_resource`]).
 //! - [`types`](types()): the Go structs behind them: protobuf numbers, pointers, `omitempty`. What a client gets back is
-//!   what these structs print, so reading ([`decode`]) and printing ([`canonical`]) follow them to the letter, down to
+//!   what these structs print, so reading ([`decode()`]) and printing ([`canonical()`]) follow them to the letter, down to
 //!   the words of their errors.
 //!
 //! Nothing here knows storage or HTTP.

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Objects are serialized once, when they are written ([`StoredObject`]); lists and watch frames are made of those bytes.
-//! The maps of a [`Table`] are persistent, so a reader takes a [`Snapshot`] in constant time and walks it without the lock,
+//! The maps of a [`Table`](table::Table) are persistent, so a reader takes a [`Snapshot`] in constant time and walks it without the lock,
 //! whatever is written or compacted meanwhile.
 
 mod key;

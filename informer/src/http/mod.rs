@@ -40,7 +40,7 @@ pub enum Scope {
 /// Works for every type that can be decoded: those of `k8s-openapi`, `DynamicObject`, `PartialObjectMeta<K>` (the server then
 /// sends metadata only), and slim types of the user's own.
 ///
-/// Use a client made by [`client`]: one with kube's own retry layer hides an outage for minutes, and one with a read timeout
+/// Use a client made by [`client()`]: one with kube's own retry layer hides an outage for minutes, and one with a read timeout
 /// ends every quiet watch at that age.
 ///
 /// # Examples
