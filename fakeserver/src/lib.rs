@@ -6,12 +6,6 @@
 //!
 //! The modules stand in the order in which a write becomes a watch event.
 
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "the verbs that use the store are added next"
-)]
-
 mod clock;
 mod entropy;
 mod task;

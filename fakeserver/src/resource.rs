@@ -42,11 +42,6 @@ impl ResourceType {
         api_version(&self.group, &self.version)
     }
 
-    /// As collections name themselves: `PodList`.
-    pub(crate) fn list_kind(&self) -> String {
-        format!("{}List", self.kind)
-    }
-
     pub(crate) fn has_verb(&self, verb: &str) -> bool {
         self.verbs.iter().any(|known| &**known == verb)
     }

@@ -36,12 +36,8 @@ impl TaskSet {
         &self.stop
     }
 
-    /// How many tasks have not ended.
-    pub(crate) fn len(&self) -> usize {
-        self.tracker.len()
-    }
-
     /// Whether all tasks have ended.
+    #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.tracker.is_empty()
     }

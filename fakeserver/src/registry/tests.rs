@@ -40,7 +40,6 @@ fn what_is_not_there_says_how_far_it_got() {
 fn types_know_their_names_and_subresources() {
     let deployments = builtin("apps", "v1", "deployments");
     assert_eq!(deployments.api_version(), "apps/v1");
-    assert_eq!(deployments.list_kind(), "DeploymentList");
     assert!(deployments.has_status());
     assert!(deployments.is_namespaced);
     assert!(!builtin("", "v1", "configmaps").has_status());

@@ -63,10 +63,6 @@ impl Encoding {
         &self.api_version
     }
 
-    pub(crate) fn representation(&self) -> Representation {
-        self.representation
-    }
-
     /// `object` as the answer to a request, with the newline that ends it.
     pub(crate) fn object(&self, object: &StoredObject) -> Bytes {
         let mut bytes = BytesMut::with_capacity(self.size(object));

@@ -180,11 +180,6 @@ impl FieldError {
         Self::new("FieldValueTooLong", field, detail)
     }
 
-    pub(crate) fn duplicate(field: impl Into<String>, value: &serde_json::Value) -> Self {
-        let detail = format!("Duplicate value: {value}");
-        Self::new("FieldValueDuplicate", field, detail)
-    }
-
     fn new(reason: &'static str, field: impl Into<String>, detail: String) -> Self {
         Self {
             reason,

@@ -145,10 +145,6 @@ impl Snapshot {
         }
     }
 
-    pub(crate) fn get(&self, path: &str) -> Option<&Arc<StoredObject>> {
-        self.objects.get(path)
-    }
-
     /// The objects of `range` in the order of their paths, those from `start` on.
     pub(crate) fn objects<'a>(
         &'a self,

@@ -143,5 +143,5 @@ fn is_dns_char(byte: u8) -> bool {
 }
 
 fn too_long(bytes_max: usize) -> String {
-    format!("must be no more than {bytes_max} bytes")
+    format!("must be no more than {bytes_max} characters")
 }

@@ -25,6 +25,7 @@ pub(crate) struct Selection {
 
 impl Selection {
     /// All objects of `range`.
+    #[cfg(test)]
     pub(crate) fn everything(range: Range) -> Self {
         Self {
             range,

@@ -69,14 +69,6 @@ impl FieldSelector {
             (value == requirement.value) == requirement.is_equal
         })
     }
-
-    /// The value that `field` must have, if the selector says so.
-    pub(crate) fn required(&self, field: &str) -> Option<&str> {
-        self.requirements
-            .iter()
-            .find(|requirement| requirement.is_equal && requirement.field == field)
-            .map(|requirement| requirement.value.as_str())
-    }
 }
 
 impl fmt::Display for FieldSelector {
