@@ -39,7 +39,8 @@ expect() {
     grep -q -- "$pattern" <<<"$said" || fail "$*: no '$pattern' in: $said"
 }
 
-cargo build --release --locked -q -p fakeserver
+# Together with the main job's package, so that both share one build of what they depend on.
+cargo build --release --locked -q -p fakeserver -p conformance
 "${CARGO_TARGET_DIR:-target}/release/fakeserver" serve --listen 127.0.0.1:0 \
     --kubeconfig "$work/kubeconfig" >"$work/stdout" 2>"$work/stderr" &
 server=$!
