@@ -238,6 +238,11 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         self.0.tasks.len()
     }
 
+    /// How many handles to the informer there are, this one among them.
+    pub(crate) fn handle_count(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
     /// Stops listing and watching; applies what was received, tells the handlers everything that waits for them, and
     /// resolves when no task of the informer is left.
     ///
