@@ -87,6 +87,7 @@ pub mod testing;
 // Surface.
 pub mod discovery;
 pub mod rest_mapper;
+pub mod factory;
 #[cfg(test)]
 mod fixtures;
 

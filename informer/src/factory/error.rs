@@ -1,0 +1,62 @@
+//! What a factory and what it gives cannot answer.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use crate::shared_informer::SyncError;
+
+/// Some informers were not synced in time. Waiting again is useful for those whose last error can pass.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} of {informer_count} informers not synced within {limit:?}: {}", .unsynced.len(), List(.unsynced))]
+#[non_exhaustive]
+pub struct CacheSyncError {
+    /// How long was waited.
+    pub limit: Duration,
+    /// How many informers were waited for.
+    pub informer_count: usize,
+    /// Those that are not synced, in order of their resources. Never empty.
+    pub unsynced: Vec<Unsynced>,
+}
+
+/// An informer that is not synced, and what keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unsynced {
+    /// Which one: resource, representation, namespace and selectors.
+    pub informer: Arc<str>,
+    /// How far it has come, and its last error.
+    pub error: SyncError,
+}
+
+/// A namespace was asked for that is not watched. Ask a factory with another scope.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("namespace {namespace:?} of {resource} is not watched")]
+#[non_exhaustive]
+pub struct OutOfScope {
+    /// What is watched.
+    pub resource: Arc<str>,
+    /// Where it is not.
+    pub namespace: Arc<str>,
+}
+
+struct List<'a>(&'a [Unsynced]);
+
+// === impl Unsynced ===
+
+impl fmt::Display for Unsynced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (SyncError::Deadline { status, .. } | SyncError::Stopped { status, .. }) = &self.error;
+        write!(f, "{} ({status})", self.informer)
+    }
+}
+
+// === impl List ===
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, unsynced) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{unsynced}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,89 @@
+//! One shared informer for each resource, scope, selection and representation, however many ask for it.
+//!
+//! - [`SharedInformerFactory`] makes informers, and gives the same one to everybody who asks for the same.
+//! - [`ScopedInformer`] is what it gives: the informer of its scope, or one a namespace, to be used as one.
+//! - [`ScopedLister`] and [`ScopedRegistration`] are the same for reading and for a handler.
+//!
+//! # Examples
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use informer::{LabelSelector, factory::SharedInformerFactory};
+//! use k8s_openapi::api::core::v1::Namespace;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Of a real cluster: `informer::http::client(kube::Config::infer().await?)?`.
+//! let client = fakeserver::FakeServer::builder().build().client();
+//! let factory = SharedInformerFactory::new(client);
+//! let namespaces = factory.informer_for::<Namespace>();
+//! factory.start();
+//! // Once it runs, what is asked for later is started at once; here by a short name.
+//! let pods = factory.for_resource_name("po").await?;
+//! factory.wait_for_cache_sync(Duration::from_secs(10)).await?;
+//! assert!(namespaces.lister().get("default").is_ok());
+//! assert!(pods.lister().list(&LabelSelector::everything())?.is_empty());
+//! factory.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is the same informer
+//!
+//! Two requests share one reflector, one cache and one watch if they agree in resource (group, version and plural), scope,
+//! [`Selection`], representation (the Rust type, `DynamicObject`, or metadata only) and transform. Everything else (resync
+//! periods, handlers, indices) belongs to those who ask, or is added to the informer that is there.
+//!
+//! Every `with_…` of a factory gives a view of it with other options, over the same informers. One for a part of a program
+//! is made of a clone:
+//!
+//! ```
+//! # use informer::factory::SharedInformerFactory;
+//! # use k8s_openapi::api::core::v1::Pod;
+//! # fn example(factory: &SharedInformerFactory) {
+//! let of_team = factory.clone().with_namespace("team");
+//! let pods = of_team.informer_for::<Pod>(); // not the same as `factory.informer_for::<Pod>()`
+//! # }
+//! ```
+//!
+//! # Life of an informer
+//!
+//! A factory keeps what it made. [`start`](SharedInformerFactory::start) runs all of it, and from then on whatever is asked
+//! for. [`release_unused`](SharedInformerFactory::release_unused) ends the informers of which nobody holds a
+//! [`ScopedInformer`] any more; [`shutdown`](SharedInformerFactory::shutdown) ends all, and the factory can be filled and
+//! started again. An informer that ended is never given out: whoever asks next gets a new one.
+//!
+//! Handlers and indices belong to the informer that they were added to. They end with it and are not carried over to the
+//! next, which would have to tell them of objects that they know, and could not tell them of deletions in between.
+//!
+//! # Where client-go differs
+//!
+//! - *An informer asked for after the start* waits there for another `Start`, which is easily forgotten. Here it runs.
+//! - *The key is the type alone*, so that selectors and transforms of whoever came second are silently not used.
+//! - *A stopped informer is handed out again*, and never hears of anything.
+//! - *A namespace is put into the path of cluster-scoped resources* by the dynamic factory. Here it is left out.
+//! - *A resource that is not served* is listed in vain for ever. Here [`for_resource`](SharedInformerFactory::for_resource)
+//!   asks discovery, and fails.
+//! - *`Shutdown` only waits*, for ever if nobody cancelled the context. Here it stops, and waits.
+
+mod selection;
+mod options;
+mod key;
+mod error;
+mod entry;
+mod registration;
+mod lister;
+mod informer;
+mod driver;
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    driver::SharedInformerFactory,
+    error::{CacheSyncError, OutOfScope, Unsynced},
+    informer::ScopedInformer,
+    lister::ScopedLister,
+    registration::ScopedRegistration,
+    selection::Selection,
+};

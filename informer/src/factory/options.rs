@@ -1,0 +1,159 @@
+//! What the informers of a view are like.
+
+use std::{
+    any::{Any, TypeId},
+    collections::BTreeMap,
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
+
+use super::Selection;
+use crate::{
+    discovery::GroupResource,
+    http::{HttpListWatch, Scope},
+    reflector::ReflectorOptions,
+    rest_mapper::RestMapper,
+    shared_informer::SharedInformerBuilder,
+};
+
+type Builder<K> = SharedInformerBuilder<K, HttpListWatch<K>>;
+type Apply<K> = Arc<dyn Fn(Builder<K>) -> Builder<K> + Send + Sync>;
+
+/// What the informers of a view are like.
+#[derive(Clone, Debug)]
+pub(super) struct Options {
+    pub(super) mapper: RestMapper,
+    pub(super) reflector: ReflectorOptions,
+    scopes: Vec<Scope>,
+    selection: PerResource<Selection>,
+    resync_period: PerResource<Option<Duration>>,
+    transforms: BTreeMap<TypeId, Transform>,
+}
+
+/// What holds for all resources, and for some in place of that.
+#[derive(Clone, Debug)]
+struct PerResource<T> {
+    all: T,
+    own: BTreeMap<GroupResource, T>,
+}
+
+/// A transform of objects of one type.
+#[derive(Clone)]
+struct Transform {
+    /// Tells it from all others of the factory.
+    id: u64,
+    /// An `Apply<K>`, for the type under which it is kept.
+    apply: Arc<dyn Any + Send + Sync>,
+}
+
+// === impl Options ===
+
+impl Options {
+    pub(super) fn new(mapper: RestMapper) -> Self {
+        Self {
+            mapper,
+            reflector: ReflectorOptions::default(),
+            scopes: vec![Scope::All],
+            selection: PerResource::new(Selection::everything()),
+            resync_period: PerResource::new(None),
+            transforms: BTreeMap::new(),
+        }
+    }
+
+    /// In order and each once. The empty name means all namespaces, as in client-go, and all comprise each.
+    pub(super) fn set_namespaces(&mut self, namespaces: impl IntoIterator<Item = String>) {
+        let mut namespaces: Vec<_> = namespaces.into_iter().collect();
+        namespaces.sort_unstable();
+        namespaces.dedup();
+        self.scopes = if namespaces.first().is_some_and(String::is_empty) {
+            vec![Scope::All]
+        } else {
+            namespaces.into_iter().map(Scope::Namespace).collect()
+        };
+    }
+
+    pub(super) fn set_selection(&mut self, resource: Option<GroupResource>, selection: Selection) {
+        self.selection.set(resource, selection);
+    }
+
+    /// Zero means never.
+    pub(super) fn set_resync_period(&mut self, resource: Option<GroupResource>, period: Duration) {
+        let period = (!period.is_zero()).then_some(period);
+        self.resync_period.set(resource, period);
+    }
+
+    pub(super) fn set_transform<K>(&mut self, id: u64, transform: Arc<dyn Fn(&mut K) + Send + Sync>)
+    where
+        K: Clone + Send + Sync + kube::Resource + serde::de::DeserializeOwned + 'static,
+    {
+        let apply: Apply<K> = Arc::new(move |builder| {
+            let transform = Arc::clone(&transform);
+            builder.with_transform(move |object| transform(object))
+        });
+        let apply = Arc::new(apply);
+        self.transforms
+            .insert(TypeId::of::<K>(), Transform { id, apply });
+    }
+
+    /// The parts of a resource that are to be watched, each by an informer of its own.
+    pub(super) fn scopes(&self, is_namespaced: bool) -> &[Scope] {
+        if is_namespaced {
+            &self.scopes
+        } else {
+            // Its paths have no place for a namespace.
+            &[Scope::All]
+        }
+    }
+
+    pub(super) fn selection(&self, resource: &GroupResource) -> &Selection {
+        self.selection.get(resource)
+    }
+
+    pub(super) fn resync_period(&self, resource: &GroupResource) -> Option<Duration> {
+        *self.resync_period.get(resource)
+    }
+
+    pub(super) fn transform_id<K: 'static>(&self) -> Option<u64> {
+        let transform = self.transforms.get(&TypeId::of::<K>());
+        transform.map(|transform| transform.id)
+    }
+
+    pub(super) fn apply_transform<K: 'static>(&self, builder: Builder<K>) -> Builder<K> {
+        let Some(transform) = self.transforms.get(&TypeId::of::<K>()) else {
+            return builder;
+        };
+        let apply = transform.apply.downcast_ref::<Apply<K>>();
+        apply.expect("a transform is kept under the type that it is for")(builder)
+    }
+}
+
+// === impl PerResource ===
+
+impl<T> PerResource<T> {
+    fn new(all: T) -> Self {
+        Self {
+            all,
+            own: BTreeMap::new(),
+        }
+    }
+
+    fn set(&mut self, resource: Option<GroupResource>, value: T) {
+        match resource {
+            Some(resource) => drop(self.own.insert(resource, value)),
+            None => self.all = value,
+        }
+    }
+
+    fn get(&self, resource: &GroupResource) -> &T {
+        self.own.get(resource).unwrap_or(&self.all)
+    }
+}
+
+// === impl Transform ===
+
+impl fmt::Debug for Transform {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Transform").field(&self.id).finish()
+    }
+}
