@@ -5,6 +5,7 @@
 //! - `shared_informer`: what a shared informer promises, with two more of those rows
 //! - `shared_informer_converges`: the same of a shared informer and its handlers
 //! - `against_fakeserver`: every kind of type, over the client without sockets
+//! - `factory`: informers that are shared, released and shut down together
 //! - `support`: a server that answers from a script, and a store that keeps what it is told
 
 mod support;
@@ -13,3 +14,4 @@ mod reflector_converges;
 mod shared_informer;
 mod shared_informer_converges;
 mod against_fakeserver;
+mod factory;
