@@ -31,7 +31,7 @@ use crate::{
     shared_informer::SharedInformer,
 };
 
-/// Makes shared informers over one client; see the [module](self).
+/// Makes shared informers over one client; see the [module](crate::factory).
 ///
 /// A clone is another handle to the same informers. They run until they are shut down or released, or until the last
 /// handle to them and to the factory is dropped.
