@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Call;
 use crate::{
     managed_fields::{self, Manager, described},
-    request::{FieldValidation, WriteOptions, check_object_type, parse_object},
+    request::{FieldValidation, WriteOptions, object_json, parse_object},
     response::{Encoding, json},
     schema::{self, StrictError},
     status::{FieldError, Status},
@@ -61,7 +61,7 @@ impl Call<'_> {
         bytes: &[u8],
         validation: FieldValidation,
     ) -> Result<Received, Status> {
-        check_object_type(self.headers)?;
+        let bytes = &*object_json(self.headers, bytes)?;
         let resource = &*self.resource;
         parse_object(bytes, resource)?;
         self.read(bytes, validation).map_err(|why| {

@@ -1,6 +1,6 @@
 //! The body of a request: an object, or a patch.
 
-use std::fmt::Write;
+use std::{borrow::Cow, fmt::Write};
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -37,14 +37,27 @@ pub(crate) async fn read_body(body: Body) -> Result<Bytes, Status> {
     }
 }
 
-/// Refuses an object that is not sent as JSON.
-pub(crate) fn check_object_type(headers: &HeaderMap) -> Result<(), Status> {
-    if matches!(media_type(headers), "" | "application/json") {
-        return Ok(());
+/// An object as JSON. One that is sent as YAML becomes JSON before it is read, as it does in a real server.
+pub(crate) fn object_json<'a>(
+    headers: &HeaderMap,
+    bytes: &'a [u8],
+) -> Result<Cow<'a, [u8]>, Status> {
+    match media_type(headers) {
+        "" | "application/json" => Ok(Cow::Borrowed(bytes)),
+        "application/yaml" => {
+            let object: Value = serde_saphyr::from_slice(bytes).map_err(|error| {
+                let error = error.to_string();
+                let first = error.lines().next().unwrap_or_default();
+                Status::bad_request(format!("error converting YAML to JSON: yaml: {first}"))
+            })?;
+            Ok(Cow::Owned(object.to_string().into_bytes()))
+        }
+        _ => {
+            let mut status = Status::unsupported_media_type(UNKNOWN_FORMAT);
+            status.details = None;
+            Err(status)
+        }
     }
-    let mut status = Status::unsupported_media_type(UNKNOWN_FORMAT);
-    status.details = None;
-    Err(status)
 }
 
 /// Parses an object of `resource`'s kind, or of `kind` where that is another one.
@@ -113,7 +126,7 @@ pub(crate) fn parse_delete_options(
     if bytes.is_empty() {
         return Ok(None);
     }
-    check_object_type(headers)?;
+    let bytes = &*object_json(headers, bytes)?;
     match serde_json::from_slice::<Value>(bytes) {
         Ok(options @ Value::Object(_)) => match options["kind"].as_str() {
             None | Some("" | KIND) => Ok(Some(options)),

@@ -151,6 +151,33 @@ async fn unknown_fields_are_warned_of_or_refused_or_ignored() {
 }
 
 #[tokio::test]
+async fn an_object_may_be_written_in_yaml() {
+    let api = Api::new();
+    let yaml = [("content-type", "application/yaml")];
+    let sent = "metadata:\n  name: a\n  labels: {x: \"1\"}\ndata:\n  k: |\n    two\n    lines\n";
+    let created = api.send("POST", CONFIG_MAPS, &yaml, sent).await.created();
+    assert_eq!(created["metadata"]["labels"]["x"], "1");
+    assert_eq!(created["data"]["k"], "two\nlines\n");
+    let broken = api
+        .send("POST", CONFIG_MAPS, &yaml, "a: [")
+        .await
+        .refused(400);
+    assert!(
+        broken.starts_with("error converting YAML to JSON: yaml: "),
+        "{broken}"
+    );
+    // Ten levels of ten aliases each would be ten thousand million strings.
+    let level = |level: usize| {
+        let aliases = vec![format!("*l{}", level - 1); 10].join(", ");
+        format!("l{level}: &l{level} [{aliases}]\n")
+    };
+    let bomb = format!("l0: &l0 x\n{}", (1..=10).map(level).collect::<String>());
+    api.send("POST", CONFIG_MAPS, &yaml, bomb)
+        .await
+        .refused(400);
+}
+
+#[tokio::test]
 async fn the_same_seed_and_requests_give_the_same_objects() {
     let mut runs = Vec::new();
     for _ in 0..2 {
