@@ -81,6 +81,7 @@ every_step_matches! {
     watch_errors: "watch-errors",
     expired: "expired",
     update: "update",
+    create_errors: "create-errors",
     delete: "delete",
     namespaces: "namespaces",
 }
