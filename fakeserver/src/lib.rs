@@ -14,6 +14,7 @@ mod status;
 mod resource;
 mod object;
 mod validation;
+mod custom_resources;
 mod registry;
 mod strategy;
 mod managed_fields;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::custom_resources::CustomType;
+
 /// A group, a version of it, and a kind in that.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GroupVersionKind {
@@ -23,6 +25,8 @@ pub(crate) struct ResourceType {
     pub(crate) short_names: Vec<Arc<str>>,
     pub(crate) categories: Vec<Arc<str>>,
     pub(crate) subresources: Vec<Subresource>,
+    /// What its definition says of its objects, if it is a custom one.
+    pub(crate) custom: Option<Arc<CustomType>>,
 }
 
 /// A subresource, as in `pods/status`.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
+    custom_resources::{self, conditions, set_definition_defaults},
     resource::ResourceType,
     validation::names::{
         dns_label_problems, path_segment_problems, service_name_problems, subdomain_problems,
@@ -30,6 +31,15 @@ impl<'a> Strategy<'a> {
         self.id() == ("", "namespaces")
     }
 
+    /// Whether its objects define custom resources.
+    pub(crate) fn is_definition(self) -> bool {
+        self.id() == (custom_resources::GROUP, custom_resources::PLURAL)
+    }
+
+    fn is_custom(self) -> bool {
+        self.resource.custom.is_some()
+    }
+
     pub(crate) fn is_pod(self) -> bool {
         self.id() == ("", "pods")
     }
@@ -46,6 +56,9 @@ impl<'a> Strategy<'a> {
 
     /// Whether objects count their generations.
     pub(crate) fn has_generation(self) -> bool {
+        if self.is_custom() {
+            return true;
+        }
         match self.id() {
             ("", "pods" | "replicationcontrollers" | "podtemplates")
             | (
@@ -68,8 +81,12 @@ impl<'a> Strategy<'a> {
 
     /// Whether what `new` wants differs from what `old` wanted.
     pub(crate) fn is_next_generation(self, old: &Value, new: &Value) -> bool {
-        let is_part_of_it =
-            |name: &str| !matches!(name, "kind" | "apiVersion" | "metadata" | "status");
+        let counts_status = self.is_custom() && !self.resource.has_status();
+        let is_part_of_it = |name: &str| match name {
+            "kind" | "apiVersion" | "metadata" => false,
+            "status" => counts_status,
+            _ => true,
+        };
         let wanted = |object: &Value| -> Vec<(String, Value)> {
             let members = object.as_object().into_iter().flatten();
             members
@@ -97,23 +114,24 @@ impl<'a> Strategy<'a> {
 
     /// Whether an update has to say which version it is based on.
     pub(crate) fn requires_version(self) -> bool {
-        matches!(
-            self.id(),
-            ("coordination.k8s.io", "leases")
-                | (
-                    "apiextensions.k8s.io"
-                        | "admissionregistration.k8s.io"
-                        | "apiregistration.k8s.io"
-                        | "internal.apiserver.k8s.io",
-                    _
-                )
-                | ("policy", "poddisruptionbudgets")
-                | (
-                    "storage.k8s.io",
-                    "volumeattachments" | "csidrivers" | "csinodes" | "csistoragecapacities"
-                )
-                | ("node.k8s.io", "runtimeclasses")
-        )
+        self.is_custom()
+            || matches!(
+                self.id(),
+                ("coordination.k8s.io", "leases")
+                    | (
+                        "apiextensions.k8s.io"
+                            | "admissionregistration.k8s.io"
+                            | "apiregistration.k8s.io"
+                            | "internal.apiserver.k8s.io",
+                        _
+                    )
+                    | ("policy", "poddisruptionbudgets")
+                    | (
+                        "storage.k8s.io",
+                        "volumeattachments" | "csidrivers" | "csinodes" | "csistoragecapacities"
+                    )
+                    | ("node.k8s.io", "runtimeclasses")
+            )
     }
 
     /// Whether a delete answers with the object, and not only with that it went well.
@@ -166,6 +184,7 @@ impl<'a> Strategy<'a> {
                     object["metadata"]["labels"]["kubernetes.io/metadata.name"] = label;
                 }
             }
+            _ if self.is_definition() => set_definition_defaults(object),
             ("", "secrets") if object["type"].as_str().unwrap_or_default().is_empty() => {
                 object["type"] = json!("Opaque");
             }
@@ -191,6 +210,7 @@ impl<'a> Strategy<'a> {
             ("", "pods") => {
                 object["status"] = json!({"phase": "Pending", "qosClass": qos_class(object)});
             }
+            _ if self.is_definition() => conditions::record_stored_version(object),
             ("", "persistentvolumes" | "persistentvolumeclaims") => {
                 object["status"] = json!({"phase": "Pending"});
             }

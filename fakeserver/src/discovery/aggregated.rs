@@ -119,11 +119,12 @@ impl<'a> AggregatedVersion<'a> {
 impl<'a> AggregatedResource<'a> {
     fn of(resource: &'a ResourceType) -> Self {
         let subresources = resource.subresources.iter();
+        let is_custom = resource.custom.is_some();
         Self {
             resource: &resource.plural,
             response_kind: ResponseKind {
-                group: "",
-                version: "",
+                group: if is_custom { &resource.group } else { "" },
+                version: if is_custom { &resource.version } else { "" },
                 kind: &resource.kind,
             },
             scope: if resource.is_namespaced {

@@ -34,27 +34,35 @@ struct Document {
     etag: HeaderValue,
 }
 
+/// Nothing adds to the core group.
 static AGGREGATED_CORE: LazyLock<Document> =
-    LazyLock::new(|| Document::new(&aggregated::core(Registry::builtin())));
+    LazyLock::new(|| Document::new(&aggregated::core(&Registry::builtin())));
+/// The groups of a server without custom resources.
 static AGGREGATED_GROUPS: LazyLock<Document> =
-    LazyLock::new(|| Document::new(&aggregated::groups(Registry::builtin())));
+    LazyLock::new(|| Document::new(&aggregated::groups(&Registry::builtin())));
 
 /// Answers a request for one of these documents; nothing if `path` leads to none.
 pub(crate) fn serve(
+    registry: &Registry,
     method: &Method,
     path: &ApiPath,
     query: &Query,
     headers: &HeaderMap,
     is_pretty: bool,
 ) -> Option<Result<Response, Status>> {
-    let registry = Registry::builtin();
     let answer = match path {
         ApiPath::CoreVersions => versions(headers, is_pretty, &AGGREGATED_CORE, || {
             to_bytes(&plain::core_versions(registry, host(headers)))
         }),
-        ApiPath::Groups => versions(headers, is_pretty, &AGGREGATED_GROUPS, || {
-            to_bytes(&plain::groups(registry))
-        }),
+        ApiPath::Groups => {
+            let plain = || to_bytes(&plain::groups(registry));
+            if registry.definitions().is_empty() {
+                versions(headers, is_pretty, &AGGREGATED_GROUPS, plain)
+            } else {
+                let aggregated = Document::new(&aggregated::groups(registry));
+                versions(headers, is_pretty, &aggregated, plain)
+            }
+        }
         ApiPath::Group(name) => {
             let group = registry.group(name)?;
             document(headers, is_pretty, || to_bytes(&plain::one_group(group)))
@@ -65,6 +73,7 @@ pub(crate) fn serve(
                 Some(version) => document(headers, is_pretty, || {
                     to_bytes(&plain::resources(group, version))
                 }),
+                None if group.is_custom => return None,
                 None => Err(Status::unknown_resource()),
             }
         }

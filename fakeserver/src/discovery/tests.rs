@@ -6,7 +6,10 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 
 use super::{AGGREGATED, serve};
-use crate::request::{ApiPath, Query};
+use crate::{
+    registry::Registry,
+    request::{ApiPath, Query},
+};
 
 /// What is answered to a GET, if anything is.
 fn get(path: &str, headers: &[(header::HeaderName, &str)]) -> Option<Response> {
@@ -16,7 +19,9 @@ fn get(path: &str, headers: &[(header::HeaderName, &str)]) -> Option<Response> {
         .collect();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let query = Query::parse(Some(query));
-    let answer = serve(&Method::GET, &ApiPath::parse(path), &query, &headers, false)?;
+    let registry = Registry::builtin();
+    let path = ApiPath::parse(path);
+    let answer = serve(&registry, &Method::GET, &path, &query, &headers, false)?;
     Some(answer.unwrap_or_else(axum::response::IntoResponse::into_response))
 }
 

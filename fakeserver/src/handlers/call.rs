@@ -8,10 +8,10 @@ use super::Verb;
 use crate::{
     faults::RequestFacts,
     object::selectors::{FieldSelector, LabelSelector},
-    registry::{Lookup, Registry, check_field},
+    registry::{Lookup, check_field},
     request::{ListOptions, Query, ResourcePath},
     resource::ResourceType,
-    response::{Encoding, Shape, is_pretty, negotiate},
+    response::{Encoding, ListMeta, Shape, is_pretty, negotiate},
     server::Server,
     status::{Named, Status},
     storage::{GroupResource, ObjectKey, Range},
@@ -37,7 +37,7 @@ impl<'a> Call<'a> {
         query: Query,
         headers: &'a HeaderMap,
     ) -> Result<Self, Status> {
-        let registry = Registry::builtin();
+        let registry = server.core.registry();
         let Lookup::Found(resource) = registry.lookup(&path.group, &path.version, &path.resource)
         else {
             return Err(Status::unknown_resource());
@@ -92,11 +92,23 @@ impl<'a> Call<'a> {
         if !is_served || (is_across_namespaces && !is_read) {
             return Err(Status::method_not_allowed());
         }
+        let custom = self.resource.custom.as_ref();
+        if verb == Verb::Create && custom.is_some_and(|custom| custom.is_terminating()) {
+            return Err(Status::definition_terminating("create"));
+        }
         // What is only created is a question, and its answer is not stored: reviews, bindings.
         if verb == Verb::Create && !self.resource.has_verb("get") {
             return Err(Status::unknown_resource());
         }
         Ok(verb)
+    }
+
+    /// Whether this may change which custom resources exist.
+    pub(super) fn concerns_definitions(&self, verb: Verb) -> bool {
+        let is_read = matches!(verb, Verb::Get | Verb::List | Verb::Watch);
+        let is_terminating = self.resource.custom.as_ref();
+        let is_terminating = is_terminating.is_some_and(|custom| custom.is_terminating());
+        !is_read && (self.strategy().is_definition() || is_terminating)
     }
 
     /// The parameters of a read, checked where they have to go together.
@@ -152,11 +164,23 @@ impl<'a> Call<'a> {
     /// The form of the answer: what the client accepts.
     pub(crate) fn encoding(&self, shape: Shape) -> Result<Encoding, Status> {
         let representation = negotiate(self.headers, shape)?;
-        Ok(Encoding::new(
+        let encoding = Encoding::new(
             &self.resource.kind,
             &self.resource.api_version(),
             representation,
-        ))
+        );
+        Ok(if self.resource.custom.is_some() {
+            encoding.with_whole_items()
+        } else {
+            encoding
+        })
+    }
+
+    /// Lists of custom resources always say where they go on, be it nowhere.
+    pub(super) fn complete(&self, metadata: &mut ListMeta) {
+        if self.resource.custom.is_some() {
+            metadata.continue_token.get_or_insert_default();
+        }
     }
 
     /// Which objects a list, a watch or a deletion of a collection is about.

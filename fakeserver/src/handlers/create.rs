@@ -74,7 +74,8 @@ pub(super) fn create_in(
             object["metadata"]["name"] = name.into();
         }
         let name = text(&object, "name");
-        let errors = metadata_errors(strategy, &object["metadata"]);
+        let mut errors = metadata_errors(strategy, &object["metadata"]);
+        errors.extend(call.type_errors(&object, None));
         if !errors.is_empty() {
             return Err(call.invalid(name, &errors));
         }

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
-    Call, namespaces,
+    Call, definitions, namespaces,
     write::{Outcome, remove},
 };
 use crate::{
@@ -50,6 +50,9 @@ pub(super) fn delete(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     })?;
     if is_namespace && matches!(deletion, Deletion::Kept(Outcome::Stored(_))) {
         namespaces::empty_later(call.server, call.name(), &uid);
+    }
+    if call.strategy().is_definition() && !options.is_dry_run {
+        definitions::clean_up_later(call.server, call.name(), &uid);
     }
     Ok(answer(call, &encoding, &deletion, uid))
 }
@@ -91,6 +94,14 @@ pub(super) fn delete_in(
             namespaces::mark_terminating(&mut new, &call.server.core.clock.now_text());
             return Ok(Deletion::Kept(keep(tx, options, key, existing, &old, new)));
         }
+    }
+
+    if call.strategy().is_definition() {
+        let mut new = old.clone();
+        if old["metadata"]["deletionTimestamp"].is_null() {
+            definitions::mark_terminating(&mut new, &call.server.core.clock.now_text());
+        }
+        return Ok(Deletion::Kept(keep(tx, options, key, existing, &old, new)));
     }
 
     let grace = if call.strategy().is_pod() {

@@ -23,11 +23,12 @@ pub(super) fn delete_collection(call: &Call<'_>, body: &[u8]) -> Result<Response
     let selection = call.selection(&list_options)?;
     let resource = call.group_resource();
     let (metadata, deleted) = call.server.core.storage.transact(|tx| {
-        let metadata = ListMeta {
+        let mut metadata = ListMeta {
             resource_version: tx.revision().to_string(),
             continue_token: None,
             remaining_item_count: None,
         };
+        call.complete(&mut metadata);
         let mut selected = tx.list(&resource, call.path.namespace.as_deref());
         selected.retain(|object| selection.matches(object));
         for object in &selected {

@@ -40,7 +40,8 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Respo
         at,
         limit,
     };
-    let page = query.read(&call.server.core).await?;
+    let mut page = query.read(&call.server.core).await?;
+    call.complete(&mut page.metadata);
     let body = list_body(encoding, &page.metadata, page.items);
     if !call.is_pretty() {
         return Ok(streamed_json(body));

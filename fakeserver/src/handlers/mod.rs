@@ -12,6 +12,7 @@ mod patch;
 mod delete;
 mod delete_collection;
 mod namespaces;
+mod definitions;
 
 use axum::{
     body::Body,
@@ -69,7 +70,7 @@ pub(crate) async fn serve(
         RequestVerdict::Hang => std::future::pending().await,
         RequestVerdict::IgnoreWatchList => ignores_watch_list = true,
     }
-    match verb {
+    let answer = match verb {
         Verb::Get => get::get(&call, &options).await,
         Verb::List => list::list(&call, &options).await,
         Verb::Watch => watch::watch(&call, facts, &options, ignores_watch_list).await,
@@ -80,7 +81,11 @@ pub(crate) async fn serve(
         Verb::DeleteCollection => {
             delete_collection::delete_collection(&call, &read_body(body).await?)
         }
+    };
+    if call.concerns_definitions(verb) {
+        definitions::settle(&server.core);
     }
+    answer
 }
 
 // === impl Verb ===

@@ -132,6 +132,7 @@ pub(super) fn replace(
     errors.extend(metadata_errors(strategy, &new["metadata"]));
     errors.extend(errors.clone());
     errors.extend(immutable_errors(&call.resource, &old, &new));
+    errors.extend(call.type_errors(&new, Some(&old)));
     if !errors.is_empty() {
         return Err(call.invalid(call.name(), &errors));
     }

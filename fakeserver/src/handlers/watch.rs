@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     faults::RequestFacts,
+    registry::Lookup,
     request::ListOptions,
     response::{Encoding, Shape, error_frame, streamed_json},
     server::{Core, Server},
@@ -93,6 +94,14 @@ impl WatchQuery {
     }
 
     fn begin(self, core: &Core, view: View<'_>) -> Result<(Watcher, Watch), Status> {
+        // Its definition may have gone since the request came; nobody would end the watch then.
+        let asked = &self.request;
+        let found = core
+            .registry()
+            .lookup(&asked.group, &asked.version, &asked.resource);
+        if !matches!(found, Lookup::Found(_)) {
+            return Err(Status::unknown_resource());
+        }
         let mut initial = None;
         let mut replay = Vec::new();
         let mut start = view.revision();

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Call;
 use crate::{
+    custom_resources::definition_errors,
     managed_fields::{self, Manager, described},
     request::{FieldValidation, WriteOptions, object_json, parse_object},
     response::{Encoding, json},
@@ -81,14 +82,18 @@ impl Call<'_> {
     ) -> Result<Received, String> {
         let resource = &*self.resource;
         let parsed = parse_object(bytes, resource).map_err(|status| status.message)?;
-        let Some(id) = schema::type_of_kind(&resource.group, &resource.version, &resource.kind)
-        else {
-            return Ok(Received {
-                object: parsed,
-                warnings: Vec::new(),
-            });
+        let decoded = if let Some(custom) = &resource.custom {
+            custom.read(parsed, bytes)?
+        } else {
+            let id = schema::type_of_kind(&resource.group, &resource.version, &resource.kind);
+            let Some(id) = id else {
+                return Ok(Received {
+                    object: parsed,
+                    warnings: Vec::new(),
+                });
+            };
+            schema::decode(id, bytes).map_err(|error| error.to_string())?
         };
-        let decoded = schema::decode(id, bytes).map_err(|error| error.to_string())?;
         let mut object = decoded.value;
         object["kind"] = resource.kind.to_string().into();
         object["apiVersion"] = resource.api_version().into();
@@ -167,6 +172,15 @@ impl Call<'_> {
             .into_iter()
             .find(|name| is_name(name))
             .unwrap_or(UNKNOWN_MANAGER)
+    }
+
+    /// What is wrong with an object apart from its metadata; `old` is what it replaces.
+    pub(super) fn type_errors(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+        match &self.resource.custom {
+            Some(custom) => custom.errors(object, old),
+            None if self.strategy().is_definition() => definition_errors(object, old),
+            None => Vec::new(),
+        }
     }
 
     /// The object does not pass validation.

@@ -93,6 +93,7 @@ impl WireGroup {
         Group {
             versions: versions.collect(),
             name,
+            is_custom: false,
         }
     }
 }
@@ -120,6 +121,7 @@ impl WireResource {
                     verbs: subresource.verbs,
                 })
                 .collect(),
+            custom: None,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::Registry;
 use crate::{resource::ResourceType, status::Status, storage::GroupResource};
 
 /// A field that a type adds to `metadata.name` and `metadata.namespace`.
@@ -125,6 +126,15 @@ pub(crate) fn check_field(resource: &ResourceType, label: &str) -> Result<(), St
     if matches!(label, "metadata.name" | "metadata.namespace") {
         return Ok(());
     }
+    if let Some(custom) = &resource.custom {
+        return if custom.is_selectable(label) {
+            Ok(())
+        } else {
+            Err(Status::bad_request(format!(
+                "field label not supported: {label}"
+            )))
+        };
+    }
     let Some(fields) = selectable(&resource.group, &resource.plural) else {
         return Err(Status::bad_request(format!(
             "{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
@@ -145,6 +155,7 @@ pub(crate) fn check_field(resource: &ResourceType, label: &str) -> Result<(), St
 
 /// The values that field selectors may ask for in `object`.
 pub(crate) fn selectable_fields(
+    registry: &Registry,
     resource: &GroupResource,
     object: &Value,
 ) -> BTreeMap<String, String> {
@@ -166,6 +177,12 @@ pub(crate) fn selectable_fields(
             other => other.to_string(),
         };
         fields.insert(field.label.to_owned(), value);
+    }
+    if let Some(custom) = registry
+        .custom(resource)
+        .and_then(|own| own.custom.as_ref())
+    {
+        fields.extend(custom.selectable_fields(object));
     }
     fields
 }

@@ -1,4 +1,5 @@
-//! Which resources exist: the built-in ones of Kubernetes 1.36, as a real server's discovery tells of them.
+//! Which resources exist: the built-in ones of Kubernetes 1.36, as a real server's discovery tells of them, and those
+//! that are defined at run time.
 
 mod document;
 mod fields;
@@ -10,7 +11,11 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crate::resource::ResourceType;
+use crate::{
+    custom_resources::{Definition, compare_versions},
+    resource::ResourceType,
+    storage::GroupResource,
+};
 
 pub(crate) use self::fields::{check_field, selectable_fields};
 
@@ -22,17 +27,20 @@ pub(crate) struct Registry {
     groups: Vec<Group>,
     /// By group, then version, then plural.
     by_path: ByName<ByName<ByName<Arc<ResourceType>>>>,
+    definitions: Vec<Arc<Definition>>,
 }
 
 /// A group with its versions, the preferred one first. The core group has no name.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Group {
     pub(crate) name: Arc<str>,
     pub(crate) versions: Vec<Version>,
+    /// Whether only definitions have made it.
+    pub(crate) is_custom: bool,
 }
 
 /// A version of a group with its resources.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Version {
     pub(crate) name: Arc<str>,
     pub(crate) resources: Vec<Arc<ResourceType>>,
@@ -53,12 +61,32 @@ pub(crate) enum Lookup {
 
 impl Registry {
     /// The built-in resources. They are parsed once in a process.
-    pub(crate) fn builtin() -> &'static Self {
-        static BUILTIN: OnceLock<Registry> = OnceLock::new();
-        BUILTIN.get_or_init(|| Self::new(document::builtin_groups()))
+    pub(crate) fn builtin() -> Arc<Self> {
+        static BUILTIN: OnceLock<Arc<Registry>> = OnceLock::new();
+        let builtin =
+            BUILTIN.get_or_init(|| Arc::new(Self::new(document::builtin_groups(), Vec::new())));
+        Arc::clone(builtin)
     }
 
-    fn new(groups: Vec<Group>) -> Self {
+    /// The built-in resources and the custom ones of `definitions`, whose groups come last, by the alphabet.
+    pub(crate) fn with_definitions(definitions: Vec<Arc<Definition>>) -> Self {
+        let mut groups = Self::builtin().groups.clone();
+        let builtin_count = groups.len();
+        for resource in definitions.iter().flat_map(|own| own.served()) {
+            add(&mut groups, resource);
+        }
+        groups[builtin_count..].sort_by(|a, b| a.name.cmp(&b.name));
+        for group in &mut groups[builtin_count..] {
+            let versions = &mut group.versions;
+            versions.sort_by(|a, b| compare_versions(&a.name, &b.name));
+            for version in versions {
+                version.resources.sort_by(|a, b| a.plural.cmp(&b.plural));
+            }
+        }
+        Self::new(groups, definitions)
+    }
+
+    fn new(groups: Vec<Group>, definitions: Vec<Arc<Definition>>) -> Self {
         let mut by_path: ByName<ByName<ByName<_>>> = ByName::new();
         for group in &groups {
             let versions = by_path.entry(Arc::clone(&group.name)).or_default();
@@ -69,7 +97,23 @@ impl Registry {
                 }
             }
         }
-        Self { groups, by_path }
+        Self {
+            groups,
+            by_path,
+            definitions,
+        }
+    }
+
+    /// The definitions behind the custom resources.
+    pub(crate) fn definitions(&self) -> &[Arc<Definition>] {
+        &self.definitions
+    }
+
+    /// The preferred version of a custom resource.
+    pub(crate) fn custom(&self, resource: &GroupResource) -> Option<&Arc<ResourceType>> {
+        let mut definitions = self.definitions.iter();
+        let definition = definitions.find(|own| own.resource() == resource)?;
+        definition.served().first()
     }
 
     /// All groups, the core group first.
@@ -99,4 +143,30 @@ impl Registry {
                 Lookup::Found(Arc::clone(resource))
             })
     }
+}
+
+fn add(groups: &mut Vec<Group>, resource: &Arc<ResourceType>) {
+    let at = groups
+        .iter()
+        .position(|group| group.name == resource.group)
+        .unwrap_or_else(|| {
+            groups.push(Group {
+                name: Arc::clone(&resource.group),
+                versions: Vec::new(),
+                is_custom: true,
+            });
+            groups.len() - 1
+        });
+    let versions = &mut groups[at].versions;
+    let at = versions
+        .iter()
+        .position(|version| version.name == resource.version)
+        .unwrap_or_else(|| {
+            versions.push(Version {
+                name: Arc::clone(&resource.version),
+                resources: Vec::new(),
+            });
+            versions.len() - 1
+        });
+    versions[at].resources.push(Arc::clone(resource));
 }

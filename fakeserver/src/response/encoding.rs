@@ -27,6 +27,8 @@ pub(crate) struct Encoding {
     representation: Representation,
     /// What distinguishes its frames from those of other encodings, behind a place for the event's kind.
     frame_key: Box<[u8]>,
+    /// Whether items of a list say what they are, as those of custom resources do.
+    has_whole_items: bool,
     /// `{"kind":"Pod","apiVersion":"v1",`: what an object begins with.
     object_head: Box<[u8]>,
 }
@@ -46,11 +48,18 @@ impl Encoding {
             kind: kind.to_owned(),
             api_version: api_version.to_owned(),
             representation,
+            has_whole_items: representation == Representation::Metadata,
             frame_key: frame_key.into(),
             object_head: format!(r#"{{"kind":"{}","apiVersion":"{}","#, shown.0, shown.1)
                 .into_bytes()
                 .into(),
         }
+    }
+
+    /// Shows the items of a list with what they are.
+    pub(crate) fn with_whole_items(mut self) -> Self {
+        self.has_whole_items = true;
+        self
     }
 
     /// The kind that it was made for.
@@ -100,9 +109,10 @@ impl Encoding {
 
     /// `object` as an item of a list: objects say there what they are only if it is not what the list says.
     pub(super) fn put_item(&self, bytes: &mut BytesMut, object: &StoredObject) {
-        match self.representation {
-            Representation::Object => bytes.put_slice(object.json()),
-            Representation::Metadata => self.put_object(bytes, object),
+        if self.has_whole_items {
+            self.put_object(bytes, object);
+        } else {
+            bytes.put_slice(object.json());
         }
     }
 

@@ -28,6 +28,13 @@ pub struct Decoded {
     pub strict: Vec<StrictError>,
 }
 
+impl Decoded {
+    /// What was read by other means.
+    pub(crate) fn new(value: Value, strict: Vec<StrictError>) -> Self {
+        Self { value, strict }
+    }
+}
+
 /// Reads a body into a type.
 ///
 /// # Errors

@@ -53,23 +53,31 @@ pub fn unknown_fields(value: &Value, schema: Schema<'_>) -> Vec<String> {
     unknown
 }
 
-/// Removes what the schema does not declare, as custom resources are pruned; says whether anything was removed.
+/// Removes what the schema does not declare, as custom resources are pruned; the paths are of what was removed.
 ///
 /// `kind`, `apiVersion` and `metadata` of the root and of embedded objects stay.
-pub fn prune(value: &mut Value, schema: Schema<'_>, is_root: bool) -> bool {
+pub fn prune(value: &mut Value, schema: Schema<'_>, is_root: bool) -> Vec<String> {
+    let mut pruned = Vec::new();
+    prune_below("", value, schema, is_root, &mut pruned);
+    pruned
+}
+
+fn prune_below(
+    path: &str,
+    value: &mut Value,
+    schema: Schema<'_>,
+    is_root: bool,
+    pruned: &mut Vec<String>,
+) {
     match value {
-        Value::Object(fields) => prune_object(fields, schema, is_root),
+        Value::Object(fields) => prune_object(path, fields, schema, is_root, pruned),
         Value::Array(items) => {
-            let Some(schema) = schema.items() else {
-                return false;
-            };
-            let mut pruned = false;
-            for item in items {
-                pruned |= prune(item, schema, false);
+            let Some(schema) = schema.items() else { return };
+            for (index, item) in items.iter_mut().enumerate() {
+                prune_below(&format!("{path}[{index}]"), item, schema, false, pruned);
             }
-            pruned
         }
-        _ => false,
+        _ => {}
     }
 }
 
@@ -129,25 +137,34 @@ fn is_open(schema: Schema<'_>) -> bool {
     schema.ty() == SchemaType::Any || schema.preserves_unknown_fields()
 }
 
-fn prune_object(fields: &mut Map<String, Value>, schema: Schema<'_>, is_root: bool) -> bool {
+fn prune_object(
+    path: &str,
+    fields: &mut Map<String, Value>,
+    schema: Schema<'_>,
+    is_root: bool,
+    pruned: &mut Vec<String>,
+) {
     let is_object = is_root || schema.is_embedded_resource();
     let is_meta = |key: &str| is_object && matches!(key, "kind" | "apiVersion" | "metadata");
-    let mut pruned = false;
     fields.retain(|key, value| {
         if is_meta(key) {
             return true;
         }
+        let path = if path.is_empty() {
+            key.clone()
+        } else {
+            format!("{path}.{key}")
+        };
         match schema.field(key) {
             Some(schema) => {
-                pruned |= prune(value, schema, false);
+                prune_below(&path, value, schema, false, pruned);
                 true
             }
             None if schema.preserves_unknown_fields() => true,
             None => {
-                pruned = true;
+                pruned.push(path);
                 false
             }
         }
     });
-    pruned
 }

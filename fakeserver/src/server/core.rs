@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use uuid::Uuid;
 
 use super::bootstrap::bootstrap;
@@ -10,7 +11,7 @@ use crate::{
     clock::Clock,
     entropy::Entropy,
     faults::Faults,
-    registry::selectable_fields,
+    registry::{Registry, selectable_fields},
     storage::{Compaction, Storage},
     watch_cache::Watchers,
 };
@@ -19,6 +20,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) storage: Storage,
+    /// Replaced as a whole under the lock of the storage.
+    registry: Arc<ArcSwap<Registry>>,
     pub(crate) watchers: Arc<Watchers>,
     pub(crate) clock: Clock,
     pub(crate) entropy: Entropy,
@@ -40,8 +43,13 @@ impl Core {
         let entropy = Entropy::new(seed);
         let flow_control = (entropy.audit_id(), entropy.audit_id());
         let watchers = Arc::new(Watchers::new(watcher_buffer));
+        let registry = Arc::new(ArcSwap::new(Registry::builtin()));
+        let known = Arc::clone(&registry);
+        let fields =
+            move |resource: &_, object: &_| selectable_fields(&known.load(), resource, object);
         let core = Self {
-            storage: Storage::new(compaction, selectable_fields, Arc::clone(&watchers) as _),
+            storage: Storage::new(compaction, Box::new(fields), Arc::clone(&watchers) as _),
+            registry,
             watchers,
             clock,
             entropy,
@@ -53,9 +61,23 @@ impl Core {
         core
     }
 
+    /// The resources that exist now.
+    pub(crate) fn registry(&self) -> Arc<Registry> {
+        self.registry.load_full()
+    }
+
+    /// Serves other resources from now on. To be called in a transaction, so that what is stored and what is served go
+    /// together.
+    pub(crate) fn set_registry(&self, registry: Arc<Registry>) {
+        self.registry.store(registry);
+    }
+
     /// Makes it an empty cluster. Time, uids and faults go on.
     pub(super) fn reset(&self) {
-        self.storage.reset(|tx| bootstrap(self, tx));
+        self.storage.reset(|tx| {
+            self.set_registry(Registry::builtin());
+            bootstrap(self, tx);
+        });
         self.tally.reset();
     }
 

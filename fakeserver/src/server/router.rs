@@ -16,8 +16,8 @@ use tracing::error;
 use super::{Server, control, envelope};
 use crate::{
     discovery, handlers,
-    registry::Registry,
-    request::{ApiPath, Query},
+    registry::{Lookup, Registry},
+    request::{ApiPath, Query, ResourcePath},
     response::is_pretty,
     status::Status,
 };
@@ -40,16 +40,32 @@ async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response
     }
     let (method, headers) = (&parts.method, &parts.headers);
     let query = Query::parse(parts.uri.query());
+    let registry = server.core.registry();
     let answer = match ApiPath::parse(path) {
-        ApiPath::Resource(path) if Registry::builtin().group(&path.group).is_none() => None,
+        ApiPath::Resource(path) if !is_routed(&registry, &path) => None,
         ApiPath::Resource(path) => {
             Some(handlers::serve(&server, method, path, query, headers, body).await)
         }
-        path => discovery::serve(method, &path, &query, headers, is_pretty(&query, headers)),
+        path => {
+            let is_pretty = is_pretty(&query, headers);
+            discovery::serve(&registry, method, &path, &query, headers, is_pretty)
+        }
     };
     answer.map_or_else(not_found, |answer| {
         answer.unwrap_or_else(IntoResponse::into_response)
     })
+}
+
+/// Whether a handler serves `path`. What is not there in a built-in group is answered by the group, with a status.
+fn is_routed(registry: &Registry, path: &ResourcePath) -> bool {
+    match registry.group(&path.group) {
+        None => false,
+        Some(group) if group.is_custom => matches!(
+            registry.lookup(&path.group, &path.version, &path.resource),
+            Lookup::Found(_)
+        ),
+        Some(_) => true,
+    }
 }
 
 /// What is answered to a path that nobody serves.

@@ -80,6 +80,14 @@ impl Status {
         .with_details(Details::default())
     }
 
+    /// The definition of a custom resource is going away, and takes no `verb` any more.
+    pub(crate) fn definition_terminating(verb: &str) -> Self {
+        Self {
+            message: format!("{verb} not allowed while custom resource definition is terminating"),
+            ..Self::method_not_allowed()
+        }
+    }
+
     pub(crate) fn already_exists(object: Named<'_>, is_terminating: bool) -> Self {
         let prefix = if is_terminating {
             "object is being deleted: "

@@ -175,6 +175,22 @@ impl FieldError {
         Self::new("FieldValueNotSupported", field, detail)
     }
 
+    /// `found` is the type of the value, or the value that is not of its type.
+    pub(crate) fn type_invalid(field: impl Into<String>, found: &str, detail: &str) -> Self {
+        let shown = format!("Invalid value: {found:?}");
+        Self::new("FieldValueTypeInvalid", field, with(&shown, detail))
+    }
+
+    pub(crate) fn duplicate(field: impl Into<String>, value: &serde_json::Value) -> Self {
+        let detail = format!("Duplicate value: {value}");
+        Self::new("FieldValueDuplicate", field, detail)
+    }
+
+    pub(crate) fn too_many(field: impl Into<String>, count: u64, max: u64) -> Self {
+        let detail = format!("Too many: {count}: must have at most {max} items");
+        Self::new("FieldValueTooMany", field, detail)
+    }
+
     pub(crate) fn too_long(field: impl Into<String>, bytes_max: usize) -> Self {
         let detail = format!("Too long: may not be more than {bytes_max} bytes");
         Self::new("FieldValueTooLong", field, detail)

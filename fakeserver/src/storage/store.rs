@@ -18,7 +18,7 @@ use crate::revision::Revision;
 pub(crate) struct Storage {
     state: Mutex<State>,
     compaction: Compaction,
-    fields: SelectableFields,
+    fields: Box<SelectableFields>,
     sink: Arc<dyn ChangeSink>,
     /// Told of each new revision. Its waiters wake in the order in which they came.
     advanced: Notify,
@@ -38,7 +38,7 @@ pub(crate) trait ChangeSink: Send + Sync {
 impl Storage {
     pub(crate) fn new(
         compaction: Compaction,
-        fields: SelectableFields,
+        fields: Box<SelectableFields>,
         sink: Arc<dyn ChangeSink>,
     ) -> Self {
         Self {
@@ -57,7 +57,7 @@ impl Storage {
     ) -> Result<T, E> {
         let now = Instant::now();
         let mut state = self.lock();
-        let mut transaction = Transaction::new(View(&state), now, self.fields);
+        let mut transaction = Transaction::new(View(&state), now, &*self.fields);
         let answer = work(&mut transaction)?;
         let changes = transaction.into_changes();
         if changes.is_empty() {
@@ -119,7 +119,7 @@ impl Storage {
         let now = Instant::now();
         let mut state = self.lock();
         let mut fresh = State::new(self.compaction);
-        let mut transaction = Transaction::new(View(&fresh), now, self.fields);
+        let mut transaction = Transaction::new(View(&fresh), now, &*self.fields);
         work(&mut transaction);
         let changes = transaction.into_changes();
         // Whoever watched the old store ends first, so that he hears nothing of the new one.

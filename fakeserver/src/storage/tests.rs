@@ -20,7 +20,11 @@ impl ChangeSink for NoSink {
 }
 
 fn storage(compaction: Compaction) -> Storage {
-    Storage::new(compaction, |_, _| BTreeMap::new(), Arc::new(NoSink))
+    Storage::new(
+        compaction,
+        Box::new(|_: &_, _: &_| BTreeMap::new()),
+        Arc::new(NoSink),
+    )
 }
 
 fn pods() -> GroupResource {

@@ -1,6 +1,6 @@
 //! Reads and writes that take effect together or not at all.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -9,14 +9,14 @@ use super::{Change, ObjectKey, Range, StoredObject, View, key::GroupResource};
 use crate::revision::Revision;
 
 /// What field selectors may ask for in an object of a resource.
-pub(crate) type SelectableFields = fn(&GroupResource, &Value) -> BTreeMap<String, String>;
+pub(crate) type SelectableFields =
+    dyn Fn(&GroupResource, &Value) -> BTreeMap<String, String> + Send + Sync;
 
 /// Writes over a [`View`]. They are seen by its own reads at once, and by everybody else when it is committed.
-#[derive(Debug)]
 pub(crate) struct Transaction<'a> {
     view: View<'a>,
     now: Instant,
-    fields: SelectableFields,
+    fields: &'a SelectableFields,
     revision: Revision,
     written: BTreeMap<ObjectKey, Option<Arc<StoredObject>>>,
     changes: Vec<Change>,
@@ -25,7 +25,7 @@ pub(crate) struct Transaction<'a> {
 // === impl Transaction ===
 
 impl<'a> Transaction<'a> {
-    pub(super) fn new(view: View<'a>, now: Instant, fields: SelectableFields) -> Self {
+    pub(super) fn new(view: View<'a>, now: Instant, fields: &'a SelectableFields) -> Self {
         Self {
             view,
             now,
@@ -116,5 +116,14 @@ impl<'a> Transaction<'a> {
             self.written.insert(key.clone(), after);
             self.changes.push(change);
         }
+    }
+}
+
+impl fmt::Debug for Transaction<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transaction")
+            .field("revision", &self.revision)
+            .field("changes", &self.changes.len())
+            .finish_non_exhaustive()
     }
 }

@@ -99,6 +99,15 @@ impl Watchers {
         }
     }
 
+    /// Ends the open watches of `resource`, with what is queued for them.
+    pub(crate) fn end(&self, resource: &GroupResource) {
+        let mut table = self.lock();
+        let watchers = table.watchers.get_mut(resource).into_iter();
+        for entry in watchers.flat_map(BTreeMap::values_mut) {
+            entry.sender = None;
+        }
+    }
+
     /// How many watches are open.
     pub(crate) fn len(&self) -> usize {
         self.lock().watchers.values().map(BTreeMap::len).sum()

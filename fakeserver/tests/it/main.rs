@@ -7,6 +7,7 @@ mod update;
 mod patch;
 mod delete;
 mod namespaces;
+mod custom_resources;
 mod managed_fields;
 mod discovery;
 mod bad_input;

@@ -122,6 +122,12 @@ impl Answer {
         assert_eq!(status["code"], code);
         status["message"].as_str().unwrap().to_owned()
     }
+
+    /// The text of an answer that nobody words.
+    pub(crate) fn refused_plainly(self, code: u16) -> String {
+        assert_eq!(self.code.as_u16(), code, "{self:?}");
+        self.text
+    }
 }
 
 impl fmt::Debug for Answer {

@@ -1,0 +1,123 @@
+//! One version of a custom resource: how its objects are read, and what they may hold.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{
+    JsonPath,
+    defaulting::{drop_nulls, set_defaults},
+    rules::Rules,
+    validation::validate,
+};
+use crate::{
+    schema::{
+        Decoded, SchemaId, Schemas, StrictError, decode, duplicate_fields, prune, type_of_kind,
+    },
+    status::FieldError,
+};
+
+/// One version of a custom resource, behind its [`ResourceType`](crate::resource::ResourceType).
+#[derive(Debug)]
+pub(crate) struct CustomType {
+    /// The version as its definition has it.
+    version: Value,
+    schemas: Schemas,
+    root: SchemaId,
+    rules: Rules,
+    selectable: Vec<JsonPath>,
+    is_terminating: bool,
+}
+
+// === impl CustomType ===
+
+impl CustomType {
+    /// What an item of `spec.versions` of a definition says.
+    pub(super) fn new(version: &Value, is_terminating: bool) -> Self {
+        let schema = &version["schema"]["openAPIV3Schema"];
+        let (schemas, root) = Schemas::of_custom_resource(schema);
+        let selectable = version["selectableFields"].as_array().into_iter().flatten();
+        let selectable =
+            selectable.filter_map(|field| JsonPath::parse(field["jsonPath"].as_str()?));
+        Self {
+            rules: Rules::compile(schema),
+            selectable: selectable.collect(),
+            version: version.clone(),
+            schemas,
+            root,
+            is_terminating,
+        }
+    }
+
+    /// Whether its definition is going away: nothing can be created any more.
+    pub(crate) fn is_terminating(&self) -> bool {
+        self.is_terminating
+    }
+
+    /// Reads an object: its metadata as that of any object, the rest by the schema. What the schema does not know is left
+    /// out and told; what is absent has its default.
+    ///
+    /// # Errors
+    ///
+    /// The metadata is not what metadata is; the error is in Go's words.
+    pub(crate) fn read(&self, mut object: Value, body: &[u8]) -> Result<Decoded, String> {
+        let mut strict = duplicate_fields(body).map_err(|error| error.to_string())?;
+        let metadata = read_metadata(&object)?;
+        object["metadata"] = metadata.value;
+        strict.extend(metadata.strict);
+        let schema = self.schemas.get(self.root);
+        let pruned = prune(&mut object, schema, true);
+        strict.extend(pruned.into_iter().map(StrictError::UnknownField));
+        drop_nulls(&mut object, schema);
+        set_defaults(&mut object, schema);
+        Ok(Decoded::new(object, strict))
+    }
+
+    /// What is wrong with `object`, which replaces `old` if there was one.
+    pub(crate) fn errors(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+        let schema = &self.version["schema"]["openAPIV3Schema"];
+        let errors = validate(object, schema);
+        if errors.is_empty() {
+            self.rules.errors(schema, object, old)
+        } else {
+            errors
+        }
+    }
+
+    /// Whether field selectors may name `label`.
+    pub(crate) fn is_selectable(&self, label: &str) -> bool {
+        self.selectable.iter().any(|path| path.to_string() == label)
+    }
+
+    /// What field selectors may ask for in `object`.
+    pub(crate) fn selectable_fields(&self, object: &Value) -> BTreeMap<String, String> {
+        let fields = self.selectable.iter().map(|path| {
+            let value = match path.get(object) {
+                None => String::new(),
+                Some(Value::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+            };
+            (path.to_string(), value)
+        });
+        fields.collect()
+    }
+}
+
+/// Two are the same if their versions say the same.
+impl PartialEq for CustomType {
+    fn eq(&self, other: &Self) -> bool {
+        self.version == other.version && self.is_terminating == other.is_terminating
+    }
+}
+
+impl Eq for CustomType {}
+
+/// The metadata of an object as the API holds it, and what strict reading minds of it.
+fn read_metadata(object: &Value) -> Result<Decoded, String> {
+    let id =
+        type_of_kind("", "", "PartialObjectMetadata").expect("every server knows what metadata is");
+    let alone = json!({"metadata": object["metadata"]}).to_string();
+    let mut decoded = decode(id, alone.as_bytes()).map_err(|error| error.to_string())?;
+    decoded.value = decoded.value["metadata"].take();
+    Ok(decoded)
+}

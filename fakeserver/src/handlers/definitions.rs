@@ -1,0 +1,206 @@
+//! The life of a definition of custom resources: it is given its names, served, and cleaned up after.
+//!
+//! What controllers of a real server do in the background is done here as soon as a definition was written, by
+//! [`settle`], which looks at the state and does what is due: it can be called at any time. Only the objects of a deleted
+//! definition go a moment later, by a task of the server, so that clients see the definition terminating.
+
+use std::{convert::Infallible, sync::Arc, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::delete::mark_deleted;
+use crate::{
+    custom_resources::{
+        CLEANUP_FINALIZER, Definition, GROUP, PLURAL, VERSION,
+        conditions::{self, TakenNames},
+    },
+    managed_fields::{self, Manager, described},
+    registry::Registry,
+    resource::api_version,
+    server::{Core, Server},
+    storage::{GroupResource, ObjectKey, StoredObject, Transaction},
+};
+
+/// How long a deleted definition keeps its objects, at least.
+const CLEANED_UP_AFTER: Duration = Duration::from_secs(1);
+const KIND: &str = "CustomResourceDefinition";
+/// Who writes the status of definitions.
+const MANAGER: &str = "kube-apiserver";
+
+/// Does what is due after definitions or their objects were written, and serves what is defined now.
+pub(super) fn settle(core: &Core) {
+    let settled: Result<(), Infallible> = core.storage.transact(|tx| {
+        let now = core.clock.now_text();
+        let stored = tx.list(&resource(), None);
+        let mut taken = TakenNames::default();
+        for crd in &stored {
+            taken.add(&shown(crd));
+        }
+        for crd in stored {
+            settle_one(tx, crd, &mut taken, &now);
+        }
+        serve(core, tx);
+        Ok(())
+    });
+    let Ok(()) = settled;
+}
+
+/// Makes a deletion of `crd` one that waits for its objects.
+pub(super) fn mark_terminating(crd: &mut Value, now: &str) {
+    crd["metadata"]["deletionTimestamp"] = json!(now);
+    let finalizers = &mut crd["metadata"]["finalizers"];
+    let mut all = finalizers.as_array().cloned().unwrap_or_default();
+    if !all.iter().any(|finalizer| finalizer == CLEANUP_FINALIZER) {
+        all.push(json!(CLEANUP_FINALIZER));
+    }
+    *finalizers = all.into();
+    conditions::mark_terminating(crd, now);
+}
+
+/// Lets the objects of the deleted definition `name` go.
+pub(super) fn clean_up_later(server: &Server, name: &str, uid: &str) {
+    let core = Arc::clone(&server.core);
+    let stop = server.tasks.stop_token().clone();
+    let (name, uid) = (name.to_owned(), uid.to_owned());
+    server.tasks.spawn(async move {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => {}
+            () = tokio::time::sleep(CLEANED_UP_AFTER) => clean_up(&core, &name, &uid),
+        }
+    });
+}
+
+fn clean_up(core: &Core, name: &str, uid: &str) {
+    let now = core.clock.now_text();
+    let cleaned: Result<(), Infallible> = core.storage.transact(|tx| {
+        let Some(stored) = tx.get(&key(name)).filter(|found| found.uid() == uid) else {
+            return Ok(());
+        };
+        let mut crd = shown(&stored);
+        if conditions::mark_in_progress(&mut crd, &now) {
+            write_status(tx, &stored, crd.clone(), &now);
+        }
+        for object in tx.list(&defined_by(&crd), None) {
+            let mut value = object.to_value();
+            if is_empty(&value["metadata"]["finalizers"]) {
+                tx.delete(object.key());
+            } else if value["metadata"]["deletionTimestamp"].is_null() {
+                mark_deleted(&mut value, &now);
+                tx.put(object.key(), value);
+            }
+        }
+        Ok(())
+    });
+    let Ok(()) = cleaned;
+    settle(core);
+}
+
+/// Brings one definition to where it should be.
+fn settle_one(
+    tx: &mut Transaction<'_>,
+    mut stored: Arc<StoredObject>,
+    taken: &mut TakenNames,
+    now: &str,
+) {
+    let mut crd = shown(&stored);
+    if !crd["metadata"]["deletionTimestamp"].is_null() {
+        let is_clean = tx.list(&defined_by(&crd), None).is_empty();
+        if is_clean && conditions::is_in_progress(&crd) {
+            end(tx, &stored, crd);
+        }
+        return;
+    }
+    if conditions::accept_names(&mut crd, taken, now) {
+        taken.add(&crd);
+        stored = write_status(tx, &stored, crd, now);
+        crd = shown(&stored);
+    }
+    if conditions::establish(&mut crd, now) {
+        write_status(tx, &stored, crd, now);
+    }
+}
+
+/// Takes the definition's own finalizer away; what others hold stays.
+fn end(tx: &mut Transaction<'_>, stored: &StoredObject, mut crd: Value) {
+    if let Some(finalizers) = crd["metadata"]["finalizers"].as_array_mut() {
+        finalizers.retain(|finalizer| finalizer != CLEANUP_FINALIZER);
+    }
+    if is_empty(&crd["metadata"]["finalizers"]) {
+        tx.delete(stored.key());
+    } else {
+        tx.put(stored.key(), crd);
+    }
+}
+
+/// Serves what the definitions in `tx` define, and ends the watches of what is no more, or is otherwise now.
+fn serve(core: &Core, tx: &Transaction<'_>) {
+    let before = core.registry();
+    let crds = tx.list(&resource(), None);
+    let definitions = crds
+        .iter()
+        .filter_map(|stored| Definition::parse(&shown(stored), before.definitions()));
+    let definitions: Vec<Arc<Definition>> = definitions.collect();
+    let is_same = definitions.len() == before.definitions().len()
+        && definitions
+            .iter()
+            .zip(before.definitions())
+            .all(|(new, old)| Arc::ptr_eq(new, old));
+    if is_same {
+        return;
+    }
+    for old in before.definitions() {
+        let same = definitions
+            .iter()
+            .find(|new| new.resource() == old.resource());
+        if same.is_none_or(|new| new.differs_from(old)) {
+            core.watchers.end(old.resource());
+        }
+    }
+    core.set_registry(Arc::new(Registry::with_definitions(definitions)));
+}
+
+/// Stores `crd` with another status, as the server's own controllers do.
+fn write_status(
+    tx: &mut Transaction<'_>,
+    stored: &StoredObject,
+    mut crd: Value,
+    now: &str,
+) -> Arc<StoredObject> {
+    let api_version = api_version(GROUP, VERSION);
+    let manager = Manager {
+        name: MANAGER,
+        api_version: &api_version,
+        subresource: "status",
+    };
+    let before = shown(stored);
+    let described = described(&api_version, KIND);
+    managed_fields::record_update(Some(&before), &mut crd, described, &manager, now);
+    tx.put(stored.key(), crd)
+}
+
+fn resource() -> GroupResource {
+    GroupResource::new(GROUP, PLURAL)
+}
+
+fn key(name: &str) -> ObjectKey {
+    ObjectKey::cluster(resource(), name)
+}
+
+/// Where the objects that `crd` defines are stored.
+fn defined_by(crd: &Value) -> GroupResource {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let spec = &crd["spec"];
+    GroupResource::new(text(&spec["group"]), text(&spec["names"]["plural"]))
+}
+
+fn shown(stored: &StoredObject) -> Value {
+    let mut crd = stored.to_value();
+    crd["kind"] = json!(KIND);
+    crd["apiVersion"] = json!(api_version(GROUP, VERSION));
+    crd
+}
+
+fn is_empty(list: &Value) -> bool {
+    list.as_array().is_none_or(Vec::is_empty)
+}

@@ -1,0 +1,245 @@
+//! Custom resources: defined, served, changed and gone.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::Api;
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const WIDGETS: &str = "/apis/example.com/v1/namespaces/default/widgets";
+
+fn definition(versions: &[&str]) -> Value {
+    let versions = versions.iter().enumerate().map(|(index, name)| {
+        json!({
+            "name": name,
+            "served": true,
+            "storage": index == 0,
+            "subresources": {"status": {}},
+            "selectableFields": [{"jsonPath": ".spec.color"}],
+            "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                "spec": {"type": "object", "properties": {"color": {"type": "string", "default": "red"}}},
+                "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+            }}},
+        })
+    });
+    json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget", "shortNames": ["wd"]},
+            "versions": versions.collect::<Vec<_>>(),
+        },
+    })
+}
+
+async fn with_widgets() -> Api {
+    let api = Api::new();
+    api.post(DEFINITIONS, &definition(&["v1"])).await.created();
+    api
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_resource_is_served_as_soon_as_it_is_defined() {
+    let api = Api::new();
+    assert_eq!(api.get(WIDGETS).await.text, "404 page not found\n");
+    api.post(DEFINITIONS, &definition(&["v1"])).await.created();
+    let crd = api
+        .get(&format!("{DEFINITIONS}/widgets.example.com"))
+        .await
+        .ok();
+    let conditions = crd["status"]["conditions"].as_array().unwrap();
+    assert!(
+        conditions
+            .iter()
+            .all(|condition| condition["status"] == "True")
+    );
+
+    let created = api
+        .post(WIDGETS, &json!({"metadata": {"name": "a"}, "spec": {}}))
+        .await
+        .created();
+    assert_eq!(created["spec"], json!({"color": "red"}));
+    let groups = api.get("/apis").await.ok();
+    let last = groups["groups"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["name"], "example.com");
+    let selected = api
+        .get(&format!("{WIDGETS}?fieldSelector=spec.color%3Dred"))
+        .await
+        .ok();
+    assert_eq!(selected["items"].as_array().unwrap().len(), 1);
+    assert_eq!(selected["items"][0]["kind"], "Widget");
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_versions_show_the_same_objects() {
+    let api = Api::new();
+    api.post(DEFINITIONS, &definition(&["v1", "v2"]))
+        .await
+        .created();
+    api.post(WIDGETS, &json!({"metadata": {"name": "a"}, "spec": {}}))
+        .await
+        .created();
+    let other = WIDGETS.replace("/v1/", "/v2/");
+    let shown = api.get(&format!("{other}/a")).await.ok();
+    assert_eq!(shown["apiVersion"], "example.com/v2");
+    let group = api.get("/apis/example.com").await.ok();
+    assert_eq!(group["preferredVersion"]["version"], "v2");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_is_written_through_its_own_path() {
+    let api = with_widgets().await;
+    let a = format!("{WIDGETS}/a");
+    api.post(
+        WIDGETS,
+        &json!({"metadata": {"name": "a"}, "spec": {}, "status": {"x": 1}}),
+    )
+    .await
+    .created();
+    let status = api
+        .merge(
+            &format!("{a}/status"),
+            &json!({"status": {"x": 2}, "spec": {"color": "blue"}}),
+        )
+        .await
+        .ok();
+    assert_eq!(status["status"], json!({"x": 2}));
+    assert_eq!(status["spec"]["color"], "red");
+    assert_eq!(status["metadata"]["generation"], 1);
+    let changed = api
+        .merge(&a, &json!({"spec": {"color": "blue"}, "status": null}))
+        .await
+        .ok();
+    assert_eq!(changed["metadata"]["generation"], 2);
+    assert_eq!(changed["status"], json!({"x": 2}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn names_that_another_definition_has_are_not_served_again() {
+    let api = with_widgets().await;
+    let mut other = definition(&["v1"]);
+    other["metadata"]["name"] = json!("gadgets.example.com");
+    other["spec"]["names"] = json!({"plural": "gadgets", "kind": "Widget"});
+    api.post(DEFINITIONS, &other).await.created();
+    let crd = api
+        .get(&format!("{DEFINITIONS}/gadgets.example.com"))
+        .await
+        .ok();
+    let accepted = &crd["status"]["conditions"][0];
+    assert_eq!(accepted["reason"], "ListKindConflict");
+    assert_eq!(accepted["status"], "False");
+    api.get("/apis/example.com/v1/gadgets")
+        .await
+        .refused_plainly(404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deleted_definition_takes_its_objects_along() {
+    let api = with_widgets().await;
+    let a = format!("{WIDGETS}/a");
+    let held = json!({"metadata": {"name": "a", "finalizers": ["example.com/held"]}, "spec": {}});
+    api.post(WIDGETS, &held).await.created();
+    api.post(WIDGETS, &json!({"metadata": {"name": "b"}, "spec": {}}))
+        .await
+        .created();
+    let crd = format!("{DEFINITIONS}/widgets.example.com");
+    let deleted = api.delete(&crd).await.ok();
+    assert_eq!(
+        deleted["metadata"]["finalizers"],
+        json!(["customresourcecleanup.apiextensions.k8s.io"])
+    );
+    assert_eq!(
+        api.post(WIDGETS, &json!({"metadata": {"name": "c"}, "spec": {}}))
+            .await
+            .refused(405),
+        "create not allowed while custom resource definition is terminating"
+    );
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    api.get(&format!("{WIDGETS}/b")).await.refused(404);
+    let held = api.get(&a).await.ok();
+    assert!(held["metadata"].get("deletionTimestamp").is_some());
+    api.get(&crd).await.ok();
+    // The last object goes, and the definition with it.
+    api.merge(&a, &json!({"metadata": {"finalizers": null}}))
+        .await
+        .ok();
+    api.get(&crd).await.refused(404);
+    assert_eq!(api.get(WIDGETS).await.text, "404 page not found\n");
+    assert_eq!(
+        api.get("/apis/example.com").await.text,
+        "404 page not found\n"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_ends_with_its_definition() {
+    let api = with_widgets().await;
+    api.post(WIDGETS, &json!({"metadata": {"name": "a"}, "spec": {}}))
+        .await
+        .created();
+    let path = format!("{WIDGETS}?watch=true&resourceVersion=0");
+    let watched = api.get(&path);
+    let deleted = async {
+        api.delete(&format!("{DEFINITIONS}/widgets.example.com"))
+            .await
+            .ok();
+    };
+    let (watched, ()) = tokio::join!(watched, deleted);
+    let events: Vec<Value> = watched
+        .text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let kinds: Vec<&str> = events
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["ADDED", "DELETED"]);
+    assert_eq!(api.server.stats().watchers, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_generation_of_a_definition_ends_watches_and_is_served() {
+    let api = with_widgets().await;
+    let path = format!("{WIDGETS}?watch=true");
+    let watched = api.get(&path);
+    let changed = async {
+        let schema = json!([{"op": "add", "value": {"type": "integer"},
+            "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/size"}]);
+        api.json_patch(&format!("{DEFINITIONS}/widgets.example.com"), &schema)
+            .await
+            .ok();
+    };
+    let (watched, ()) = tokio::join!(watched, changed);
+    assert_eq!(watched.text, "");
+    let created = api
+        .post(
+            WIDGETS,
+            &json!({"metadata": {"name": "a"}, "spec": {"size": 1}}),
+        )
+        .await
+        .created();
+    assert_eq!(created["spec"]["size"], 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_definition_cannot_be_is_refused_as_a_whole() {
+    let api = Api::new();
+    let mut crd = definition(&["v1"]);
+    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"] = json!({});
+    let why = api.post(DEFINITIONS, &crd).await.refused(422);
+    assert!(
+        why.contains("properties[spec].type: Required value"),
+        "{why}"
+    );
+    api.get("/apis/example.com").await.refused_plainly(404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reset_server_has_no_custom_resources() {
+    let api = with_widgets().await;
+    api.server.reset();
+    assert_eq!(api.get(WIDGETS).await.text, "404 page not found\n");
+}
