@@ -82,6 +82,7 @@ pub mod workqueue;
 pub mod shared_informer;
 pub mod lister;
 pub mod http;
+pub mod watch;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 // Surface.

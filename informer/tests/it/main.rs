@@ -6,6 +6,7 @@
 //! - `shared_informer_converges`: the same of a shared informer and its handlers
 //! - `against_fakeserver`: every kind of type, over the client without sockets
 //! - `factory`: informers that are shared, released and shut down together
+//! - `watch`: waiting for conditions, and one watch across many connections
 //! - `support`: a server that answers from a script, and a store that keeps what it is told
 
 mod support;
@@ -15,3 +16,4 @@ mod shared_informer;
 mod shared_informer_converges;
 mod against_fakeserver;
 mod factory;
+mod watch;

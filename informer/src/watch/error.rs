@@ -1,0 +1,165 @@
+//! Why a watch cannot go on, and why a wait ended without what was waited for.
+
+use std::{fmt, time::Duration};
+
+use crate::{
+    list_watch::ListWatchError,
+    object::{DecodeError, ObjectKey, ResourceVersion},
+};
+
+/// Why a [`RetryWatcher`](super::RetryWatcher) cannot go on from where it stands. What may pass it tries again by itself.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RetryWatcherError {
+    /// There is nothing to go on from: from this version the server would begin with the present state, in no order of
+    /// versions. List first, and watch from the list's version.
+    #[error("a watch cannot be resumed from version {0:?}")]
+    StartVersion(ResourceVersion),
+    /// The server no longer has the changes after the last version (410). List again.
+    #[error("the changes after version {version} have expired")]
+    Expired {
+        /// The last version that was seen.
+        version: ResourceVersion,
+        /// The server's answer.
+        #[source]
+        source: ListWatchError,
+    },
+    /// The server cannot tell a change (`StoreReadError`, or an event without a version). List again.
+    #[error("a change after version {version} cannot be told")]
+    Untold {
+        /// The last version that was seen.
+        version: ResourceVersion,
+        /// The server's answer.
+        #[source]
+        source: ListWatchError,
+    },
+    /// The server does not accept who asks, or what is asked (400, 401, 403, 404, 422 and the like). Trying again is
+    /// useless until rights, resource or selection change.
+    #[error("the watch is refused")]
+    Refused(#[source] ListWatchError),
+}
+
+/// Why a wait ended without what was waited for.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UntilError<E> {
+    /// It did not come within the limit. The same wait may be begun again, and goes on from where it stands.
+    #[error(transparent)]
+    Timeout(Box<UntilTimeout>),
+    /// The condition gave an error.
+    #[error("the condition failed")]
+    Condition(#[source] E),
+    /// The object that is waited for cannot be decoded. Waiting again is useless until it changes.
+    #[error(transparent)]
+    Decode(DecodeError),
+    /// The server does not accept who asks, or what is asked. Waiting is useless until rights, resource or selection
+    /// change.
+    #[error("the server refuses")]
+    Refused(#[source] ListWatchError),
+}
+
+/// What did not come within a limit.
+#[derive(Debug, thiserror::Error)]
+#[error("{} not as wanted within {limit:?}: {seen}", subject(.resource, .key.as_ref()))]
+#[non_exhaustive]
+pub struct UntilTimeout {
+    /// The resource, as in `pods`; empty if its `ListWatch` does not name it.
+    pub resource: String,
+    /// The object, if one was waited for.
+    pub key: Option<ObjectKey>,
+    /// How long it was waited for.
+    pub limit: Duration,
+    /// What was seen last.
+    pub seen: Seen,
+    /// What failed last, if nothing has succeeded since.
+    #[source]
+    pub source: Option<ListWatchError>,
+}
+
+/// What was seen last before a wait ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Seen {
+    /// No state has come.
+    Nothing,
+    /// The object, at this version of it.
+    Present(ResourceVersion),
+    /// That the object does not exist, as of this version of the selection.
+    Absent(ResourceVersion),
+    /// A selection.
+    Selection {
+        /// How many objects it had.
+        object_count: usize,
+        /// Its version.
+        resource_version: ResourceVersion,
+    },
+}
+
+// === impl RetryWatcherError ===
+
+impl RetryWatcherError {
+    /// Whether the server no longer has the changes after the last version (410).
+    pub fn is_expired(&self) -> bool {
+        matches!(self, Self::Expired { .. })
+    }
+
+    /// Whether a new list and a watch from its version are the way on.
+    pub fn needs_relist(&self) -> bool {
+        match self {
+            Self::StartVersion(_) | Self::Expired { .. } | Self::Untold { .. } => true,
+            Self::Refused(_) => false,
+        }
+    }
+
+    /// The server's answer, if there was one.
+    pub fn into_answer(self) -> Option<ListWatchError> {
+        match self {
+            Self::StartVersion(_) => None,
+            Self::Expired { source, .. } | Self::Untold { source, .. } | Self::Refused(source) => {
+                Some(source)
+            }
+        }
+    }
+}
+
+// === impl UntilError ===
+
+impl<E> UntilError<E> {
+    /// Whether the limit was reached.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self, Self::Timeout(_))
+    }
+
+    /// The error of the condition, if that is what it is.
+    pub fn into_condition(self) -> Option<E> {
+        match self {
+            Self::Condition(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+fn subject(resource: &str, key: Option<&ObjectKey>) -> String {
+    match (resource, key) {
+        ("", Some(key)) => key.to_string(),
+        (resource, Some(key)) => format!("{resource} {key}"),
+        ("", None) => "the selection".to_owned(),
+        (resource, None) => resource.to_owned(),
+    }
+}
+
+// === impl Seen ===
+
+impl fmt::Display for Seen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nothing => f.write_str("nothing was seen"),
+            Self::Present(version) => write!(f, "last seen at version {version}"),
+            Self::Absent(version) => write!(f, "absent at version {version}"),
+            Self::Selection {
+                object_count,
+                resource_version,
+            } => write!(f, "{object_count} objects at version {resource_version}"),
+        }
+    }
+}
