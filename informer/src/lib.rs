@@ -89,6 +89,7 @@ pub mod testing;
 pub mod discovery;
 pub mod rest_mapper;
 pub mod factory;
+pub mod leader_election;
 #[cfg(test)]
 mod fixtures;
 

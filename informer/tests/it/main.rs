@@ -7,6 +7,7 @@
 //! - `against_fakeserver`: every kind of type, over the client without sockets
 //! - `factory`: informers that are shared, released and shut down together
 //! - `watch`: waiting for conditions, and one watch across many connections
+//! - `leader_election`: of several candidates one leads, whatever happens to it or to the server
 //! - `support`: a server that answers from a script, and a store that keeps what it is told
 
 mod support;
@@ -17,3 +18,4 @@ mod shared_informer_converges;
 mod against_fakeserver;
 mod factory;
 mod watch;
+mod leader_election;

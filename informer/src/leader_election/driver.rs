@@ -1,0 +1,198 @@
+//! One candidate at work: reads and writes the lease as the machine decides, and keeps the deadlines.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info, warn};
+
+use super::{
+    LeaderElectionOptions, LeaseLock,
+    lease_lock::Held,
+    machine::{Decision, Machine},
+    record::Record,
+};
+
+/// One candidate.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    lock: LeaseLock,
+    options: LeaderElectionOptions,
+    machine: Machine,
+    held: Option<Held>,
+    random: ChaCha8Rng,
+    /// Until when this candidate leads, if it does not renew before.
+    leads_until: Instant,
+}
+
+/// What came of an attempt.
+enum Attempt {
+    Leads,
+    Left { holder: String },
+}
+
+/// Why a leadership ended.
+enum Ended {
+    Lost,
+    Stopped,
+}
+
+// === impl Candidate ===
+
+impl Candidate {
+    pub(super) fn new(lock: LeaseLock, identity: &str, options: LeaderElectionOptions) -> Self {
+        Self {
+            machine: Machine::new(identity, &options),
+            random: ChaCha8Rng::seed_from_u64(seed_of(identity)),
+            lock,
+            options,
+            held: None,
+            leads_until: Instant::now(),
+        }
+    }
+
+    /// Tries until the lease is this candidate's.
+    pub(super) async fn acquire(&mut self) {
+        loop {
+            match self.attempt().await {
+                Ok(Attempt::Leads) => {
+                    info!(key = self.lock.key(), "leading");
+                    return;
+                }
+                Ok(Attempt::Left { holder }) => {
+                    debug!(key = self.lock.key(), holder, "another leads");
+                }
+                Err(error) if error.is_conflict() => {
+                    debug!(key = self.lock.key(), "another was faster");
+                }
+                Err(error) => warn!(key = self.lock.key(), %error, "cannot reach for the lease"),
+            }
+            let jitter = LeaderElectionOptions::JITTER * self.random.random::<f64>();
+            sleep(self.options.retry_period.mul_f64(1.0 + jitter)).await;
+        }
+    }
+
+    /// Renews until the lease is lost, or until `stop`, and then gives it back. Either way `lost` fires at once.
+    pub(super) async fn lead(mut self, lost: CancellationToken, stop: CancellationToken) {
+        let ended = self.renew(&stop).await;
+        lost.cancel();
+        match ended {
+            Ended::Lost => warn!(key = self.lock.key(), "no longer leading"),
+            Ended::Stopped if self.options.release_on_cancel => self.release().await,
+            Ended::Stopped => {}
+        }
+    }
+
+    pub(super) fn leads_until(&self) -> Instant {
+        self.leads_until
+    }
+
+    pub(super) fn transitions(&self) -> u32 {
+        u32::try_from(self.machine.transitions()).unwrap_or_default()
+    }
+
+    async fn renew(&mut self, stop: &CancellationToken) -> Ended {
+        loop {
+            let next = Instant::now() + self.options.retry_period;
+            let rest = sleep_until(next.min(self.leads_until));
+            if stop.run_until_cancelled(rest).await.is_none() {
+                return Ended::Stopped;
+            }
+            // Not cut short by a stop: who does not know what the lease says cannot give it back.
+            match timeout_at(self.leads_until, self.attempt()).await {
+                Ok(Ok(Attempt::Leads)) => {}
+                Ok(Ok(Attempt::Left { holder })) => {
+                    debug!(key = self.lock.key(), holder, "another took the lease");
+                    return Ended::Lost;
+                }
+                Ok(Err(error)) => debug!(key = self.lock.key(), %error, "cannot renew the lease"),
+                Err(_) => return Ended::Lost,
+            }
+            if Instant::now() >= self.leads_until {
+                return Ended::Lost;
+            }
+        }
+    }
+
+    async fn release(&mut self) {
+        let Some(record) = self.machine.release(self.options.clock.now()) else {
+            return;
+        };
+        let limit = self.options.request_timeout();
+        let write = self.lock.write(self.held.as_ref(), &record);
+        match timeout(limit, write).await {
+            Ok(Ok(_)) => info!(key = self.lock.key(), "gave the lease back"),
+            Ok(Err(error)) => debug!(key = self.lock.key(), %error, "cannot give the lease back"),
+            Err(_) => debug!(key = self.lock.key(), "no answer to giving the lease back"),
+        }
+    }
+
+    /// Takes or renews the lease if that is allowed.
+    async fn attempt(&mut self) -> Result<Attempt, AttemptError> {
+        let begun = Instant::now();
+        if let Some(record) = self.machine.renewal(begun, self.options.clock.now()) {
+            match self.write(begun, record).await {
+                // Somebody wrote to it, be it an earlier attempt of ours whose answer never came.
+                Err(error) if error.is_conflict() => {}
+                outcome => return outcome.map(|()| Attempt::Leads),
+            }
+        }
+        let limit = self.options.request_timeout();
+        let found = timeout(limit, self.lock.get())
+            .await
+            .map_err(|_| AttemptError::NoAnswer)??;
+        let (record, held) = found.unzip();
+        self.held = held;
+        let now = Instant::now();
+        match self.machine.on_read(now, self.options.clock.now(), record) {
+            Decision::Take(record) => {
+                self.write(now, record).await?;
+                Ok(Attempt::Leads)
+            }
+            Decision::Leave { holder, left } => {
+                let left_ms = left.as_millis();
+                debug!(key = self.lock.key(), holder, left_ms, "the lease is held");
+                Ok(Attempt::Left { holder })
+            }
+        }
+    }
+
+    async fn write(&mut self, begun: Instant, record: Record) -> Result<(), AttemptError> {
+        // If this is dropped half-way, the lease is read before the next write.
+        let mut machine = self.machine.clone();
+        self.machine.on_write_failed();
+        let limit = self.options.request_timeout();
+        let written = timeout(limit, self.lock.write(self.held.as_ref(), &record)).await;
+        let held = written.map_err(|_| AttemptError::NoAnswer)??;
+        machine.on_written(begun, record);
+        self.machine = machine;
+        self.held = Some(held);
+        self.leads_until = begun + self.options.renew_deadline;
+        Ok(())
+    }
+}
+
+/// Why an attempt failed. All of them may pass.
+#[derive(Debug, thiserror::Error)]
+enum AttemptError {
+    #[error(transparent)]
+    Server(#[from] kube::Error),
+    #[error("no answer in time")]
+    NoAnswer,
+}
+
+// === impl AttemptError ===
+
+impl AttemptError {
+    /// Whether somebody else wrote to the lease since it was read, or made it.
+    fn is_conflict(&self) -> bool {
+        matches!(self, Self::Server(kube::Error::Api(status)) if status.code == 409)
+    }
+}
+
+/// Different jitter for each candidate, and the same in every run (FNV-1a).
+fn seed_of(identity: &str) -> u64 {
+    identity.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}

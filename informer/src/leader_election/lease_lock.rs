@@ -1,0 +1,95 @@
+//! The Lease object that the candidates share.
+
+use kube::{
+    Api,
+    api::PostParams,
+    core::{ApiResource, DynamicObject, GroupVersionKind},
+};
+use serde_json::Value;
+
+use super::record::Record;
+
+/// The Lease object that the candidates share, by namespace and name. It is made by the first of them.
+///
+/// It takes the rights to `get`, `create` and `update` leases of `coordination.k8s.io` in that namespace.
+#[derive(Clone, Debug)]
+pub struct LeaseLock {
+    api: Api<DynamicObject>,
+    resource: ApiResource,
+    namespace: String,
+    name: String,
+}
+
+/// The lease as it was read or written last. What an election does not know of it is sent back as it came.
+#[derive(Clone, Debug)]
+pub(super) struct Held(DynamicObject);
+
+// === impl LeaseLock ===
+
+impl LeaseLock {
+    /// The lease `name` in `namespace`.
+    pub fn new(
+        client: kube::Client,
+        namespace: impl Into<String>,
+        name: impl Into<String>,
+    ) -> Self {
+        let namespace = namespace.into();
+        let kind = GroupVersionKind::gvk("coordination.k8s.io", "v1", "Lease");
+        let resource = ApiResource::from_gvk(&kind);
+        Self {
+            api: Api::namespaced_with(client, &namespace, &resource),
+            resource,
+            namespace,
+            name: name.into(),
+        }
+    }
+
+    /// The name, as in `namespace/name`, for logs.
+    pub(super) fn key(&self) -> String {
+        format!("{}/{}", self.namespace, self.name)
+    }
+
+    pub(super) async fn get(&self) -> Result<Option<(Record, Held)>, kube::Error> {
+        let Some(lease) = self.api.get_opt(&self.name).await? else {
+            return Ok(None);
+        };
+        // A spec that is none of ours to read holds for nobody.
+        let spec = lease.data.get("spec").cloned().unwrap_or_default();
+        let record = serde_json::from_value(spec).unwrap_or_default();
+        Ok(Some((record, Held(lease))))
+    }
+
+    /// Writes `record` in the place of what `held` says, which must still be so; a new lease if there was none.
+    pub(super) async fn write(
+        &self,
+        held: Option<&Held>,
+        record: &Record,
+    ) -> Result<Held, kube::Error> {
+        let params = PostParams::default();
+        let written = if let Some(Held(lease)) = held {
+            let mut lease = lease.clone();
+            put(&mut lease, record);
+            self.api.replace(&self.name, &params, &lease).await?
+        } else {
+            let mut lease = DynamicObject::new(&self.name, &self.resource).within(&self.namespace);
+            put(&mut lease, record);
+            self.api.create(&params, &lease).await?
+        };
+        Ok(Held(written))
+    }
+}
+
+fn put(lease: &mut DynamicObject, record: &Record) {
+    let record = serde_json::to_value(record).expect("a record has nothing that JSON cannot say");
+    let Value::Object(record) = record else {
+        return;
+    };
+    if !lease.data.is_object() {
+        lease.data = Value::Object(serde_json::Map::new());
+    }
+    let spec = &mut lease.data["spec"];
+    match spec {
+        Value::Object(spec) => spec.extend(record),
+        other => *other = Value::Object(record),
+    }
+}

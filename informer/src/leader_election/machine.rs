@@ -1,0 +1,142 @@
+//! The pure core: whether a lease may be taken, and what is to be written to it.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::{
+    LeaderElectionOptions,
+    record::{Record, micro_time},
+};
+
+/// What one candidate knows of the lease.
+#[derive(Clone, Debug)]
+pub(super) struct Machine {
+    identity: String,
+    lease_duration: Duration,
+    observed: Option<Observed>,
+    /// The lease was this candidate's when it was written last, at the observed version.
+    leads: bool,
+}
+
+/// The lease, and since when it has said so. Its own times are another machine's, and are not looked at.
+#[derive(Clone, Debug)]
+struct Observed {
+    record: Record,
+    since: Instant,
+}
+
+/// What to do about a lease that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// Write this.
+    Take(Record),
+    /// Leave it to its holder, who has it for so much longer if it is not renewed.
+    Leave { holder: String, left: Duration },
+}
+
+// === impl Machine ===
+
+impl Machine {
+    pub(super) fn new(identity: &str, options: &LeaderElectionOptions) -> Self {
+        Self {
+            identity: identity.to_owned(),
+            lease_duration: options.lease_duration,
+            observed: None,
+            leads: false,
+        }
+    }
+
+    /// What to write without reading the lease first, for who wrote to it last.
+    pub(super) fn renewal(&self, now: Instant, wall: Timestamp) -> Option<Record> {
+        let observed = self.observed.as_ref().filter(|_| self.leads)?;
+        let is_valid = now < observed.since + self.lease_duration;
+        is_valid.then(|| self.record_after(Some(&observed.record), wall))
+    }
+
+    /// The lease was read, or there is none.
+    pub(super) fn on_read(
+        &mut self,
+        now: Instant,
+        wall: Timestamp,
+        found: Option<Record>,
+    ) -> Decision {
+        let Some(record) = found else {
+            return Decision::Take(self.record_after(None, wall));
+        };
+        let known = self.observed.take();
+        let observed = match known.filter(|observed| observed.record == record) {
+            Some(same) => same,
+            None => Observed { record, since: now },
+        };
+        let observed = self.observed.insert(observed);
+        let record = &observed.record;
+        let left = (observed.since + record.duration()).saturating_duration_since(now);
+        match record.holder() {
+            Some(holder) if holder != self.identity && !left.is_zero() => {
+                self.leads = false;
+                Decision::Leave {
+                    holder: holder.to_owned(),
+                    left,
+                }
+            }
+            _ => {
+                let record = record.clone();
+                Decision::Take(self.record_after(Some(&record), wall))
+            }
+        }
+    }
+
+    /// The lease says `record` since the write that was begun at `begun`.
+    pub(super) fn on_written(&mut self, begun: Instant, record: Record) {
+        self.leads = record.holder() == Some(&self.identity);
+        self.observed = Some(Observed {
+            record,
+            since: begun,
+        });
+    }
+
+    /// A write failed, so that nobody knows what the lease says: it is read before the next.
+    pub(super) fn on_write_failed(&mut self) {
+        self.leads = false;
+    }
+
+    /// What gives the lease back: it holds for nobody, and for a second. None if it is not this candidate's to give.
+    pub(super) fn release(&self, wall: Timestamp) -> Option<Record> {
+        let observed = self.observed.as_ref().filter(|_| self.leads)?;
+        Some(Record {
+            holder_identity: Some(String::new()),
+            lease_duration_seconds: Some(1),
+            acquire_time: Some(micro_time(wall)),
+            renew_time: Some(micro_time(wall)),
+            lease_transitions: Some(observed.record.transitions()),
+        })
+    }
+
+    pub(super) fn transitions(&self) -> i32 {
+        let observed = self.observed.as_ref();
+        observed.map_or(0, |observed| observed.record.transitions())
+    }
+
+    /// This candidate's lease, after one that said `before`.
+    fn record_after(&self, before: Option<&Record>, wall: Timestamp) -> Record {
+        let now = micro_time(wall);
+        let is_renewal = before.is_some_and(|before| before.holder() == Some(&self.identity));
+        let acquired = before.filter(|_| is_renewal);
+        let acquired = acquired.and_then(|before| before.acquire_time.clone());
+        let transitions = match before {
+            None => 0,
+            Some(before) if is_renewal => before.transitions(),
+            Some(before) => before.transitions().saturating_add(1),
+        };
+        let seconds = i32::try_from(self.lease_duration.as_secs());
+        Record {
+            holder_identity: Some(self.identity.clone()),
+            lease_duration_seconds: Some(seconds.unwrap_or(i32::MAX)),
+            acquire_time: Some(acquired.unwrap_or_else(|| now.clone())),
+            renew_time: Some(now),
+            lease_transitions: Some(transitions),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! One of several copies of a program leads, by a Lease: client-go's `tools/leaderelection`.
+//!
+//! The candidates share one `Lease` object. Who holds it writes to it every two seconds; who does not, takes it once nothing
+//! was written for as long as the lease lasts. Writes carry the version that was read, so that of two candidates who
+//! reach for it at once the server lets one.
+//!
+//! # Examples
+//!
+//! ```
+//! use informer::leader_election::{LeaderElector, LeaseLock};
+//!
+//! # #[tokio::main(flavor = "current_thread", start_paused = true)]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let client = fakeserver::FakeServer::builder().build().client();
+//! let lock = LeaseLock::new(client, "default", "my-controller");
+//! let elector = LeaderElector::new(lock, "copy-1")?;
+//! let leadership = elector.acquire().await;
+//! tokio::select! {
+//!     biased;
+//!     () = leadership.lost() => println!("another copy leads: stop at once"),
+//!     () = async { println!("work") } => {}
+//! }
+//! leadership.release().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What it promises
+//!
+//! - While [`Leadership::is_held`], no other candidate that keeps these rules leads: a leader that could not write for
+//!   [`renew_deadline`](LeaderElectionOptions::renew_deadline) gives up, well before the lease has run out for the others.
+//! - Clocks need not agree. A candidate never compares the times in a lease with its own clock: it reckons from the moment
+//!   at which it saw the lease change. Only the rates of clocks matter, by as much as the renew deadline is shorter than the
+//!   lease.
+//! - A leader that stops in good order hands over at once.
+//!
+//! It does not fence: a leader that was stopped for longer than its lease, and wakes up, may send one more write before it
+//! notices. Writes that must not happen twice need preconditions, or [`Leadership::transitions`] as a token.
+//!
+//! # Where it differs from client-go
+//!
+//! | there | here |
+//! |---|---|
+//! | a leader whose lease was taken tries on until its deadline | it gives up the moment it sees another holder |
+//! | a request may take as long as the client allows | half of the renew deadline at most |
+//! | callbacks for "started" and "stopped" leading | a [`Leadership`], which is held or lost, and ends when it is dropped |
+//! | the lease is handed over only if one asks for `ReleaseOnCancel` | it is, unless [told otherwise](LeaderElectionOptions::release_on_cancel) |
+//!
+//! `ConfigMap` and `Endpoints` locks, long gone from client-go, and its `MultiLock` for migrating from them, are not here.
+
+mod options;
+mod error;
+mod clock;
+mod record;
+mod machine;
+mod lease_lock;
+mod leader_elector;
+mod driver;
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    clock::WallClock,
+    error::LeaderElectionError,
+    leader_elector::{LeaderElector, Leadership},
+    lease_lock::LeaseLock,
+    options::LeaderElectionOptions,
+};

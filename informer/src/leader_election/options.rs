@@ -1,0 +1,68 @@
+//! Options of an election.
+
+use std::time::Duration;
+
+use super::{LeaderElectionError, WallClock};
+
+/// How long a lease lasts, and how often it is renewed. The same for all candidates.
+///
+/// Begin with [`LeaderElectionOptions::default`], client-go's values, and change what you need.
+#[doc(alias = "LeaderElectionConfig")]
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct LeaderElectionOptions {
+    /// How long a lease is left alone that is not renewed; 15 s. Written to it in whole seconds.
+    pub lease_duration: Duration,
+    /// How long a leader goes on that cannot renew; 10 s. Less than the lease lasts, by what clocks may differ in their
+    /// rates and what a write may take to arrive.
+    pub renew_deadline: Duration,
+    /// How long to wait between two attempts; 2 s. A candidate that does not lead adds up to 1.2 times as much at random.
+    pub retry_period: Duration,
+    /// Whether a leader that stops gives the lease back, so that another need not wait until it has run out; true. The
+    /// work must have ended by then.
+    #[doc(alias = "ReleaseOnCancel")]
+    pub release_on_cancel: bool,
+    /// The time of day that is written to the lease, for people to read.
+    pub clock: WallClock,
+}
+
+// === impl LeaderElectionOptions ===
+
+impl LeaderElectionOptions {
+    /// The largest part of the retry period that is added at random.
+    pub(super) const JITTER: f64 = 1.2;
+
+    /// How long one request may take.
+    pub(super) fn request_timeout(&self) -> Duration {
+        self.renew_deadline / 2
+    }
+
+    pub(super) fn check(&self) -> Result<(), LeaderElectionError> {
+        let is_sound = self.lease_duration >= Duration::from_secs(1)
+            && self.lease_duration <= Duration::from_secs(i32::MAX.unsigned_abs().into())
+            && self.lease_duration > self.renew_deadline
+            && self.renew_deadline > self.retry_period.mul_f64(Self::JITTER)
+            && !self.retry_period.is_zero();
+        if is_sound {
+            Ok(())
+        } else {
+            Err(LeaderElectionError::Durations {
+                lease_duration: self.lease_duration,
+                renew_deadline: self.renew_deadline,
+                retry_period: self.retry_period,
+            })
+        }
+    }
+}
+
+impl Default for LeaderElectionOptions {
+    fn default() -> Self {
+        Self {
+            lease_duration: Duration::from_secs(15),
+            renew_deadline: Duration::from_secs(10),
+            retry_period: Duration::from_secs(2),
+            release_on_cancel: true,
+            clock: WallClock::system(),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What a lease says.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// The part of a Lease's spec that an election reads and writes. The rest stays as it is.
+#[doc(alias = "LeaderElectionRecord")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Record {
+    pub(super) holder_identity: Option<String>,
+    pub(super) lease_duration_seconds: Option<i32>,
+    pub(super) acquire_time: Option<String>,
+    pub(super) renew_time: Option<String>,
+    pub(super) lease_transitions: Option<i32>,
+}
+
+// === impl Record ===
+
+impl Record {
+    /// Who holds the lease; nobody if the name is empty.
+    pub(super) fn holder(&self) -> Option<&str> {
+        self.holder_identity
+            .as_deref()
+            .filter(|holder| !holder.is_empty())
+    }
+
+    pub(super) fn duration(&self) -> Duration {
+        let seconds = self.lease_duration_seconds.unwrap_or_default();
+        Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
+    }
+
+    pub(super) fn transitions(&self) -> i32 {
+        self.lease_transitions.unwrap_or_default()
+    }
+}
+
+/// A `MicroTime`, as the API writes it.
+pub(super) fn micro_time(time: Timestamp) -> String {
+    format!("{time:.6}")
+}

@@ -1,0 +1,337 @@
+//! Of several candidates one leads, whatever happens to it or to the server.
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use fakeserver::{
+    FakeServer,
+    faults::{self, Filter},
+};
+use http::StatusCode;
+use informer::{
+    leader_election::{
+        LeaderElectionError, LeaderElectionOptions, LeaderElector, Leadership, LeaseLock, WallClock,
+    },
+    task::TaskSet,
+};
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use kube::{Api, api::PostParams};
+use proptest::prelude::*;
+use tokio::time::{Instant, sleep, timeout};
+
+const S: fn(u64) -> Duration = Duration::from_secs;
+/// 2026-01-01T00:00:00Z
+const TODAY: u32 = 1_767_225_600;
+
+fn options(clock_seconds: u32) -> LeaderElectionOptions {
+    let mut options = LeaderElectionOptions::default();
+    options.clock = WallClock::simulated(clock_seconds);
+    options
+}
+
+/// A candidate whose requests the server knows by its name.
+fn candidate_with(
+    server: &FakeServer,
+    identity: &str,
+    options: LeaderElectionOptions,
+) -> LeaderElector {
+    let lock = LeaseLock::new(server.client_named(identity), "default", "it");
+    LeaderElector::with_options(lock, identity, options).unwrap()
+}
+
+fn candidate(server: &FakeServer, identity: &str) -> LeaderElector {
+    candidate_with(server, identity, options(TODAY))
+}
+
+fn leases(server: &FakeServer) -> Api<Lease> {
+    Api::namespaced(server.client(), "default")
+}
+
+async fn spec(server: &FakeServer) -> LeaseSpec {
+    leases(server).get("it").await.unwrap().spec.unwrap()
+}
+
+/// How long it takes until `elector` leads.
+async fn lead(elector: &LeaderElector) -> (Leadership, Duration) {
+    let began = Instant::now();
+    let leadership = timeout(S(120), elector.acquire()).await.unwrap();
+    (leadership, began.elapsed())
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_leads_at_once_and_for_as_long_as_it_renews() {
+    let server = FakeServer::builder().build();
+    let (leadership, took) = lead(&candidate(&server, "a")).await;
+    assert_eq!(took, Duration::ZERO);
+    let first = spec(&server).await;
+    assert_eq!(first.holder_identity.as_deref(), Some("a"));
+    assert_eq!(first.lease_duration_seconds, Some(15));
+    assert_eq!(first.lease_transitions, Some(0));
+    assert_eq!(first.acquire_time, first.renew_time);
+    let b = candidate(&server, "b");
+    assert!(timeout(S(600), b.acquire()).await.is_err());
+    assert!(leadership.is_held());
+    let later = spec(&server).await;
+    assert_eq!(later.acquire_time, first.acquire_time);
+    assert!(later.renew_time > first.renew_time);
+    // Renewed every two seconds, not more often.
+    let updates = server.stats().requests["leases.coordination.k8s.io"]["update"];
+    assert!((299..=301).contains(&updates), "{updates}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_leaves_hands_over_at_once() {
+    let server = FakeServer::builder().build();
+    let (first, _) = lead(&candidate(&server, "a")).await;
+    let token = first.token();
+    let b = candidate(&server, "b");
+    let ((second, took), ()) = tokio::join!(lead(&b), async {
+        sleep(S(60)).await;
+        first.release().await;
+        assert!(token.is_cancelled());
+        let free = spec(&server).await;
+        assert_eq!(free.holder_identity.unwrap_or_default(), "");
+    });
+    // The next attempt is 2 to 4.4 s after the one before.
+    assert!((S(60)..S(65)).contains(&took), "{took:?}");
+    assert_eq!(second.transitions(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_dies_is_followed_once_its_lease_has_run_out_and_not_before() {
+    let server = FakeServer::builder().build();
+    let mut dies = options(TODAY);
+    dies.release_on_cancel = false;
+    let (first, _) = lead(&candidate_with(&server, "a", dies)).await;
+    sleep(S(1)).await;
+    drop(first);
+    let (second, took) = lead(&candidate(&server, "b")).await;
+    assert!((S(15)..S(20)).contains(&took), "{took:?}");
+    assert_eq!(second.transitions(), 1);
+    assert_eq!(spec(&server).await.holder_identity.as_deref(), Some("b"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_is_dropped_gives_the_lease_back_too() {
+    let server = FakeServer::builder().build();
+    let (first, _) = lead(&candidate(&server, "a")).await;
+    drop(first);
+    let (_second, took) = lead(&candidate(&server, "b")).await;
+    assert!(took < S(5), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_cannot_reach_the_server_gives_up_before_another_leads() {
+    let hangs = |server: &FakeServer| {
+        let rule = faults::hang().matching(Filter::any().client("a"));
+        server.faults().install(rule)
+    };
+    let fails = |server: &FakeServer| {
+        let code = StatusCode::INTERNAL_SERVER_ERROR;
+        let rule = faults::server_error(code).matching(Filter::any().client("a"));
+        server.faults().install(rule)
+    };
+    for is_hanging in [true, false] {
+        let server = FakeServer::builder().build();
+        let (first, _) = lead(&candidate(&server, "a")).await;
+        sleep(S(61)).await;
+        let _guard = if is_hanging {
+            hangs(&server)
+        } else {
+            fails(&server)
+        };
+        let b = candidate(&server, "b");
+        let began = Instant::now();
+        let (lost, (second, took)) = tokio::join!(
+            async {
+                first.lost().await;
+                began.elapsed()
+            },
+            lead(&b)
+        );
+        // The last renewal was up to two seconds before.
+        assert!((S(8)..=S(10)).contains(&lost), "{lost:?}");
+        assert!(took > lost + S(3), "{took:?}");
+        assert!(!first.is_held() && second.is_held());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_short_outage_costs_nobody_the_lead() {
+    let server = FakeServer::builder().build();
+    let (leadership, _) = lead(&candidate(&server, "a")).await;
+    for _ in 0..10 {
+        let code = StatusCode::INTERNAL_SERVER_ERROR;
+        let guard = server.faults().install(faults::server_error(code));
+        sleep(S(6)).await;
+        drop(guard);
+        sleep(S(6)).await;
+    }
+    assert!(leadership.is_held());
+    assert_eq!(spec(&server).await.lease_transitions, Some(0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stolen_lease_is_noticed_at_the_next_renewal_and_not_taken_back() {
+    let server = FakeServer::builder().build();
+    let (leadership, _) = lead(&candidate(&server, "a")).await;
+    sleep(S(61)).await;
+    let api = leases(&server);
+    let mut lease = api.get("it").await.unwrap();
+    let labels = [("kept".to_owned(), "yes".to_owned())];
+    lease.metadata.labels = Some(labels.into());
+    lease.spec.as_mut().unwrap().holder_identity = Some("thief".to_owned());
+    api.replace("it", &PostParams::default(), &lease)
+        .await
+        .unwrap();
+    let began = Instant::now();
+    leadership.lost().await;
+    assert!(began.elapsed() <= S(2), "{:?}", began.elapsed());
+    leadership.release().await;
+    assert_eq!(
+        spec(&server).await.holder_identity.as_deref(),
+        Some("thief")
+    );
+    // What an election does not know of a lease stays.
+    let (_second, _) = lead(&candidate(&server, "b")).await;
+    let lease = api.get("it").await.unwrap();
+    assert_eq!(lease.metadata.labels.unwrap()["kept"], "yes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn clocks_need_not_agree() {
+    // The second candidate's clock is half a century behind, or ahead.
+    for clock in [0, u32::MAX] {
+        let server = FakeServer::builder().build();
+        let (first, _) = lead(&candidate(&server, "a")).await;
+        let b = candidate_with(&server, "b", options(clock));
+        assert!(timeout(S(600), b.acquire()).await.is_err());
+        assert!(first.is_held());
+        first.release().await;
+        let (second, took) = lead(&b).await;
+        assert!(took < S(5), "{took:?}");
+        assert!(second.is_held());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_renewal_whose_answer_was_lost_is_no_loss() {
+    let server = FakeServer::builder().build();
+    let (leadership, _) = lead(&candidate(&server, "a")).await;
+    for _ in 0..20 {
+        sleep(S(3)).await;
+        // Somebody touches the lease, so that its version is another than the leader's.
+        let api = leases(&server);
+        let mut lease = api.get("it").await.unwrap();
+        let touched = [("at".to_owned(), server.revision().to_string())];
+        lease.metadata.annotations = Some(touched.into());
+        api.replace("it", &PostParams::default(), &lease)
+            .await
+            .unwrap();
+    }
+    assert!(leadership.is_held());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_candidate_has_a_name() {
+    let server = FakeServer::builder().build();
+    let lock = LeaseLock::new(server.client(), "default", "it");
+    let error = LeaderElector::new(lock, "").unwrap_err();
+    assert!(matches!(error, LeaderElectionError::NoIdentity));
+    assert_eq!(candidate(&server, "a").identity(), "a");
+}
+
+/// One step of a run: for so many seconds this candidate meets this fault.
+#[derive(Clone, Copy, Debug)]
+enum Trouble {
+    Hangs,
+    Fails,
+    Leaves,
+    Nothing,
+}
+
+fn trouble() -> impl Strategy<Value = (usize, Trouble, u64)> {
+    let kind = prop_oneof![
+        Just(Trouble::Hangs),
+        Just(Trouble::Fails),
+        Just(Trouble::Leaves),
+        Just(Trouble::Nothing),
+    ];
+    (0..3_usize, kind, 1..30_u64)
+}
+
+/// Leads again and again, and shows what it holds.
+async fn compete(elector: LeaderElector, shown: Arc<Mutex<Option<Leadership>>>) {
+    loop {
+        let leadership = elector.acquire().await;
+        let token = leadership.token();
+        *shown.lock().unwrap() = Some(leadership);
+        token.cancelled().await;
+    }
+}
+
+async fn run(troubles: Vec<(usize, Trouble, u64)>) {
+    let server = FakeServer::builder().build();
+    let tasks = TaskSet::new();
+    let names = ["a", "b", "c"];
+    let shown: Vec<Arc<Mutex<Option<Leadership>>>> = names.iter().map(|_| Arc::default()).collect();
+    for (name, shown) in names.iter().zip(&shown) {
+        let elector = candidate(&server, name);
+        let stop = tasks.stop_token().clone();
+        let compete = compete(elector, Arc::clone(shown));
+        tasks.spawn(async move {
+            stop.run_until_cancelled(compete).await;
+        });
+    }
+    let leaders = || {
+        let held = |slot: &&Arc<Mutex<Option<Leadership>>>| {
+            let slot = slot.lock().unwrap();
+            slot.as_ref().is_some_and(Leadership::is_held)
+        };
+        shown.iter().filter(held).count()
+    };
+    for (who, trouble, seconds) in troubles {
+        let filter = Filter::any().client(names[who]);
+        let code = StatusCode::INTERNAL_SERVER_ERROR;
+        let _guard = match trouble {
+            Trouble::Hangs => Some(server.faults().install(faults::hang().matching(filter))),
+            Trouble::Fails => {
+                let rule = faults::server_error(code).matching(filter);
+                Some(server.faults().install(rule))
+            }
+            Trouble::Leaves => {
+                let leadership = shown[who].lock().unwrap().take();
+                if let Some(leadership) = leadership {
+                    leadership.release().await;
+                }
+                None
+            }
+            Trouble::Nothing => None,
+        };
+        for _ in 0..seconds * 4 {
+            sleep(Duration::from_millis(250)).await;
+            assert!(leaders() <= 1, "two lead at once");
+        }
+    }
+    sleep(S(30)).await;
+    assert_eq!(leaders(), 1, "in peace one leads");
+    tasks.shutdown().await;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn never_do_two_lead_at_once_and_in_peace_one_does(
+        troubles in prop::collection::vec(trouble(), 1..12),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(run(troubles));
+    }
+}
