@@ -8,6 +8,7 @@
 //! - `factory`: informers that are shared, released and shut down together
 //! - `watch`: waiting for conditions, and one watch across many connections
 //! - `leader_election`: of several candidates one leads, whatever happens to it or to the server
+//! - `controller_converges`: informer, queue and workers reach what is wanted, whatever goes wrong before
 //! - `support`: a server that answers from a script, and a store that keeps what it is told
 
 mod support;
@@ -19,3 +20,4 @@ mod against_fakeserver;
 mod factory;
 mod watch;
 mod leader_election;
+mod controller_converges;

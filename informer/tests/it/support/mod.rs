@@ -8,7 +8,7 @@ mod informed;
 mod config_maps;
 
 pub(crate) use self::{
-    config_maps::{ConfigMaps, number_of},
+    config_maps::{ConfigMaps, number_of, numbered},
     informed::{Informed, inform},
     mirror::reflect,
     model::{ListFault, ModelServer, WatchFault},
