@@ -103,6 +103,26 @@ fn a_list_becomes_a_page_whatever_the_order_of_its_fields() {
 }
 
 #[test]
+fn an_object_keeps_nothing_of_the_page_it_came_in() {
+    let page = {
+        let item = |n| format!(r#"{{"metadata":{{"name":"k{n}","resourceVersion":"{n}"}}}}"#);
+        let items: Vec<_> = (1..=3).map(item).collect();
+        let items = items.join(",");
+        let body = format!(r#"{{"metadata":{{"resourceVersion":"7"}},"items":[{items}]}}"#);
+        page_of::<ConfigMap>(&config_maps(), body.as_bytes(), &KnownNothing).unwrap()
+    };
+    let objects: Vec<_> = page.items.into_iter().map(Result::unwrap).collect();
+    let values: Vec<_> = objects
+        .iter()
+        .map(|object| Arc::downgrade(&object.get().unwrap()))
+        .collect();
+    let survivor = objects.into_iter().nth(1).unwrap();
+    let alive: Vec<_> = values.iter().map(|value| value.strong_count()).collect();
+    assert_eq!(alive, [0, 1, 0]);
+    assert_eq!(format!("{survivor:?}"), "k2@2");
+}
+
+#[test]
 fn an_item_that_does_not_decode_is_told_by_key_and_the_others_go_on() {
     check_list(
         r#"{"metadata":{"resourceVersion":"7"},"items":[

@@ -2,3 +2,4 @@ mod apply;
 mod informer;
 mod model;
 mod present;
+mod relist;
