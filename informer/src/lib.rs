@@ -90,6 +90,8 @@ pub mod discovery;
 pub mod rest_mapper;
 pub mod factory;
 pub mod leader_election;
+// Pages.
+pub mod docs;
 #[cfg(test)]
 mod fixtures;
 

@@ -9,6 +9,8 @@
 //! - `watch`: waiting for conditions, and one watch across many connections
 //! - `leader_election`: of several candidates one leads, whatever happens to it or to the server
 //! - `controller_converges`: informer, queue and workers reach what is wanted, whatever goes wrong before
+//! - `catalogue`: tests of client-go's own suite that had no counterpart here
+//! - `parity`: the page that compares with client-go names tests that exist, and all of client-go's
 //! - `support`: a server that answers from a script, and a store that keeps what it is told
 
 mod support;
@@ -21,3 +23,5 @@ mod factory;
 mod watch;
 mod leader_election;
 mod controller_converges;
+mod catalogue;
+mod parity;
