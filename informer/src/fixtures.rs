@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::object::{DecodeError, Labels, Metadata, Object, ObjectKey, ResourceVersion};
 
 /// The value of a test object: what an index function or a transform may look at.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct Value {
     pub(crate) text: String,
 }

@@ -62,6 +62,8 @@
 
 // Vocabulary.
 pub mod object;
+pub mod field_path;
+mod reading;
 pub mod backoff;
 pub mod task;
 pub mod metrics;
@@ -71,6 +73,7 @@ pub mod known;
 pub mod list_watch;
 pub mod store;
 pub mod handler;
+pub mod transform;
 // Stages.
 pub mod decode;
 pub mod reflector;
@@ -96,7 +99,7 @@ pub mod docs;
 mod fixtures;
 
 pub use self::{
-    handler::{EventHandler, FilteringHandler, HandlerFuncs, Notification},
+    handler::{EventHandler, Filter, FilteringHandler, HandlerFuncs, Notification},
     http::Scope,
     indexer::IndexFn,
     list_watch::ListWatch,

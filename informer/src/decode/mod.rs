@@ -25,11 +25,12 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde::de::DeserializeOwned;
+use serde::{Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use self::peek::Peek;
 use crate::{
+    field_path::{FieldPath, Pruned},
     known::Known,
     list_watch::{Arrived, ListWatchError},
     object::{DecodeError, Object},
@@ -47,6 +48,8 @@ pub struct Decoder {
     api_version: String,
     kind: String,
     is_metadata_only: bool,
+    /// What is skipped in every object.
+    dropped: Vec<FieldPath>,
 }
 
 // === impl Decoder ===
@@ -58,7 +61,15 @@ impl Decoder {
             api_version: api_version.into(),
             kind: kind.into(),
             is_metadata_only: false,
+            dropped: Vec::new(),
         }
+    }
+
+    /// Skips what these paths lead to, as if it had not been sent; metadata of the handle are read all the same.
+    #[must_use]
+    pub fn without_fields(mut self, paths: impl IntoIterator<Item = FieldPath>) -> Self {
+        self.dropped.extend(paths);
+        self
     }
 
     /// Accepts objects that were reduced to their metadata on the way (`PartialObjectMetadata`).
@@ -84,10 +95,12 @@ impl Decoder {
         }
         // List items of built-in types come without kind and apiVersion, watch events with them: a user's type sees both
         // alike.
-        let decoded = if has_type || self.is_metadata_only {
-            serde_json::from_str(raw.get())
+        let is_whole = has_type || self.is_metadata_only;
+        let mut json = serde_json::Deserializer::from_str(raw.get());
+        let decoded = if self.dropped.is_empty() {
+            self.value(is_whole, &mut json)
         } else {
-            typed::from_str(raw.get(), &self.api_version, &self.kind)
+            self.value(is_whole, Pruned::new(&mut json, &self.dropped))
         };
         Ok(match decoded {
             Ok(value) => Ok(Object::new(metadata, value)),
@@ -97,6 +110,18 @@ impl Decoder {
                 source: Arc::new(error),
             }),
         })
+    }
+
+    fn value<'de, K: DeserializeOwned, D: Deserializer<'de>>(
+        &self,
+        is_whole: bool,
+        deserializer: D,
+    ) -> Result<K, D::Error> {
+        if is_whole {
+            K::deserialize(deserializer)
+        } else {
+            typed::with_type(deserializer, &self.api_version, &self.kind)
+        }
     }
 
     /// Refuses what is not of the type that was asked for: it might decode into an almost empty object.

@@ -3,27 +3,21 @@
 use std::fmt;
 
 use serde::{
-    Deserializer,
-    de::{
-        DeserializeOwned, DeserializeSeed, IntoDeserializer, MapAccess, Visitor,
-        value::StrDeserializer,
-    },
+    Deserialize, Deserializer,
+    de::{DeserializeSeed, IntoDeserializer, MapAccess, Visitor, value::StrDeserializer},
     forward_to_deserialize_any,
 };
 
-/// Decodes `json`, an object that has neither field, with both put in front. Nothing is copied to do so.
-pub(super) fn from_str<K: DeserializeOwned>(
-    json: &str,
+/// Decodes an object that has neither field, with both put in front. Nothing is copied to do so.
+pub(super) fn with_type<'de, K: Deserialize<'de>, D: Deserializer<'de>>(
+    inner: D,
     api_version: &str,
     kind: &str,
-) -> serde_json::Result<K> {
-    let mut json = serde_json::Deserializer::from_str(json);
-    let value = K::deserialize(WithType {
-        inner: &mut json,
+) -> Result<K, D::Error> {
+    K::deserialize(WithType {
+        inner,
         fields: [("apiVersion", api_version), ("kind", kind)],
-    })?;
-    json.end()?;
-    Ok(value)
+    })
 }
 
 struct WithType<'a, D> {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use super::EventHandler;
+use super::{EventHandler, Filter};
 use crate::object::{Deleted, Object, ObjectKey};
 
 /// Lets a handler hear of those objects only that a filter accepts.
@@ -34,6 +34,20 @@ impl<F, H> FilteringHandler<F, H> {
             handler,
             told: BTreeSet::new(),
         }
+    }
+}
+
+impl<H> FilteringHandler<(), H> {
+    /// Lets `handler` hear of what `filter` accepts, be it by metadata, by a field, or by the object.
+    pub fn with_filter<K>(
+        filter: Filter<K>,
+        handler: H,
+    ) -> FilteringHandler<impl FnMut(&Object<K>) -> bool + Send + 'static, H>
+    where
+        K: Send + Sync + 'static,
+        H: EventHandler<K>,
+    {
+        FilteringHandler::new(move |object: &Object<K>| filter.accepts(object), handler)
     }
 }
 

@@ -1,13 +1,14 @@
 //! Seam to the user: handlers, and what they are told.
 
 mod funcs;
+mod filter;
 mod filtering;
 #[cfg(test)]
 mod tests;
 
 use crate::object::{Deleted, Object, ObjectKey};
 
-pub use self::{filtering::FilteringHandler, funcs::HandlerFuncs};
+pub use self::{filter::Filter, filtering::FilteringHandler, funcs::HandlerFuncs};
 
 /// Hears of every change of the cache.
 ///

@@ -1,9 +1,9 @@
 use std::sync::{Arc, Mutex};
 
-use super::{EventHandler, FilteringHandler, HandlerFuncs};
+use super::{EventHandler, Filter, FilteringHandler, HandlerFuncs};
 use crate::{
     fixtures::{Value, object_with},
-    object::{Deleted, Object, Tombstone, TombstoneReason},
+    object::{Deleted, Object, Reads, Tombstone, TombstoneReason},
     testing::RecordingHandler,
 };
 
@@ -49,6 +49,42 @@ fn a_filter_keeps_no_deletion_from_a_handler_that_knows_the_object() {
         reason: TombstoneReason::MissedDelete,
     }));
     assert_eq!(heard.take_text(), "-a@9 !b");
+}
+
+#[test]
+fn a_filter_reads_metadata_a_field_or_the_object() {
+    let filters = [
+        Filter::<Value>::of_metadata(|metadata| metadata.labels.get("team") == Some("mine")),
+        Filter::by_field(".text", |text| text == "mine").unwrap(),
+        Filter::of_value(|value: &Value| value.text == "mine"),
+    ];
+    let reads: Vec<_> = filters.iter().map(Filter::reads).collect();
+    assert_eq!(reads, [Reads::Metadata, Reads::Fields, Reads::Value]);
+    let path = filters[1].field_path().unwrap();
+    assert_eq!(path.to_string(), ".text");
+    for filter in filters {
+        let (inner, heard) = RecordingHandler::new();
+        let mut handler = FilteringHandler::with_filter(filter, inner);
+        let [mine, other] =
+            ["mine", "other"].map(|team| object_with("a@1", team, [("team", team)]));
+        handler.on_add(&other, false);
+        assert_eq!(heard.take_text(), "");
+        handler.on_update(&other, &mine);
+        assert_eq!(heard.take_text(), "+a@1");
+    }
+}
+
+#[test]
+fn a_filter_that_panics_or_cannot_read_accepts_nothing() {
+    let panics = Filter::<Value>::of_metadata(|_| std::panic::resume_unwind(Box::new("told to")));
+    let object = thing("a@1", "mine");
+    assert!(!panics.accepts(&object));
+    assert_eq!(
+        panics.check(&object),
+        Err("the filter panicked: told to".into())
+    );
+    let error = Filter::<Value>::by_field(".text[", |_| true).unwrap_err();
+    assert_eq!(error.position(), 6);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 
 use crate::{
     decode::Decoder,
+    field_path::{FieldPath, ParseFieldPathError},
     known::Known,
     list_watch::{ListPage, ListRequest, ListWatch, ListWatchError, WatchRequest},
 };
@@ -112,6 +113,24 @@ impl<K: Resource> HttpListWatch<K> {
     pub fn with_fields(mut self, selector: impl Into<String>) -> Self {
         self.target.fields = selector.into();
         self
+    }
+
+    /// Objects come without what these paths lead to, as in `.metadata.managedFields` or `.spec.template`.
+    ///
+    /// It is skipped while an object is decoded, and never takes memory; the server sends it all the same. A field that the
+    /// type needs must stay. Key, uid, version, labels and owners of the [handle](crate::Object) are read in any case.
+    ///
+    /// # Errors
+    ///
+    /// A text is not a path; the error names the place. See [`FieldPath`].
+    pub fn without_fields<'a>(
+        mut self,
+        paths: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, ParseFieldPathError> {
+        let paths: Result<Vec<FieldPath>, _> = paths.into_iter().map(str::parse).collect();
+        let decoder = Arc::unwrap_or_clone(self.decoder);
+        self.decoder = Arc::new(decoder.without_fields(paths?));
+        Ok(self)
     }
 
     /// The resource's name in paths, as in `pods`.

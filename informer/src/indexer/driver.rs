@@ -62,6 +62,11 @@ impl<K> IndexerWriter<K> {
     ) -> Result<(), IndexerError> {
         self.write(|draft| draft.add_index(name, function))
     }
+
+    /// Forgets an index; at any time. Whoever holds a snapshot can still ask it there.
+    pub fn remove_index(&mut self, name: &str) -> Result<(), IndexerError> {
+        self.write(|draft| draft.remove_index(name))
+    }
 }
 
 impl<K> Default for IndexerWriter<K> {

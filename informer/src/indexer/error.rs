@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::object::ObjectKey;
 
-/// An index was asked for or added under a wrong name. Trying again is useless.
+/// An index was asked for, added or removed under a wrong name. Trying again is useless.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum IndexerError {
@@ -18,6 +18,12 @@ pub enum IndexerError {
     #[error("an index is already named {name:?}")]
     DuplicateIndex {
         /// The name that is taken.
+        name: String,
+    },
+    /// It is a part of every indexer and cannot be removed.
+    #[error("the index {name:?} cannot be removed")]
+    PermanentIndex {
+        /// The name.
         name: String,
     },
 }

@@ -102,6 +102,21 @@ impl<K> Snapshot<K> {
         Ok(())
     }
 
+    /// Forgets an index.
+    ///
+    /// # Errors
+    ///
+    /// There is no such index, or it is the one that every indexer has; nothing was changed.
+    pub fn remove_index(&mut self, name: &str) -> Result<(), IndexerError> {
+        if name == NAMESPACE_INDEX {
+            let name = name.to_owned();
+            return Err(IndexerError::PermanentIndex { name });
+        }
+        self.index(name)?;
+        self.indices.retain(|(own, _)| **own != *name);
+        Ok(())
+    }
+
     /// The object under `key`.
     pub fn get(&self, key: &ObjectKey) -> Option<&Object<K>> {
         self.objects.get(key)

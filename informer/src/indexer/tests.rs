@@ -13,7 +13,7 @@ use super::{IndexFn, IndexerError, IndexerWriter, NAMESPACE_INDEX, RecountError,
 use crate::{
     fixtures::{Value, key, object, object_with, undecodable},
     known::Known,
-    object::{Object, ObjectKey},
+    object::{Object, ObjectKey, Reads},
 };
 
 /// One value a word; `fail` and `panic` are refused.
@@ -148,6 +148,67 @@ fn a_name_that_is_taken_is_refused_and_changes_nothing() {
         );
     }
     check_index(&writer, "word", "red", "n/a");
+}
+
+#[test]
+fn an_index_that_is_removed_is_unknown_and_its_name_is_free() {
+    let mut writer = holding([("n/a@1", "red")]);
+    let before = writer.reader().snapshot();
+    writer.remove_index("word").unwrap();
+    let unknown = IndexerError::UnknownIndex {
+        name: "word".into(),
+    };
+    let reader = writer.reader();
+    assert_eq!(reader.by_index("word", "red").unwrap_err(), unknown);
+    assert_eq!(writer.remove_index("word"), Err(unknown));
+    let permanent = IndexerError::PermanentIndex {
+        name: NAMESPACE_INDEX.into(),
+    };
+    assert_eq!(writer.remove_index(NAMESPACE_INDEX), Err(permanent));
+    assert_eq!(reader.namespace("n").len(), 1);
+    assert_eq!(before.by_index("word", "red").unwrap().len(), 1);
+    writer.add_index("word", IndexFn::by_label("x")).unwrap();
+    check_values(&writer, "word", "");
+}
+
+#[test]
+fn an_index_tells_how_much_of_an_object_it_reads() {
+    let by_field = IndexFn::<Value>::by_field("{.text}").unwrap();
+    assert_eq!(by_field.reads(), Reads::Fields);
+    assert_eq!(by_field.field_path().unwrap().to_string(), ".text");
+    assert_eq!(format!("{by_field:?}"), "IndexFn(.text)");
+    for (function, reads) in [
+        (IndexFn::by_label("x"), Reads::Metadata),
+        (IndexFn::by_owner_uid(), Reads::Metadata),
+        (
+            IndexFn::of_metadata(|metadata| [metadata.key.name()].map(str::to_owned)),
+            Reads::Metadata,
+        ),
+        (
+            IndexFn::of_value(|value: &Value| [value.text.clone()]),
+            Reads::Value,
+        ),
+        (by_word(), Reads::Value),
+    ] {
+        assert_eq!(function.reads(), reads);
+        assert_eq!(function.field_path(), None);
+    }
+    let error = IndexFn::<Value>::by_field(".text..").unwrap_err();
+    assert_eq!(error.position(), 6);
+}
+
+#[test]
+fn an_index_by_a_field_finds_what_is_there() {
+    let mut writer = holding([("n/a@1", "red"), ("n/b@1", "blue"), ("n/c@1", "red")]);
+    let by_text = IndexFn::by_field(".text").unwrap();
+    writer.add_index("text", by_text).unwrap();
+    let by_absent = IndexFn::by_field(".absent").unwrap();
+    writer.add_index("absent", by_absent).unwrap();
+    check_index(&writer, "text", "red", "n/a n/c");
+    writer.write(|draft| draft.insert(object_with("n/a@2", "blue", [])));
+    check_index(&writer, "text", "blue", "n/a n/b");
+    check_values(&writer, "text", "blue red");
+    check_values(&writer, "absent", "");
 }
 
 #[test]
@@ -291,6 +352,7 @@ enum Step {
     Remove { key: String },
     Undecodable { key: String },
     AddIndex,
+    RemoveIndex,
     Publish,
 }
 
@@ -301,12 +363,17 @@ fn any_step() -> impl Strategy<Value = Step> {
         6 => (any_key, any_text).prop_map(|(key, text)| Step::Insert { key, text }),
         3 => any_key.prop_map(|key| Step::Remove { key }),
         1 => any_key.prop_map(|key| Step::Undecodable { key }),
-        1 => Just(Step::AddIndex),
+        2 => Just(Step::AddIndex),
+        1 => Just(Step::RemoveIndex),
         3 => Just(Step::Publish),
     ]
 }
 
 type Model = BTreeMap<ObjectKey, String>;
+
+fn has_late(snapshot: &Snapshot<Value>) -> bool {
+    snapshot.index_names().iter().any(|name| &**name == "late")
+}
 
 fn words(text: &str) -> BTreeSet<&str> {
     match text {
@@ -347,10 +414,19 @@ fn check_against(model: &Model, snapshot: &Snapshot<Value>) -> Result<(), TestCa
         );
     }
 
+    let texts: BTreeSet<_> = model.values().map(String::as_str).collect();
+    let found = snapshot.list_index_values("text").unwrap();
+    prop_assert!(found.iter().map(|value| &**value).eq(texts.iter().copied()));
+    for text in texts {
+        let own = model.iter().filter(|(_, own)| **own == text);
+        let expected: Vec<_> = own.map(|(key, _)| key.clone()).collect();
+        prop_assert_eq!(snapshot.index_keys("text", text).unwrap(), expected);
+    }
+
     for index in snapshot
         .index_names()
         .iter()
-        .filter(|name| &***name != NAMESPACE_INDEX)
+        .filter(|name| ["word", "late"].contains(&&***name))
     {
         let values: BTreeSet<_> = model.values().flat_map(|text| words(text)).collect();
         let found = snapshot.list_index_values(index).unwrap();
@@ -386,6 +462,7 @@ proptest! {
     fn an_indexer_equals_a_plain_map(steps in prop::collection::vec(any_step(), 0..80)) {
         let mut writer = IndexerWriter::new();
         writer.add_index("word", by_word()).unwrap();
+        writer.add_index("text", IndexFn::by_field(".text").unwrap()).unwrap();
         let mut draft = Snapshot::clone(&writer.reader().snapshot());
         let mut model = Model::new();
         let mut held = Vec::new();
@@ -405,8 +482,13 @@ proptest! {
                     prop_assert_eq!(old.is_some(), model.remove(&key(&name)).is_some());
                 }
                 Step::AddIndex => {
-                    let is_new = draft.index_names().len() == 2;
+                    let is_new = !has_late(&draft);
                     prop_assert_eq!(draft.add_index("late", by_word()).is_ok(), is_new);
+                }
+                Step::RemoveIndex => {
+                    let is_there = has_late(&draft);
+                    prop_assert_eq!(draft.remove_index("late").is_ok(), is_there);
+                    prop_assert!(!has_late(&draft));
                 }
                 Step::Publish => {
                     writer.write(|current| current.clone_from(&draft));
@@ -419,4 +501,99 @@ proptest! {
             check_against(model, snapshot)?;
         }
     }
+}
+
+// === With concurrent readers ===
+
+const KEYS: usize = 7;
+const STATES: usize = 400;
+
+/// What is held in state `state`: an object for about half of the keys, in words that change with each state.
+fn state(state: usize) -> Model {
+    let held = (0..KEYS).filter(|own| !(state + own).is_multiple_of(3));
+    held.map(|own| {
+        let text = format!("w{} v{}", (state + own) % 4, state % 2);
+        (key(&format!("n{}/k{own}", own % 2)), text)
+    })
+    .collect()
+}
+
+/// Edits `draft` from the state before to `state`, one key after the other.
+fn advance(draft: &mut Snapshot<Value>, to: usize) {
+    let (old, new) = (state(to - 1), state(to));
+    for key in old.keys().filter(|key| !new.contains_key(key)) {
+        draft.remove(key);
+    }
+    for (key, text) in &new {
+        draft.insert(object_with(&format!("{key}@{to}"), text, []));
+    }
+    draft.set_resource_version(to.to_string().as_str().into());
+}
+
+/// Checks all that a snapshot answers against the state that its version names; gives that.
+fn check_state(snapshot: &Snapshot<Value>) -> usize {
+    let version = snapshot.resource_version().as_str();
+    let at: usize = if version.is_empty() {
+        return 0;
+    } else {
+        version.parse().unwrap()
+    };
+    let model = state(at);
+    let objects = snapshot.iter();
+    let held: Model = objects
+        .map(|object| (object.key().clone(), object.get().unwrap().text.clone()))
+        .collect();
+    assert_eq!(held, model);
+    for value in ["w0", "w1", "w2", "w3", "v0", "v1"] {
+        let own = model.iter().filter(|(_, text)| words(text).contains(value));
+        let expected: Vec<_> = own.map(|(key, _)| key.clone()).collect();
+        assert_eq!(snapshot.index_keys("word", value).unwrap(), expected);
+    }
+    let values: BTreeSet<_> = model.values().map(String::as_str).collect();
+    let found = snapshot.list_index_values("text").unwrap();
+    assert!(found.iter().map(|value| &**value).eq(values));
+    at
+}
+
+/// Readers on threads of their own see states that were published, each whole with its indices, and never an older one after
+/// a newer one, however the writer and they interleave.
+#[test]
+fn concurrent_readers_see_whole_states_in_order() {
+    let mut writer = holding([]);
+    let by_text = IndexFn::by_field(".text").unwrap();
+    writer.add_index("text", by_text).unwrap();
+    let reader = writer.reader();
+    writer.write(|draft| advance(draft, 1));
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            let reader = reader.clone();
+            scope.spawn(move || {
+                let mut last = 0;
+                while last < STATES {
+                    let seen = check_state(&reader.snapshot());
+                    assert!(seen >= last, "{seen} after {last}");
+                    last = seen;
+                }
+            });
+        }
+        // Questions to the indexer itself, each of which loads what is newest.
+        scope.spawn(|| {
+            let mut last = 0;
+            while last < STATES {
+                let version = reader.resource_version();
+                let seen = version.as_str().parse().unwrap();
+                assert!(seen >= last, "{seen} after {last}");
+                last = seen;
+                for object in reader.by_index("word", "w1").unwrap() {
+                    let version: usize = object.resource_version().as_str().parse().unwrap();
+                    assert!(version >= last, "{version} after {last}");
+                    assert!(words(&object.get().unwrap().text).contains("w1"));
+                }
+            }
+        });
+        for to in 2..=STATES {
+            writer.write(|draft| advance(draft, to));
+        }
+    });
+    assert_eq!(check_state(&reader.snapshot()), STATES);
 }

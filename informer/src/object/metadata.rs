@@ -72,6 +72,11 @@ impl Metadata {
             is_terminating: meta.deletion_timestamp.is_some(),
         }
     }
+
+    /// Whether two objects of one key are known to be different ones, by their uids.
+    pub(crate) fn is_other_than(&self, other: &Self) -> bool {
+        self.uid != other.uid && !self.uid.is_empty() && !other.uid.is_empty()
+    }
 }
 
 // === impl Labels ===

@@ -3,6 +3,7 @@
 mod key;
 mod resource_version;
 mod metadata;
+mod reads;
 mod undecodable;
 mod handle;
 mod tombstone;
@@ -11,6 +12,7 @@ pub use self::{
     handle::Object,
     key::ObjectKey,
     metadata::{Labels, Metadata, OwnerReference},
+    reads::Reads,
     resource_version::ResourceVersion,
     tombstone::{Deleted, Tombstone, TombstoneReason},
     undecodable::DecodeError,

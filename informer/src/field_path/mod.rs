@@ -1,0 +1,137 @@
+//! Paths to fields of an object, as `kubectl -o jsonpath` writes them, and what is found there.
+
+mod error;
+mod parse;
+mod value;
+mod json;
+mod prune;
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use serde::Serialize;
+
+pub use self::error::{ParseFieldPathError, ReadFieldError};
+pub(crate) use self::prune::Pruned;
+
+/// Where a field is in an object: the plain paths of kubectl's `JSONPath`.
+///
+/// | text | what it leads to |
+/// |---|---|
+/// | `.spec.nodeName` | a field; braces around the path and the first dot may be left out |
+/// | `.spec.containers.image`, `.spec.containers[*].image` | the field of each element: lists are walked, written or not |
+/// | `.metadata.labels['app.kubernetes.io/name']`, `.metadata.labels.app\.kubernetes\.io/name` | a key with dots |
+/// | `.metadata.labels[*]` | all values of a map |
+///
+/// What is found are texts: strings as they are, numbers and bools as they are printed. A field that is absent, null, or an
+/// object gives none, a list one for each of its elements.
+///
+/// # Examples
+///
+/// ```
+/// use informer::field_path::FieldPath;
+///
+/// let images: FieldPath = ".spec.containers[*].image".parse()?;
+/// let pod = br#"{"spec": {"containers": [{"image": "a"}, {"image": "b"}]}}"#;
+/// let found = images.values_in_json(pod)?;
+/// assert_eq!(found.iter().map(|value| &**value).collect::<Vec<_>>(), ["a", "b"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FieldPath(Arc<[Step]>);
+
+/// One step from a value to those within it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Step {
+    /// To the value of this key; in a list, to that of each element.
+    Field(Arc<str>),
+    /// To each element of a list, or each value of a map.
+    Each,
+}
+
+// === impl FieldPath ===
+
+impl FieldPath {
+    /// What is found in `value`, in its order.
+    ///
+    /// What is not on the path is not looked at, and nothing is built but the texts.
+    ///
+    /// # Errors
+    ///
+    /// The type refuses to be written out. Trying again is useless.
+    pub fn values_of<T: Serialize + ?Sized>(
+        &self,
+        value: &T,
+    ) -> Result<Vec<Arc<str>>, ReadFieldError> {
+        let mut found = Vec::new();
+        value.serialize(value::Walk::new(&self.0, &mut found))?;
+        Ok(found)
+    }
+
+    /// The same of an object that was not decoded. Nothing is built but the texts.
+    ///
+    /// # Errors
+    ///
+    /// It is not JSON. Trying again is useless.
+    pub fn values_in_json(&self, json: &[u8]) -> Result<Vec<Arc<str>>, ReadFieldError> {
+        let mut found = Vec::new();
+        json::read(json, &self.0, &mut found)?;
+        Ok(found)
+    }
+}
+
+impl FromStr for FieldPath {
+    type Err = ParseFieldPathError;
+
+    /// # Errors
+    ///
+    /// The text is not such a path; the error names the place. Trying again is useless.
+    fn from_str(text: &str) -> Result<Self, ParseFieldPathError> {
+        parse::steps(text).map(|steps| Self(steps.into()))
+    }
+}
+
+impl fmt::Display for FieldPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|step| step.fmt(f))
+    }
+}
+
+// === impl Step ===
+
+impl Step {
+    fn is_to(&self, key: &str) -> bool {
+        match self {
+            Self::Field(name) => **name == *key,
+            Self::Each => true,
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Each => f.write_str("[*]"),
+            Self::Field(name) if parse::is_plain(name) => write!(f, ".{name}"),
+            Self::Field(name) => {
+                let name = name.replace('\\', r"\\").replace('\'', r"\'");
+                write!(f, "['{name}']")
+            }
+        }
+    }
+}
+
+/// The steps that are left after that to `key`; `None` if the path does not lead there.
+fn after_key<'a>(steps: &'a [Step], key: &str) -> Option<&'a [Step]> {
+    let (step, rest) = steps.split_first()?;
+    step.is_to(key).then_some(rest)
+}
+
+/// The steps that are left for each element of a list.
+fn after_element(steps: &[Step]) -> &[Step] {
+    match steps {
+        [Step::Each, rest @ ..] => rest,
+        _ => steps,
+    }
+}
