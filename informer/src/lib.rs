@@ -106,6 +106,6 @@ pub use self::{
     lister::{LabelSelector, Lister},
     object::{Deleted, Object, ObjectKey, ResourceVersion, Tombstone},
     processor::{HandlerOptions, HandlerRegistration},
-    shared_informer::{SharedInformer, SyncError},
+    shared_informer::{Informer, SharedInformer, SyncError},
     store::{ReflectorStore, Store},
 };

@@ -13,7 +13,7 @@ use crate::{
     handler::EventHandler,
     indexer::IndexFn,
     processor::HandlerOptions,
-    shared_informer::{AddIndexError, SharedInformer},
+    shared_informer::{EditIndexError, SharedInformer},
 };
 
 /// The informers of one resource in the scope of a factory, to be used as one: one informer, or one a namespace.
@@ -91,7 +91,7 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
         &self,
         name: impl Into<Arc<str>>,
         function: IndexFn<K>,
-    ) -> Result<(), AddIndexError> {
+    ) -> Result<(), EditIndexError> {
         let name = name.into();
         for (_, informer) in &self.informers {
             informer

@@ -51,6 +51,37 @@ pub trait ListWatch<K>: Send + Sync + 'static {
     }
 }
 
+/// Shared by those who ask.
+impl<K, L: ListWatch<K>> ListWatch<K> for Arc<L> {
+    type Stream = L::Stream;
+
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives up the request.
+    async fn list(
+        &self,
+        request: &ListRequest,
+        known: &Arc<dyn Known<K>>,
+    ) -> Result<ListPage<K>, ListWatchError> {
+        (**self).list(request, known).await
+    }
+
+    /// # Cancel safety
+    ///
+    /// Dropping the future gives up the request.
+    async fn watch(
+        &self,
+        request: &WatchRequest,
+        known: &Arc<dyn Known<K>>,
+    ) -> Result<L::Stream, ListWatchError> {
+        (**self).watch(request, known).await
+    }
+
+    fn resource(&self) -> Option<&str> {
+        (**self).resource()
+    }
+}
+
 /// An object that arrived, or the reason why it could not be decoded. The others go on either way.
 pub type Arrived<K> = Result<Object<K>, DecodeError>;
 

@@ -10,8 +10,7 @@ use crate::{
     handler::Notification,
     indexer::Snapshot,
     object::{
-        DecodeError, Deleted, Metadata, Object, ObjectKey, ResourceVersion, Tombstone,
-        TombstoneReason,
+        DecodeError, Deleted, Object, ObjectKey, ResourceVersion, Tombstone, TombstoneReason,
     },
 };
 
@@ -95,7 +94,7 @@ impl<K> Change<'_, K> {
         }
         // Handlers have never heard of a key that is not held.
         if let Some(old) = self.snapshot.remove(&key) {
-            let deleted = if is_other(old.metadata(), object.metadata()) {
+            let deleted = if old.metadata().is_other_than(object.metadata()) {
                 tombstone(old, TombstoneReason::UidChanged)
             } else {
                 Notification::Delete(Deleted::Object(object))
@@ -147,7 +146,7 @@ impl<K> Change<'_, K> {
     ) -> Option<Notification<K>> {
         let (told, deleted) = match old {
             None => (self.add(object.clone()), None),
-            Some(old) if is_other(old.metadata(), object.metadata()) => {
+            Some(old) if old.metadata().is_other_than(object.metadata()) => {
                 let deleted = tombstone(old, TombstoneReason::UidChanged);
                 (self.add(object.clone()), Some(deleted))
             }
@@ -219,11 +218,6 @@ pub(super) fn tombstone<K>(old: Object<K>, reason: TombstoneReason) -> Notificat
         last_known: Some(old),
         reason,
     }))
-}
-
-/// Whether two objects of one key are known to be different ones.
-fn is_other(a: &Metadata, b: &Metadata) -> bool {
-    a.uid != b.uid && !a.uid.is_empty() && !b.uid.is_empty()
 }
 
 fn is_same_version<K>(a: &Object<K>, b: &Object<K>) -> bool {

@@ -2,13 +2,16 @@
 
 use std::{any::type_name, fmt, pin::Pin, sync::Arc};
 
+use futures::FutureExt;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
     SharedInformer,
     absence::Absence,
+    checker::{Checker, Fresh},
     informer::{Inner, Unstarted},
+    progress::Progress,
     runner::Runner,
     stats::{Observers, Stats},
     sync::{EndGuard, SyncState},
@@ -16,6 +19,7 @@ use super::{
 };
 use crate::{
     delta_fifo::{DeltaFifo, DeltaFifoOptions, DeltaFifoProducer},
+    handler::Filter,
     indexer::{IndexFn, Indexer, IndexerError, IndexerWriter},
     list_watch::ListWatch,
     processor::Processor,
@@ -37,7 +41,11 @@ pub(super) struct Plan<K> {
     pub(super) resource: Option<Arc<str>>,
     pub(super) fifo: DeltaFifoOptions,
     pub(super) indices: Vec<(Arc<str>, IndexFn<K>)>,
+    pub(super) filter: Option<Filter<K>>,
     pub(super) transform: Transform<K>,
+    /// Whence the present state can be had once more.
+    pub(super) fresh: Option<Fresh<K>>,
+    pub(super) has_consistency_checks: bool,
 }
 
 /// What a reflector is given.
@@ -95,6 +103,25 @@ where
         self
     }
 
+    /// Keeps only what `filter` accepts: an object that comes to be accepted is an add, one that ceases to be is a deletion,
+    /// with the state that is not accepted.
+    ///
+    /// The filter sees objects as they arrive, before a transform. One for which it fails is treated as
+    /// [`with_fallible_transform`](Self::with_fallible_transform) says; one that cannot be decoded is reported, wanted or not.
+    pub fn with_filter(mut self, filter: Filter<K>) -> Self {
+        self.plan.filter = Some(filter);
+        self
+    }
+
+    /// In debug builds, compares the cache with the server after each list, as
+    /// [`check_consistency`](SharedInformer::check_consistency) does, and reports differences in the log and in
+    /// [`InformerMetrics::inconsistencies`](super::InformerMetrics). Off unless asked for: it doubles the lists.
+    #[doc(alias = "KUBE_WATCHLIST_INCONSISTENCY_DETECTOR")]
+    pub fn with_consistency_checks(mut self) -> Self {
+        self.plan.has_consistency_checks = true;
+        self
+    }
+
     /// Changes each object once, after it was decoded and before anybody sees it: to leave out what is not needed.
     ///
     /// Key, uid, version, labels and owners of the handle stay as they arrived, whatever is done to the object. An object
@@ -115,6 +142,9 @@ where
     /// An object for which it fails is treated as one that cannot be decoded: it is reported by key
     /// ([`SharedInformer::undecodable`]), an older copy of it is taken out of the cache and told as a tombstone, and the
     /// others go on. It is tried again when its next version or the next list comes.
+    ///
+    /// It is not a choice to keep the older copy or to fail the list: the cache would no longer show all changes up to its
+    /// version, on which [`SharedInformer::wait_until`] relies, or one object would stop all others.
     pub fn with_fallible_transform<F, E>(mut self, transform: F) -> Self
     where
         F: Fn(&mut K) -> Result<(), E> + Send + Sync + 'static,
@@ -140,6 +170,8 @@ where
         if plan.resource.is_none() {
             plan.resource = list_watch.resource().map(Arc::from);
         }
+        let list_watch = Arc::new(list_watch);
+        plan.fresh = Some(Fresh::new(Arc::clone(&list_watch), reflector.page_size));
         plan.assemble(|mut seams| {
             seams.observers.extend(observer);
             let reflector = Reflector::new(list_watch, seams.store, reflector)
@@ -175,6 +207,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
         let resource = self.resource.unwrap_or_else(short_type_name::<K>);
         let sync = Arc::new(SyncState::new(resource));
         let stats = Arc::new(Stats::default());
+        let progress = Arc::new(Progress::default());
         let (producer, fifo) = DeltaFifo::channel(&self.fifo);
         let (commands, commands_rx) = mpsc::unbounded_channel();
         let tasks = TaskSet::new();
@@ -183,17 +216,31 @@ impl<K: Send + Sync + 'static> Plan<K> {
         let queued_items = fifo.queued_items();
         let transform_failures = self.transform.failures.clone();
         let reflector = reflector(Seams {
-            store: Transforming::new(producer, self.transform),
+            store: Transforming::new(producer, self.filter.clone(), self.transform),
             known: indexer.clone(),
             observers: vec![Arc::clone(&sync) as _, Arc::clone(&stats) as _],
             stop: stop_reflector.clone(),
         });
+        let checker = self.fresh.map(|fresh| {
+            Arc::new(Checker {
+                fresh,
+                filter: self.filter,
+                indexer: indexer.clone(),
+                sync: Arc::clone(&sync),
+                progress: Arc::clone(&progress),
+                stats: Arc::clone(&stats),
+            })
+        });
+        let has_checks = self.has_consistency_checks && cfg!(debug_assertions);
+        let checks = checker.as_ref().filter(|_| has_checks);
+        let checks = checks.map(|checker| Arc::clone(checker).run(stop_reflector.clone()).boxed());
         let runner = Runner {
             fifo,
             writer,
             processor: Processor::new(),
             commands: commands_rx,
             absence: Absence::default(),
+            progress: Arc::clone(&progress),
             stats: Arc::clone(&stats),
             sync: Arc::clone(&sync),
             _end: EndGuard(Arc::clone(&sync)),
@@ -201,12 +248,18 @@ impl<K: Send + Sync + 'static> Plan<K> {
         Ok(SharedInformer::from_inner(Inner {
             indexer,
             sync,
+            progress,
+            checker,
             stats,
             listeners: runner.processor.list(),
             queued_items,
             transform_failures,
             commands,
-            unstarted: std::sync::Mutex::new(Some(Unstarted { runner, reflector })),
+            unstarted: std::sync::Mutex::new(Some(Unstarted {
+                runner,
+                reflector,
+                checks,
+            })),
             stop_reflector,
             tasks,
         }))
@@ -219,7 +272,10 @@ impl<K> Default for Plan<K> {
             resource: None,
             fifo: DeltaFifoOptions::default(),
             indices: Vec::new(),
+            filter: None,
             transform: Transform::none(),
+            fresh: None,
+            has_consistency_checks: false,
         }
     }
 }

@@ -2,17 +2,19 @@
 
 use std::{
     fmt,
-    pin::Pin,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
+use futures::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     InformerMetrics, SharedInformerBuilder, SyncError, SyncStatus,
-    runner::{Command, Runner},
+    checker::Checker,
+    progress::Progress,
+    runner::{Command, IndexEdit, Runner},
     stats::Stats,
     sync::SyncState,
 };
@@ -36,11 +38,14 @@ use crate::{
 ///
 /// An informer is started once and not again after it stopped.
 #[doc(alias = "SharedIndexInformer")]
-pub struct SharedInformer<K>(Arc<Inner<K>>);
+pub struct SharedInformer<K>(pub(super) Arc<Inner<K>>);
 
 pub(super) struct Inner<K> {
     pub(super) indexer: Indexer<K>,
     pub(super) sync: Arc<SyncState>,
+    pub(super) progress: Arc<Progress>,
+    /// None if the reflector is not fed by a `ListWatch`.
+    pub(super) checker: Option<Arc<Checker<K>>>,
     pub(super) stats: Arc<Stats>,
     pub(super) listeners: ListenerList,
     pub(super) queued_items: Gauge,
@@ -55,7 +60,8 @@ pub(super) struct Inner<K> {
 
 pub(super) struct Unstarted<K> {
     pub(super) runner: Runner<K>,
-    pub(super) reflector: Pin<Box<dyn Future<Output = ()> + Send>>,
+    pub(super) reflector: BoxFuture<'static, ()>,
+    pub(super) checks: Option<BoxFuture<'static, ()>>,
 }
 
 // === impl SharedInformer ===
@@ -90,13 +96,21 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
     ///
     /// Outside of a tokio runtime.
     pub fn start(&self) {
-        let Some(Unstarted { runner, reflector }) = self.take_unstarted() else {
+        let Some(unstarted) = self.take_unstarted() else {
             return;
         };
+        let Unstarted {
+            runner,
+            reflector,
+            checks,
+        } = unstarted;
         self.0.sync.mark_started();
         tracing::info!(resource = %self.0.sync.resource(), "informer started");
         self.0.tasks.spawn(runner.run(self.0.tasks.spawner()));
         self.0.tasks.spawn(reflector);
+        if let Some(checks) = checks {
+            self.0.tasks.spawn(checks);
+        }
     }
 
     /// Adds a handler, at any time. What is held already is told first, with `in_initial_list`.
@@ -139,20 +153,22 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         &self,
         name: impl Into<Arc<str>>,
         function: IndexFn<K>,
-    ) -> Result<(), AddIndexError> {
-        let name = name.into();
-        if let Some(unstarted) = &mut *self.lock_unstarted() {
-            return Ok(unstarted.runner.writer.add_index(name, function)?);
-        }
-        let (reply, outcome) = oneshot::channel();
-        let command = Command::AddIndex {
-            name,
-            function,
-            reply,
-        };
-        // A command that is not taken drops the reply.
-        drop(self.0.commands.send(command));
-        Ok(outcome.await.map_err(|_| AddIndexError::Stopped)??)
+    ) -> Result<(), EditIndexError> {
+        self.edit_indices(IndexEdit::Add(name.into(), function))
+            .await
+    }
+
+    /// Forgets an index, at any time. Whoever holds a snapshot can still ask it there.
+    ///
+    /// # Errors
+    ///
+    /// There is no such index, or it is the one that every informer has; nothing was changed. Or the informer has stopped.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the index may be removed all the same.
+    pub async fn remove_index(&self, name: &str) -> Result<(), EditIndexError> {
+        self.edit_indices(IndexEdit::Remove(name.into())).await
     }
 
     /// Waits until the first whole state is in the cache and on its way to the handlers, at most for `limit`.
@@ -229,6 +245,7 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
             stale_versions: stats.stale_versions.get(),
             gone_back_versions: stats.gone_back_versions.get(),
             transform_failures: self.0.transform_failures.get(),
+            inconsistencies: stats.inconsistencies.get(),
             listeners: self.0.listeners.metrics(),
         }
     }
@@ -259,6 +276,16 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         self.0.tasks.wait().await;
     }
 
+    async fn edit_indices(&self, edit: IndexEdit<K>) -> Result<(), EditIndexError> {
+        if let Some(unstarted) = &mut *self.lock_unstarted() {
+            return Ok(unstarted.runner.edit_indices(edit)?);
+        }
+        let (reply, outcome) = oneshot::channel();
+        // A command that is not taken drops the reply.
+        drop(self.0.commands.send(Command::EditIndices { edit, reply }));
+        Ok(outcome.await.map_err(|_| EditIndexError::Stopped)??)
+    }
+
     fn take_unstarted(&self) -> Option<Unstarted<K>> {
         self.lock_unstarted().take()
     }
@@ -287,11 +314,11 @@ impl<K> fmt::Debug for SharedInformer<K> {
     }
 }
 
-/// An index could not be added.
+/// An index could not be added or removed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum AddIndexError {
-    /// The name is taken.
+pub enum EditIndexError {
+    /// The name is taken, or there is no such index.
     #[error(transparent)]
     Indexer(#[from] IndexerError),
     /// The informer has stopped.

@@ -23,17 +23,25 @@ mod replace;
 mod present;
 mod transform;
 mod sync;
+mod progress;
+mod consistency;
+mod checker;
 mod stats;
 mod runner;
 mod builder;
 mod informer;
+mod freshness;
+mod plain;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::sync::SyncState;
 pub use self::{
     builder::SharedInformerBuilder,
-    informer::{AddIndexError, SharedInformer},
+    consistency::{ConsistencyError, ConsistencyReport, Difference},
+    informer::{EditIndexError, SharedInformer},
+    plain::Informer,
+    progress::WaitError,
     stats::InformerMetrics,
     sync::{SyncError, SyncPhase, SyncStatus},
 };

@@ -12,6 +12,7 @@ use super::{
     absence::Absence,
     apply::apply,
     present::present,
+    progress::Progress,
     stats::Stats,
     sync::{EndGuard, SyncState},
 };
@@ -22,14 +23,19 @@ use crate::{
     task::Spawner,
 };
 
+/// Adds or removes an index.
+pub(super) enum IndexEdit<K> {
+    Add(Arc<str>, IndexFn<K>),
+    Remove(Arc<str>),
+}
+
 /// What others ask of the writer.
 ///
 /// The channel is not bounded: each command is a handler or an index that somebody wants to keep.
 pub(super) enum Command<K> {
     AddListener(Listener<K>),
-    AddIndex {
-        name: Arc<str>,
-        function: IndexFn<K>,
+    EditIndices {
+        edit: IndexEdit<K>,
         reply: oneshot::Sender<Result<(), IndexerError>>,
     },
 }
@@ -41,6 +47,7 @@ pub(super) struct Runner<K> {
     pub(super) processor: Processor<K>,
     pub(super) commands: mpsc::UnboundedReceiver<Command<K>>,
     pub(super) absence: Absence,
+    pub(super) progress: Arc<Progress>,
     pub(super) stats: Arc<Stats>,
     pub(super) sync: Arc<SyncState>,
     /// Last, so that whoever is woken by it finds everything ended.
@@ -94,17 +101,19 @@ impl<K: Send + Sync + 'static> Runner<K> {
         self.processor.attach(listener, present, Instant::now());
     }
 
+    pub(super) fn edit_indices(&mut self, edit: IndexEdit<K>) -> Result<(), IndexerError> {
+        match edit {
+            IndexEdit::Add(name, function) => self.writer.add_index(name, function),
+            IndexEdit::Remove(name) => self.writer.remove_index(&name),
+        }
+    }
+
     fn on_command(&mut self, command: Command<K>) {
         match command {
             Command::AddListener(listener) => self.attach(listener),
-            Command::AddIndex {
-                name,
-                function,
-                reply,
-            } => {
-                let outcome = self.writer.add_index(name, function);
+            Command::EditIndices { edit, reply } => {
                 // Whoever asked may have stopped waiting.
-                let _ = reply.send(outcome);
+                let _ = reply.send(self.edit_indices(edit));
             }
         }
     }
@@ -119,7 +128,11 @@ impl<K: Send + Sync + 'static> Runner<K> {
         let is_replacement = matches!(batch.deltas[..], [Delta::ReplacedAll(_)]);
         let absence = &mut self.absence;
         let applied = self.writer.write(|draft| apply(draft, absence, batch));
-        // The cache shows it: now the handlers may hear of it.
+        if is_replacement {
+            self.stats.replacements.increment();
+        }
+        // The cache shows it: now others may hear of it.
+        self.progress.advance();
         if applied.stale_count > 0 {
             self.stats.stale_versions.add(applied.stale_count);
             tracing::warn!(
@@ -138,9 +151,6 @@ impl<K: Send + Sync + 'static> Runner<K> {
         }
         self.processor.distribute(applied.notifications, is_live);
         self.fifo.finish();
-        if is_replacement {
-            self.stats.replacements.increment();
-        }
         if self.fifo.has_synced() && !self.sync.has_synced() {
             self.processor.mark_synced();
             self.sync.mark_synced();

@@ -35,8 +35,10 @@ pub struct InformerMetrics {
     pub stale_versions: u64,
     /// Objects that went back to an older version, on the server's authority.
     pub gone_back_versions: u64,
-    /// Objects that the transform refused.
+    /// Objects for which the filter or the transform failed.
     pub transform_failures: u64,
+    /// Differences that consistency checks have found, on demand or after lists.
+    pub inconsistencies: u64,
     /// One for each handler.
     pub listeners: Vec<ListenerMetrics>,
 }
@@ -51,6 +53,7 @@ pub(super) struct Stats {
     pub(super) replacements: Counter,
     pub(super) stale_versions: Counter,
     pub(super) gone_back_versions: Counter,
+    pub(super) inconsistencies: Counter,
 }
 
 /// Tells several observers the same.

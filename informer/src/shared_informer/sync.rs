@@ -115,6 +115,16 @@ impl SyncState {
         self.synced.is_set()
     }
 
+    /// Resolves once the first whole state is shown; loses nothing when dropped.
+    pub(super) async fn synced(&self) {
+        self.synced.wait().await;
+    }
+
+    /// Resolves once the informer has ended; loses nothing when dropped.
+    pub(super) async fn ended(&self) {
+        self.ended.wait().await;
+    }
+
     pub(super) async fn wait(&self, limit: Duration) -> Result<(), SyncError> {
         let resource = || Arc::clone(&self.resource);
         tokio::select! {

@@ -1,4 +1,4 @@
-//! Changes objects on their way into the cache, once each.
+//! Keeps objects that are not wanted out of the cache, and changes the others on their way into it, once each.
 
 use std::{
     error::Error,
@@ -8,6 +8,7 @@ use std::{
 };
 
 use crate::{
+    handler::Filter,
     metrics::Counter,
     object::{DecodeError, Object, ResourceVersion},
     store::{ReflectorStore, Replacement, StoreClosed},
@@ -22,10 +23,19 @@ pub(super) struct Transform<K> {
     pub(super) failures: Counter,
 }
 
-/// A store in front of which objects are transformed.
+/// A store in front of which objects are filtered and then transformed.
 pub(super) struct Transforming<S, K> {
     store: S,
+    filter: Option<Filter<K>>,
     transform: Transform<K>,
+}
+
+/// What becomes of an object that arrived.
+enum Admission<K> {
+    Stored(Object<K>),
+    Refused(DecodeError),
+    /// The filter rejects it.
+    Unwanted(Object<K>),
 }
 
 // === impl Transform ===
@@ -74,15 +84,13 @@ impl<K> Transform<K> {
             Some(function) if !object.is_transformed() => function,
             _ => return Ok(object),
         };
-        function(object).inspect_err(|error| {
-            self.failures.increment();
-            tracing::warn!(
-                key = %error.key,
-                rv = %error.resource_version,
-                error = %error.source,
-                "transform failed",
-            );
-        })
+        function(object).inspect_err(|error| self.note_failure(error, "transform failed"))
+    }
+
+    fn note_failure(&self, error: &DecodeError, what: &'static str) {
+        self.failures.increment();
+        // The reason may quote the object: it is for those who ask for it.
+        tracing::warn!(key = %error.key, rv = %error.resource_version, what, "object refused");
     }
 }
 
@@ -96,8 +104,47 @@ impl<K> fmt::Debug for Transform<K> {
 // === impl Transforming ===
 
 impl<S, K> Transforming<S, K> {
-    pub(super) fn new(store: S, transform: Transform<K>) -> Self {
-        Self { store, transform }
+    pub(super) fn new(store: S, filter: Option<Filter<K>>, transform: Transform<K>) -> Self {
+        Self {
+            store,
+            filter,
+            transform,
+        }
+    }
+
+    fn admit(&self, object: Object<K>) -> Admission<K> {
+        match is_wanted(self.filter.as_ref(), &object) {
+            Ok(true) => match self.transform.apply(object) {
+                Ok(object) => Admission::Stored(object),
+                Err(error) => Admission::Refused(error),
+            },
+            Ok(false) => Admission::Unwanted(object),
+            Err(error) => {
+                self.transform.note_failure(&error, "filter failed");
+                Admission::Refused(error)
+            }
+        }
+    }
+}
+
+/// Whether `object` passes `filter`, as it arrived: what the cache gave back in place of a list item did when it came in.
+pub(super) fn is_wanted<K>(
+    filter: Option<&Filter<K>>,
+    object: &Object<K>,
+) -> Result<bool, DecodeError> {
+    match filter {
+        Some(filter) if !object.is_transformed() => filter
+            .check(object)
+            .map_err(|reason| refused(object, reason)),
+        _ => Ok(true),
+    }
+}
+
+fn refused<K>(object: &Object<K>, reason: impl fmt::Display) -> DecodeError {
+    DecodeError {
+        key: object.key().clone(),
+        resource_version: object.resource_version().clone(),
+        source: Arc::new(serde::de::Error::custom(reason)),
     }
 }
 
@@ -107,16 +154,20 @@ where
     K: Send + Sync + 'static,
 {
     async fn add(&mut self, object: Object<K>) -> Result<(), StoreClosed> {
-        match self.transform.apply(object) {
-            Ok(object) => self.store.add(object).await,
-            Err(error) => self.store.undecodable(error).await,
+        match self.admit(object) {
+            Admission::Stored(object) => self.store.add(object).await,
+            Admission::Refused(error) => self.store.undecodable(error).await,
+            // It may have been wanted before.
+            Admission::Unwanted(object) => self.delete(object).await,
         }
     }
 
     async fn update(&mut self, object: Object<K>) -> Result<(), StoreClosed> {
-        match self.transform.apply(object) {
-            Ok(object) => self.store.update(object).await,
-            Err(error) => self.store.undecodable(error).await,
+        match self.admit(object) {
+            Admission::Stored(object) => self.store.update(object).await,
+            Admission::Refused(error) => self.store.undecodable(error).await,
+            // To this informer it left the selection.
+            Admission::Unwanted(object) => self.delete(object).await,
         }
     }
 
@@ -138,9 +189,10 @@ where
     async fn replace(&mut self, mut replacement: Replacement<K>) -> Result<(), StoreClosed> {
         let objects = std::mem::take(&mut replacement.objects);
         for object in objects {
-            match self.transform.apply(object) {
-                Ok(object) => replacement.objects.push(object),
-                Err(error) => replacement.undecodable.push(error),
+            match self.admit(object) {
+                Admission::Stored(object) => replacement.objects.push(object),
+                Admission::Refused(error) => replacement.undecodable.push(error),
+                Admission::Unwanted(_) => {}
             }
         }
         self.store.replace(replacement).await

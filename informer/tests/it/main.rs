@@ -5,6 +5,7 @@
 //! - `shared_informer`: what a shared informer promises, with two more of those rows
 //! - `shared_informer_converges`: the same of a shared informer and its handlers
 //! - `against_fakeserver`: every kind of type, over the client without sockets
+//! - `beyond_mirroring`: own writes shown, filters, fields left out, one handler, a cache that is checked
 //! - `factory`: informers that are shared, released and shut down together
 //! - `watch`: waiting for conditions, and one watch across many connections
 //! - `leader_election`: of several candidates one leads, whatever happens to it or to the server
@@ -19,6 +20,7 @@ mod reflector_converges;
 mod shared_informer;
 mod shared_informer_converges;
 mod against_fakeserver;
+mod beyond_mirroring;
 mod factory;
 mod watch;
 mod leader_election;

@@ -14,13 +14,14 @@ use crate::{
     LabelSelector,
     delta_fifo::{Delta, DeltaFifoProducer},
     fixtures::{Value, key, object_with},
-    handler::EventHandler,
+    handler::{EventHandler, Notification},
     indexer::{IndexFn, Indexer, IndexerError},
     known::Known,
-    object::{Deleted, Object},
+    list_watch::WatchEvent,
+    object::{DecodeError, Deleted, Object, Tombstone, TombstoneReason},
     processor::{HandlerOptions, HandlerRegistration, HandlerSyncError},
     shared_informer::{
-        AddIndexError, SharedInformer, SyncError, SyncPhase,
+        EditIndexError, SharedInformer, SyncError, SyncPhase,
         builder::{Plan, Seams},
         transform::{Transform, Transforming},
     },
@@ -28,14 +29,14 @@ use crate::{
     testing::{Recording, RecordingHandler},
 };
 
-const LIMIT: Duration = Duration::from_mins(1);
+pub(super) const LIMIT: Duration = Duration::from_mins(1);
 
 /// Plays the reflector: what is sent is written to the informer's store, in order.
-struct Feed(mpsc::UnboundedSender<Delta<Value>>);
+pub(super) struct Feed(pub(super) mpsc::UnboundedSender<Delta<Value>>);
 
 impl Feed {
     /// The deltas of `apply.rs`'s notation, then time for every task to come to rest.
-    async fn send(&self, deltas: &str) {
+    pub(super) async fn send(&self, deltas: &str) {
         for word in deltas.split_whitespace() {
             self.0.send(delta(word)).unwrap();
         }
@@ -43,7 +44,7 @@ impl Feed {
     }
 }
 
-async fn settle() {
+pub(super) async fn settle() {
     sleep(Duration::from_millis(1)).await;
 }
 
@@ -61,7 +62,7 @@ async fn write(store: &mut Transforming<DeltaFifoProducer<Value>, Value>, delta:
     let _ = outcome;
 }
 
-fn planned(plan: Plan<Value>) -> (SharedInformer<Value>, Feed, Indexer<Value>) {
+pub(super) fn planned(plan: Plan<Value>) -> (SharedInformer<Value>, Feed, Indexer<Value>) {
     let (tx, mut rx) = mpsc::unbounded_channel();
     let mut indexer = None;
     let informer = plan.assemble(|seams: Seams<Value>| {
@@ -85,7 +86,7 @@ fn planned(plan: Plan<Value>) -> (SharedInformer<Value>, Feed, Indexer<Value>) {
     (informer.unwrap(), Feed(tx), indexer.unwrap())
 }
 
-fn unstarted() -> (SharedInformer<Value>, Feed) {
+pub(super) fn unstarted() -> (SharedInformer<Value>, Feed) {
     let plan = Plan {
         resource: Some("things".into()),
         ..Plan::default()
@@ -94,19 +95,19 @@ fn unstarted() -> (SharedInformer<Value>, Feed) {
     (informer, feed)
 }
 
-fn started() -> (SharedInformer<Value>, Feed) {
+pub(super) fn started() -> (SharedInformer<Value>, Feed) {
     let (informer, feed) = unstarted();
     informer.start();
     (informer, feed)
 }
 
-fn held(informer: &SharedInformer<Value>) -> String {
+pub(super) fn held(informer: &SharedInformer<Value>) -> String {
     let objects = informer.store().list();
     let words: Vec<_> = objects.iter().map(|object| format!("{object:?}")).collect();
     words.join(" ")
 }
 
-fn recording() -> (RecordingHandler<Value>, Recording<Value>) {
+pub(super) fn recording() -> (RecordingHandler<Value>, Recording<Value>) {
     RecordingHandler::new()
 }
 
@@ -397,7 +398,7 @@ async fn indices_may_be_added_before_and_after_the_start_but_not_after_the_end()
         .add_index("early", IndexFn::by_label("x"))
         .await
         .unwrap();
-    let taken = Err(AddIndexError::Indexer(IndexerError::DuplicateIndex {
+    let taken = Err(EditIndexError::Indexer(IndexerError::DuplicateIndex {
         name: "early".into(),
     }));
     assert_eq!(
@@ -427,9 +428,41 @@ async fn indices_may_be_added_before_and_after_the_start_but_not_after_the_end()
     assert_eq!(informer.indexer().recount(), Ok(()));
     informer.shutdown().await;
     assert_eq!(
-        informer.add_index("more", IndexFn::by_label("x")).await,
-        Err(AddIndexError::Stopped)
+        informer.remove_index("early").await,
+        Err(EditIndexError::Stopped)
     );
+    assert_eq!(
+        informer.add_index("more", IndexFn::by_label("x")).await,
+        Err(EditIndexError::Stopped)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn indices_may_be_removed_before_and_after_the_start() {
+    let (informer, feed) = unstarted();
+    for index in ["early", "late"] {
+        let function = IndexFn::by_field(".text").unwrap();
+        informer.add_index(index, function).await.unwrap();
+    }
+    informer.remove_index("early").await.unwrap();
+    informer.start();
+    let objects = vec![object_with("n/a@1", "x", [])];
+    feed.0.send(list("5", objects)).unwrap();
+    settle().await;
+    let indexer = informer.indexer();
+    let held = indexer.snapshot();
+    assert_eq!(indexer.by_index("late", "x").unwrap().len(), 1);
+    informer.remove_index("late").await.unwrap();
+    for index in ["early", "late"] {
+        let unknown = IndexerError::UnknownIndex { name: index.into() };
+        assert_eq!(indexer.by_index(index, "x").unwrap_err(), unknown);
+        let outcome = informer.remove_index(index).await;
+        assert_eq!(outcome, Err(EditIndexError::Indexer(unknown)));
+    }
+    assert_eq!(held.by_index("late", "x").unwrap().len(), 1);
+    let again = IndexFn::by_field(".text").unwrap();
+    informer.add_index("late", again).await.unwrap();
+    assert_eq!(indexer.by_index("late", "x").unwrap().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -452,7 +485,7 @@ async fn two_indices_of_one_name_are_refused_at_the_start() {
 // === Transform ===
 
 /// Counts its calls; refuses `fail`, panics on `panic`.
-fn counting_transform(calls: &Arc<AtomicU64>) -> Transform<Value> {
+pub(super) fn counting_transform(calls: &Arc<AtomicU64>) -> Transform<Value> {
     let calls = Arc::clone(calls);
     Transform::new(move |value: &mut Value| {
         calls.fetch_add(1, Ordering::Relaxed);
@@ -465,11 +498,11 @@ fn counting_transform(calls: &Arc<AtomicU64>) -> Transform<Value> {
     })
 }
 
-fn list(version: &str, objects: Vec<Object<Value>>) -> Delta<Value> {
+pub(super) fn list(version: &str, objects: Vec<Object<Value>>) -> Delta<Value> {
     Delta::ReplacedAll(Replacement::new(objects, version.into()))
 }
 
-fn texts(informer: &SharedInformer<Value>) -> String {
+pub(super) fn texts(informer: &SharedInformer<Value>) -> String {
     let objects = informer.store().list();
     let words: Vec<_> = objects
         .iter()
@@ -558,6 +591,57 @@ async fn an_object_whose_transform_fails_is_treated_as_undecodable() {
     settle().await;
     assert_eq!(heard.take_text(), "+b@8");
     assert_eq!(texts(&informer), "z!");
+}
+
+// === What is printed ===
+
+#[tokio::test(start_paused = true)]
+async fn nothing_prints_what_objects_hold() {
+    let (informer, feed) = unstarted();
+    let by_text = IndexFn::by_field(".text").unwrap();
+    informer.add_index("text", by_text).await.unwrap();
+    informer.start();
+    let secret = object_with("n/a@1", "hunter2", []);
+    let quoting = serde_json::from_str::<u8>("\"hunter2\"").unwrap_err();
+    assert!(quoting.to_string().contains("hunter2"));
+    let refused = DecodeError {
+        key: key("n/b"),
+        resource_version: "2".into(),
+        source: Arc::new(quoting),
+    };
+    let mut replacement = Replacement::new(vec![secret.clone()], "5".into());
+    replacement.undecodable.push(refused.clone());
+    let delta = Delta::ReplacedAll(replacement);
+    let tombstone = Tombstone {
+        key: key("n/a"),
+        last_known: Some(secret.clone()),
+        reason: TombstoneReason::MissedDelete,
+    };
+    let update = Notification::Update {
+        old: secret.clone(),
+        new: secret.clone(),
+        is_resync: false,
+    };
+    let event = WatchEvent::Added(Ok(secret.clone()));
+    let printed =
+        format!("{secret:?} {delta:?} {tombstone:?} {update:?} {event:?} {refused:?} {refused}");
+    feed.0.send(delta).unwrap();
+    settle().await;
+    let indexer = informer.indexer();
+    assert_eq!(indexer.by_index("text", "hunter2").unwrap().len(), 1);
+    let shown = format!(
+        "{informer:?} {indexer:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        indexer.snapshot(),
+        indexer.list(),
+        informer.lister(),
+        informer.metrics(),
+        informer.status(),
+        informer.undecodable(),
+    );
+    assert!(printed.contains("n/a@1") && shown.contains("n/b@2"));
+    for text in [printed, shown] {
+        assert!(!text.contains("hunter2"), "{text}");
+    }
 }
 
 // === Listing ===

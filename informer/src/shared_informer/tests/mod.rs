@@ -1,5 +1,8 @@
 mod apply;
+mod consistency;
+mod filter;
 mod informer;
 mod model;
 mod present;
+mod progress;
 mod relist;

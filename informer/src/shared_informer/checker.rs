@@ -1,0 +1,204 @@
+//! Lists the present state once more and compares the cache with it.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::{FutureExt, future::BoxFuture};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    consistency::{ConsistencyError, ConsistencyReport, Listed},
+    progress::Progress,
+    stats::Stats,
+    sync::SyncState,
+    transform::is_wanted,
+};
+use crate::{
+    handler::Filter,
+    indexer::{Indexer, Snapshot},
+    known::Known,
+    list_watch::{Arrived, ListPage, ListRequest, ListWatch, ListWatchError, VersionMatch},
+    object::ResourceVersion,
+};
+
+/// How many items are asked for at once, unless the options say.
+const PAGE_SIZE: u32 = 500;
+/// How long a check after a list may take.
+const CHECK_LIMIT: Duration = Duration::from_mins(5);
+
+type Answer<K> = Result<ListPage<K>, ListWatchError>;
+type List<K> =
+    dyn Fn(ListRequest, Arc<dyn Known<K>>) -> BoxFuture<'static, Answer<K>> + Send + Sync;
+
+/// Whence the present state can be had once more.
+pub(super) struct Fresh<K> {
+    list: Box<List<K>>,
+    page_size: u32,
+}
+
+/// Compares one informer's cache with the server.
+pub(super) struct Checker<K> {
+    pub(super) fresh: Fresh<K>,
+    pub(super) filter: Option<Filter<K>>,
+    pub(super) indexer: Indexer<K>,
+    pub(super) sync: Arc<SyncState>,
+    pub(super) progress: Arc<Progress>,
+    pub(super) stats: Arc<Stats>,
+}
+
+// === impl Fresh ===
+
+impl<K: Send + Sync + 'static> Fresh<K> {
+    pub(super) fn new(list_watch: Arc<impl ListWatch<K>>, page_size: Option<u32>) -> Self {
+        let list = move |request: ListRequest, known: Arc<dyn Known<K>>| {
+            let list_watch = Arc::clone(&list_watch);
+            async move { list_watch.list(&request, &known).await }.boxed()
+        };
+        Self {
+            list: Box::new(list),
+            page_size: page_size.unwrap_or(PAGE_SIZE),
+        }
+    }
+}
+
+// === impl Checker ===
+
+impl<K: Send + Sync + 'static> Checker<K> {
+    pub(super) async fn check(
+        &self,
+        limit: Duration,
+    ) -> Result<ConsistencyReport, ConsistencyError> {
+        let report = tokio::select! {
+            biased;
+            outcome = self.compare() => outcome?,
+            () = self.sync.ended() => return Err(ConsistencyError::Stopped {
+                resource: self.resource(),
+            }),
+            () = tokio::time::sleep(limit) => return Err(ConsistencyError::Deadline {
+                resource: self.resource(),
+                limit,
+            }),
+        };
+        let count = report.differences.len() as u64;
+        self.stats.inconsistencies.add(count);
+        Ok(report)
+    }
+
+    /// Checks after each list, until `stop` or the informer's end.
+    pub(super) async fn run(self: Arc<Self>, stop: CancellationToken) {
+        let checks = async {
+            let mut checked = 0;
+            loop {
+                let replacements = &self.stats.replacements;
+                let listed = self.progress.wait_for(&self.indexer, |_| {
+                    let count = replacements.get();
+                    (count > checked).then_some(count)
+                });
+                checked = listed.await;
+                self.check_and_report().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => {}
+            () = self.sync.ended() => {}
+            () = checks => {}
+        }
+    }
+
+    async fn check_and_report(&self) {
+        match self.check(CHECK_LIMIT).await {
+            Ok(report) if report.is_consistent() => {
+                tracing::debug!(%report, "cache is consistent");
+            }
+            Ok(report) => tracing::error!(%report, "cache is not consistent"),
+            Err(error) => {
+                let resource = self.sync.resource();
+                tracing::debug!(%resource, %error, "consistency not checked");
+            }
+        }
+    }
+
+    async fn compare(&self) -> Result<ConsistencyReport, ConsistencyError> {
+        self.sync.synced().await;
+        loop {
+            let snapshot = self.indexer.snapshot();
+            let version = snapshot.resource_version();
+            let listed = match self.list_at(version).await {
+                Ok(listed) => listed,
+                Err(ConsistencyError::List { source, .. }) if source.is_expired() => {
+                    self.moved_from(version).await;
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            return Ok(ConsistencyReport {
+                resource: self.resource(),
+                resource_version: version.clone(),
+                objects: listed.len(),
+                differences: listed.compare(&snapshot),
+            });
+        }
+    }
+
+    /// The state at exactly `version`, page by page.
+    async fn list_at(&self, version: &ResourceVersion) -> Result<Listed, ConsistencyError> {
+        let mut listed = Listed::default();
+        let mut request = ListRequest {
+            resource_version: version.clone(),
+            version_match: Some(VersionMatch::Exact),
+            limit: Some(self.fresh.page_size),
+            continue_token: None,
+        };
+        loop {
+            // What the cache holds in the same version need not be decoded again.
+            let known: Arc<dyn Known<K>> = Arc::new(self.indexer.clone());
+            let page = (self.fresh.list)(request, known).await;
+            let page = page.map_err(|source| ConsistencyError::List {
+                resource: self.resource(),
+                source,
+            })?;
+            if page.resource_version != *version {
+                return Err(ConsistencyError::OtherVersion {
+                    resource: self.resource(),
+                    asked: version.clone(),
+                    listed: page.resource_version,
+                });
+            }
+            for item in page.items.into_iter().filter_map(|item| self.wanted(item)) {
+                listed.add(&item);
+            }
+            let Some(token) = page.continue_token else {
+                return Ok(listed);
+            };
+            request = ListRequest {
+                limit: Some(self.fresh.page_size),
+                continue_token: Some(token),
+                ..ListRequest::default()
+            };
+        }
+    }
+
+    /// What the informer would hold of it, be it as a mark.
+    fn wanted(&self, item: Arrived<K>) -> Option<Arrived<K>> {
+        let object = match item {
+            Ok(object) => object,
+            Err(error) => return Some(Err(error)),
+        };
+        match is_wanted(self.filter.as_ref(), &object) {
+            Ok(true) => Some(Ok(object)),
+            Ok(false) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    async fn moved_from(&self, version: &ResourceVersion) {
+        let has_moved = |snapshot: &Snapshot<K>| snapshot.resource_version() != version;
+        self.progress
+            .wait_for(&self.indexer, |snapshot| has_moved(snapshot).then_some(()))
+            .await;
+    }
+
+    fn resource(&self) -> Arc<str> {
+        Arc::clone(self.sync.resource())
+    }
+}

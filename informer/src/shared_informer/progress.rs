@@ -1,0 +1,213 @@
+//! Waiting until the cache shows a version: read your own writes.
+
+use std::{cmp::Ordering, sync::Arc, time::Duration};
+
+use tokio::sync::Notify;
+
+use super::sync::{SyncState, SyncStatus};
+use crate::{
+    indexer::{Indexer, Snapshot},
+    object::{Metadata, Object, ObjectKey, ResourceVersion},
+};
+
+/// A wait for a version that ended without success.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WaitError {
+    /// Not within the limit. Waiting again is useful if what is named can pass; where nothing that the informer selects
+    /// changes, only the server's next bookmark takes it on, about once a minute.
+    #[error("{resource} at {held:?}, not at {version:?} within {limit:?}: {status}")]
+    Deadline {
+        /// What the informer mirrors.
+        resource: Arc<str>,
+        /// What was waited for.
+        version: ResourceVersion,
+        /// Where the cache stood.
+        held: ResourceVersion,
+        /// How long was waited.
+        limit: Duration,
+        /// What the informer is doing, and what keeps it.
+        status: Box<SyncStatus>,
+    },
+    /// The informer stopped before. Its cache never will show it.
+    #[error("the informer of {resource} stopped at {held:?}, before {version:?}")]
+    Stopped {
+        /// What the informer mirrors.
+        resource: Arc<str>,
+        /// What was waited for.
+        version: ResourceVersion,
+        /// Where the cache stands.
+        held: ResourceVersion,
+    },
+    /// It cannot be told which of the versions is the later one: what was asked for is empty or not a version of this
+    /// server's, or the server does not count its versions. Waiting again is useless.
+    #[error("versions {version:?} and {held:?} of {resource} cannot be compared")]
+    NotComparable {
+        /// What the informer mirrors.
+        resource: Arc<str>,
+        /// What was waited for.
+        version: ResourceVersion,
+        /// Where the cache stands.
+        held: ResourceVersion,
+    },
+    /// The name belongs to another object by now: the one that was written is gone. Waiting again is useless.
+    #[error("{resource} {key} is another object by now")]
+    OtherObject {
+        /// What the informer mirrors.
+        resource: Arc<str>,
+        /// The key of both.
+        key: ObjectKey,
+        /// The uid of the object that has the name now.
+        uid: Arc<str>,
+    },
+}
+
+/// Wakes all who wait for the cache to move; each looks for itself whether it moved far enough.
+#[derive(Debug, Default)]
+pub(super) struct Progress(Notify);
+
+// === impl WaitError ===
+
+impl WaitError {
+    /// Whether the time was too short: all else is for good.
+    pub fn is_deadline(&self) -> bool {
+        matches!(self, Self::Deadline { .. })
+    }
+
+    /// Whether the informer has stopped.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self, Self::Stopped { .. })
+    }
+}
+
+// === impl Progress ===
+
+impl Progress {
+    /// The cache shows more than before.
+    pub(super) fn advance(&self) {
+        self.0.notify_waiters();
+    }
+
+    /// Resolves with what `look` finds in the cache, now or after a change.
+    pub(super) async fn wait_for<K, T>(
+        &self,
+        indexer: &Indexer<K>,
+        look: impl Fn(&Snapshot<K>) -> Option<T>,
+    ) -> T {
+        loop {
+            // Listens before it looks, so that no change is lost in between.
+            let moved = self.0.notified();
+            let mut moved = std::pin::pin!(moved);
+            moved.as_mut().enable();
+            if let Some(found) = look(&indexer.snapshot()) {
+                return found;
+            }
+            moved.await;
+        }
+    }
+}
+
+/// One informer's cache and how it moves.
+pub(super) struct Waiter<'a, K> {
+    pub(super) indexer: &'a Indexer<K>,
+    pub(super) sync: &'a SyncState,
+    pub(super) progress: &'a Progress,
+}
+
+// === impl Waiter ===
+
+impl<K> Waiter<'_, K> {
+    pub(super) async fn wait_until(
+        &self,
+        version: &ResourceVersion,
+        limit: Duration,
+    ) -> Result<(), WaitError> {
+        self.wait(version, limit, |snapshot| self.reached(snapshot, version))
+            .await
+    }
+
+    pub(super) async fn written(
+        &self,
+        written: &Metadata,
+        limit: Duration,
+    ) -> Result<Option<Object<K>>, WaitError> {
+        let version = &written.resource_version;
+        self.wait(version, limit, |snapshot| {
+            let held = snapshot.get(&written.key);
+            // The very version that was written needs no comparison.
+            if let Some(held) = held.filter(|held| is_written(held, written)) {
+                return Some(Ok(Some(held.clone())));
+            }
+            if let Err(error) = self.reached(snapshot, version)? {
+                return Some(Err(error));
+            }
+            Some(match held {
+                Some(held) if held.metadata().is_other_than(written) => {
+                    Err(WaitError::OtherObject {
+                        resource: Arc::clone(self.sync.resource()),
+                        key: written.key.clone(),
+                        uid: held.uid().into(),
+                    })
+                }
+                held => Ok(held.cloned()),
+            })
+        })
+        .await
+    }
+
+    /// Whether the cache shows `version` or a later one; `None` if not yet.
+    fn reached(
+        &self,
+        snapshot: &Snapshot<K>,
+        version: &ResourceVersion,
+    ) -> Option<Result<(), WaitError>> {
+        let held = snapshot.resource_version();
+        if held == version && !held.is_unknown() {
+            return Some(Ok(()));
+        }
+        // Before the first list nothing is known but whether the question makes sense.
+        let other = if held.is_unknown() { version } else { held };
+        match other.compare(version) {
+            None => Some(Err(WaitError::NotComparable {
+                resource: Arc::clone(self.sync.resource()),
+                version: version.clone(),
+                held: held.clone(),
+            })),
+            Some(Ordering::Less) => None,
+            Some(_) if held.is_unknown() => None,
+            Some(_) => Some(Ok(())),
+        }
+    }
+
+    async fn wait<T>(
+        &self,
+        version: &ResourceVersion,
+        limit: Duration,
+        look: impl Fn(&Snapshot<K>) -> Option<Result<T, WaitError>>,
+    ) -> Result<T, WaitError> {
+        let resource = || Arc::clone(self.sync.resource());
+        tokio::select! {
+            biased;
+            // What the cache shows counts, also after the end and with no time left.
+            outcome = self.progress.wait_for(self.indexer, look) => outcome,
+            () = self.sync.ended() => Err(WaitError::Stopped {
+                resource: resource(),
+                version: version.clone(),
+                held: self.indexer.resource_version(),
+            }),
+            () = tokio::time::sleep(limit) => Err(WaitError::Deadline {
+                resource: resource(),
+                version: version.clone(),
+                held: self.indexer.resource_version(),
+                limit,
+                status: Box::new(self.sync.status()),
+            }),
+        }
+    }
+}
+
+fn is_written<K>(held: &Object<K>, written: &Metadata) -> bool {
+    *held.resource_version() == written.resource_version
+        && !written.resource_version.is_unknown()
+        && !held.metadata().is_other_than(written)
+}
