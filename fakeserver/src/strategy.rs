@@ -304,3 +304,6 @@ fn qos_class(pod: &Value) -> &'static str {
         (true, false) => "Burstable",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! PATCH: JSON patches (RFC 6902) and merge patches (RFC 7386).
+//! PATCH: JSON patches (RFC 6902), merge patches (RFC 7386) and strategic merge patches.
 
 use axum::response::Response;
 use http::StatusCode;
@@ -12,8 +12,13 @@ use super::{
     write::Received,
 };
 use crate::{
-    request::{BODY_MAX_BYTES, FieldValidation, PatchType, WriteOptions, parse_patch, patch_type},
+    patch::{PatchError, merge_strategically, print},
+    request::{
+        BODY_MAX_BYTES, FieldValidation, PatchType, WriteOptions, parse_json, parse_patch,
+        patch_type,
+    },
     response::Shape,
+    schema::{duplicate_fields, restore_error, schemas, type_of_kind, types},
     status::{FieldError, Status},
 };
 
@@ -26,14 +31,14 @@ const DEPTH_MAX: usize = 256;
 enum Change {
     Json(Vec<Value>),
     Merge(Value),
+    Strategic(Value),
 }
 
 /// Applies the patch in `body`.
 pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding(Shape::Object)?;
-    let patch_type = patch_type(call.headers)?;
+    let patch_type = patch_type(call.headers, &call.resource)?;
     let options = WriteOptions::parse(&call.query, "PatchOptions")?;
-    let change = Change::parse(patch_type, body)?;
     let mut warnings = Vec::new();
     let outcome = call.server.core.storage.transact(|tx| {
         let key = call.key(call.name());
@@ -41,9 +46,8 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
             .get(&key)
             .ok_or_else(|| Status::not_found(call.named(call.name())))?;
         let shown = call.shown(&stored);
-        let mut patched = shown.clone();
-        change.apply(&mut patched)?;
-        let received = receive_patched(call, &patched, options.field_validation)?;
+        let change = Change::parse(patch_type, body)?;
+        let received = change.receive(call, &shown, body, options.field_validation)?;
         warnings = received.warnings;
         let mut object = received.object;
         call.place(&mut object)?;
@@ -54,23 +58,20 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
 }
 
-/// Reads what a patch has made as an object again.
-fn receive_patched(
-    call: &Call<'_>,
-    patched: &Value,
-    validation: FieldValidation,
-) -> Result<Received, Status> {
-    let text = patched.to_string();
-    call.read(text.as_bytes(), validation).map_err(|why| {
-        let error = FieldError::invalid("patch", &json!(text), &why);
-        Status::invalid("", "", "", &[error])
-    })
-}
-
 // === impl Change ===
 
 impl Change {
     fn parse(patch_type: PatchType, body: &[u8]) -> Result<Self, Status> {
+        if patch_type == PatchType::Strategic {
+            return match parse_json(body).map_err(Status::bad_request)? {
+                patch @ Value::Object(_) => Ok(Self::Strategic(patch)),
+                Value::Null => Ok(Self::Strategic(json!({}))),
+                other => Err(Status::bad_request(format!(
+                    "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+                    json_type(&other)
+                ))),
+            };
+        }
         let patch = parse_patch(body)?;
         match (patch_type, patch) {
             (PatchType::Merge, patch @ Value::Object(_)) => Ok(Self::Merge(patch)),
@@ -81,24 +82,93 @@ impl Change {
                 )))
             }
             (PatchType::Json, Value::Array(operations)) => Ok(Self::Json(operations)),
-            (PatchType::Merge, _) => Err(Status::bad_request(
-                "error decoding patch: Invalid JSON Patch",
-            )),
             (PatchType::Json, other) => Err(Status::bad_request(format!(
                 "error decoding patch: json: cannot unmarshal {} into Go value of type jsonpatch.Patch",
                 json_type(&other)
             ))),
+            _ => Err(Status::bad_request(
+                "error decoding patch: Invalid JSON Patch",
+            )),
         }
     }
 
-    fn apply(&self, object: &mut Value) -> Result<(), Status> {
+    fn apply(&self, call: &Call<'_>, mut object: Value) -> Result<Value, Status> {
         match self {
             Self::Merge(patch) => {
-                json_patch::merge(object, patch);
-                Ok(())
+                json_patch::merge(&mut object, patch);
+                Ok(object)
             }
-            Self::Json(operations) => apply_operations(object, operations),
+            Self::Json(operations) => {
+                apply_operations(&mut object, operations)?;
+                Ok(object)
+            }
+            Self::Strategic(patch) => {
+                let resource = &*call.resource;
+                let schema = schemas()
+                    .of_kind(&resource.group, &resource.version, &resource.kind)
+                    .expect("only types with a schema take such patches");
+                merge_strategically(object, patch.clone(), schema).map_err(|error| refused(&error))
+            }
         }
+    }
+
+    /// Applies the patch to an object, and reads what it makes as an object again.
+    fn receive(
+        &self,
+        call: &Call<'_>,
+        shown: &Value,
+        body: &[u8],
+        validation: FieldValidation,
+    ) -> Result<Received, Status> {
+        let patched = self.apply(call, shown.clone())?;
+        let text = patched.to_string();
+        let made = match self {
+            Self::Strategic(patch) => print(patch),
+            _ => text.clone(),
+        };
+        let invalid = |why: &str| {
+            let error = FieldError::invalid("patch", &json!(made), why);
+            Status::invalid("", "", "", &[error])
+        };
+        let is_silent = validation == FieldValidation::Ignore;
+        let reading = if is_silent {
+            FieldValidation::Ignore
+        } else {
+            FieldValidation::Warn
+        };
+        let mut received = call
+            .read(text.as_bytes(), reading)
+            .map_err(|why| invalid(&self.misfit(call, &patched).unwrap_or(why)))?;
+        if !is_silent {
+            // What is there twice in the patch itself comes first.
+            let twice = duplicate_fields(body).unwrap_or_default();
+            let twice: Vec<String> = twice.iter().map(ToString::to_string).collect();
+            received.warnings.splice(0..0, twice);
+        }
+        if validation == FieldValidation::Strict && !received.warnings.is_empty() {
+            let errors = received.warnings.join(", ");
+            return Err(invalid(&format!("strict decoding error: {errors}")));
+        }
+        Ok(received)
+    }
+
+    /// What does not fit in an object that was never a text.
+    fn misfit(&self, call: &Call<'_>, patched: &Value) -> Option<String> {
+        let resource = &*call.resource;
+        let Self::Strategic(_) = self else {
+            return None;
+        };
+        let id = type_of_kind(&resource.group, &resource.version, &resource.kind)?;
+        restore_error(types(), id, patched)
+    }
+}
+
+/// The answer to a strategic merge patch that does not fit.
+fn refused(error: &PatchError) -> Status {
+    match error.code() {
+        400 => Status::bad_request(error.to_string()),
+        422 => Status::unprocessable(),
+        _ => Status::unclassified(error.to_string()),
     }
 }
 

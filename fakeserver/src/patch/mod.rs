@@ -12,4 +12,5 @@ mod strategic;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::print::print;
 pub use self::{error::PatchError, strategic::merge_strategically};

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// Prints a value as `%v` does: `map[a:1 b:[x y] c:<nil>]`.
-pub(super) fn print(value: &Value) -> String {
+pub(crate) fn print(value: &Value) -> String {
     print_with(value, &|scalar| match scalar {
         Value::Null => "<nil>".to_owned(),
         scalar => scalar.to_string(),

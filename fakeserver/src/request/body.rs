@@ -9,7 +9,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::Value;
 
 use super::json_syntax::syntax_error;
-use crate::{resource::ResourceType, status::Status};
+use crate::{resource::ResourceType, schema::schemas, status::Status};
 
 /// The largest body that the API takes.
 pub(crate) const BODY_MAX_BYTES: usize = 3 * 1024 * 1024;
@@ -26,6 +26,8 @@ pub(crate) enum PatchType {
     Json,
     /// RFC 7386.
     Merge,
+    /// A merge patch that knows the type.
+    Strategic,
 }
 
 /// Reads a body to its end.
@@ -143,22 +145,42 @@ pub(crate) fn parse_delete_options(
 }
 
 /// The type of a patch, if it is one that a patch of `resource` may have.
-pub(crate) fn patch_type(headers: &HeaderMap) -> Result<PatchType, Status> {
+pub(crate) fn patch_type(
+    headers: &HeaderMap,
+    resource: &ResourceType,
+) -> Result<PatchType, Status> {
     match media_type(headers) {
         "application/json-patch+json" => Ok(PatchType::Json),
         "application/merge-patch+json" => Ok(PatchType::Merge),
+        // Only Go types say how their lists merge.
+        "application/strategic-merge-patch+json" if is_built_in(resource) => {
+            Ok(PatchType::Strategic)
+        }
+        "application/strategic-merge-patch+json" => Err(Status::unsupported_media_type(
+            "the body of the request was in an unknown format - accepted media types include: \
+             application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+        )),
         _ => Err(Status::unsupported_media_type(
             "415: Unsupported Media Type",
         )),
     }
 }
 
+fn is_built_in(resource: &ResourceType) -> bool {
+    schemas()
+        .of_kind(&resource.group, &resource.version, &resource.kind)
+        .is_some()
+}
+
 /// Parses a patch.
 pub(crate) fn parse_patch(bytes: &[u8]) -> Result<Value, Status> {
-    serde_json::from_slice(bytes).map_err(|error| {
-        let error = syntax_error(bytes).unwrap_or_else(|| error.to_string());
-        Status::bad_request(format!("error decoding patch: {error}"))
-    })
+    parse_json(bytes).map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))
+}
+
+/// Parses JSON, or tells what is wrong with it.
+pub(crate) fn parse_json(bytes: &[u8]) -> Result<Value, String> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| syntax_error(bytes).unwrap_or_else(|| error.to_string()))
 }
 
 fn media_type(headers: &HeaderMap) -> &str {

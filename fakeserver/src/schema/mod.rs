@@ -20,6 +20,7 @@ mod quantity;
 mod types;
 mod canonical;
 mod decode;
+mod restore;
 mod arena;
 mod load;
 mod walk;
@@ -37,6 +38,7 @@ pub use self::{
     error::{DecodeError, StrictError, cannot_be_handled_as, strict_decoding_error, unrecognized},
     json::SyntaxError,
     quantity::{Quantity, QuantityError},
+    restore::restore_error,
     time::{
         Precision, TimeError, is_zero as is_zero_time, parse as parse_time, print as print_time,
     },

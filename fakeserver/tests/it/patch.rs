@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{Api, CONFIG_MAPS, version};
+use crate::support::{Api, CONFIG_MAPS, DEPLOYMENTS, deployment, version};
 
 #[tokio::test]
 async fn a_merge_patch_sets_and_removes() {
@@ -159,6 +159,158 @@ async fn copies_of_copies_do_not_fill_the_memory() {
         .refused(422);
     let many = vec![json!({"op": "test", "path": "/data/k", "value": "v"}); 10_001];
     api.json_patch(&path, &Value::from(many)).await.refused(413);
+}
+
+#[tokio::test]
+async fn a_strategic_patch_merges_lists_by_their_keys() {
+    let api = Api::new();
+    let path = format!("{DEPLOYMENTS}/d");
+    api.post(DEPLOYMENTS, &deployment("d")).await.created();
+    let images = |object: &Value| -> Vec<String> {
+        let containers = object["spec"]["template"]["spec"]["containers"].as_array();
+        let containers = containers.unwrap().iter();
+        containers
+            .map(|container| {
+                format!("{}={}", container["name"], container["image"]).replace('"', "")
+            })
+            .collect()
+    };
+    let containers = |list: Value| json!({"spec": {"template": {"spec": {"containers": list}}}});
+    for (change, expected) in [
+        (
+            json!([{"name": "d", "image": "j"}, {"name": "c", "image": "k"}]),
+            &["d=j", "c=k"][..],
+        ),
+        (json!([{"name": "c", "$patch": "delete"}]), &["d=j"]),
+        (json!([{"name": "d"}]), &["d=j"]),
+    ] {
+        let patched = api.strategic(&path, &containers(change.clone())).await.ok();
+        assert_eq!(images(&patched), expected, "{change}");
+    }
+    let ordered = json!({"spec": {"template": {"spec": {
+        "$setElementOrder/containers": [{"name": "x"}, {"name": "d"}],
+        "containers": [{"name": "x", "image": "y"}],
+    }}}});
+    let patched = api.strategic(&path, &ordered).await.ok();
+    assert_eq!(images(&patched), ["x=y", "d=j"]);
+    assert_eq!(
+        patched["metadata"]["generation"], 4,
+        "the third changed nothing"
+    );
+    let labels = |labels: Value| json!({"metadata": {"labels": labels}});
+    api.merge(&path, &labels(json!({"a": "b"}))).await.ok();
+    let replaced = labels(json!({"$patch": "replace", "only": "me"}));
+    let patched = api.strategic(&path, &replaced).await.ok();
+    assert_eq!(patched["metadata"]["labels"], json!({"only": "me"}));
+}
+
+#[tokio::test]
+async fn strategic_patches_that_do_not_fit_are_refused_in_the_words_of_the_api() {
+    let api = Api::new();
+    let path = format!("{DEPLOYMENTS}/d");
+    api.post(DEPLOYMENTS, &deployment("d")).await.created();
+    let before = api.server.revision();
+    for (change, code, message) in [
+        (
+            r#"{"spec":{"template":{"spec":{"containers":[{"image":"noname"}]}}}}"#,
+            500,
+            "map: map[image:noname] does not contain declared merge key: name",
+        ),
+        (
+            r#"{"spec":{"$patch":"bogus"}}"#,
+            500,
+            "unknown patch type: bogus in map: map[$patch:bogus]",
+        ),
+        (
+            r#"{"spec":{"strategy":{"$retainKeys":["type"],"rollingUpdate":{"maxSurge":1}}}}"#,
+            400,
+            "invalid patch format of retainKeys",
+        ),
+        (
+            r#"{"spec":{"replicas":"three"}}"#,
+            422,
+            " \"\" is invalid: patch: Invalid value: \"map[spec:map[replicas:three]]\": unrecognized type: int32",
+        ),
+        (
+            r#"{"metadata":{"labels":{"a":5}}}"#,
+            422,
+            " \"\" is invalid: patch: Invalid value: \"map[metadata:map[labels:map[a:5]]]\": cannot convert int64 to string",
+        ),
+        (
+            r#"{"spec":{"paused":[]}}"#,
+            422,
+            " \"\" is invalid: patch: Invalid value: \"map[spec:map[paused:[]]]\": unrecognized type: bool",
+        ),
+        (
+            r#"{"metadata":{"finalizers":{}}}"#,
+            422,
+            " \"\" is invalid: patch: Invalid value: \"map[metadata:map[finalizers:map[]]]\": cannot restore slice from map",
+        ),
+        (
+            "{bad",
+            400,
+            "invalid character 'b' looking for beginning of object key string",
+        ),
+        (
+            "[]",
+            400,
+            "json: cannot unmarshal array into Go value of type map[string]interface {}",
+        ),
+    ] {
+        let headers = [("content-type", "application/strategic-merge-patch+json")];
+        let answer = api.send("PATCH", &path, &headers, change).await;
+        assert_eq!(answer.refused(code), message, "{change}");
+    }
+    assert_eq!(api.server.revision(), before);
+}
+
+#[tokio::test]
+async fn what_is_twice_or_unknown_in_a_patch_is_told_or_refused() {
+    let api = Api::new();
+    let path = format!("{CONFIG_MAPS}/a");
+    api.config_map("a").await;
+    let before = api.server.revision();
+    let body = r#"{"data":{"x":"1","x":"2"},"bogus":1}"#;
+    let found = "duplicate field \"data.x\", unknown field \"bogus\"";
+    for media_type in [
+        "application/merge-patch+json",
+        "application/strategic-merge-patch+json",
+    ] {
+        let headers = [("content-type", media_type)];
+        let strict = format!("{path}?fieldValidation=Strict");
+        let refused = api
+            .send("PATCH", &strict, &headers, body)
+            .await
+            .refused(422);
+        assert!(
+            refused.ends_with(&format!("strict decoding error: {found}")),
+            "{refused}"
+        );
+        assert_eq!(api.server.revision(), before);
+        let ignored = format!("{path}?fieldValidation=Ignore&dryRun=All");
+        let answer = api.send("PATCH", &ignored, &headers, body).await;
+        assert!(!answer.headers.contains_key("warning"), "{answer:?}");
+        let warned = format!("{path}?dryRun=All");
+        let answer = api.send("PATCH", &warned, &headers, body).await;
+        let warnings: Vec<_> = answer.headers.get_all("warning").iter().collect();
+        assert_eq!(
+            warnings,
+            [
+                "299 - \"duplicate field \\\"data.x\\\"\"",
+                "299 - \"unknown field \\\"bogus\\\"\""
+            ]
+        );
+        assert_eq!(answer.ok()["data"]["x"], "2");
+    }
+}
+
+#[tokio::test]
+async fn a_patch_of_what_is_not_there_is_not_even_read() {
+    let api = Api::new();
+    let path = format!("{CONFIG_MAPS}/absent");
+    let headers = [("content-type", "application/json-patch+json")];
+    let answer = api.send("PATCH", &path, &headers, "{bad").await;
+    assert_eq!(answer.refused(404), "configmaps \"absent\" not found");
 }
 
 /// Config maps and merge patches of their data.

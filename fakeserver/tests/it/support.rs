@@ -75,6 +75,11 @@ impl Api {
         self.send("PATCH", path, &headers, change.to_string()).await
     }
 
+    pub(crate) async fn strategic(&self, path: &str, change: &Value) -> Answer {
+        let headers = [("content-type", "application/strategic-merge-patch+json")];
+        self.send("PATCH", path, &headers, change.to_string()).await
+    }
+
     pub(crate) async fn json_patch(&self, path: &str, changes: &Value) -> Answer {
         let headers = [("content-type", "application/json-patch+json")];
         self.send("PATCH", path, &headers, changes.to_string())

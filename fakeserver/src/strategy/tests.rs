@@ -1,0 +1,254 @@
+//! Tables of how the types differ.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::Strategy;
+use crate::{
+    registry::{Lookup, Registry},
+    resource::ResourceType,
+};
+
+/// `pods`, `deployments.apps`: a resource in its first version.
+fn resource(name: &str) -> Arc<ResourceType> {
+    let (plural, group) = name.split_once('.').unwrap_or((name, ""));
+    let group = Registry::builtin().group(group).expect("a built-in group");
+    match Registry::builtin().lookup(&group.name, &group.versions[0].name, plural) {
+        Lookup::Found(resource) => resource,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+/// Which of the questions a type answers with yes.
+fn traits(strategy: Strategy<'_>) -> String {
+    let answers = [
+        ("namespace", strategy.is_namespace()),
+        ("pod", strategy.is_pod()),
+        ("generation", strategy.has_generation()),
+        ("created on update", strategy.creates_on_update()),
+        ("version required", strategy.requires_version()),
+        ("returned deleted", strategy.returns_deleted()),
+        ("collected", strategy.is_garbage_collected()),
+        ("metadata by status", strategy.status_writes_metadata()),
+        ("created with status", strategy.is_created_with_status()),
+    ];
+    let yes = answers.iter().filter(|(_, answer)| *answer);
+    yes.map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn types_answer_for_themselves() {
+    for (name, expected) in [
+        (
+            "pods",
+            "pod, generation, returned deleted, collected, metadata by status",
+        ),
+        ("namespaces", "namespace, returned deleted, collected"),
+        (
+            "nodes",
+            "collected, metadata by status, created with status",
+        ),
+        ("configmaps", "collected, created with status"),
+        ("services", "created on update, returned deleted, collected"),
+        ("events", "created on update, created with status"),
+        (
+            "events.events.k8s.io",
+            "created on update, created with status",
+        ),
+        ("deployments.apps", "generation, collected"),
+        ("controllerrevisions.apps", "collected, created with status"),
+        ("jobs.batch", "generation, collected"),
+        ("ingresses.networking.k8s.io", "generation, collected"),
+        (
+            "poddisruptionbudgets.policy",
+            "generation, version required, collected",
+        ),
+        (
+            "endpointslices.discovery.k8s.io",
+            "generation, collected, created with status",
+        ),
+        (
+            "leases.coordination.k8s.io",
+            "created on update, version required, collected, created with status",
+        ),
+        (
+            "roles.rbac.authorization.k8s.io",
+            "created on update, collected, created with status",
+        ),
+        (
+            "csidrivers.storage.k8s.io",
+            "version required, returned deleted, collected, created with status",
+        ),
+        (
+            "storageclasses.storage.k8s.io",
+            "returned deleted, collected, created with status",
+        ),
+    ] {
+        assert_eq!(traits(Strategy::of(&resource(name))), expected, "{name}");
+    }
+}
+
+#[test]
+fn names_follow_the_rules_of_their_type() {
+    for (name, good, bad) in [
+        ("namespaces", "a-1", "a.b"),
+        ("services", "a-1", "1a"),
+        ("configmaps", "a.b-c", "A"),
+        ("roles.rbac.authorization.k8s.io", "system:Any", "a/b"),
+    ] {
+        let resource = resource(name);
+        let strategy = Strategy::of(&resource);
+        assert!(strategy.name_problems(good).is_empty(), "{name} {good}");
+        assert!(!strategy.name_problems(bad).is_empty(), "{name} {bad}");
+    }
+}
+
+#[test]
+fn a_generation_counts_what_is_wanted() {
+    let old =
+        json!({"metadata": {"annotations": {"a": "1"}}, "spec": {"x": 1}, "status": {"y": 1}});
+    let with = |pointer: &str| {
+        let mut new = old.clone();
+        *new.pointer_mut(pointer).unwrap() = json!("2");
+        new
+    };
+    for (name, pointer, expected) in [
+        ("deployments.apps", "/spec/x", true),
+        ("deployments.apps", "/status/y", false),
+        ("deployments.apps", "/metadata/annotations/a", true),
+        ("replicasets.apps", "/spec/x", true),
+        ("replicasets.apps", "/metadata/annotations/a", false),
+    ] {
+        let resource = resource(name);
+        let counts = Strategy::of(&resource).is_next_generation(&old, &with(pointer));
+        assert_eq!(counts, expected, "{name} {pointer}");
+    }
+    let deployments = resource("deployments.apps");
+    assert!(!Strategy::of(&deployments).is_next_generation(&old, &old));
+}
+
+#[test]
+fn objects_begin_with_what_the_server_gives_them() {
+    for (name, object, expected) in [
+        (
+            "namespaces",
+            json!({"metadata": {"name": "n"}, "spec": {}}),
+            json!({
+                "metadata": {"name": "n", "labels": {"kubernetes.io/metadata.name": "n"}},
+                "spec": {"finalizers": ["kubernetes"]},
+                "status": {"phase": "Active"},
+            }),
+        ),
+        (
+            "namespaces",
+            json!({"metadata": {"name": "n"}, "spec": {"finalizers": ["own", "kubernetes"]}}),
+            json!({
+                "metadata": {"name": "n", "labels": {"kubernetes.io/metadata.name": "n"}},
+                "spec": {"finalizers": ["own", "kubernetes"]},
+                "status": {"phase": "Active"},
+            }),
+        ),
+        (
+            "persistentvolumes",
+            json!({"metadata": {}}),
+            json!({"metadata": {}, "status": {"phase": "Pending"}}),
+        ),
+        (
+            "secrets",
+            json!({"metadata": {}}),
+            json!({"metadata": {}, "type": "Opaque"}),
+        ),
+        (
+            "secrets",
+            json!({"metadata": {}, "type": "own"}),
+            json!({"metadata": {}, "type": "own"}),
+        ),
+        (
+            "replicasets.apps",
+            json!({"metadata": {}}),
+            json!({"metadata": {"generation": 1}}),
+        ),
+    ] {
+        let resource = resource(name);
+        let strategy = Strategy::of(&resource);
+        let mut begun = object;
+        strategy.set_defaults(&mut begun);
+        strategy.prepare_create(&mut begun);
+        assert_eq!(begun, expected, "{name}");
+    }
+}
+
+#[test]
+fn pods_are_of_the_quality_that_they_ask_for() {
+    let containers = |resources: Value| json!([{"name": "c", "resources": resources}]);
+    let both = json!({"cpu": "1", "memory": "1Gi"});
+    for (resources, expected) in [
+        (json!({}), "BestEffort"),
+        (json!({"requests": {"cpu": "1"}}), "Burstable"),
+        (json!({"limits": {"cpu": "1"}}), "Burstable"),
+        (json!({"limits": both}), "Guaranteed"),
+        (json!({"limits": both, "requests": both}), "Guaranteed"),
+        (
+            json!({"limits": both, "requests": {"cpu": "0.5"}}),
+            "Burstable",
+        ),
+    ] {
+        let pods = resource("pods");
+        let mut pod =
+            json!({"metadata": {}, "spec": {"containers": containers(resources.clone())}});
+        Strategy::of(&pods).prepare_create(&mut pod);
+        let expected = json!({"phase": "Pending", "qosClass": expected});
+        assert_eq!(pod["status"], expected, "{resources}");
+    }
+}
+
+#[test]
+fn each_endpoint_writes_its_own_part() {
+    let old = json!({"metadata": {"name": "a", "resourceVersion": "1"}, "spec": {"x": 1}, "status": {"y": 1}});
+    let sent = json!({
+        "metadata": {"name": "a", "resourceVersion": "2", "labels": {"l": "m"}},
+        "spec": {"x": 2},
+        "status": {"y": 2},
+    });
+    for (name, subresource, expected) in [
+        (
+            "deployments.apps",
+            "",
+            json!({"metadata": sent["metadata"], "spec": {"x": 2}, "status": {"y": 1}}),
+        ),
+        (
+            "deployments.apps",
+            "status",
+            json!({"metadata": {"name": "a", "resourceVersion": "2"}, "spec": {"x": 1}, "status": {"y": 2}}),
+        ),
+        (
+            "pods",
+            "status",
+            json!({"metadata": sent["metadata"], "spec": {"x": 1}, "status": {"y": 2}}),
+        ),
+        ("configmaps", "", sent.clone()),
+    ] {
+        let resource = resource(name);
+        let mut new = sent.clone();
+        Strategy::of(&resource).reset_for_endpoint(subresource, &old, &mut new);
+        assert_eq!(new, expected, "{name}/{subresource}");
+    }
+}
+
+#[test]
+fn only_finalize_takes_a_namespaces_finalizers_away() {
+    let old =
+        json!({"metadata": {"name": "n"}, "spec": {"finalizers": ["kubernetes"]}, "status": {}});
+    let sent = json!({"metadata": {"name": "n", "labels": {"l": "m"}}, "spec": {}, "status": {}});
+    let namespaces = resource("namespaces");
+    let strategy = Strategy::of(&namespaces);
+    let mut updated = sent.clone();
+    strategy.reset_for_endpoint("", &old, &mut updated);
+    assert_eq!(updated["spec"], old["spec"]);
+    assert_eq!(updated["metadata"], sent["metadata"]);
+    let mut finalized = sent;
+    strategy.reset_for_endpoint("finalize", &old, &mut finalized);
+    assert_eq!(finalized["spec"], json!({}));
+    assert_eq!(finalized["metadata"], old["metadata"]);
+}
