@@ -38,12 +38,38 @@ pub(crate) struct Subresource {
     pub(crate) verbs: Vec<Arc<str>>,
 }
 
+// === impl GroupVersionKind ===
+
+impl GroupVersionKind {
+    pub(crate) fn new(group: &str, version: &str, kind: &str) -> Self {
+        Self {
+            group: group.into(),
+            version: version.into(),
+            kind: kind.into(),
+        }
+    }
+
+    /// As objects write it: `v1`, `apps/v1`.
+    pub(crate) fn api_version(&self) -> String {
+        api_version(&self.group, &self.version)
+    }
+}
+
 // === impl ResourceType ===
 
 impl ResourceType {
     /// As objects write it: `v1`, `apps/v1`.
     pub(crate) fn api_version(&self) -> String {
         api_version(&self.group, &self.version)
+    }
+
+    /// What its objects are.
+    pub(crate) fn group_version_kind(&self) -> GroupVersionKind {
+        GroupVersionKind {
+            group: Arc::clone(&self.group),
+            version: Arc::clone(&self.version),
+            kind: Arc::clone(&self.kind),
+        }
     }
 
     pub(crate) fn has_verb(&self, verb: &str) -> bool {

@@ -10,11 +10,16 @@ use crate::{
     object::selectors::{FieldSelector, LabelSelector},
     registry::{Lookup, check_field},
     request::{ListOptions, Query, ResourcePath},
-    resource::ResourceType,
-    response::{Encoding, ListMeta, Shape, is_pretty, negotiate},
+    resource::{GroupVersionKind, ResourceType},
+    response::{
+        Delivery, Encoding, IncludeObject, ListMeta, Representation, Shape, TableView, View,
+        negotiate,
+    },
+    schema::type_of_kind,
     server::Server,
     status::{Named, Status},
     storage::{GroupResource, ObjectKey, Range},
+    table::Printer,
     watch_cache::Selection,
 };
 
@@ -50,7 +55,7 @@ impl<'a> Call<'a> {
         let is_unknown = path
             .subresource
             .as_deref()
-            .is_some_and(|name| !is_served_below(&resource, name));
+            .is_some_and(|name| resource.subresource(name).is_none());
         if is_misplaced || is_unknown {
             return Err(Status::unknown_resource());
         }
@@ -96,8 +101,9 @@ impl<'a> Call<'a> {
         if verb == Verb::Create && custom.is_some_and(|custom| custom.is_terminating()) {
             return Err(Status::definition_terminating("create"));
         }
-        // What is only created is a question, and its answer is not stored: reviews, bindings.
-        if verb == Verb::Create && !self.resource.has_verb("get") {
+        // What is only created is a question, and its answer is not stored: reviews.
+        let is_question = verb == Verb::Create && !self.resource.has_verb("get");
+        if is_question && &*self.resource.plural != "bindings" {
             return Err(Status::unknown_resource());
         }
         Ok(verb)
@@ -121,9 +127,9 @@ impl<'a> Call<'a> {
         Ok(options)
     }
 
-    /// Whether it is answered for people to read.
-    pub(crate) fn is_pretty(&self) -> bool {
-        is_pretty(&self.query, self.headers)
+    /// How an answer in `encoding` goes out.
+    pub(crate) fn delivery(&self, encoding: &Encoding) -> Delivery {
+        Delivery::new(encoding.format(), &self.query, self.headers)
     }
 
     /// Who asks: the user agent up to the first `/`.
@@ -163,12 +169,7 @@ impl<'a> Call<'a> {
 
     /// The form of the answer: what the client accepts.
     pub(crate) fn encoding(&self, shape: Shape) -> Result<Encoding, Status> {
-        let representation = negotiate(self.headers, shape)?;
-        let encoding = Encoding::new(
-            &self.resource.kind,
-            &self.resource.api_version(),
-            representation,
-        );
+        let encoding = self.encoding_of(&self.resource.group_version_kind(), shape)?;
         Ok(if self.resource.custom.is_some() {
             encoding.with_whole_items()
         } else {
@@ -181,6 +182,35 @@ impl<'a> Call<'a> {
         if self.resource.custom.is_some() {
             metadata.continue_token.get_or_insert_default();
         }
+    }
+
+    /// The form of an answer of another kind than the resource's.
+    pub(crate) fn encoding_of(
+        &self,
+        shown: &GroupVersionKind,
+        shape: Shape,
+    ) -> Result<Encoding, Status> {
+        let has_protobuf = type_of_kind(&shown.group, &shown.version, &shown.kind).is_some();
+        let accepted = negotiate(self.headers, shape, has_protobuf)?;
+        let representation = match accepted.view {
+            View::Metadata => Representation::Metadata,
+            View::Object | View::Table => Representation::Object,
+        };
+        let encoding = Encoding::new(&shown.kind, &shown.api_version(), representation)
+            .in_format(accepted.format);
+        if accepted.view != View::Table {
+            return Ok(encoding);
+        }
+        let include = self.query.get("includeObject").unwrap_or_default();
+        let include = IncludeObject::parse(include).ok_or_else(|| {
+            Status::bad_request(format!(
+                "TableOptions.meta.k8s.io \"\" is invalid: includeObject: Invalid value: {include:?}: must be \
+                 'Metadata', 'Object', 'None', or empty"
+            ))
+        })?;
+        let resource = &*self.resource;
+        let printer = Printer::of(&resource.group, &resource.version, &resource.plural);
+        Ok(encoding.as_table(TableView::new(printer, include, self.server.core.clock)))
     }
 
     /// Which objects a list, a watch or a deletion of a collection is about.
@@ -225,9 +255,4 @@ impl<'a> Call<'a> {
             has_continue: verb == Verb::List && !options.continue_token.is_empty(),
         }
     }
-}
-
-/// Whether this server has the subresource of a type. Logs, scales, evictions and the like are not served.
-fn is_served_below(resource: &ResourceType, subresource: &str) -> bool {
-    matches!(subresource, "status" | "finalize") && resource.subresource(subresource).is_some()
 }

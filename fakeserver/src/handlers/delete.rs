@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -70,7 +70,10 @@ fn answer(call: &Call<'_>, encoding: &Encoding, deletion: &Deletion, uid: String
             let outcome = Outcome::Shown(object.clone());
             call.answer(StatusCode::OK, encoding, &outcome, &[])
         }
-        Deletion::Gone(_) => Success::of(call.named(call.name()), uid).into_response(),
+        Deletion::Gone(_) => {
+            let success = Success::of(call.named(call.name()), uid);
+            call.succeed(StatusCode::OK, encoding, &success)
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     request::{ListOptions, Preconditions},
-    response::{ListMeta, Shape, list_body, streamed_json},
+    response::{ListMeta, Shape, list_pieces},
     status::Status,
 };
 
@@ -36,5 +36,6 @@ pub(super) fn delete_collection(call: &Call<'_>, body: &[u8]) -> Result<Response
         }
         Ok::<_, Status>((metadata, selected))
     })?;
-    Ok(streamed_json(list_body(encoding, &metadata, deleted)))
+    let delivery = call.delivery(&encoding);
+    Ok(delivery.pieces(list_pieces(encoding, &metadata, deleted)))
 }

@@ -1,13 +1,10 @@
 //! GET of one object.
 
 use axum::response::Response;
+use http::StatusCode;
 
 use super::{Call, list::reach, version::Version};
-use crate::{
-    request::ListOptions,
-    response::{Shape, json},
-    status::Status,
-};
+use crate::{request::ListOptions, response::Shape, status::Status};
 
 /// Answers with the object, from a state that is not older than asked.
 pub(super) async fn get(call: &Call<'_>, options: &ListOptions) -> Result<Response, Status> {
@@ -24,5 +21,6 @@ pub(super) async fn get(call: &Call<'_>, options: &ListOptions) -> Result<Respon
         .storage
         .view(|view| view.get(&key).cloned())
         .ok_or_else(|| Status::not_found(call.named(name)))?;
-    Ok(json(encoding.object(&object), call.is_pretty()))
+    let body = encoding.object(&object);
+    Ok(call.delivery(&encoding).whole(StatusCode::OK, body))
 }

@@ -3,7 +3,6 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::response::Response;
-use http_body_util::BodyExt;
 
 use super::{
     Call,
@@ -11,7 +10,7 @@ use super::{
 };
 use crate::{
     request::ListOptions,
-    response::{ListMeta, Shape, json, list_body, streamed_json},
+    response::{ListMeta, Shape, list_pieces},
     revision::Revision,
     server::Core,
     status::Status,
@@ -42,15 +41,8 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Respo
     };
     let mut page = query.read(&call.server.core).await?;
     call.complete(&mut page.metadata);
-    let body = list_body(encoding, &page.metadata, page.items);
-    if !call.is_pretty() {
-        return Ok(streamed_json(body));
-    }
-    let whole = body
-        .collect()
-        .await
-        .map_err(|_| Status::internal("list not encoded"))?;
-    Ok(json(whole.to_bytes(), true))
+    let delivery = call.delivery(&encoding);
+    Ok(delivery.pieces(list_pieces(encoding, &page.metadata, page.items)))
 }
 
 /// What a list is to show.

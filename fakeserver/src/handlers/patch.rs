@@ -17,6 +17,7 @@ use crate::{
         BODY_MAX_BYTES, FieldValidation, PatchType, WriteOptions, parse_json, parse_patch,
         patch_type,
     },
+    resource::GroupVersionKind,
     response::Shape,
     schema::{duplicate_fields, restore_error, schemas, type_of_kind, types},
     status::{FieldError, Status},
@@ -37,7 +38,8 @@ enum Change {
 /// Applies the patch in `body`.
 pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding(Shape::Object)?;
-    let patch_type = patch_type(call.headers, &call.resource)?;
+    let kind = call.resource.group_version_kind();
+    let patch_type = patch_type(call.headers, &kind)?;
     let options = WriteOptions::parse(&call.query, "PatchOptions")?;
     let mut warnings = Vec::new();
     let outcome = call.server.core.storage.transact(|tx| {
@@ -46,8 +48,14 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
             .get(&key)
             .ok_or_else(|| Status::not_found(call.named(call.name())))?;
         let shown = call.shown(&stored);
-        let change = Change::parse(patch_type, body)?;
-        let received = change.receive(call, &shown, body, options.field_validation)?;
+        let received = receive_patched(
+            call,
+            patch_type,
+            &kind,
+            &shown,
+            body,
+            options.field_validation,
+        )?;
         warnings = received.warnings;
         let mut object = received.object;
         call.place(&mut object)?;
@@ -56,6 +64,18 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
         replace(call, tx, &options, existing, object, Source::Patch)
     })?;
     Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
+}
+
+/// Applies the patch in `body` to `shown`, an object of a kind, and reads what it makes as an object again.
+pub(super) fn receive_patched(
+    call: &Call<'_>,
+    patch_type: PatchType,
+    kind: &GroupVersionKind,
+    shown: &Value,
+    body: &[u8],
+    validation: FieldValidation,
+) -> Result<Received, Status> {
+    Change::parse(patch_type, body)?.receive(call, kind, shown, body, validation)
 }
 
 // === impl Change ===
@@ -92,7 +112,7 @@ impl Change {
         }
     }
 
-    fn apply(&self, call: &Call<'_>, mut object: Value) -> Result<Value, Status> {
+    fn apply(&self, kind: &GroupVersionKind, mut object: Value) -> Result<Value, Status> {
         match self {
             Self::Merge(patch) => {
                 json_patch::merge(&mut object, patch);
@@ -103,9 +123,8 @@ impl Change {
                 Ok(object)
             }
             Self::Strategic(patch) => {
-                let resource = &*call.resource;
                 let schema = schemas()
-                    .of_kind(&resource.group, &resource.version, &resource.kind)
+                    .of_kind(&kind.group, &kind.version, &kind.kind)
                     .expect("only types with a schema take such patches");
                 merge_strategically(object, patch.clone(), schema).map_err(|error| refused(&error))
             }
@@ -116,11 +135,12 @@ impl Change {
     fn receive(
         &self,
         call: &Call<'_>,
+        kind: &GroupVersionKind,
         shown: &Value,
         body: &[u8],
         validation: FieldValidation,
     ) -> Result<Received, Status> {
-        let patched = self.apply(call, shown.clone())?;
+        let patched = self.apply(kind, shown.clone())?;
         let text = patched.to_string();
         let made = match self {
             Self::Strategic(patch) => print(patch),
@@ -137,8 +157,8 @@ impl Change {
             FieldValidation::Warn
         };
         let mut received = call
-            .read(text.as_bytes(), reading)
-            .map_err(|why| invalid(&self.misfit(call, &patched).unwrap_or(why)))?;
+            .read_as(kind, text.as_bytes(), reading)
+            .map_err(|why| invalid(&self.misfit(kind, &patched).unwrap_or(why)))?;
         if !is_silent {
             // What is there twice in the patch itself comes first.
             let twice = duplicate_fields(body).unwrap_or_default();
@@ -153,12 +173,11 @@ impl Change {
     }
 
     /// What does not fit in an object that was never a text.
-    fn misfit(&self, call: &Call<'_>, patched: &Value) -> Option<String> {
-        let resource = &*call.resource;
+    fn misfit(&self, kind: &GroupVersionKind, patched: &Value) -> Option<String> {
         let Self::Strategic(_) = self else {
             return None;
         };
-        let id = type_of_kind(&resource.group, &resource.version, &resource.kind)?;
+        let id = type_of_kind(&kind.group, &kind.version, &kind.kind)?;
         restore_error(types(), id, patched)
     }
 }

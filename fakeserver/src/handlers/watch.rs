@@ -14,7 +14,7 @@ use crate::{
     faults::RequestFacts,
     registry::Lookup,
     request::ListOptions,
-    response::{Encoding, Shape, error_frame, streamed_json},
+    response::{Encoding, Shape},
     server::{Core, Server},
     status::Status,
     storage::{GroupResource, TooOld, View},
@@ -31,7 +31,7 @@ pub(super) async fn watch(
     options: &ListOptions,
     ignores_watch_list: bool,
 ) -> Result<Response, Status> {
-    let encoding = call.encoding(Shape::Object)?;
+    let encoding = call.encoding(Shape::Watch)?;
     let selection = Arc::new(call.selection(options)?);
     let version = Version::parse(&options.resource_version)
         .map_err(|error| Status::unclassified(error.to_string()))?;
@@ -44,7 +44,7 @@ pub(super) async fn watch(
         request,
         resource: call.group_resource(),
         selection,
-        encoding,
+        encoding: encoding.clone(),
         from,
         bookmarks: options.allow_bookmarks,
         timeout: options.timeout,
@@ -52,9 +52,9 @@ pub(super) async fn watch(
     // What depends on the version is told inside the stream.
     let body = match query.open(call.server).await {
         Ok(body) => body,
-        Err(status) => Body::from(error_frame(&status)),
+        Err(status) => Body::from(encoding.error_frame(&status)),
     };
-    Ok(streamed_json(body))
+    Ok(call.delivery(&encoding).stream(body))
 }
 
 /// What a watch is to show.

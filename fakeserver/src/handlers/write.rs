@@ -10,10 +10,14 @@ use super::Call;
 use crate::{
     custom_resources::definition_errors,
     managed_fields::{self, Manager, described},
-    request::{FieldValidation, WriteOptions, object_json, parse_object},
-    response::{Encoding, json},
+    protobuf::encode_object,
+    request::{
+        FieldValidation, WriteOptions, is_protobuf, object_json, parse_object, parse_protobuf,
+    },
+    resource::GroupVersionKind,
+    response::{Encoding, Format},
     schema::{self, StrictError},
-    status::{FieldError, Status},
+    status::{FieldError, Status, Success},
     storage::{ObjectKey, StoredObject, Transaction},
     strategy::Strategy,
 };
@@ -62,30 +66,48 @@ impl Call<'_> {
         bytes: &[u8],
         validation: FieldValidation,
     ) -> Result<Received, Status> {
+        self.receive_as(&self.resource.group_version_kind(), bytes, validation)
+    }
+
+    /// Reads the body of a request as an object of another kind than the resource's.
+    pub(super) fn receive_as(
+        &self,
+        wanted: &GroupVersionKind,
+        bytes: &[u8],
+        validation: FieldValidation,
+    ) -> Result<Received, Status> {
+        if is_protobuf(self.headers) {
+            // What is unknown is not there, and nothing is twice: there is nothing to warn of.
+            return Ok(Received {
+                object: parse_protobuf(bytes, wanted)?,
+                warnings: Vec::new(),
+            });
+        }
         let bytes = &*object_json(self.headers, bytes)?;
-        let resource = &*self.resource;
-        parse_object(bytes, resource)?;
-        self.read(bytes, validation).map_err(|why| {
+        parse_object(bytes, wanted)?;
+        self.read_as(wanted, bytes, validation).map_err(|why| {
             Status::bad_request(format!(
                 "{kind} in version {:?} cannot be handled as a {kind}: {why}",
-                &*resource.version,
-                kind = resource.kind,
+                &*wanted.version,
+                kind = wanted.kind,
             ))
         })
     }
 
-    /// Reads `bytes` into the form in which objects of this type are held, or tells why they cannot be.
-    pub(super) fn read(
+    /// Reads `bytes` into the form in which objects of a kind are held, or tells why they cannot be.
+    pub(super) fn read_as(
         &self,
+        wanted: &GroupVersionKind,
         bytes: &[u8],
         validation: FieldValidation,
     ) -> Result<Received, String> {
-        let resource = &*self.resource;
-        let parsed = parse_object(bytes, resource).map_err(|status| status.message)?;
-        let decoded = if let Some(custom) = &resource.custom {
+        let parsed = parse_object(bytes, wanted).map_err(|status| status.message)?;
+        let custom = self.resource.custom.as_ref();
+        let custom = custom.filter(|_| wanted.kind == self.resource.kind);
+        let decoded = if let Some(custom) = custom {
             custom.read(parsed, bytes)?
         } else {
-            let id = schema::type_of_kind(&resource.group, &resource.version, &resource.kind);
+            let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
             let Some(id) = id else {
                 return Ok(Received {
                     object: parsed,
@@ -95,8 +117,8 @@ impl Call<'_> {
             schema::decode(id, bytes).map_err(|error| error.to_string())?
         };
         let mut object = decoded.value;
-        object["kind"] = resource.kind.to_string().into();
-        object["apiVersion"] = resource.api_version().into();
+        object["kind"] = wanted.kind.to_string().into();
+        object["apiVersion"] = wanted.api_version().into();
         let strict = match validation {
             FieldValidation::Ignore => Vec::new(),
             _ => decoded.strict,
@@ -156,7 +178,11 @@ impl Call<'_> {
             subresource: self.subresource(),
         };
         let described = described(&api_version, &self.resource.kind);
-        let now = self.server.core.clock.now_text();
+        // A scale is no object that could remember when it was written.
+        let now = match self.subresource() {
+            "scale" => String::new(),
+            _ => self.server.core.clock.now_text(),
+        };
         managed_fields::record_update(old, new, described, &manager, &now);
     }
 
@@ -202,6 +228,23 @@ impl Call<'_> {
         }
     }
 
+    /// The answer to a request that leaves no object.
+    pub(super) fn succeed(
+        &self,
+        code: StatusCode,
+        encoding: &Encoding,
+        success: &Success,
+    ) -> Response {
+        let mut body = success.to_json();
+        if encoding.format() == Format::Protobuf {
+            let status: Value = serde_json::from_slice(&body).expect("it was written as JSON");
+            body = encode_object(&status)
+                .expect("a status has a message")
+                .into();
+        }
+        self.delivery(encoding).whole(code, body)
+    }
+
     /// The answer to a write that went well.
     pub(super) fn answer(
         &self,
@@ -214,8 +257,7 @@ impl Call<'_> {
             Outcome::Stored(object) => encoding.object(object),
             Outcome::Shown(object) => encoding.value(object),
         };
-        let mut response = json(body, self.is_pretty());
-        *response.status_mut() = code;
+        let mut response = self.delivery(encoding).whole(code, body);
         for warning in warnings {
             let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
             if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {

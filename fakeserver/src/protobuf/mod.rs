@@ -13,6 +13,7 @@ mod forms;
 mod decode;
 mod encode;
 mod envelope;
+mod list;
 
 #[cfg(test)]
 mod tests;
@@ -23,4 +24,5 @@ pub use self::{
         encode_watch_frame, peek_kind,
     },
     error::ProtobufError,
+    list::encode_list,
 };

@@ -9,7 +9,12 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::Value;
 
 use super::json_syntax::syntax_error;
-use crate::{resource::ResourceType, schema::schemas, status::Status};
+use crate::{
+    protobuf::{decode_object, peek_kind},
+    resource::GroupVersionKind,
+    schema::{self, TypeMeta, cannot_be_handled_as, schemas},
+    status::Status,
+};
 
 /// The largest body that the API takes.
 pub(crate) const BODY_MAX_BYTES: usize = 3 * 1024 * 1024;
@@ -62,12 +67,12 @@ pub(crate) fn object_json<'a>(
     }
 }
 
-/// Parses an object of `resource`'s kind, or of `kind` where that is another one.
+/// Parses an object of the kind `wanted`.
 ///
 /// `apiVersion` and `kind` may be missing, and are then the expected ones; a wrong one is an error.
-pub(crate) fn parse_object(bytes: &[u8], resource: &ResourceType) -> Result<Value, Status> {
-    let kind = &*resource.kind;
-    let mut object = match serde_json::from_slice::<Value>(bytes) {
+pub(crate) fn parse_object(bytes: &[u8], wanted: &GroupVersionKind) -> Result<Value, Status> {
+    let kind = &*wanted.kind;
+    let object = match serde_json::from_slice::<Value>(bytes) {
         Ok(object @ Value::Object(_)) => object,
         Ok(other) => return Err(unrecognized(kind, &not_an_object(&other), bytes)),
         Err(error) => {
@@ -75,7 +80,39 @@ pub(crate) fn parse_object(bytes: &[u8], resource: &ResourceType) -> Result<Valu
             return Err(unrecognized(kind, &error, bytes));
         }
     };
-    let api_version = resource.api_version();
+    check_kind(object, wanted)
+}
+
+/// Whether a body is protobuf.
+pub(crate) fn is_protobuf(headers: &HeaderMap) -> bool {
+    media_type(headers) == "application/vnd.kubernetes.protobuf"
+}
+
+/// Reads an object of the kind `wanted` from protobuf.
+pub(crate) fn parse_protobuf(bytes: &[u8], wanted: &GroupVersionKind) -> Result<Value, Status> {
+    let default = TypeMeta {
+        kind: wanted.kind.to_string(),
+        api_version: wanted.api_version(),
+    };
+    let object = decode_object(bytes, Some(&default)).map_err(|error| {
+        let said = peek_kind(bytes).ok().filter(|said| !said.kind.is_empty());
+        Status::bad_request(match said {
+            Some(said) => cannot_be_handled_as(
+                &said.kind,
+                last_segment(&said.api_version),
+                &wanted.kind,
+                error,
+            ),
+            None => schema::unrecognized(&wanted.kind, error, bytes),
+        })
+    })?;
+    check_kind(object, wanted)
+}
+
+/// Refuses an object of another kind than `wanted`, and names the kind of one that does not say.
+fn check_kind(mut object: Value, wanted: &GroupVersionKind) -> Result<Value, Status> {
+    let kind = &*wanted.kind;
+    let api_version = wanted.api_version();
     let found_version = text_field(&object, "apiVersion", kind, &api_version)?;
     let found_kind = text_field(&object, "kind", kind, &api_version)?;
     if found_kind != kind {
@@ -84,7 +121,7 @@ pub(crate) fn parse_object(bytes: &[u8], resource: &ResourceType) -> Result<Valu
              ({}.{kind}): unknown conversion",
             last_segment(&found_version),
             go_package(&found_version),
-            internal_package(&resource.group),
+            internal_package(&wanted.group),
         )));
     }
     if found_version != api_version {
@@ -128,6 +165,24 @@ pub(crate) fn parse_delete_options(
     if bytes.is_empty() {
         return Ok(None);
     }
+    if is_protobuf(headers) {
+        let default = TypeMeta {
+            kind: KIND.to_owned(),
+            api_version: "v1".to_owned(),
+        };
+        return match decode_object(bytes, Some(&default)) {
+            // Its version is any that has the kind.
+            Ok(options) if matches!(options["kind"].as_str(), None | Some(KIND)) => {
+                Ok(Some(options))
+            }
+            Ok(_) => Err(Status::bad_request(format!(
+                "decoded object cannot be converted to {KIND}"
+            ))),
+            Err(error) => Err(Status::bad_request(schema::unrecognized(
+                KIND, error, bytes,
+            ))),
+        };
+    }
     let bytes = &*object_json(headers, bytes)?;
     match serde_json::from_slice::<Value>(bytes) {
         Ok(options @ Value::Object(_)) => match options["kind"].as_str() {
@@ -147,15 +202,13 @@ pub(crate) fn parse_delete_options(
 /// The type of a patch, if it is one that a patch of `resource` may have.
 pub(crate) fn patch_type(
     headers: &HeaderMap,
-    resource: &ResourceType,
+    kind: &GroupVersionKind,
 ) -> Result<PatchType, Status> {
     match media_type(headers) {
         "application/json-patch+json" => Ok(PatchType::Json),
         "application/merge-patch+json" => Ok(PatchType::Merge),
         // Only Go types say how their lists merge.
-        "application/strategic-merge-patch+json" if is_built_in(resource) => {
-            Ok(PatchType::Strategic)
-        }
+        "application/strategic-merge-patch+json" if is_built_in(kind) => Ok(PatchType::Strategic),
         "application/strategic-merge-patch+json" => Err(Status::unsupported_media_type(
             "the body of the request was in an unknown format - accepted media types include: \
              application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
@@ -166,9 +219,9 @@ pub(crate) fn patch_type(
     }
 }
 
-fn is_built_in(resource: &ResourceType) -> bool {
+fn is_built_in(kind: &GroupVersionKind) -> bool {
     schemas()
-        .of_kind(&resource.group, &resource.version, &resource.kind)
+        .of_kind(&kind.group, &kind.version, &kind.kind)
         .is_some()
 }
 

@@ -10,8 +10,8 @@ mod tests;
 
 pub(crate) use self::{
     body::{
-        BODY_MAX_BYTES, PatchType, object_json, parse_delete_options, parse_json, parse_object,
-        parse_patch, patch_type, read_body,
+        BODY_MAX_BYTES, PatchType, is_protobuf, object_json, parse_delete_options, parse_json,
+        parse_object, parse_patch, parse_protobuf, patch_type, read_body,
     },
     options::{
         DeleteOptions, FieldValidation, ListOptions, Preconditions, Propagation, WriteOptions,

@@ -219,7 +219,7 @@ proptest! {
             crate::registry::Lookup::Found(pods) => pods,
             other => panic!("{other:?}"),
         };
-        let _ = super::parse_object(&body, &pods);
+        let _ = super::parse_object(&body, &pods.group_version_kind());
         let _ = super::parse_patch(&body);
     }
 }

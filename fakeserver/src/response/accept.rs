@@ -2,25 +2,103 @@
 
 use http::{HeaderMap, header};
 
-use super::Representation;
+use super::Format;
 use crate::status::Status;
 
 /// What is asked for; a representation of one of these is not one of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// One object, or a watch.
+    /// One object.
     Object,
     /// A collection.
     List,
+    /// A stream of events.
+    Watch,
 }
 
-const NONE_KNOWN: &str = "406: Not Acceptable\n\nAvailable representations: application/json, \
-     application/yaml, application/vnd.kubernetes.protobuf";
-const NONE_ACCEPTED: &str = "only the following media types are accepted: application/json, \
-     application/yaml, application/vnd.kubernetes.protobuf";
+/// As what objects are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum View {
+    /// As themselves.
+    Object,
+    /// As `PartialObjectMetadata`.
+    Metadata,
+    /// As rows of a `Table`.
+    Table,
+}
 
-/// The first representation that `headers` accept and the server has.
-pub(crate) fn negotiate(headers: &HeaderMap, shape: Shape) -> Result<Representation, Status> {
+/// What was agreed on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Accepted {
+    pub(crate) format: Format,
+    pub(crate) view: View,
+}
+
+/// What every collection and object can be had as.
+const KNOWN: &str = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+/// What a stream of events can be had as.
+const STREAMS: &str =
+    "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+
+/// The first representation that `headers` accept and the server has; protobuf only of what `has_protobuf`.
+pub(crate) fn negotiate(
+    headers: &HeaderMap,
+    shape: Shape,
+    has_protobuf: bool,
+) -> Result<Accepted, Status> {
+    let ranges = media_ranges(headers);
+    if ranges.is_empty() {
+        return Ok(Accepted::default());
+    }
+    let mut is_known = false;
+    for range in &ranges {
+        let Some(format) = range.format() else {
+            continue;
+        };
+        is_known = true;
+        let is_served = match format {
+            Format::Json => true,
+            Format::Yaml => shape != Shape::Watch,
+            Format::Protobuf => has_protobuf,
+        };
+        if !is_served {
+            continue;
+        }
+        if let Some(view) = range.view(shape, format) {
+            return Ok(Accepted { format, view });
+        }
+    }
+    Err(Status::not_acceptable(match (is_known, shape) {
+        (true, Shape::Watch) => format!("only the following media types are accepted: {STREAMS}"),
+        (true, _) => format!("only the following media types are accepted: {KNOWN}"),
+        // One route answers lists and watches.
+        (false, Shape::List | Shape::Watch) => {
+            format!("406: Not Acceptable\n\nAvailable representations: {KNOWN}, {STREAMS}")
+        }
+        (false, Shape::Object) => {
+            format!("406: Not Acceptable\n\nAvailable representations: {KNOWN}")
+        }
+    }))
+}
+
+/// How a failure is written: as the client likes objects best, or as JSON.
+pub(crate) fn negotiate_failure(headers: &HeaderMap) -> Format {
+    media_ranges(headers)
+        .iter()
+        .find_map(MediaRange::format)
+        .unwrap_or(Format::Json)
+}
+
+/// Whether the `Accept` header asks for an answer that people can read.
+pub(crate) fn accepts_pretty(headers: &HeaderMap) -> bool {
+    let first = media_ranges(headers)
+        .into_iter()
+        .find(|range| range.format().is_some());
+    first.is_some_and(|range| range.is_pretty)
+}
+
+/// What is accepted, the best first; equal ones in their order.
+fn media_ranges(headers: &HeaderMap) -> Vec<MediaRange<'_>> {
     let mut ranges: Vec<MediaRange<'_>> = headers
         .get_all(header::ACCEPT)
         .iter()
@@ -29,19 +107,8 @@ pub(crate) fn negotiate(headers: &HeaderMap, shape: Shape) -> Result<Representat
         .filter(|range| !range.trim().is_empty())
         .map(MediaRange::parse)
         .collect();
-    if ranges.is_empty() {
-        return Ok(Representation::Object);
-    }
-    // Stable: what is wanted equally goes by order.
     ranges.sort_by_key(|range| std::cmp::Reverse(range.quality));
-    let mut refusal = NONE_KNOWN;
-    for range in ranges.iter().filter(|range| range.is_json()) {
-        match range.representation(shape) {
-            Some(representation) => return Ok(representation),
-            None => refusal = NONE_ACCEPTED,
-        }
-    }
-    Err(Status::not_acceptable(refusal))
+    ranges
 }
 
 /// One of the alternatives in an `Accept` header.
@@ -51,8 +118,20 @@ struct MediaRange<'a> {
     convert_to: Option<&'a str>,
     group: Option<&'a str>,
     version: Option<&'a str>,
+    is_pretty: bool,
     /// In thousandths.
     quality: u32,
+}
+
+// === impl Accepted ===
+
+impl Default for Accepted {
+    fn default() -> Self {
+        Self {
+            format: Format::Json,
+            view: View::Object,
+        }
+    }
 }
 
 // === impl MediaRange ===
@@ -65,6 +144,7 @@ impl<'a> MediaRange<'a> {
             convert_to: None,
             group: None,
             version: None,
+            is_pretty: false,
             quality: 1_000,
         };
         for (name, value) in parts.filter_map(|part| part.split_once('=')) {
@@ -72,6 +152,7 @@ impl<'a> MediaRange<'a> {
                 "as" => range.convert_to = Some(value),
                 "g" => range.group = Some(value),
                 "v" => range.version = Some(value),
+                "pretty" => range.is_pretty = value == "1",
                 "q" => range.quality = parse_quality(value),
                 _ => {}
             }
@@ -79,21 +160,29 @@ impl<'a> MediaRange<'a> {
         range
     }
 
-    fn is_json(&self) -> bool {
-        self.quality > 0 && matches!(self.media_type, "application/json" | "*/*")
+    fn format(&self) -> Option<Format> {
+        match self.media_type {
+            _ if self.quality == 0 => None,
+            "application/json" | "*/*" => Some(Format::Json),
+            "application/yaml" => Some(Format::Yaml),
+            "application/vnd.kubernetes.protobuf" => Some(Format::Protobuf),
+            _ => None,
+        }
     }
 
-    fn representation(&self, shape: Shape) -> Option<Representation> {
+    fn view(&self, shape: Shape, format: Format) -> Option<View> {
         let Some(kind) = self.convert_to else {
-            return Some(Representation::Object);
+            return Some(View::Object);
         };
-        let expected = match shape {
-            Shape::Object => "PartialObjectMetadata",
-            Shape::List => "PartialObjectMetadataList",
-        };
-        let is_known =
-            kind == expected && self.group == Some("meta.k8s.io") && self.version == Some("v1");
-        is_known.then_some(Representation::Metadata)
+        if self.group != Some("meta.k8s.io") || self.version != Some("v1") {
+            return None;
+        }
+        match (kind, shape) {
+            ("Table", _) if format != Format::Protobuf => Some(View::Table),
+            ("PartialObjectMetadata", Shape::Object | Shape::Watch)
+            | ("PartialObjectMetadataList", Shape::List) => Some(View::Metadata),
+            _ => None,
+        }
     }
 }
 

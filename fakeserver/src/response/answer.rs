@@ -1,38 +1,142 @@
 //! Bodies become answers.
 
+use std::convert::Infallible;
+
 use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
-use bytes::{BufMut, Bytes, BytesMut};
-use http::{HeaderValue, StatusCode, header};
+use bytes::{Bytes, BytesMut};
+use futures::stream;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use serde_json::Value;
 
-use super::pretty;
-use crate::{faults::Answer, status::Status};
+use super::{
+    Format,
+    accept::negotiate_failure,
+    gzip::{COMPRESSED_OVER_BYTES, compress, compressed, takes_gzip},
+    is_pretty, pretty,
+};
+use crate::{faults::Answer, protobuf, request::Query, status::Status};
 
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// How an answer goes out.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Delivery {
+    format: Format,
+    is_pretty: bool,
+    takes_gzip: bool,
+}
 
-/// 200 with a body that is there already.
-pub(crate) fn json(body: Bytes, is_pretty: bool) -> Response {
-    let body = if is_pretty {
-        pretty(&body).into()
-    } else {
-        body
+/// The answer of a failure, in the form that the client prefers.
+pub(crate) fn refusal(headers: &HeaderMap, status: Status) -> Response {
+    let body = match negotiate_failure(headers) {
+        Format::Json => return status.into_response(),
+        Format::Yaml => (Format::Yaml, yaml(&status.to_json())),
+        Format::Protobuf => (Format::Protobuf, status_protobuf(&status).into()),
     };
-    ([(header::CONTENT_TYPE, JSON)], body).into_response()
+    let (format, body): (Format, Bytes) = body;
+    let mut response = status.into_response();
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, format.content_type());
+    *response.body_mut() = Body::from(body);
+    response
 }
 
-/// 200 with a body that is still being made.
-pub(crate) fn streamed_json(body: Body) -> Response {
-    ([(header::CONTENT_TYPE, JSON)], body).into_response()
+/// A failure as protobuf.
+pub(super) fn status_protobuf(status: &Status) -> Vec<u8> {
+    let status: Value =
+        serde_json::from_slice(&status.to_json()).expect("a status is serialized as JSON");
+    protobuf::encode_object(&status).expect("a status has a message")
 }
 
-/// The frame that tells a watch what is wrong.
-pub(crate) fn error_frame(status: &Status) -> Bytes {
-    let mut frame = BytesMut::from(&br#"{"type":"ERROR","object":"#[..]);
-    frame.put_slice(&status.to_json());
-    frame.put_slice(b"}\n");
-    frame.freeze()
+// === impl Delivery ===
+
+impl Delivery {
+    pub(crate) fn new(format: Format, query: &Query, headers: &HeaderMap) -> Self {
+        Self {
+            format,
+            is_pretty: is_pretty(query, headers),
+            takes_gzip: takes_gzip(headers),
+        }
+    }
+
+    /// An answer with a body that is there already: protobuf, or JSON.
+    pub(crate) fn whole(self, code: StatusCode, body: Bytes) -> Response {
+        let body = match self.format {
+            Format::Json if self.is_pretty => pretty(&body).into(),
+            Format::Json | Format::Protobuf => body,
+            Format::Yaml => yaml(&body),
+        };
+        let is_compressed = self.takes_gzip && body.len() > COMPRESSED_OVER_BYTES;
+        let body = if is_compressed {
+            Body::from(compress(&body))
+        } else {
+            Body::from(body)
+        };
+        self.response(code, body, is_compressed)
+    }
+
+    /// An answer whose body is made piece by piece, while it is sent.
+    pub(crate) fn pieces(
+        self,
+        mut pieces: impl Iterator<Item = Bytes> + Send + 'static,
+    ) -> Response {
+        if self.format == Format::Yaml || (self.format == Format::Json && self.is_pretty) {
+            let whole = pieces.fold(BytesMut::new(), |mut whole, piece| {
+                whole.extend_from_slice(&piece);
+                whole
+            });
+            return self.whole(StatusCode::OK, whole.freeze());
+        }
+        if !self.takes_gzip {
+            return self.response(StatusCode::OK, streamed(pieces), false);
+        }
+        // Whether it is long enough is known when that much of it is there.
+        let mut beginning = Vec::new();
+        let mut length = 0;
+        while length <= COMPRESSED_OVER_BYTES {
+            let Some(piece) = pieces.next() else {
+                return self.response(StatusCode::OK, streamed(beginning.into_iter()), false);
+            };
+            length += piece.len();
+            beginning.push(piece);
+        }
+        let body = streamed(compressed(beginning.into_iter().chain(pieces)));
+        self.response(StatusCode::OK, body, true)
+    }
+
+    /// A stream of events.
+    pub(crate) fn stream(self, body: Body) -> Response {
+        (
+            [(header::CONTENT_TYPE, self.format.stream_content_type())],
+            body,
+        )
+            .into_response()
+    }
+
+    fn response(self, code: StatusCode, body: Body, is_compressed: bool) -> Response {
+        let content_type = [(header::CONTENT_TYPE, self.format.content_type())];
+        let mut response = (code, content_type, body).into_response();
+        if is_compressed {
+            let headers = response.headers_mut();
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        }
+        response
+    }
+}
+
+fn streamed(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body {
+    Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)))
+}
+
+/// JSON written anew, with its members in the order of their names.
+fn yaml(json: &[u8]) -> Bytes {
+    let value: Value = serde_json::from_slice(json).expect("it was written as JSON");
+    serde_saphyr::to_string(&value)
+        .expect("values of JSON are values of YAML")
+        .into()
 }
 
 impl IntoResponse for Answer {

@@ -1,14 +1,21 @@
-//! How stored objects are shown to one client: under which kind, and how much of them.
+//! How stored objects are shown to one client: under which kind, how much of them, and in which format.
+//!
+//! As JSON, an object is a head and the bytes of the store. Everything else is made from its value.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::{Map, Value};
 
-use super::bookmark;
+use super::{Format, TableView, answer::status_protobuf, bookmark};
 use crate::{
+    protobuf,
     revision::Revision,
+    schema::TypeMeta,
+    status::Status,
     storage::{Change, StoredObject},
     watch_cache::EventKind,
 };
+
+pub(super) const METADATA_KIND: (&str, &str) = ("PartialObjectMetadata", "meta.k8s.io/v1");
 
 /// How much of an object is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,11 +27,14 @@ pub(crate) enum Representation {
 }
 
 /// A representation of one version of one resource.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Encoding {
-    kind: String,
-    api_version: String,
-    representation: Representation,
+    pub(super) kind: String,
+    pub(super) api_version: String,
+    pub(super) representation: Representation,
+    format: Format,
+    /// Objects are rows.
+    pub(super) table: Option<TableView>,
     /// What distinguishes its frames from those of other encodings, behind a place for the event's kind.
     frame_key: Box<[u8]>,
     /// Whether items of a list say what they are, as those of custom resources do.
@@ -36,24 +46,43 @@ pub(crate) struct Encoding {
 // === impl Encoding ===
 
 impl Encoding {
-    /// Shows objects of `kind` in `api_version` (`v1`, `apps/v1`).
+    /// Shows objects of `kind` in `api_version` (`v1`, `apps/v1`) as JSON.
     pub(crate) fn new(kind: &str, api_version: &str, representation: Representation) -> Self {
         let shown = match representation {
             Representation::Object => (kind, api_version),
-            Representation::Metadata => ("PartialObjectMetadata", "meta.k8s.io/v1"),
+            Representation::Metadata => METADATA_KIND,
         };
-        let mut frame_key = vec![0, representation as u8];
+        let mut frame_key = vec![0, representation as u8, Format::Json as u8];
         frame_key.extend_from_slice(api_version.as_bytes());
         Self {
             kind: kind.to_owned(),
             api_version: api_version.to_owned(),
             representation,
+            format: Format::Json,
+            table: None,
             has_whole_items: representation == Representation::Metadata,
             frame_key: frame_key.into(),
             object_head: format!(r#"{{"kind":"{}","apiVersion":"{}","#, shown.0, shown.1)
                 .into_bytes()
                 .into(),
         }
+    }
+
+    /// Writes them in another format. YAML is made of the JSON when it goes out.
+    pub(crate) fn in_format(mut self, format: Format) -> Self {
+        self.format = format;
+        self.frame_key[2] = format as u8;
+        self
+    }
+
+    /// Shows them as rows. There is no protobuf of tables.
+    pub(crate) fn as_table(mut self, table: TableView) -> Self {
+        self.table = Some(table);
+        self
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.format
     }
 
     /// Shows the items of a list with what they are.
@@ -72,8 +101,11 @@ impl Encoding {
         &self.api_version
     }
 
-    /// `object` as the answer to a request, with the newline that ends it.
+    /// `object` as the answer to a request; JSON ends with a newline.
     pub(crate) fn object(&self, object: &StoredObject) -> Bytes {
+        if !self.is_plain() {
+            return self.made(&self.typed(object));
+        }
         let mut bytes = BytesMut::with_capacity(self.size(object));
         self.put_object(&mut bytes, object);
         bytes.put_u8(b'\n');
@@ -82,6 +114,9 @@ impl Encoding {
 
     /// An object that is not stored as it is shown: of a write that was only tried, or one that is gone.
     pub(crate) fn value(&self, object: &Value) -> Bytes {
+        if !self.is_plain() {
+            return self.made(&self.typed_value(object));
+        }
         let empty = Map::new();
         let members = object.as_object().unwrap_or(&empty);
         let mut bytes = BytesMut::from(&*self.object_head);
@@ -98,17 +133,20 @@ impl Encoding {
         bytes.freeze()
     }
 
-    /// The head of a list, up to its items.
+    /// The head of a list as JSON, up to its items.
     pub(super) fn list_head(&self, metadata: &str) -> String {
-        let (kind, api_version) = match self.representation {
-            Representation::Object => (format!("{}List", self.kind), self.api_version.as_str()),
-            Representation::Metadata => ("PartialObjectMetadataList".to_owned(), "meta.k8s.io/v1"),
-        };
+        if let Some(table) = &self.table {
+            return table.head(metadata);
+        }
+        let TypeMeta { kind, api_version } = self.list_kind();
         format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{metadata},"items":["#)
     }
 
     /// `object` as an item of a list: objects say there what they are only if it is not what the list says.
     pub(super) fn put_item(&self, bytes: &mut BytesMut, object: &StoredObject) {
+        if let Some(table) = &self.table {
+            return table.put_row(bytes, &self.typed(object));
+        }
         if self.has_whole_items {
             self.put_object(bytes, object);
         } else {
@@ -116,16 +154,21 @@ impl Encoding {
         }
     }
 
-    /// The frame of a change. It is made on first use and shared by everybody who watches in this encoding.
+    /// The frame of a change. It is made on first use and shared by everybody who watches in this encoding, unless it
+    /// tells how old something is.
     pub(crate) fn event(&self, kind: EventKind, change: &Change) -> Bytes {
-        let mut key = self.frame_key.clone();
-        key[0] = kind as u8;
-        change.frame(&key, || match (kind, change.before(), change.after()) {
+        let frame = || match (kind, change.before(), change.after()) {
             (EventKind::Added, _, Some(object)) => self.frame("ADDED", object),
             (EventKind::Modified, _, Some(object)) => self.frame("MODIFIED", object),
             (_, Some(before), _) => self.deleted(before, Revision::new(change.revision())),
             (_, None, _) => unreachable!("only what was there can leave"),
-        })
+        };
+        if self.table.is_some() {
+            return frame();
+        }
+        let mut key = self.frame_key.clone();
+        key[0] = kind as u8;
+        change.frame(&key, frame)
     }
 
     /// The frame of an object that was there before the watch began.
@@ -145,14 +188,58 @@ impl Encoding {
             Representation::Metadata => "",
         };
         let head = String::from_utf8_lossy(&self.object_head);
-        format!(
-            r#"{{"type":"BOOKMARK","object":{head}"metadata":{{"resourceVersion":"{revision}"{annotations}}}{rest}}}}}{}"#,
-            '\n'
-        )
-        .into()
+        let object =
+            format!(r#"{head}"metadata":{{"resourceVersion":"{revision}"{annotations}}}{rest}}}"#);
+        if self.is_plain() {
+            return format!("{{\"type\":\"BOOKMARK\",\"object\":{object}}}\n").into();
+        }
+        let object: Value = serde_json::from_str(&object).expect("it was written as JSON");
+        self.made_frame("BOOKMARK", &object)
+    }
+
+    /// The frame that tells a watch what is wrong.
+    pub(crate) fn error_frame(&self, status: &Status) -> Bytes {
+        if self.format == Format::Protobuf {
+            return protobuf::encode_watch_frame("ERROR", &status_protobuf(status)).into();
+        }
+        let mut frame = BytesMut::new();
+        put_frame_head(&mut frame, "ERROR");
+        frame.put_slice(&status.to_json());
+        frame.put_slice(b"}\n");
+        frame.freeze()
+    }
+
+    /// A frame that was made up as JSON, as this encoding has it. What is no frame stays as it is.
+    pub(crate) fn adopt(&self, frame: Bytes) -> Bytes {
+        if self.format != Format::Protobuf {
+            return frame;
+        }
+        let Ok(event) = serde_json::from_slice::<Value>(&frame) else {
+            return frame;
+        };
+        let kind = event["type"].as_str().unwrap_or_default();
+        match protobuf::encode_object(&event["object"]) {
+            Ok(object) => protobuf::encode_watch_frame(kind, &object).into(),
+            Err(_) => frame,
+        }
+    }
+
+    /// The first frame of a stream was sent: what only that one has is left out from now on.
+    pub(crate) fn first_was_sent(&mut self) {
+        if let Some(table) = &mut self.table {
+            table.omit_columns();
+        }
+    }
+
+    /// Whether the bytes of the store are shown as they are.
+    fn is_plain(&self) -> bool {
+        self.table.is_none() && self.format != Format::Protobuf
     }
 
     fn frame(&self, kind: &str, object: &StoredObject) -> Bytes {
+        if !self.is_plain() {
+            return self.made_frame(kind, &self.typed(object));
+        }
         let mut bytes = BytesMut::with_capacity(self.size(object));
         put_frame_head(&mut bytes, kind);
         self.put_object(&mut bytes, object);
@@ -162,10 +249,15 @@ impl Encoding {
 
     /// The last state of an object, under the version of its end.
     fn deleted(&self, object: &StoredObject, revision: Revision) -> Bytes {
+        let revision = revision.to_string();
+        if !self.is_plain() {
+            let mut object = self.typed(object);
+            object["metadata"]["resourceVersion"] = revision.into();
+            return self.made_frame("DELETED", &object);
+        }
         let mut bytes = BytesMut::with_capacity(self.size(object));
         put_frame_head(&mut bytes, "DELETED");
         bytes.put_slice(&self.object_head);
-        let revision = revision.to_string();
         match self.representation {
             Representation::Object => {
                 let (head, _, tail) = object.around_version();
@@ -215,7 +307,7 @@ fn put_member(bytes: &mut BytesMut, name: &str, value: &Value) {
     bytes.put_slice(value.to_string().as_bytes());
 }
 
-fn put_frame_head(bytes: &mut BytesMut, kind: &str) {
+pub(super) fn put_frame_head(bytes: &mut BytesMut, kind: &str) {
     bytes.put_slice(b"{\"type\":\"");
     bytes.put_slice(kind.as_bytes());
     bytes.put_slice(b"\",\"object\":");

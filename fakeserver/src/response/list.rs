@@ -1,13 +1,11 @@
-//! A list, sent in pieces: it is never one string in memory.
+//! A list, sent in pieces: as JSON it is never one string in memory.
 
-use std::{convert::Infallible, sync::Arc};
+use std::sync::Arc;
 
-use axum::body::Body;
 use bytes::{BufMut, Bytes, BytesMut};
-use futures::stream;
 use serde::Serialize;
 
-use super::Encoding;
+use super::{Encoding, Format};
 use crate::storage::StoredObject;
 
 /// A piece of a list is sent when it has become this large.
@@ -24,8 +22,8 @@ pub(crate) struct ListMeta {
     pub(crate) remaining_item_count: Option<usize>,
 }
 
-/// What is left of a list to be sent.
-struct Pieces {
+/// What is left of a list to be sent as JSON.
+struct JsonPieces {
     encoding: Encoding,
     /// The head of the list, until it is sent.
     head: Option<String>,
@@ -35,23 +33,27 @@ struct Pieces {
 }
 
 /// The list of `items`, encoded while it is read.
-pub(crate) fn list_body(
+///
+/// Protobuf says the length of a list before the list: it is encoded as a whole, one item after the other.
+pub(crate) fn list_pieces(
     encoding: Encoding,
     metadata: &ListMeta,
     items: Vec<Arc<StoredObject>>,
-) -> Body {
+) -> Box<dyn Iterator<Item = Bytes> + Send> {
+    if encoding.format() == Format::Protobuf {
+        return Box::new(encoding.protobuf_list(metadata, items).into_iter());
+    }
     let metadata = serde_json::to_string(metadata).expect("strings and numbers serialize");
-    let pieces = Pieces {
+    Box::new(JsonPieces {
         head: Some(encoding.list_head(&metadata)),
         encoding,
         items: items.into_iter(),
         first: true,
         done: false,
-    };
-    Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)))
+    })
 }
 
-impl Iterator for Pieces {
+impl Iterator for JsonPieces {
     type Item = Bytes;
 
     fn next(&mut self) -> Option<Bytes> {

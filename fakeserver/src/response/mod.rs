@@ -1,18 +1,24 @@
 //! Objects, lists and frames become bytes: a head, the bytes of the store as they are, a tail.
 
+mod format;
 mod accept;
+mod table;
 mod encoding;
+mod made;
 mod bookmark;
 mod pretty;
 mod list;
+mod gzip;
 mod answer;
 
 pub(crate) use self::{
-    accept::{Shape, negotiate},
-    answer::{error_frame, json, streamed_json},
+    accept::{Shape, View, negotiate},
+    answer::{Delivery, refusal},
     encoding::{Encoding, Representation},
-    list::{ListMeta, list_body},
+    format::Format,
+    list::{ListMeta, list_pieces},
     pretty::{is_pretty, pretty},
+    table::{IncludeObject, TableView},
 };
 
 #[cfg(test)]

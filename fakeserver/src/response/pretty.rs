@@ -2,6 +2,7 @@
 
 use http::{HeaderMap, header};
 
+use super::accept::accepts_pretty;
 use crate::request::Query;
 
 /// The user agents of people, who like to read what they get.
@@ -10,6 +11,9 @@ const READERS: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
 /// Whether a request is answered for people to read.
 pub(crate) fn is_pretty(query: &Query, headers: &HeaderMap) -> bool {
     query.bool("pretty").unwrap_or_else(|| {
+        if accepts_pretty(headers) {
+            return true;
+        }
         let agent = headers.get(header::USER_AGENT);
         let agent = agent
             .and_then(|agent| agent.to_str().ok())

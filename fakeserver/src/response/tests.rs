@@ -1,5 +1,6 @@
 //! Heads, bodies and tails fit together.
 
+use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
 
 use super::*;
@@ -21,76 +22,128 @@ fn pretty_json_is_indented_by_two_and_otherwise_the_same() {
     assert_eq!(pretty(b"{\"a\":1}\n"), b"{\n  \"a\": 1\n}\n");
 }
 
-#[test]
-fn the_first_representation_that_is_accepted_and_known_is_taken() {
-    fn check(accept: &'static str, shape: Shape, expected: Result<Representation, &str>) {
-        let mut headers = HeaderMap::new();
-        if !accept.is_empty() {
-            headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
-        }
-        let found = negotiate(&headers, shape).map_err(|status| {
-            assert_eq!(status.code, 406);
-            status.message
-        });
-        match (found, expected) {
-            (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{accept}"),
-            (Err(found), Err(expected)) => {
-                assert!(found.starts_with(expected), "{accept}: {found}");
-            }
-            (found, _) => panic!("{accept}: {found:?}"),
-        }
+fn check(accept: &'static str, shape: Shape, expected: Result<(Format, View), &str>) {
+    let mut headers = HeaderMap::new();
+    if !accept.is_empty() {
+        headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
     }
-    use Representation::{Metadata, Object};
-    check("", Shape::Object, Ok(Object));
-    check(" ", Shape::List, Ok(Object));
-    check("*/*", Shape::List, Ok(Object));
-    check("text/html,*/*;q=0.8", Shape::Object, Ok(Object));
-    check("application/json", Shape::List, Ok(Object));
-    check(
-        "text/html, application/json;q=0.5",
-        Shape::Object,
-        Ok(Object),
-    );
-    check("application/xml", Shape::Object, Err("406: Not Acceptable"));
-    check("application/*", Shape::Object, Err("406: Not Acceptable"));
-    check(
-        "application/json;q=0",
-        Shape::Object,
-        Err("406: Not Acceptable"),
-    );
-    check(
-        "application/vnd.kubernetes.protobuf,application/json",
-        Shape::Object,
-        Ok(Object),
-    );
+    let found = negotiate(&headers, shape, true).map_err(|status| {
+        assert_eq!(status.code, 406);
+        status.message
+    });
+    match (found, expected) {
+        (Ok(found), Ok(expected)) => {
+            assert_eq!((found.format, found.view), expected, "{accept}");
+        }
+        (Err(found), Err(expected)) => {
+            assert!(found.starts_with(expected), "{accept}: {found}");
+        }
+        (found, _) => panic!("{accept}: {found:?}"),
+    }
+}
 
+const JSON: Result<(Format, View), &str> = Ok((Format::Json, View::Object));
+const PROTOBUF: Result<(Format, View), &str> = Ok((Format::Protobuf, View::Object));
+const UNKNOWN: Result<(Format, View), &str> = Err("406: Not Acceptable");
+const REFUSED: Result<(Format, View), &str> = Err("only the following media types are accepted");
+
+#[test]
+fn the_first_format_that_is_accepted_and_known_is_taken() {
+    check("", Shape::Object, JSON);
+    check(" ", Shape::List, JSON);
+    check("*/*", Shape::List, JSON);
+    check("text/html,*/*;q=0.8", Shape::Object, JSON);
+    check("application/json", Shape::List, JSON);
+    check("text/html, application/json;q=0.5", Shape::Object, JSON);
+    check("application/xml", Shape::Object, UNKNOWN);
+    check("application/*", Shape::Object, UNKNOWN);
+    check("application/cbor", Shape::List, UNKNOWN);
+    check("application/json;q=0", Shape::Object, UNKNOWN);
+    let yaml = Ok((Format::Yaml, View::Object));
+    check("application/yaml", Shape::Object, yaml);
+    check("application/yaml", Shape::List, yaml);
+    check("application/yaml", Shape::Watch, REFUSED);
+    check("application/yaml,application/json", Shape::Watch, JSON);
+    let typed = "application/vnd.kubernetes.protobuf,application/json";
+    check(typed, Shape::Object, PROTOBUF);
+    check(typed, Shape::Watch, PROTOBUF);
+    let preferring = "application/vnd.kubernetes.protobuf;q=0.2,application/json;q=0.3";
+    check(preferring, Shape::Object, JSON);
+
+    let mut headers = HeaderMap::new();
+    headers.insert(header::ACCEPT, HeaderValue::from_static(typed));
+    let custom = negotiate(&headers, Shape::Object, false).unwrap();
+    assert_eq!(
+        custom.format,
+        Format::Json,
+        "what has no protobuf goes as JSON"
+    );
+}
+
+#[test]
+fn the_first_view_that_there_is_of_it_is_taken() {
+    let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
     let metadata = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
     let list = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
-    check(metadata, Shape::Object, Ok(Metadata));
-    check(list, Shape::List, Ok(Metadata));
+    for shape in [Shape::Object, Shape::List, Shape::Watch] {
+        check(table, shape, Ok((Format::Json, View::Table)));
+    }
+    check(metadata, Shape::Object, Ok((Format::Json, View::Metadata)));
+    check(metadata, Shape::Watch, Ok((Format::Json, View::Metadata)));
+    check(list, Shape::List, Ok((Format::Json, View::Metadata)));
+    check(metadata, Shape::List, REFUSED);
     check(
-        metadata,
-        Shape::List,
-        Err("only the following media types are accepted"),
+        "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+        Shape::Object,
+        Ok((Format::Protobuf, View::Metadata)),
     );
     check(
-        "application/json;as=Table;v=v1;g=meta.k8s.io,application/json",
+        "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io",
         Shape::List,
-        Ok(Object),
+        REFUSED,
     );
     check(
-        "application/json;as=Table;v=v1;g=meta.k8s.io",
+        "application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json",
         Shape::List,
-        Err("only the"),
+        JSON,
     );
     check(
         "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v2",
         Shape::Object,
-        Err("only the"),
+        REFUSED,
     );
     check(
         "application/json;q=0.2,application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1;q=0.9",
         Shape::Object,
-        Ok(Metadata),
+        Ok((Format::Json, View::Metadata)),
     );
+}
+
+#[test]
+fn what_is_compressed_in_pieces_is_the_same_as_in_one() {
+    use std::io::Read;
+
+    let pieces: Vec<Bytes> = (0..100_u8).map(|at| Bytes::from(vec![at; 3_000])).collect();
+    let whole: Vec<u8> = pieces.iter().flatten().copied().collect();
+    let sent: Vec<u8> = gzip::compressed(pieces.into_iter()).flatten().collect();
+    let mut read = Vec::new();
+    flate2::read::GzDecoder::new(sent.as_slice())
+        .read_to_end(&mut read)
+        .unwrap();
+    assert_eq!(read, whole);
+    assert!(sent.len() < whole.len() / 10);
+}
+
+#[test]
+fn only_the_bare_word_asks_for_gzip() {
+    for (accepted, expected) in [
+        ("gzip", true),
+        ("deflate, gzip", true),
+        ("gzip;q=1.0", false),
+        ("br", false),
+    ] {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static(accepted));
+        assert_eq!(gzip::takes_gzip(&headers), expected, "{accepted}");
+    }
 }

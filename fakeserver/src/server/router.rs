@@ -18,7 +18,7 @@ use crate::{
     discovery, handlers,
     registry::{Lookup, Registry},
     request::{ApiPath, Query, ResourcePath},
-    response::is_pretty,
+    response::{is_pretty, refusal},
     status::Status,
 };
 
@@ -52,7 +52,7 @@ async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response
         }
     };
     answer.map_or_else(not_found, |answer| {
-        answer.unwrap_or_else(IntoResponse::into_response)
+        answer.unwrap_or_else(|status| refusal(headers, status))
     })
 }
 

@@ -1,9 +1,7 @@
 //! The answer to a write that leaves no object to answer with.
 
-use axum::{
-    Json,
-    response::{IntoResponse, Response},
-};
+use bytes::Bytes;
+use http::StatusCode;
 use serde::Serialize;
 
 use super::{Details, Named};
@@ -16,7 +14,10 @@ pub(crate) struct Success {
     api_version: &'static str,
     metadata: Empty,
     status: &'static str,
-    details: Details,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<Details>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<u16>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -32,17 +33,31 @@ impl Success {
             ..object.into()
         };
         Self {
+            details: Some(details),
+            ..Self::new(None)
+        }
+    }
+
+    /// What was asked for was done, and is no object.
+    pub(crate) fn created() -> Self {
+        Self::new(Some(StatusCode::CREATED))
+    }
+
+    fn new(code: Option<StatusCode>) -> Self {
+        Self {
             kind: "Status",
             api_version: "v1",
             metadata: Empty {},
             status: "Success",
-            details,
+            details: None,
+            code: code.map(|code| code.as_u16()),
         }
     }
-}
 
-impl IntoResponse for Success {
-    fn into_response(self) -> Response {
-        Json(self).into_response()
+    /// The object, with a newline after it.
+    pub(crate) fn to_json(&self) -> Bytes {
+        let mut json = serde_json::to_vec(self).expect("it has no maps at all");
+        json.push(b'\n');
+        json.into()
     }
 }

@@ -283,6 +283,7 @@ impl Stream {
             kind: self.encoding.kind(),
         });
         self.frames += 1;
+        self.encoding.first_was_sent();
         match verdict {
             // One frame is held at a time: the next one goes before it, whatever a rule says.
             FrameVerdict::SwapWithNext if self.held.is_none() => {
@@ -294,7 +295,10 @@ impl Stream {
                 sleep(delay.min(LONGEST_DELAY)).await;
                 self.put(frame.bytes).await
             }
-            FrameVerdict::Replace(bytes) => self.put(bytes).await,
+            FrameVerdict::Replace(bytes) => {
+                let bytes = self.encoding.adopt(bytes);
+                self.put(bytes).await
+            }
             FrameVerdict::Drop => Flow::Continue(()),
             FrameVerdict::Duplicate => {
                 self.put(frame.bytes.clone()).await?;
@@ -306,6 +310,7 @@ impl Stream {
                 Flow::Break(Outcome::End)
             }
             FrameVerdict::EndWith(bytes) => {
+                let bytes = self.encoding.adopt(bytes);
                 self.put(bytes).await?;
                 Flow::Break(Outcome::End)
             }

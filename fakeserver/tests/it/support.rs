@@ -3,6 +3,7 @@
 use std::fmt;
 
 use axum::body::Body;
+use bytes::Bytes;
 use fakeserver::FakeServer;
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
@@ -22,6 +23,8 @@ pub(crate) struct Api {
 pub(crate) struct Answer {
     pub(crate) code: StatusCode,
     pub(crate) headers: HeaderMap,
+    pub(crate) bytes: Bytes,
+    /// The bytes, as far as they are text.
     pub(crate) text: String,
 }
 
@@ -54,7 +57,8 @@ impl Api {
         Answer {
             code: parts.status,
             headers: parts.headers,
-            text: String::from_utf8(bytes.into()).unwrap(),
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+            bytes,
         }
     }
 

@@ -2,7 +2,10 @@
 
 mod label;
 mod field;
+mod of_object;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::{field::FieldSelector, label::LabelSelector};
+pub(crate) use self::{
+    field::FieldSelector, label::LabelSelector, of_object::print_label_selector,
+};

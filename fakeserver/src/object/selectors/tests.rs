@@ -158,3 +158,23 @@ proptest! {
         let _ = FieldSelector::parse(&text, |_| Ok(()));
     }
 }
+
+#[test]
+fn a_selector_of_an_object_is_printed_as_queries_have_it() {
+    use serde_json::json;
+
+    let selector = json!({
+        "matchLabels": {"b": "1", "a": "2"},
+        "matchExpressions": [
+            {"key": "c", "operator": "NotIn", "values": ["y", "x"]},
+            {"key": "aa", "operator": "Exists"},
+            {"key": "d", "operator": "DoesNotExist"},
+            {"key": "a", "operator": "In", "values": ["2", "3"]},
+        ],
+    });
+    let printed = super::print_label_selector(&selector);
+    assert_eq!(printed, "a=2,a in (2,3),aa,b=1,c notin (x,y),!d");
+    let parsed = LabelSelector::parse(&printed).unwrap();
+    assert_eq!(parsed.to_string(), printed);
+    assert_eq!(super::print_label_selector(&json!({})), "");
+}

@@ -1,0 +1,134 @@
+//! What is not a copy of the store's bytes: protobuf, and tables.
+
+use std::sync::Arc;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use serde_json::{Value, json};
+use tracing::error;
+
+use super::{
+    Encoding, ListMeta, Representation,
+    answer::status_protobuf,
+    encoding::{METADATA_KIND, put_frame_head},
+};
+use crate::{
+    protobuf,
+    schema::{TypeId, TypeMeta, type_of_kind},
+    status::Status,
+    storage::StoredObject,
+};
+
+// === impl Encoding ===
+
+impl Encoding {
+    /// The list of `items` as protobuf, in pieces.
+    pub(super) fn protobuf_list(
+        &self,
+        metadata: &ListMeta,
+        items: Vec<Arc<StoredObject>>,
+    ) -> Vec<Bytes> {
+        let metadata = serde_json::to_value(metadata).expect("strings and numbers serialize");
+        let encoded = self.protobuf_type().and_then(|(id, _)| {
+            let items = items.iter().map(|object| self.typed(object));
+            protobuf::encode_list(id, &self.list_kind(), &metadata, items)
+        });
+        match encoded {
+            Ok(pieces) => pieces.into_iter().map(Bytes::from).collect(),
+            Err(error) => vec![unencodable(&error).into()],
+        }
+    }
+
+    /// An answer of what is no copy of the store's bytes.
+    pub(super) fn made(&self, object: &Value) -> Bytes {
+        let Some(table) = &self.table else {
+            return self.protobuf(object).into();
+        };
+        let mut bytes = BytesMut::new();
+        table.put_table(&mut bytes, object);
+        bytes.put_u8(b'\n');
+        bytes.freeze()
+    }
+
+    pub(super) fn made_frame(&self, kind: &str, object: &Value) -> Bytes {
+        let Some(table) = &self.table else {
+            return protobuf::encode_watch_frame(kind, &self.protobuf(object)).into();
+        };
+        let mut bytes = BytesMut::new();
+        put_frame_head(&mut bytes, kind);
+        table.put_table(&mut bytes, object);
+        bytes.put_slice(b"}\n");
+        bytes.freeze()
+    }
+
+    fn protobuf(&self, object: &Value) -> Vec<u8> {
+        let encoded = self
+            .protobuf_type()
+            .and_then(|(id, meta)| protobuf::encode_object_as(id, &meta, object));
+        encoded.unwrap_or_else(|error| unencodable(&error))
+    }
+
+    /// The message of what is shown, and what it calls itself.
+    fn protobuf_type(&self) -> Result<(TypeId, TypeMeta), protobuf::ProtobufError> {
+        let (kind, api_version) = self.shown_kind();
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let meta = TypeMeta {
+            kind: kind.to_owned(),
+            api_version: api_version.to_owned(),
+        };
+        match type_of_kind(group, version, kind) {
+            Some(id) => Ok((id, meta)),
+            None => Err(protobuf::ProtobufError::UnknownKind {
+                api_version: meta.api_version,
+                kind: meta.kind,
+            }),
+        }
+    }
+
+    fn shown_kind(&self) -> (&str, &str) {
+        match self.representation {
+            Representation::Object => (&self.kind, &self.api_version),
+            Representation::Metadata => METADATA_KIND,
+        }
+    }
+
+    pub(super) fn list_kind(&self) -> TypeMeta {
+        let (kind, api_version) = self.shown_kind();
+        TypeMeta {
+            kind: format!("{kind}List"),
+            api_version: api_version.to_owned(),
+        }
+    }
+
+    /// As much of a stored object as is shown, and what it is.
+    pub(super) fn typed(&self, object: &StoredObject) -> Value {
+        let value = match self.representation {
+            Representation::Object => object.to_value(),
+            Representation::Metadata => {
+                let metadata: Value = serde_json::from_slice(&object.metadata_json())
+                    .expect("stored objects are serialized values");
+                json!({"metadata": metadata})
+            }
+        };
+        self.named(value)
+    }
+
+    pub(super) fn typed_value(&self, object: &Value) -> Value {
+        self.named(match self.representation {
+            Representation::Object => object.clone(),
+            Representation::Metadata => json!({"metadata": object["metadata"]}),
+        })
+    }
+
+    fn named(&self, mut object: Value) -> Value {
+        let (kind, api_version) = self.shown_kind();
+        object["kind"] = kind.into();
+        object["apiVersion"] = api_version.into();
+        object
+    }
+}
+
+/// What stands in for an object that has no protobuf. None is stored: what is stored was read as its type.
+fn unencodable(error: &protobuf::ProtobufError) -> Vec<u8> {
+    error!(%error, "object not encoded");
+    status_protobuf(&Status::internal(&error.to_string()))
+}

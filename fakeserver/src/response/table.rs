@@ -1,0 +1,112 @@
+//! Objects as rows of a table, which is how `kubectl get` asks for them.
+
+use bytes::{BufMut, BytesMut};
+use serde_json::{Value, json};
+
+use crate::{clock::Clock, table::Printer};
+
+/// What stands in a row beside its cells.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum IncludeObject {
+    /// Nothing.
+    None,
+    /// The object's metadata.
+    #[default]
+    Metadata,
+    /// The whole object.
+    Object,
+}
+
+/// How the objects of one resource become a table.
+#[derive(Debug, Clone)]
+pub(crate) struct TableView {
+    printer: Printer,
+    include: IncludeObject,
+    /// Tells how old things are.
+    clock: Clock,
+    has_columns: bool,
+}
+
+// === impl IncludeObject ===
+
+impl IncludeObject {
+    /// The parameter `includeObject`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "None" => Self::None,
+            "" | "Metadata" => Self::Metadata,
+            "Object" => Self::Object,
+            _ => return None,
+        })
+    }
+}
+
+// === impl TableView ===
+
+impl TableView {
+    pub(crate) fn new(printer: Printer, include: IncludeObject, clock: Clock) -> Self {
+        Self {
+            printer,
+            include,
+            clock,
+            has_columns: true,
+        }
+    }
+
+    /// Leaves the columns out from now on: in a stream, only the first table has them.
+    pub(super) fn omit_columns(&mut self) {
+        self.has_columns = false;
+    }
+
+    /// A table up to its rows.
+    pub(super) fn head(&self, metadata: &str) -> String {
+        let columns = if self.has_columns {
+            self.printer.columns()
+        } else {
+            "null"
+        };
+        format!(
+            r#"{{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{metadata},"columnDefinitions":{columns},"rows":["#
+        )
+    }
+
+    /// The row of `object`, which says what it is.
+    pub(super) fn put_row(&self, bytes: &mut BytesMut, object: &Value) {
+        let row = self.printer.row(object, self.clock.now());
+        bytes.put_slice(b"{\"cells\":");
+        put(bytes, &Value::from(row.cells));
+        if let Some(conditions) = row.conditions {
+            bytes.put_slice(b",\"conditions\":");
+            put(bytes, &conditions);
+        }
+        bytes.put_slice(b",\"object\":");
+        match self.include {
+            IncludeObject::None => bytes.put_slice(b"null"),
+            IncludeObject::Object => put(bytes, object),
+            IncludeObject::Metadata => {
+                let metadata = json!({
+                    "kind": "PartialObjectMetadata",
+                    "apiVersion": "meta.k8s.io/v1",
+                    "metadata": object["metadata"],
+                });
+                put(bytes, &metadata);
+            }
+        }
+        bytes.put_u8(b'}');
+    }
+
+    /// The table of one object.
+    pub(super) fn put_table(&self, bytes: &mut BytesMut, object: &Value) {
+        let metadata = match object["metadata"]["resourceVersion"].as_str() {
+            Some(version) => json!({"resourceVersion": version}),
+            None => json!({}),
+        };
+        bytes.put_slice(self.head(&metadata.to_string()).as_bytes());
+        self.put_row(bytes, object);
+        bytes.put_slice(b"]}");
+    }
+}
+
+fn put(bytes: &mut BytesMut, value: &Value) {
+    bytes.put_slice(value.to_string().as_bytes());
+}
