@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     custom_resources::{self, conditions, set_definition_defaults},
+    defaults,
     resource::ResourceType,
     validation::names::{
         dns_label_problems, path_segment_problems, service_name_problems, subdomain_problems,
@@ -185,14 +186,11 @@ impl<'a> Strategy<'a> {
                 }
             }
             _ if self.is_definition() => set_definition_defaults(object),
-            ("", "secrets") if object["type"].as_str().unwrap_or_default().is_empty() => {
-                object["type"] = json!("Opaque");
-            }
-            _ => {}
+            _ => defaults::set_defaults(&self.resource.group, &self.resource.plural, object),
         }
     }
 
-    /// Sets what the server begins an object with, and nobody owns.
+    /// Sets what the server begins an object with, and nobody owns. It has its name and uid already.
     pub(crate) fn prepare_create(self, object: &mut Value) {
         match self.id() {
             ("", "namespaces") => {
@@ -219,6 +217,7 @@ impl<'a> Strategy<'a> {
         if self.has_generation() {
             object["metadata"]["generation"] = json!(1);
         }
+        defaults::admit(&self.resource.group, &self.resource.plural, object);
     }
 
     /// Takes back what may not be written through this endpoint: all but the status through `status`, and so on.
@@ -228,9 +227,24 @@ impl<'a> Strategy<'a> {
                 if self.resource.has_status() {
                     copy(old, new, "status");
                 }
+                if self.id() == ("", "services") {
+                    defaults::keep_allocated(old, new);
+                }
                 if self.is_namespace() {
                     copy(&old["spec"], &mut new["spec"], "finalizers");
                 }
+            }
+            // It changes nothing but the replicas anyhow, and knows where they are.
+            "scale" => {}
+            "ephemeralcontainers" => {
+                let containers = new["spec"].get("ephemeralContainers").cloned();
+                restore(old, new);
+                set_or_remove(&mut new["spec"], "ephemeralContainers", containers);
+            }
+            "resize" => {
+                let sent = new["spec"].take();
+                restore(old, new);
+                resize(&sent, &mut new["spec"]);
             }
             "finalize" => {
                 let finalizers = new["spec"]["finalizers"].take();
@@ -249,9 +263,27 @@ impl<'a> Strategy<'a> {
                     .then(|| new["metadata"].take());
                 restore(old, new);
                 set_or_remove(new, "status", status);
+                if self.is_pod() {
+                    defaults::align_addresses(new);
+                }
                 if let Some(metadata) = metadata {
                     new["metadata"] = metadata;
                 }
+            }
+        }
+    }
+}
+
+/// Takes from `sent` what its containers ask for.
+fn resize(sent: &Value, spec: &mut Value) {
+    for list in ["containers", "initContainers"] {
+        let sent = sent[list].as_array();
+        let containers = spec.get_mut(list).and_then(Value::as_array_mut);
+        for container in containers.into_iter().flatten() {
+            let mut sent = sent.into_iter().flatten();
+            if let Some(sent) = sent.find(|sent| sent["name"] == container["name"]) {
+                copy(sent, container, "resources");
+                copy(sent, container, "resizePolicy");
             }
         }
     }

@@ -84,6 +84,11 @@ impl CustomType {
         }
     }
 
+    /// Where its scale has something: `specReplicasPath`, `statusReplicasPath` or `labelSelectorPath`.
+    pub(crate) fn scale_path(&self, field: &str) -> Option<JsonPath> {
+        JsonPath::parse(self.version["subresources"]["scale"][field].as_str()?)
+    }
+
     /// Whether field selectors may name `label`.
     pub(crate) fn is_selectable(&self, label: &str) -> bool {
         self.selectable.iter().any(|path| path.to_string() == label)

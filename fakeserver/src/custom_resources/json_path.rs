@@ -29,6 +29,17 @@ impl JsonPath {
             .try_fold(object, |value, name| value.get(name))?;
         (!value.is_null()).then_some(value)
     }
+
+    /// Sets what it leads to, and what is missing on the way.
+    pub(crate) fn set(&self, object: &mut Value, value: Value) {
+        let place = self.0.iter().fold(object, |place, name| {
+            if !place.is_object() {
+                *place = Value::Object(serde_json::Map::new());
+            }
+            &mut place[name]
+        });
+        *place = value;
+    }
 }
 
 /// As field selectors write it: `spec.replicas`.

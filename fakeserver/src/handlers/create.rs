@@ -9,8 +9,11 @@ use super::{
     write::{Outcome, remove},
 };
 use crate::{
-    request::WriteOptions, response::Shape, status::Status, storage::Transaction,
-    validation::metadata_errors,
+    request::WriteOptions,
+    response::Shape,
+    status::Status,
+    storage::Transaction,
+    validation::{metadata_errors, spec_errors},
 };
 
 /// How long a generated name may be, without what is generated.
@@ -60,7 +63,6 @@ pub(super) fn create_in(
     }
     strategy.set_defaults(&mut object);
     call.record_managers(options, None, &mut object);
-    strategy.prepare_create(&mut object);
 
     let core = &call.server.core;
     object["metadata"]["uid"] = json!(core.entropy.uid().to_string());
@@ -68,13 +70,17 @@ pub(super) fn create_in(
     let prefix = text(&object, "generateName").to_owned();
     let is_generated = given_name.is_empty() && !prefix.is_empty();
     let tries = if is_generated { NAMES_TRIED } else { 1 };
-    for _ in 0..tries {
+    for attempt in 0..tries {
         if is_generated {
             let name = format!("{}{}", base(&prefix), core.entropy.name_suffix());
             object["metadata"]["name"] = name.into();
         }
+        if attempt == 0 {
+            strategy.prepare_create(&mut object);
+        }
         let name = text(&object, "name");
         let mut errors = metadata_errors(strategy, &object["metadata"]);
+        errors.extend(spec_errors(&call.resource, &object));
         errors.extend(call.type_errors(&object, None));
         if !errors.is_empty() {
             return Err(call.invalid(name, &errors));

@@ -13,6 +13,7 @@ mod delete;
 mod delete_collection;
 mod namespaces;
 mod definitions;
+mod subresources;
 
 use axum::{
     body::Body,
@@ -21,6 +22,7 @@ use axum::{
 use http::{HeaderMap, Method};
 
 pub(crate) use self::call::Call;
+use self::subresources::Subresource;
 use crate::{
     faults::RequestVerdict,
     request::{ListOptions, Query, ResourcePath, read_body},
@@ -69,6 +71,9 @@ pub(crate) async fn serve(
         RequestVerdict::Answer(answer) => return Ok(answer.into_response()),
         RequestVerdict::Hang => std::future::pending().await,
         RequestVerdict::IgnoreWatchList => ignores_watch_list = true,
+    }
+    if let Some(subresource) = Subresource::of(&call) {
+        return subresource.serve(&call, verb, &read_body(body).await?);
     }
     let answer = match verb {
         Verb::Get => get::get(&call, &options).await,

@@ -17,7 +17,7 @@ use crate::{
     response::Shape,
     status::{FieldError, Named, Status},
     storage::{ObjectKey, StoredObject, Transaction},
-    validation::{immutable_errors, metadata_errors, metadata_update_errors},
+    validation::{immutable_errors, metadata_errors, metadata_update_errors, spec_errors},
 };
 
 /// Where the next version of an object comes from.
@@ -131,6 +131,7 @@ pub(super) fn replace(
     let mut errors = metadata_update_errors(&old["metadata"], &new["metadata"]);
     errors.extend(metadata_errors(strategy, &new["metadata"]));
     errors.extend(errors.clone());
+    errors.extend(spec_errors(&call.resource, &new));
     errors.extend(immutable_errors(&call.resource, &old, &new));
     errors.extend(call.type_errors(&new, Some(&old)));
     if !errors.is_empty() {

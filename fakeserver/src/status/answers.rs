@@ -207,6 +207,21 @@ impl Status {
         .with_details(Details::default())
     }
 
+    /// A pod's disruption budget does not let it go.
+    pub(crate) fn disruption_forbidden(why: String, retry_after_seconds: u32) -> Self {
+        let details = Details {
+            causes: vec![Cause::new("DisruptionBudget", why)],
+            retry_after_seconds,
+            ..Details::default()
+        };
+        Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "TooManyRequests",
+            "Cannot evict pod as it would violate the pod's disruption budget.",
+        )
+        .with_details(details)
+    }
+
     /// A patch that cannot be applied to this object.
     pub(crate) fn unprocessable() -> Self {
         Self::new(

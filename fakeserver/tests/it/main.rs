@@ -11,4 +11,7 @@ mod custom_resources;
 mod managed_fields;
 mod discovery;
 mod bad_input;
+mod protobuf;
+mod representations;
+mod subresources;
 mod program;

@@ -1,0 +1,119 @@
+//! `binding`: a scheduler puts a pod on a node.
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    handlers::Call,
+    request::WriteOptions,
+    resource::GroupVersionKind,
+    response::Shape,
+    status::{FieldError, Named, Status, Success},
+    storage::{GroupResource, ObjectKey},
+};
+
+/// Puts the pod that the binding in `body` names on the node that it names.
+pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = call.encoding_of(&GroupVersionKind::new("", "v1", "Status"), Shape::Object)?;
+    let options = WriteOptions::parse(&call.query, "CreateOptions")?;
+    let kind = GroupVersionKind::new("", "v1", "Binding");
+    let mut received = call.receive_as(&kind, body, options.field_validation)?;
+    call.place(&mut received.object)?;
+    let binding = received.object;
+    let said = binding["metadata"]["name"].as_str().unwrap_or_default();
+    let name = call.path.name.as_deref().unwrap_or(said);
+    if !said.is_empty() && said != name {
+        return Err(Status::bad_request(
+            "name in URL does not match name in Binding object",
+        ));
+    }
+    let node = check_target(&binding, name)?;
+
+    let namespace = call.path.namespace.as_deref();
+    let key = ObjectKey::new(GroupResource::new("", "pods"), namespace, name);
+    call.server.core.storage.transact(|tx| {
+        let stored = tx.get(&key).ok_or_else(|| {
+            Status::not_found(Named {
+                resource: "pods",
+                group: "",
+                name,
+            })
+        })?;
+        let mut pod = stored.to_value();
+        check_assignable(&pod, name)?;
+        pod["spec"]["nodeName"] = json!(node);
+        for (annotation, value) in binding["metadata"]["annotations"]
+            .as_object()
+            .into_iter()
+            .flatten()
+        {
+            pod["metadata"]["annotations"][annotation] = value.clone();
+        }
+        mark_scheduled(&mut pod, &call.server.core.clock.now_text());
+        if !options.is_dry_run {
+            tx.put(&key, pod);
+        }
+        Ok::<_, Status>(())
+    })?;
+    Ok(call.succeed(StatusCode::CREATED, &encoding, &Success::created()))
+}
+
+/// The node that a binding names.
+fn check_target<'a>(binding: &'a Value, name: &str) -> Result<&'a str, Status> {
+    let target = &binding["target"];
+    let kind = target["kind"].as_str().unwrap_or_default();
+    let node = target["name"].as_str().unwrap_or_default();
+    let mut errors = Vec::new();
+    if !matches!(kind, "" | "Node") {
+        errors.push(FieldError::not_supported(
+            "target.kind",
+            &json!(kind),
+            &["Node", "<empty>"],
+        ));
+    }
+    if node.is_empty() {
+        errors.push(FieldError::required("target.name", ""));
+    }
+    if errors.is_empty() {
+        Ok(node)
+    } else {
+        Err(Status::invalid("Binding", "", name, &errors))
+    }
+}
+
+fn check_assignable(pod: &Value, name: &str) -> Result<(), Status> {
+    let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
+    let gates = pod["spec"]["schedulingGates"].as_array();
+    let why = if !pod["metadata"]["deletionTimestamp"].is_null() {
+        format!("pod {name} is being deleted, cannot be assigned to a host")
+    } else if !node.is_empty() {
+        format!("pod {name} is already assigned to node {node:?}")
+    } else if gates.is_some_and(|gates| !gates.is_empty()) {
+        format!("pod {name} has non-empty .spec.schedulingGates")
+    } else {
+        return Ok(());
+    };
+    let named = Named {
+        resource: "pods/binding",
+        group: "",
+        name,
+    };
+    Err(Status::conflict(named, &why))
+}
+
+fn mark_scheduled(pod: &mut Value, now: &str) {
+    let condition = json!({
+        "type": "PodScheduled",
+        "status": "True",
+        "lastProbeTime": null,
+        "lastTransitionTime": now,
+    });
+    let conditions = &mut pod["status"]["conditions"];
+    if let Some(conditions) = conditions.as_array_mut() {
+        conditions.retain(|condition| condition["type"] != "PodScheduled");
+        conditions.push(condition);
+    } else {
+        *conditions = json!([condition]);
+    }
+}

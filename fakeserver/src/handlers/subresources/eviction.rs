@@ -1,0 +1,133 @@
+//! `eviction`: a pod is deleted, unless its disruption budget forbids it.
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    handlers::{Call, delete::delete_in, update::check_name},
+    object::selectors::{LabelSelector, print_label_selector},
+    request::{DeleteOptions, WriteOptions},
+    resource::GroupVersionKind,
+    response::Shape,
+    status::{Status, Success},
+    storage::{GroupResource, ObjectKey, StoredObject, Transaction},
+};
+
+/// When a client should try again whose budget has not been looked at yet.
+const RETRY_AFTER_SECONDS: u32 = 10;
+
+/// Deletes the pod, as the eviction in `body` asks.
+pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = call.encoding_of(&GroupVersionKind::new("", "v1", "Status"), Shape::Object)?;
+    let write_options = WriteOptions::parse(&call.query, "CreateOptions")?;
+    let kind = GroupVersionKind::new("policy", "v1", "Eviction");
+    let mut received = call.receive_as(&kind, body, write_options.field_validation)?;
+    call.place(&mut received.object)?;
+    let eviction = received.object;
+    check_name(call, &eviction)?;
+    let given = Some(&eviction["deleteOptions"]).filter(|options| !options.is_null());
+    let mut options = DeleteOptions::parse(&call.query, given)?;
+    options.is_dry_run |= write_options.is_dry_run;
+
+    call.server.core.storage.transact(|tx| {
+        let key = call.key(call.name());
+        let stored = tx
+            .get(&key)
+            .ok_or_else(|| Status::not_found(call.named(call.name())))?;
+        take_from_budget(call, tx, &stored, options.is_dry_run)?;
+        delete_in(call, tx, &options, &key, &stored)
+    })?;
+    Ok(call.succeed(StatusCode::CREATED, &encoding, &Success::created()))
+}
+
+/// Asks the pod's budget for one disruption, if the pod counts and has a budget.
+fn take_from_budget(
+    call: &Call<'_>,
+    tx: &mut Transaction<'_>,
+    pod: &StoredObject,
+    is_dry_run: bool,
+) -> Result<(), Status> {
+    let value = pod.to_value();
+    let phase = value["status"]["phase"].as_str().unwrap_or_default();
+    let is_going = !value["metadata"]["deletionTimestamp"].is_null();
+    if is_going || matches!(phase, "Succeeded" | "Failed" | "Pending") {
+        return Ok(());
+    }
+    let mut budgets = budgets_of(tx, pod);
+    let Some((key, mut budget)) = budgets.pop() else {
+        return Ok(());
+    };
+    if !budgets.is_empty() {
+        return Err(Status::internal(
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+        ));
+    }
+    let is_ready = has_condition(&value, "Ready");
+    if !is_ready && may_go_unhealthy(&budget) {
+        return Ok(());
+    }
+    check_allows(&budget)?;
+    let allowed = count(&budget["status"]["disruptionsAllowed"]);
+    budget["status"]["disruptionsAllowed"] = json!(allowed - 1);
+    let now = call.server.core.clock.now_text();
+    budget["status"]["disruptedPods"][pod.name()] = json!(now);
+    if !is_dry_run {
+        tx.put(&key, budget);
+    }
+    Ok(())
+}
+
+/// The budgets that select a pod.
+fn budgets_of(tx: &Transaction<'_>, pod: &StoredObject) -> Vec<(ObjectKey, Value)> {
+    let resource = GroupResource::new("policy", "poddisruptionbudgets");
+    let selects = |budget: &Value| {
+        let selector = &budget["spec"]["selector"];
+        let parsed = LabelSelector::parse(&print_label_selector(selector));
+        !selector.is_null() && parsed.is_ok_and(|selector| selector.matches(pod.labels()))
+    };
+    tx.list(&resource, pod.namespace())
+        .iter()
+        .map(|budget| (budget.key().clone(), budget.to_value()))
+        .filter(|(_, budget)| selects(budget))
+        .collect()
+}
+
+/// Whether a pod that is not ready may go without being counted.
+fn may_go_unhealthy(budget: &Value) -> bool {
+    let status = &budget["status"];
+    let desired = count(&status["desiredHealthy"]);
+    budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+        || (desired > 0 && count(&status["currentHealthy"]) >= desired)
+}
+
+fn check_allows(budget: &Value) -> Result<(), Status> {
+    let name = budget["metadata"]["name"].as_str().unwrap_or_default();
+    let status = &budget["status"];
+    let generation = count(&budget["metadata"]["generation"]);
+    if count(&status["observedGeneration"]) < generation {
+        let why = format!("The disruption budget {name} is still being processed by the server.");
+        return Err(Status::disruption_forbidden(why, RETRY_AFTER_SECONDS));
+    }
+    if count(&status["disruptionsAllowed"]) <= 0 {
+        let why = format!(
+            "The disruption budget {name} needs {} healthy pods and has {} currently",
+            count(&status["desiredHealthy"]),
+            count(&status["currentHealthy"]),
+        );
+        return Err(Status::disruption_forbidden(why, 0));
+    }
+    Ok(())
+}
+
+fn has_condition(object: &Value, kind: &str) -> bool {
+    let conditions = object["status"]["conditions"].as_array();
+    conditions
+        .into_iter()
+        .flatten()
+        .any(|condition| condition["type"] == kind && condition["status"] == "True")
+}
+
+fn count(value: &Value) -> i64 {
+    value.as_i64().unwrap_or_default()
+}

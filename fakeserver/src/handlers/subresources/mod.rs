@@ -1,0 +1,65 @@
+//! What stands below objects and is no view of the object itself.
+//!
+//! `status`, `finalize`, `approval`, `resize` and `ephemeralcontainers` are not here: they are the object, of which an
+//! endpoint writes only its part.
+
+mod binding;
+mod container;
+mod eviction;
+mod scale;
+mod token;
+
+use axum::response::Response;
+
+use super::{Call, Verb};
+use crate::status::Status;
+
+/// A subresource with bodies of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Subresource {
+    /// How many replicas there should be.
+    Scale,
+    /// A pod is put on a node.
+    Binding,
+    /// A pod is deleted, if its disruption budget allows it.
+    Eviction,
+    /// A token of a service account.
+    Token,
+    /// Logs, and streams to and from containers: there are no containers.
+    Container,
+}
+
+// === impl Subresource ===
+
+impl Subresource {
+    /// The one that a request is about, if it is one of these.
+    pub(super) fn of(call: &Call<'_>) -> Option<Self> {
+        match (&*call.resource.plural, call.subresource()) {
+            (_, "scale") => Some(Self::Scale),
+            ("pods", "binding") | ("bindings", "") => Some(Self::Binding),
+            ("pods", "eviction") => Some(Self::Eviction),
+            ("serviceaccounts", "token") => Some(Self::Token),
+            (_, "log" | "exec" | "attach" | "portforward" | "proxy") => Some(Self::Container),
+            _ => None,
+        }
+    }
+
+    /// Answers a request whose verb the subresource has.
+    pub(super) fn serve(
+        self,
+        call: &Call<'_>,
+        verb: Verb,
+        body: &[u8],
+    ) -> Result<Response, Status> {
+        match (self, verb) {
+            (Self::Scale, Verb::Get) => scale::get(call),
+            (Self::Scale, Verb::Update) => scale::update(call, body),
+            (Self::Scale, Verb::Patch) => scale::patch(call, body),
+            (Self::Binding, Verb::Create) => binding::create(call, body),
+            (Self::Eviction, Verb::Create) => eviction::create(call, body),
+            (Self::Token, Verb::Create) => token::create(call, body),
+            (Self::Container, _) => Err(container::refuse(call)),
+            _ => Err(Status::method_not_allowed()),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! `scale`: the replicas of a workload, as an autoscaler or `kubectl scale` sees them.
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    handlers::{
+        Call,
+        patch::receive_patched,
+        update::{Existing, Source, check_name, replace},
+        write::{Outcome, Received},
+    },
+    object::selectors::print_label_selector,
+    request::{WriteOptions, patch_type},
+    resource::GroupVersionKind,
+    response::Shape,
+    schema::{canonical, type_of_kind, types},
+    status::{FieldError, Status},
+    storage::Transaction,
+};
+
+const GROUP: &str = "autoscaling";
+const VERSION: &str = "v1";
+const KIND: &str = "Scale";
+
+fn kind() -> GroupVersionKind {
+    GroupVersionKind::new(GROUP, VERSION, KIND)
+}
+
+/// Answers with the scale.
+pub(super) fn get(call: &Call<'_>) -> Result<Response, Status> {
+    let encoding = call.encoding_of(&kind(), Shape::Object)?;
+    let key = call.key(call.name());
+    let stored = call
+        .server
+        .core
+        .storage
+        .view(|view| view.get(&key).cloned())
+        .ok_or_else(|| Status::not_found(call.named(call.name())))?;
+    let body = encoding.value(&scale_of(call, &stored.to_value()));
+    Ok(call.delivery(&encoding).whole(StatusCode::OK, body))
+}
+
+/// Sets the replicas to those of the scale in `body`.
+pub(super) fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = call.encoding_of(&kind(), Shape::Object)?;
+    let options = WriteOptions::parse(&call.query, "UpdateOptions")?;
+    let mut received = call.receive_as(&kind(), body, options.field_validation)?;
+    call.place(&mut received.object)?;
+    check_name(call, &received.object)?;
+    let Received { object, warnings } = received;
+    let storage = &call.server.core.storage;
+    let outcome = storage.transact(|tx| {
+        let existing = existing(call, tx)?;
+        write(call, tx, &options, existing, &object, Source::Put)
+    })?;
+    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
+}
+
+/// Applies a patch to the scale, and sets the replicas to what it says.
+pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = call.encoding_of(&kind(), Shape::Object)?;
+    let patch_type = patch_type(call.headers, &kind())?;
+    let options = WriteOptions::parse(&call.query, "PatchOptions")?;
+    let mut warnings = Vec::new();
+    let storage = &call.server.core.storage;
+    let outcome = storage.transact(|tx| {
+        let existing = existing(call, tx)?;
+        let shown = scale_of(call, &existing.shown);
+        let received = receive_patched(
+            call,
+            patch_type,
+            &kind(),
+            &shown,
+            body,
+            options.field_validation,
+        )?;
+        warnings = received.warnings;
+        let mut scale = received.object;
+        call.place(&mut scale)?;
+        check_name(call, &scale)?;
+        write(call, tx, &options, existing, &scale, Source::Patch)
+    })?;
+    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
+}
+
+fn existing(call: &Call<'_>, tx: &Transaction<'_>) -> Result<Existing, Status> {
+    let key = call.key(call.name());
+    let stored = tx
+        .get(&key)
+        .ok_or_else(|| Status::not_found(call.named(call.name())))?;
+    let shown = call.shown(&stored);
+    Ok(Existing { key, stored, shown })
+}
+
+/// Makes `scale` the scale of an object. Its version and uid are conditions on the object.
+fn write(
+    call: &Call<'_>,
+    tx: &mut Transaction<'_>,
+    options: &WriteOptions,
+    existing: Existing,
+    scale: &Value,
+    source: Source,
+) -> Result<Outcome, Status> {
+    let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
+    if replicas < 0 {
+        let error = FieldError::invalid(
+            "spec.replicas",
+            &json!(replicas),
+            "must be greater than or equal to 0",
+        );
+        return Err(Status::invalid(KIND, GROUP, call.name(), &[error]));
+    }
+    let mut new = existing.shown.clone();
+    set_replicas(call, &mut new, replicas);
+    let condition = |field: &str| scale["metadata"][field].as_str().unwrap_or_default();
+    new["metadata"]["resourceVersion"] = condition("resourceVersion").into();
+    if !condition("uid").is_empty() {
+        new["metadata"]["uid"] = condition("uid").into();
+    }
+    let outcome = replace(call, tx, options, existing, new, source)?;
+    let object = match outcome {
+        Outcome::Stored(object) => object.to_value(),
+        Outcome::Shown(object) => object,
+    };
+    Ok(Outcome::Shown(scale_of(call, &object)))
+}
+
+/// Sets the replicas of an object: where its definition says, or where all workloads have them.
+fn set_replicas(call: &Call<'_>, object: &mut Value, replicas: i64) {
+    let custom = call.resource.custom.as_ref();
+    match custom.and_then(|custom| custom.scale_path("specReplicasPath")) {
+        Some(path) => path.set(object, json!(replicas)),
+        None => object["spec"]["replicas"] = json!(replicas),
+    }
+}
+
+/// The scale of an object.
+fn scale_of(call: &Call<'_>, object: &Value) -> Value {
+    let (metadata, spec) = (&object["metadata"], &object["spec"]);
+    let at = |field: &str, otherwise: &Value| match &call.resource.custom {
+        Some(custom) => {
+            let path = custom.scale_path(field);
+            path.and_then(|path| path.get(object).cloned())
+                .unwrap_or_default()
+        }
+        None => otherwise.clone(),
+    };
+    let selector = match &*call.resource.kind {
+        _ if call.resource.custom.is_some() => at("labelSelectorPath", &Value::Null),
+        "ReplicationController" => {
+            print_label_selector(&json!({"matchLabels": spec["selector"]})).into()
+        }
+        _ => print_label_selector(&spec["selector"]).into(),
+    };
+    let mut scale = json!({
+        "metadata": {},
+        "spec": {"replicas": at("specReplicasPath", &spec["replicas"])},
+        "status": {
+            "replicas": at("statusReplicasPath", &object["status"]["replicas"]),
+            "selector": selector,
+        },
+    });
+    for field in [
+        "name",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "creationTimestamp",
+    ] {
+        scale["metadata"][field] = metadata[field].clone();
+    }
+    match type_of_kind(GROUP, VERSION, KIND) {
+        Some(id) => {
+            let mut scale = canonical(types(), id, scale);
+            scale["kind"] = KIND.into();
+            scale["apiVersion"] = kind().api_version().into();
+            scale
+        }
+        None => scale,
+    }
+}
