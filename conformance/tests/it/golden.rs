@@ -84,6 +84,9 @@ every_step_matches! {
     create_errors: "create-errors",
     delete: "delete",
     namespaces: "namespaces",
+    negotiation: "negotiation",
+    subresources: "subresources",
+    generate_name: "generate-name",
 }
 
 #[tokio::test(start_paused = true)]

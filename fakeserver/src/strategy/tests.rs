@@ -13,8 +13,9 @@ use crate::{
 /// `pods`, `deployments.apps`: a resource in its first version.
 fn resource(name: &str) -> Arc<ResourceType> {
     let (plural, group) = name.split_once('.').unwrap_or((name, ""));
-    let group = Registry::builtin().group(group).expect("a built-in group");
-    match Registry::builtin().lookup(&group.name, &group.versions[0].name, plural) {
+    let registry = Registry::builtin();
+    let group = registry.group(group).expect("a built-in group");
+    match registry.lookup(&group.name, &group.versions[0].name, plural) {
         Lookup::Found(resource) => resource,
         other => panic!("{name}: {other:?}"),
     }

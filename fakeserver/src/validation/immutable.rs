@@ -20,6 +20,15 @@ pub(crate) fn immutable_errors(
             "field is immutable",
         ));
     }
+    let has_fixed_selector =
+        &*resource.group == "apps" && &*resource.plural != "controllerrevisions";
+    if has_fixed_selector && old["spec"]["selector"] != new["spec"]["selector"] {
+        errors.push(FieldError::invalid(
+            "spec.selector",
+            &new["spec"]["selector"],
+            "field is immutable",
+        ));
+    }
     if !(is_secret || is_config_map) || old["immutable"] != json!(true) {
         return errors;
     }

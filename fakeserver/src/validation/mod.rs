@@ -3,10 +3,12 @@
 pub(crate) mod names;
 mod metadata;
 mod immutable;
+mod spec;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::{
     immutable::immutable_errors,
     metadata::{metadata_errors, metadata_update_errors},
+    spec::spec_errors,
 };

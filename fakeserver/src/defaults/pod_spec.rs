@@ -1,0 +1,157 @@
+//! What pods and the templates of pods have in common.
+
+use serde_json::{Value, json};
+
+use super::{each, is_unset, set, within};
+
+/// The mode of files that volumes are made of: 0644.
+const FILE_MODE: u32 = 0o644;
+const TOKEN_SECONDS: u32 = 3_600;
+/// The parts of a volume that are no source.
+const VOLUME_NAME: &str = "name";
+
+pub(super) fn set_defaults(spec: &mut Value) {
+    if !spec.is_object() {
+        return;
+    }
+    set(spec, "dnsPolicy", json!("ClusterFirst"));
+    set(spec, "restartPolicy", json!("Always"));
+    set(spec, "schedulerName", json!("default-scheduler"));
+    set(spec, "securityContext", json!({}));
+    set(spec, "terminationGracePeriodSeconds", json!(30));
+    // An account has two names, of which the older is deprecated.
+    let account = spec.get("serviceAccountName").cloned().unwrap_or_default();
+    let deprecated = spec.get("serviceAccount").cloned().unwrap_or_default();
+    if !is_unset(&account) {
+        spec["serviceAccount"] = account;
+    } else if !is_unset(&deprecated) {
+        spec["serviceAccountName"] = deprecated;
+    }
+    for list in ["initContainers", "containers", "ephemeralContainers"] {
+        for container in each(spec, list) {
+            set_container_defaults(container);
+        }
+    }
+    for volume in each(spec, "volumes") {
+        set_volume_defaults(volume);
+    }
+}
+
+fn set_container_defaults(container: &mut Value) {
+    let image = container["image"].as_str().unwrap_or_default();
+    let policy = if pulls_always(image) {
+        "Always"
+    } else {
+        "IfNotPresent"
+    };
+    set(container, "imagePullPolicy", json!(policy));
+    set(
+        container,
+        "terminationMessagePath",
+        json!("/dev/termination-log"),
+    );
+    set(container, "terminationMessagePolicy", json!("File"));
+    for port in each(container, "ports") {
+        set(port, "protocol", json!("TCP"));
+    }
+    for variable in each(container, "env") {
+        let source = within(variable, "valueFrom");
+        if let Some(field) = source.and_then(|source| within(source, "fieldRef")) {
+            set(field, "apiVersion", json!("v1"));
+        }
+    }
+    for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        if let Some(probe) = within(container, probe) {
+            set_probe_defaults(probe);
+        }
+    }
+    if let Some(lifecycle) = within(container, "lifecycle") {
+        for hook in ["postStart", "preStop"] {
+            let request = within(lifecycle, hook).and_then(|hook| within(hook, "httpGet"));
+            if let Some(request) = request {
+                set_request_defaults(request);
+            }
+        }
+    }
+}
+
+/// Whether an image may be another one tomorrow: it has no tag, or the tag `latest`, and no digest.
+fn pulls_always(image: &str) -> bool {
+    if image.contains('@') {
+        return false;
+    }
+    let name = image.rsplit('/').next().unwrap_or_default();
+    name.split_once(':').is_none_or(|(_, tag)| tag == "latest")
+}
+
+fn set_probe_defaults(probe: &mut Value) {
+    for (field, default) in [
+        ("timeoutSeconds", 1),
+        ("periodSeconds", 10),
+        ("successThreshold", 1),
+        ("failureThreshold", 3),
+    ] {
+        if probe[field].as_i64().unwrap_or_default() == 0 {
+            probe[field] = json!(default);
+        }
+    }
+    if let Some(request) = within(probe, "httpGet") {
+        set_request_defaults(request);
+    }
+    if let Some(request) = within(probe, "grpc")
+        && request.get("service").is_none_or(Value::is_null)
+    {
+        request["service"] = json!("");
+    }
+}
+
+fn set_request_defaults(request: &mut Value) {
+    set(request, "path", json!("/"));
+    set(request, "scheme", json!("HTTP"));
+}
+
+fn set_volume_defaults(volume: &mut Value) {
+    let has_source = volume.as_object().is_some_and(|fields| {
+        fields
+            .iter()
+            .any(|(field, value)| field != VOLUME_NAME && !value.is_null())
+    });
+    if !has_source {
+        volume["emptyDir"] = json!({});
+    }
+    for source in ["secret", "configMap", "downwardAPI", "projected"] {
+        if let Some(files) = within(volume, source) {
+            set(files, "defaultMode", json!(FILE_MODE));
+        }
+    }
+    if let Some(files) = within(volume, "downwardAPI") {
+        set_file_defaults(files);
+    }
+    if let Some(path) = within(volume, "hostPath")
+        && path.get("type").is_none_or(Value::is_null)
+    {
+        path["type"] = json!("");
+    }
+    if let Some(projected) = within(volume, "projected") {
+        for source in each(projected, "sources") {
+            if let Some(token) = within(source, "serviceAccountToken") {
+                set(token, "expirationSeconds", json!(TOKEN_SECONDS));
+            }
+            if let Some(files) = within(source, "downwardAPI") {
+                set_file_defaults(files);
+            }
+        }
+    }
+    let claim = within(volume, "ephemeral").and_then(|claim| within(claim, "volumeClaimTemplate"));
+    if let Some(spec) = claim.and_then(|claim| within(claim, "spec")) {
+        set(spec, "volumeMode", json!("Filesystem"));
+    }
+}
+
+fn set_file_defaults(files: &mut Value) {
+    for item in each(files, "items") {
+        if let Some(field) = within(item, "fieldRef") {
+            set(field, "apiVersion", json!("v1"));
+        }
+    }
+}

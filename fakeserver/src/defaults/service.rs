@@ -1,0 +1,111 @@
+//! Services.
+
+use serde_json::{Value, json};
+
+use super::{each, is_unset, set, within};
+
+const AFFINITY_SECONDS: u32 = 10_800;
+/// Where the ports begin that nodes open for services, and how many there are.
+const NODE_PORTS: (u64, u64) = (30_000, 2_768);
+
+pub(super) fn set_defaults(service: &mut Value) {
+    let Some(spec) = within(service, "spec") else {
+        return;
+    };
+    set(spec, "sessionAffinity", json!("None"));
+    set(spec, "type", json!("ClusterIP"));
+    if spec["sessionAffinity"] == "ClientIP"
+        && spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"].is_null()
+    {
+        spec["sessionAffinityConfig"] = json!({"clientIP": {"timeoutSeconds": AFFINITY_SECONDS}});
+    }
+    for port in each(spec, "ports") {
+        set(port, "protocol", json!("TCP"));
+        let number = port["port"].clone();
+        if is_unset(&port["targetPort"]) || port["targetPort"] == 0 {
+            port["targetPort"] = number;
+        }
+    }
+    let kind = spec["type"].as_str().unwrap_or_default().to_owned();
+    if matches!(kind.as_str(), "NodePort" | "LoadBalancer") {
+        set(spec, "externalTrafficPolicy", json!("Cluster"));
+    }
+    if matches!(kind.as_str(), "ClusterIP" | "NodePort" | "LoadBalancer") {
+        set(spec, "internalTrafficPolicy", json!("Cluster"));
+    }
+    if kind == "LoadBalancer" {
+        set(spec, "allocateLoadBalancerNodePorts", json!(true));
+    }
+}
+
+/// Gives a new service its addresses and ports. They follow from its uid: what is random about one is random about all.
+pub(super) fn admit(service: &mut Value) {
+    let seed = seed(&service["metadata"]["uid"]);
+    let Some(spec) = within(service, "spec") else {
+        return;
+    };
+    if spec["type"] == "ExternalName" {
+        return;
+    }
+    if is_unset(&spec["clusterIP"]) {
+        let [_, .., b, c] = seed.to_be_bytes();
+        let a = 96 + (seed >> 16) % 16;
+        spec["clusterIP"] = json!(format!("10.{a}.{b}.{}", c.clamp(1, 254)));
+    }
+    let address = spec["clusterIP"].clone();
+    set(spec, "clusterIPs", json!([address]));
+    let is_v6 = address
+        .as_str()
+        .is_some_and(|address| address.contains(':'));
+    set(
+        spec,
+        "ipFamilies",
+        json!([if is_v6 { "IPv6" } else { "IPv4" }]),
+    );
+    set(spec, "ipFamilyPolicy", json!("SingleStack"));
+    let has_node_ports = spec["type"] == "NodePort"
+        || (spec["type"] == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] != false);
+    let mut next = seed >> 24;
+    for port in each(spec, "ports").filter(|_| has_node_ports) {
+        if port["nodePort"].as_u64().unwrap_or_default() == 0 {
+            port["nodePort"] = json!(NODE_PORTS.0 + next % NODE_PORTS.1);
+            next += 1;
+        }
+    }
+}
+
+/// What was allocated stays, if an update leaves it out.
+pub(crate) fn keep_allocated(old: &Value, new: &mut Value) {
+    let old = &old["spec"];
+    let Some(spec) = within(new, "spec") else {
+        return;
+    };
+    if spec["type"] == "ExternalName" || old["type"] == "ExternalName" {
+        return;
+    }
+    for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
+        if spec.get(field).is_none_or(is_unset) && !is_unset(&old[field]) {
+            spec[field] = old[field].clone();
+        }
+    }
+    if !matches!(spec["type"].as_str(), Some("NodePort" | "LoadBalancer")) {
+        return;
+    }
+    let ports = old["ports"].as_array().cloned().unwrap_or_default();
+    for port in each(spec, "ports") {
+        let same = ports
+            .iter()
+            .find(|old| old["port"] == port["port"] && old["protocol"] == port["protocol"]);
+        if let Some(number) = same.and_then(|old| old.get("nodePort"))
+            && port["nodePort"].as_u64().unwrap_or_default() == 0
+        {
+            port["nodePort"] = number.clone();
+        }
+    }
+}
+
+/// A number that differs between objects, and not between runs.
+fn seed(uid: &Value) -> u64 {
+    let digits = uid.as_str().unwrap_or_default().replace('-', "");
+    u64::from_str_radix(digits.get(..16).unwrap_or_default(), 16).unwrap_or_default()
+}

@@ -1,0 +1,31 @@
+//! Stateful sets.
+
+use serde_json::{Value, json};
+
+use super::{each, pod_spec, set, volume, within};
+
+pub(super) fn set_defaults(stateful_set: &mut Value) {
+    let Some(spec) = within(stateful_set, "spec") else {
+        return;
+    };
+    pod_spec::set_defaults(&mut spec["template"]["spec"]);
+    set(spec, "podManagementPolicy", json!("OrderedReady"));
+    set(spec, "replicas", json!(1));
+    set(spec, "revisionHistoryLimit", json!(10));
+    set(spec, "updateStrategy", json!({}));
+    let strategy = &mut spec["updateStrategy"];
+    set(strategy, "type", json!("RollingUpdate"));
+    if strategy["type"] == "RollingUpdate" {
+        set(strategy, "rollingUpdate", json!({}));
+        set(&mut strategy["rollingUpdate"], "partition", json!(0));
+    }
+    set(spec, "persistentVolumeClaimRetentionPolicy", json!({}));
+    let policy = &mut spec["persistentVolumeClaimRetentionPolicy"];
+    set(policy, "whenDeleted", json!("Retain"));
+    set(policy, "whenScaled", json!("Retain"));
+    for claim in each(spec, "volumeClaimTemplates") {
+        volume::set_claim_defaults(claim);
+        set(claim, "status", json!({}));
+        set(&mut claim["status"], "phase", json!("Pending"));
+    }
+}
