@@ -50,6 +50,43 @@ impl Default for BackoffOptions {
     }
 }
 
+impl BackoffOptions {
+    /// With this first delay, before jitter.
+    #[must_use]
+    pub fn with_initial(mut self, initial: Duration) -> Self {
+        self.initial = initial;
+        self
+    }
+
+    /// With no delay longer than this, before jitter.
+    #[must_use]
+    pub fn with_max(mut self, max: Duration) -> Self {
+        self.max = max;
+        self
+    }
+
+    /// With delays that grow by this factor.
+    #[must_use]
+    pub fn with_factor(mut self, factor: f64) -> Self {
+        self.factor = factor;
+        self
+    }
+
+    /// With at most this part of a delay added at random.
+    #[must_use]
+    pub fn with_jitter(mut self, jitter: f64) -> Self {
+        self.jitter = jitter;
+        self
+    }
+
+    /// Never waits for longer than this because of a `Retry-After`, before jitter.
+    #[must_use]
+    pub fn with_retry_after_max(mut self, max: Duration) -> Self {
+        self.retry_after_max = max;
+        self
+    }
+}
+
 // === impl Backoff ===
 
 impl Backoff {

@@ -65,6 +65,7 @@ pub mod object;
 pub mod field_path;
 mod reading;
 pub mod backoff;
+mod entropy;
 pub mod task;
 pub mod metrics;
 mod latch;

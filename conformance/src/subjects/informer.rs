@@ -78,7 +78,7 @@ where
         options.page_size = Some(plan.page_size);
         options.streaming_lists = plan.streaming_lists;
         options.watch_timeout_min = Duration::from_secs(plan.watch_timeout_s);
-        options.seed = parts.seed;
+        options.seed = Some(parts.seed);
         let informer = SharedInformer::builder(list_watch)
             .with_options(options)
             .with_index(INDEX, IndexFn::by_label(LABEL))

@@ -27,7 +27,13 @@ pub enum Cause {
     Unreadable,
     /// The server failed (any other 5xx).
     ServerError,
-    /// The server does not accept who asks, or does not know what is asked for (401, 403, 404 and other 4xx).
+    /// The server does not know who asks (401).
+    Unauthorized,
+    /// Who asks may not do that, or not any more (403).
+    Forbidden,
+    /// The server has no such resource, or not any more: its CRD was removed (404).
+    NotFound,
+    /// The server denies the request for another reason (any other 4xx).
     Denied,
     /// The server does not know or accept a parameter, or the form that was asked for (400, 406, 415, 422).
     Invalid,
@@ -37,6 +43,8 @@ pub enum Cause {
     Request,
     /// The watch ended at once and brought nothing.
     EndedEarly,
+    /// An object cannot be decoded. It is left out and the others go on, unless the error policy says otherwise.
+    Undecodable,
 }
 
 // === impl Cause ===
@@ -56,9 +64,10 @@ impl Cause {
             ListWatchError::Transport(_) => Self::Transport,
             ListWatchError::Refused(_) => Self::Refused,
             ListWatchError::Timeout { .. } => Self::TimedOut,
-            ListWatchError::Protocol { .. }
-            | ListWatchError::FrameTooLarge { .. }
-            | ListWatchError::Decode(_) => Self::Protocol,
+            ListWatchError::Protocol { .. } | ListWatchError::FrameTooLarge { .. } => {
+                Self::Protocol
+            }
+            ListWatchError::Decode(_) => Self::Undecodable,
             ListWatchError::Request(_) => Self::Request,
         }
     }
@@ -67,11 +76,29 @@ impl Cause {
         match code {
             429 => Self::Throttled,
             400 | 406 | 415 | 422 => Self::Invalid,
-            401..=499 => Self::Denied,
+            401 => Self::Unauthorized,
+            403 => Self::Forbidden,
+            404 => Self::NotFound,
+            402..=499 => Self::Denied,
             502..=504 => Self::Unavailable,
             500..=599 => Self::ServerError,
             _ => Self::Protocol,
         }
+    }
+
+    /// Whether the server understood and said no.
+    #[must_use]
+    pub fn is_denied(self) -> bool {
+        matches!(
+            self,
+            Self::Unauthorized | Self::Forbidden | Self::NotFound | Self::Denied
+        )
+    }
+
+    /// Whether the resource or the permission for it is gone: somebody has to bring it back.
+    #[must_use]
+    pub fn is_withdrawn(self) -> bool {
+        matches!(self, Self::Forbidden | Self::NotFound)
     }
 
     /// Whether the same request may well succeed a little later.
@@ -100,11 +127,15 @@ impl fmt::Display for Cause {
             Self::Unavailable => "the server is unavailable",
             Self::Unreadable => "the server cannot read its storage",
             Self::ServerError => "the server failed",
+            Self::Unauthorized => "the server does not know who asks",
+            Self::Forbidden => "the server forbids the request",
+            Self::NotFound => "the server has no such resource",
             Self::Denied => "the server denied the request",
             Self::Invalid => "the server does not accept the request",
             Self::Protocol => "the answer is not what the API promises",
             Self::Request => "the request cannot be made",
             Self::EndedEarly => "the watch ended at once",
+            Self::Undecodable => "an object cannot be decoded",
         })
     }
 }

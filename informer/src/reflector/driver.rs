@@ -1,23 +1,30 @@
 //! Performs what the machine decides: requests, streams, deadlines, and writing to the store.
 
+mod reports;
 #[cfg(test)]
 mod tests;
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use futures::StreamExt;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
 use super::{
-    Cause, Failure, Phase, Reflector, ReflectorObserver, ReflectorOptions, Request,
+    Cause, Failure, Phase, Reflector, ReflectorControl, ReflectorObserver, ReflectorOptions,
+    Request,
+    control::Order,
     machine::{Effect, EventKind, Input, Machine, Moment, Step},
+    policy::ErrorPolicy,
     staging::Staging,
 };
 use crate::{
+    entropy,
     known::Known,
-    list_watch::{Arrived, ListRequest, ListWatch, ListWatchError, WatchEvent, WatchRequest},
-    object::DecodeError,
-    store::{ReflectorStore, StoreClosed},
+    list_watch::{
+        Arrived, ListPage, ListRequest, ListWatch, ListWatchError, WatchEvent, WatchRequest,
+    },
+    object::{DecodeError, ResourceVersion},
+    store::{ReflectorStore, Replacement, StoreClosed},
 };
 
 /// A running reflector.
@@ -27,13 +34,34 @@ pub(super) struct Driver<K, L: ListWatch<K>, S> {
     options: ReflectorOptions,
     known: Arc<dyn Known<K>>,
     observer: Arc<dyn ReflectorObserver>,
+    policy: ErrorPolicy,
+    control: ReflectorControl,
     machine: Machine,
     effects: Vec<Effect>,
     staging: Staging<K>,
     /// The open stream; only while the machine reads.
     stream: Option<L::Stream>,
     phase: Option<Phase>,
+    /// Why it pauses, as it was logged; until it watches again.
+    paused_for: Option<Option<Cause>>,
     began: Instant,
+}
+
+/// Why a reflector ended by itself.
+#[derive(Debug)]
+pub(super) enum Ended {
+    StoreClosed(StoreClosed),
+    /// The error policy said so.
+    Stopped,
+}
+
+/// What came of a step.
+enum Outcome<K, S> {
+    Listed(Result<ListPage<K>, ListWatchError>),
+    Opened(Result<S, ListWatchError>),
+    Read(Option<Result<WatchEvent<K>, ListWatchError>>),
+    Waited,
+    Ordered(Order),
 }
 
 /// The objects that came with an input.
@@ -52,9 +80,9 @@ where
     S: ReflectorStore<K>,
 {
     pub(super) fn new(reflector: Reflector<K, L, S>) -> Self {
-        let mut options = reflector.options;
-        options.seed = seed_for(
-            options.seed,
+        let options = reflector.options;
+        let seed = seed_for(
+            options.seed.unwrap_or_else(entropy::seed),
             reflector.list_watch.resource().unwrap_or_default(),
         );
         Self {
@@ -62,63 +90,97 @@ where
             store: reflector.store,
             known: reflector.known,
             observer: reflector.observer,
-            machine: Machine::new(options.clone()),
+            policy: reflector.policy,
+            control: reflector.control,
+            machine: Machine::new(options.clone(), seed),
             options,
             effects: Vec::new(),
             staging: Staging::new(),
             stream: None,
             phase: None,
+            paused_for: None,
             began: Instant::now(),
         }
     }
 
-    /// Goes on until the store is closed.
-    pub(super) async fn drive(&mut self) -> StoreClosed {
+    /// Goes on until the store is closed, or the error policy says stop.
+    pub(super) async fn drive(&mut self) -> Ended {
         loop {
-            if let Err(closed) = self.step().await {
-                return closed;
+            if let Err(ended) = self.step().await {
+                return ended;
             }
         }
     }
 
-    async fn step(&mut self) -> Result<(), StoreClosed> {
+    async fn step(&mut self) -> Result<(), Ended> {
         self.note_phase();
         let step = self.machine.step();
         if !matches!(step, Step::Read { .. }) {
             self.stream = None;
         }
-        match step {
-            Step::List(request) => self.list(&request).await,
-            Step::Open(request) => self.open(&request).await,
-            Step::Read { until } => self.read(until).await,
-            Step::Wait { until } => {
-                sleep_until(self.instant(until)).await;
-                self.handle(Input::Waited, None, AtHand::Nothing).await
+        let outcome = match step {
+            Step::Stop => return Err(Ended::Stopped),
+            Step::Empty { version } => return self.empty(version).await,
+            step => self.perform_unless_ordered(&step).await,
+        };
+        match outcome {
+            Outcome::Listed(Ok(page)) => self.take_page(page).await,
+            Outcome::Opened(Ok(stream)) => {
+                self.stream = Some(stream);
+                self.handle(Input::Opened, None, AtHand::Nothing).await
+            }
+            Outcome::Read(Some(Ok(event))) => self.take_event(event).await,
+            Outcome::Read(None) => self.handle(Input::Ended, None, AtHand::Nothing).await,
+            Outcome::Listed(Err(error))
+            | Outcome::Opened(Err(error))
+            | Outcome::Read(Some(Err(error))) => self.fail(&error).await,
+            Outcome::Waited => self.handle(Input::Waited, None, AtHand::Nothing).await,
+            Outcome::Ordered(order) => {
+                self.handle(Input::Ordered(order), None, AtHand::Nothing)
+                    .await
             }
         }
     }
 
-    async fn list(&mut self, request: &ListRequest) -> Result<(), StoreClosed> {
+    /// What is in flight when an order comes is given up.
+    async fn perform_unless_ordered(&mut self, step: &Step) -> Outcome<K, L::Stream> {
+        let control = self.control.clone();
+        if let Some(order) = control.take() {
+            return Outcome::Ordered(order);
+        }
+        tokio::select! {
+            biased;
+            // An order that comes meanwhile is taken before the next step.
+            outcome = self.perform(step) => outcome,
+            order = control.taken() => Outcome::Ordered(order),
+        }
+    }
+
+    async fn perform(&mut self, step: &Step) -> Outcome<K, L::Stream> {
+        match step {
+            Step::List(request) => Outcome::Listed(self.list(request).await),
+            Step::Open(request) => Outcome::Opened(self.open(request).await),
+            Step::Read { until } => Outcome::Read(self.read(*until).await),
+            Step::Wait { until } => {
+                match until {
+                    Some(until) => sleep_until(self.instant(*until)).await,
+                    None => std::future::pending().await,
+                }
+                Outcome::Waited
+            }
+            Step::Empty { .. } | Step::Stop => unreachable!("performed by the caller"),
+        }
+    }
+
+    async fn list(&mut self, request: &ListRequest) -> Result<ListPage<K>, ListWatchError> {
         self.observer.requested(Request::List);
         tracing::debug!(rv = %request.resource_version, limit = request.limit, "listing");
         let limit = self.options.list_timeout;
         let listed = timeout(limit, self.list_watch.list(request, &self.known)).await;
-        match within("whole page", limit, listed) {
-            Ok(page) => {
-                for error in page.items.iter().filter_map(|item| item.as_ref().err()) {
-                    self.note_undecodable(error);
-                }
-                let input = Input::Page {
-                    version: &page.resource_version,
-                    continue_token: page.continue_token.as_deref(),
-                };
-                self.handle(input, None, AtHand::Page(page.items)).await
-            }
-            Err(error) => self.fail(&error).await,
-        }
+        within("whole page", limit, listed)
     }
 
-    async fn open(&mut self, request: &WatchRequest) -> Result<(), StoreClosed> {
+    async fn open(&mut self, request: &WatchRequest) -> Result<L::Stream, ListWatchError> {
         let kind = if request.send_initial_events {
             Request::StreamingList
         } else {
@@ -128,16 +190,10 @@ where
         tracing::debug!(rv = %request.resource_version, kind = ?kind, "opening a watch");
         let limit = self.options.header_timeout;
         let opened = timeout(limit, self.list_watch.watch(request, &self.known)).await;
-        match within("response", limit, opened) {
-            Ok(stream) => {
-                self.stream = Some(stream);
-                self.handle(Input::Opened, None, AtHand::Nothing).await
-            }
-            Err(error) => self.fail(&error).await,
-        }
+        within("response", limit, opened)
     }
 
-    async fn read(&mut self, until: Moment) -> Result<(), StoreClosed> {
+    async fn read(&mut self, until: Moment) -> Option<Result<WatchEvent<K>, ListWatchError>> {
         let limit = self.instant(until);
         let stream = self
             .stream
@@ -146,21 +202,39 @@ where
         // A stream that is always ready must not keep the other tasks of its thread waiting.
         tokio::task::consume_budget().await;
         let asked_at = self.began.elapsed();
-        match timeout_at(limit, stream.next()).await {
-            Ok(Some(Ok(event))) => self.take_event(event).await,
-            Ok(Some(Err(error))) => self.fail(&error).await,
-            Ok(None) => self.handle(Input::Ended, None, AtHand::Nothing).await,
-            Err(_) => {
-                let error = ListWatchError::Timeout {
-                    what: "event or bookmark",
-                    limit: until.saturating_sub(asked_at),
-                };
-                self.fail(&error).await
-            }
-        }
+        timeout_at(limit, stream.next()).await.unwrap_or_else(|_| {
+            Some(Err(ListWatchError::Timeout {
+                what: "event or bookmark",
+                limit: until.saturating_sub(asked_at),
+            }))
+        })
     }
 
-    async fn take_event(&mut self, event: WatchEvent<K>) -> Result<(), StoreClosed> {
+    /// Tells the store that nothing of the resource is left.
+    async fn empty(&mut self, version: ResourceVersion) -> Result<(), Ended> {
+        tracing::debug!(rv = %version, "emptying the store");
+        let mut replacement = Replacement::new(Vec::new(), version);
+        replacement.is_authoritative = true;
+        self.store.replace(replacement).await?;
+        self.handle(Input::Emptied, None, AtHand::Nothing).await
+    }
+
+    async fn take_page(&mut self, page: ListPage<K>) -> Result<(), Ended> {
+        let refused = page.items.iter().filter_map(|item| item.as_ref().err());
+        let refused: Vec<DecodeError> = refused.cloned().collect();
+        for error in &refused {
+            self.note_undecodable(error);
+        }
+        let input = Input::Page {
+            version: &page.resource_version,
+            continue_token: page.continue_token.as_deref(),
+        };
+        self.handle(input, None, AtHand::Page(page.items)).await?;
+        self.consult_about_objects(refused);
+        Ok(())
+    }
+
+    async fn take_event(&mut self, event: WatchEvent<K>) -> Result<(), Ended> {
         let (kind, arrived) = match event {
             WatchEvent::Added(arrived) => (EventKind::Added, arrived),
             WatchEvent::Modified(arrived) => (EventKind::Modified, arrived),
@@ -177,10 +251,12 @@ where
             }
             WatchEvent::Error(status) => return self.fail(&status.into()).await,
         };
+        let mut refused = None;
         let version = match &arrived {
             Ok(object) => object.resource_version().clone(),
             Err(error) => {
                 self.note_undecodable(error);
+                refused = Some(error.clone());
                 error.resource_version.clone()
             }
         };
@@ -188,10 +264,13 @@ where
             kind,
             version: &version,
         };
-        self.handle(input, None, AtHand::Event(kind, arrived)).await
+        self.handle(input, None, AtHand::Event(kind, arrived))
+            .await?;
+        self.consult_about_objects(refused);
+        Ok(())
     }
 
-    async fn fail(&mut self, error: &ListWatchError) -> Result<(), StoreClosed> {
+    async fn fail(&mut self, error: &ListWatchError) -> Result<(), Ended> {
         let input = Input::Failed {
             cause: Cause::of(error),
             retry_after: error.retry_after(),
@@ -204,13 +283,12 @@ where
         &mut self,
         input: Input<'_>,
         error: Option<&ListWatchError>,
-        at_hand: AtHand<K>,
-    ) -> Result<(), StoreClosed> {
+        mut at_hand: AtHand<K>,
+    ) -> Result<(), Ended> {
         let phase = self.machine.phase();
         let mut effects = std::mem::take(&mut self.effects);
         self.machine
             .handle(self.began.elapsed(), input, &mut effects);
-        let mut at_hand = at_hand;
         for effect in effects.drain(..) {
             match effect {
                 Effect::Stage => match std::mem::replace(&mut at_hand, AtHand::Nothing) {
@@ -240,13 +318,17 @@ where
                     cause,
                     attempt,
                     delay,
-                } => self.note_failure(&Failure {
-                    phase,
-                    cause,
-                    error,
-                    attempt,
-                    delay,
-                }),
+                } => {
+                    let failure = Failure {
+                        phase,
+                        cause,
+                        error,
+                        attempt,
+                        delay,
+                    };
+                    let failure = self.consult(failure);
+                    self.note_failure(&failure);
+                }
                 Effect::ReportWentBack {
                     from,
                     to,
@@ -280,32 +362,22 @@ where
             .checked_add(moment)
             .map_or(latest, |instant| instant.min(latest))
     }
+}
 
-    fn note_phase(&mut self) {
-        let phase = self.machine.phase();
-        if self.phase != Some(phase) {
-            self.phase = Some(phase);
-            self.observer.phase_changed(phase);
-        }
+// === impl Ended ===
+
+impl From<StoreClosed> for Ended {
+    fn from(closed: StoreClosed) -> Self {
+        Self::StoreClosed(closed)
     }
+}
 
-    fn note_failure(&self, failure: &Failure<'_>) {
-        let error = failure.error.map(|error| error as &dyn std::error::Error);
-        let delay_ms = failure.delay.as_millis();
-        let (cause, attempt) = (failure.cause, failure.attempt);
-        if matches!(cause, Cause::Expired | Cause::EndedEarly) {
-            tracing::debug!(error, %cause, attempt, delay_ms, "trying again");
-        } else {
-            tracing::warn!(error, %cause, attempt, delay_ms, "trying again");
+impl fmt::Display for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::StoreClosed(closed) => closed.fmt(f),
+            Self::Stopped => f.write_str("the error policy said so"),
         }
-        self.observer.failed(failure);
-    }
-
-    fn note_undecodable(&self, error: &DecodeError) {
-        // What the decoder says quotes the object; its place in the object does not.
-        let (line, column) = (error.source.line(), error.source.column());
-        tracing::warn!(key = %error.key, rv = %error.resource_version, line, column, "cannot decode an object");
-        self.observer.undecodable(error);
     }
 }
 

@@ -6,10 +6,31 @@
 //!
 //! What to do next is decided by `machine`, a pure function of what was heard and when; `driver` does it.
 //! The machine's page has the states and transitions.
+//!
+//! # Failures
+//!
+//! What a failure leads to, unless an [error policy](Reflector::with_error_policy) says otherwise:
+//!
+//! | [`Cause`] | a list fails | a streaming list fails | a watch fails |
+//! |---|---|---|---|
+//! | `Expired`, `TooLargeVersion` | again at once, without a version | again at once, without a version | delay, relist |
+//! | `Throttled`, `Refused` | delay, again | delay, again | delay, same watch |
+//! | `Unavailable`, `Transport`, `TimedOut` | delay, again | delay, again; then a list | at once after a good stream, else delay, same watch; relist every fifth time |
+//! | `Forbidden`, `NotFound` | delay, again; after three, pause | a list at once | delay, same watch; relist every second time; after three, pause |
+//! | `Invalid` | delay, again | a list at once, and for a while | delay, same watch; relist every second time |
+//! | `Unreadable` | delay, again | delay, again; then a list | delay, relist |
+//! | `EndedEarly` | | again, and then a list for a while | delay, same watch; relist every second time |
+//! | `Undecodable` | the object is left out | the object is left out | the object is left out |
+//! | any other | delay, again | delay, again; then a list | delay, same watch; relist every second time |
+//!
+//! A later page of a list that fails in passing is asked for again three times. Delays grow until the server has proved
+//! healthy, and are at least what it asked for by `Retry-After`.
 
 mod cause;
 mod observer;
 mod options;
+mod policy;
+mod control;
 mod resume;
 mod machine;
 mod staging;
@@ -19,6 +40,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
+use self::policy::ErrorPolicy;
 use crate::{
     known::{Known, KnownNothing},
     list_watch::ListWatch,
@@ -27,8 +49,10 @@ use crate::{
 
 pub use self::{
     cause::Cause,
+    control::ReflectorControl,
     observer::{Failure, Phase, ReflectorObserver, Request},
-    options::ReflectorOptions,
+    options::{PauseOptions, ReflectorOptions, WhenRemoved},
+    policy::Decision,
 };
 
 /// Keeps a store equal to the server.
@@ -62,6 +86,8 @@ pub struct Reflector<K, L, S> {
     options: ReflectorOptions,
     known: Arc<dyn Known<K>>,
     observer: Arc<dyn ReflectorObserver>,
+    policy: ErrorPolicy,
+    control: ReflectorControl,
 }
 
 // === impl Reflector ===
@@ -80,6 +106,8 @@ where
             options,
             known: Arc::new(KnownNothing),
             observer: Arc::new(()),
+            policy: ErrorPolicy::default(),
+            control: ReflectorControl::new(),
         }
     }
 
@@ -97,7 +125,27 @@ where
         self
     }
 
-    /// Lists and watches until `stop` fires or the store is closed.
+    /// Asks `policy` about every failure: of a request, of a stream, of an object that cannot be decoded.
+    ///
+    /// It is called from the reflector's task and must not block; the observer hears of the failure afterwards. A policy that
+    /// panics has said [`Decision::Default`].
+    #[must_use]
+    pub fn with_error_policy(
+        mut self,
+        policy: impl Fn(&Failure<'_>) -> Decision + Send + Sync + 'static,
+    ) -> Self {
+        self.policy = ErrorPolicy::new(policy);
+        self
+    }
+
+    /// Is paused and resumed by `control`. One control is for one reflector.
+    #[must_use]
+    pub fn with_control(mut self, control: ReflectorControl) -> Self {
+        self.control = control;
+        self
+    }
+
+    /// Lists and watches until `stop` fires, the store is closed, or the error policy says [`Decision::Stop`].
     ///
     /// Never gives up by itself: what goes wrong is reported to the observer and tried again.
     ///
@@ -110,7 +158,7 @@ where
         tokio::select! {
             biased;
             () = stop.cancelled() => tracing::debug!("reflector stopped"),
-            closed = driver.drive() => tracing::debug!(error = %closed, "reflector ended"),
+            ended = driver.drive() => tracing::debug!(reason = %ended, "reflector ended"),
         }
     }
 }

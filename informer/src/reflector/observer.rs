@@ -46,7 +46,7 @@ pub trait ReflectorObserver: Send + Sync + 'static {
 pub enum Phase {
     /// Waits for the first page, or the next one.
     Listing,
-    /// Waits for the response to a watch.
+    /// Waits for the response to a watch, or checks that the server still has the version to watch from.
     Connecting,
     /// Receives the present state as the first events of a watch.
     Streaming,
@@ -59,6 +59,16 @@ pub enum Phase {
         /// For how long.
         delay: Duration,
     },
+    /// Asks for nothing, or only now and then whether it may go on. See
+    /// [`PauseOptions`](super::PauseOptions).
+    Paused {
+        /// Why; `None` if its owner asked for it.
+        cause: Option<Cause>,
+        /// How long until the next probe; `None` if there is none, until it is told to resume.
+        probe_after: Option<Duration>,
+    },
+    /// Has ended, since the error policy said so.
+    Stopped,
 }
 
 /// What is asked of the server.

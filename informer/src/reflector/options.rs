@@ -42,9 +42,43 @@ pub struct ReflectorOptions {
     pub healthy_after: Duration,
     /// The delays before something that failed is tried again.
     pub backoff: BackoffOptions,
-    /// The seed of all jitter. Equal seeds give equal delays for one resource: many copies of a program against one server
-    /// should have different ones.
-    pub seed: u64,
+    /// When to stop asking for a resource that the server does not have or give any more; `None` to go on asking for ever, at
+    /// the longest delay of the backoff.
+    pub pause: Option<PauseOptions>,
+    /// The seed of all jitter; `None` to draw one from the operating system when the reflector begins to run, so that no two
+    /// copies of a program come back to a server at the same moments. Equal seeds give equal delays for one resource.
+    pub seed: Option<u64>,
+}
+
+/// When a reflector pauses by itself, and what happens then.
+///
+/// A resource whose CRD was removed (404), or for which the permission was withdrawn (403), may be gone for good. When the
+/// server has said so several times in a row, the reflector pauses: it probes now and then, and otherwise asks for nothing. The
+/// pause is logged and shown once; the first probe that succeeds ends it, and so does
+/// [`ReflectorControl::resume`](super::ReflectorControl::resume).
+///
+/// Begin with [`PauseOptions::default`] and change what you need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PauseOptions {
+    /// How many such answers in a row it takes; 3, which is about 5 s. At least 1. A server that has just begun may not know
+    /// all of its resources.
+    pub after_failures: u32,
+    /// Each probe comes after a time drawn between this and its double; 2 min. At least 1 s.
+    pub probe_period: Duration,
+    /// What becomes of the objects of a resource that the server does not have any more.
+    pub when_removed: WhenRemoved,
+}
+
+/// What becomes of the objects of a resource that the server does not have any more (404).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhenRemoved {
+    /// The store keeps what it held. When the resource comes back, a list tells what became of it.
+    #[default]
+    KeepStore,
+    /// The store is emptied: handlers hear of each deletion as of a tombstone.
+    EmptyStore,
 }
 
 // === impl ReflectorOptions ===
@@ -64,7 +98,151 @@ impl Default for ReflectorOptions {
             watch_silence: Duration::from_mins(3),
             healthy_after: Duration::from_secs(30),
             backoff: BackoffOptions::default(),
-            seed: 0,
+            pause: Some(PauseOptions::default()),
+            seed: None,
         }
+    }
+}
+
+impl ReflectorOptions {
+    /// With at most `page_size` items in one page of a list; at least 1.
+    #[doc(alias = "WatchListPageSize")]
+    #[must_use]
+    pub fn with_page_size(mut self, page_size: u32) -> Self {
+        self.page_size = Some(page_size.max(1));
+        self
+    }
+
+    /// Whether to ask for streaming lists (WatchList).
+    #[must_use]
+    pub fn with_streaming_lists(mut self, streaming_lists: bool) -> Self {
+        self.streaming_lists = streaming_lists;
+        self
+    }
+
+    /// Remembers for so long that the server cannot stream lists.
+    #[must_use]
+    pub fn with_streaming_fallback_memory(mut self, memory: Duration) -> Self {
+        self.streaming_fallback_memory = memory;
+        self
+    }
+
+    /// Gives up a streaming list that takes longer.
+    #[must_use]
+    pub fn with_initial_events_timeout(mut self, timeout: Duration) -> Self {
+        self.initial_events_timeout = timeout;
+        self
+    }
+
+    /// Gives up a streaming list that is silent for longer.
+    #[must_use]
+    pub fn with_initial_events_silence(mut self, silence: Duration) -> Self {
+        self.initial_events_silence = silence;
+        self
+    }
+
+    /// Gives up a page of a list that takes longer.
+    #[must_use]
+    pub fn with_list_timeout(mut self, timeout: Duration) -> Self {
+        self.list_timeout = timeout;
+        self
+    }
+
+    /// Gives up a watch whose response takes longer to begin.
+    #[must_use]
+    pub fn with_header_timeout(mut self, timeout: Duration) -> Self {
+        self.header_timeout = timeout;
+        self
+    }
+
+    /// Asks the server to end each watch after a time between `min` and its double.
+    #[must_use]
+    pub fn with_watch_timeout_min(mut self, min: Duration) -> Self {
+        self.watch_timeout_min = min;
+        self
+    }
+
+    /// Gives up a watch that goes on for longer than it was asked to and `slack`.
+    #[must_use]
+    pub fn with_watch_timeout_slack(mut self, slack: Duration) -> Self {
+        self.watch_timeout_slack = slack;
+        self
+    }
+
+    /// Opens a watch anew that is silent for longer.
+    #[must_use]
+    pub fn with_watch_silence(mut self, silence: Duration) -> Self {
+        self.watch_silence = silence;
+        self
+    }
+
+    /// Takes a server for healthy when a watch has lived for so long.
+    #[must_use]
+    pub fn with_healthy_after(mut self, lifetime: Duration) -> Self {
+        self.healthy_after = lifetime;
+        self
+    }
+
+    /// Waits as `backoff` says before it tries again.
+    #[must_use]
+    pub fn with_backoff(mut self, backoff: BackoffOptions) -> Self {
+        self.backoff = backoff;
+        self
+    }
+
+    /// Pauses as `pause` says.
+    #[must_use]
+    pub fn with_pause(mut self, pause: PauseOptions) -> Self {
+        self.pause = Some(pause);
+        self
+    }
+
+    /// Never pauses by itself.
+    #[must_use]
+    pub fn without_pause(mut self) -> Self {
+        self.pause = None;
+        self
+    }
+
+    /// Draws all jitter from `seed`.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+}
+
+// === impl PauseOptions ===
+
+impl Default for PauseOptions {
+    fn default() -> Self {
+        Self {
+            after_failures: 3,
+            probe_period: Duration::from_mins(2),
+            when_removed: WhenRemoved::default(),
+        }
+    }
+}
+
+impl PauseOptions {
+    /// Pauses after so many refusals in a row; at least 1.
+    #[must_use]
+    pub fn with_after_failures(mut self, count: u32) -> Self {
+        self.after_failures = count.max(1);
+        self
+    }
+
+    /// Probes after a time between `period` and its double; at least 1 s.
+    #[must_use]
+    pub fn with_probe_period(mut self, period: Duration) -> Self {
+        self.probe_period = period;
+        self
+    }
+
+    /// Does so with the objects of a resource that is gone.
+    #[must_use]
+    pub fn with_when_removed(mut self, when_removed: WhenRemoved) -> Self {
+        self.when_removed = when_removed;
+        self
     }
 }

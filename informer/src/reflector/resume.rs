@@ -96,6 +96,16 @@ impl Resume {
         }
     }
 
+    /// As little as can be of a state that is not older than the last version.
+    pub(super) fn check_request(&self) -> ListRequest {
+        ListRequest {
+            resource_version: self.last.clone(),
+            version_match: Some(VersionMatch::NotOlderThan),
+            limit: Some(1),
+            continue_token: None,
+        }
+    }
+
     /// The version for a streaming list: at least the last one seen, consistent if there is none.
     pub(super) fn streaming_version(&self) -> ResourceVersion {
         if self.is_unavailable {

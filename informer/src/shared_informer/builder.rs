@@ -23,7 +23,9 @@ use crate::{
     indexer::{IndexFn, Indexer, IndexerError, IndexerWriter},
     list_watch::ListWatch,
     processor::Processor,
-    reflector::{Reflector, ReflectorObserver, ReflectorOptions},
+    reflector::{
+        Decision, Failure, Reflector, ReflectorControl, ReflectorObserver, ReflectorOptions,
+    },
     task::TaskSet,
 };
 
@@ -34,7 +36,10 @@ pub struct SharedInformerBuilder<K, L> {
     plan: Plan<K>,
     reflector: ReflectorOptions,
     observer: Option<Arc<dyn ReflectorObserver>>,
+    policy: Option<Box<Policy>>,
 }
+
+type Policy = dyn Fn(&Failure<'_>) -> Decision + Send + Sync;
 
 /// All that is not the reflector's.
 pub(super) struct Plan<K> {
@@ -53,6 +58,7 @@ pub(super) struct Seams<K> {
     pub(super) store: Transforming<DeltaFifoProducer<K>, K>,
     pub(super) known: Indexer<K>,
     pub(super) observers: Vec<Arc<dyn ReflectorObserver>>,
+    pub(super) control: ReflectorControl,
     pub(super) stop: CancellationToken,
 }
 
@@ -69,6 +75,7 @@ where
             plan: Plan::default(),
             reflector: ReflectorOptions::default(),
             observer: None,
+            policy: None,
         }
     }
 
@@ -91,9 +98,38 @@ where
     }
 
     /// Tells `observer` how the reflector is doing.
-    #[doc(alias = "SetWatchErrorHandler")]
     pub fn with_observer(mut self, observer: Arc<dyn ReflectorObserver>) -> Self {
         self.observer = Some(observer);
+        self
+    }
+
+    /// Asks `policy` what to do about every failure; see [`Reflector::with_error_policy`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use informer::{
+    ///     Scope, SharedInformer,
+    ///     http::HttpListWatch,
+    ///     reflector::{Cause, Decision},
+    /// };
+    /// use k8s_openapi::api::core::v1::Pod;
+    ///
+    /// # fn example(client: kube::Client) {
+    /// // Without permission this program is of no use: it ends instead of waiting for it.
+    /// let pods = SharedInformer::builder(HttpListWatch::<Pod>::new(client, Scope::All))
+    ///     .with_error_policy(|failure| match failure.cause {
+    ///         Cause::Unauthorized | Cause::Forbidden => Decision::Stop,
+    ///         _ => Decision::Default,
+    ///     });
+    /// # }
+    /// ```
+    #[doc(alias = "SetWatchErrorHandler")]
+    pub fn with_error_policy(
+        mut self,
+        policy: impl Fn(&Failure<'_>) -> Decision + Send + Sync + 'static,
+    ) -> Self {
+        self.policy = Some(Box::new(policy));
         self
     }
 
@@ -166,6 +202,7 @@ where
             mut plan,
             reflector,
             observer,
+            policy,
         } = self;
         if plan.resource.is_none() {
             plan.resource = list_watch.resource().map(Arc::from);
@@ -174,9 +211,13 @@ where
         plan.fresh = Some(Fresh::new(Arc::clone(&list_watch), reflector.page_size));
         plan.assemble(|mut seams| {
             seams.observers.extend(observer);
-            let reflector = Reflector::new(list_watch, seams.store, reflector)
+            let mut reflector = Reflector::new(list_watch, seams.store, reflector)
                 .with_known(Arc::new(seams.known))
-                .with_observer(Arc::new(Observers(seams.observers)));
+                .with_observer(Arc::new(Observers(seams.observers)))
+                .with_control(seams.control);
+            if let Some(policy) = policy {
+                reflector = reflector.with_error_policy(policy);
+            }
             Box::pin(reflector.run(seams.stop))
         })
     }
@@ -212,6 +253,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
         let (commands, commands_rx) = mpsc::unbounded_channel();
         let tasks = TaskSet::new();
         let stop_reflector = tasks.stop_token().child_token();
+        let control = ReflectorControl::new();
         let indexer = writer.reader();
         let queued_items = fifo.queued_items();
         let transform_failures = self.transform.failures.clone();
@@ -219,6 +261,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
             store: Transforming::new(producer, self.filter.clone(), self.transform),
             known: indexer.clone(),
             observers: vec![Arc::clone(&sync) as _, Arc::clone(&stats) as _],
+            control: control.clone(),
             stop: stop_reflector.clone(),
         });
         let checker = self.fresh.map(|fresh| {
@@ -260,6 +303,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
                 reflector,
                 checks,
             })),
+            control,
             stop_reflector,
             tasks,
         }))

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    InformerMetrics, SharedInformerBuilder, SyncError, SyncStatus,
+    InformerMetrics, SharedInformerBuilder, StatusStream, SyncError, SyncStatus,
     checker::Checker,
     progress::Progress,
     runner::{Command, IndexEdit, Runner},
@@ -27,6 +27,7 @@ use crate::{
     metrics::{Counter, Gauge},
     object::{DecodeError, ResourceVersion},
     processor::{HandlerOptions, HandlerRegistration, Listener, ListenerList},
+    reflector::ReflectorControl,
     store::Store,
     task::TaskSet,
 };
@@ -53,6 +54,7 @@ pub(super) struct Inner<K> {
     pub(super) commands: mpsc::UnboundedSender<Command<K>>,
     /// What is to run; taken by the start or the end.
     pub(super) unstarted: Mutex<Option<Unstarted<K>>>,
+    pub(super) control: ReflectorControl,
     pub(super) stop_reflector: CancellationToken,
     /// Ends all tasks with the last handle.
     pub(super) tasks: TaskSet,
@@ -193,6 +195,23 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
     /// How far the informer has come, and what keeps it, at any time.
     pub fn status(&self) -> SyncStatus {
         self.0.sync.status()
+    }
+
+    /// What the informer is doing, as a stream: the present status, then the latest whenever it has changed.
+    pub fn status_stream(&self) -> StatusStream {
+        self.0.sync.status_stream()
+    }
+
+    /// Gives up the request or the watch in flight, and makes no other until [`resume`](Self::resume). The cache keeps what it
+    /// holds, and handlers are told what waits for them. Before the start, the informer begins with the pause.
+    pub fn pause(&self) {
+        self.0.control.pause();
+    }
+
+    /// Ends a pause, whatever its reason, and a wait before the next attempt: the informer goes on at once, from the last
+    /// version if the server still knows what happened since.
+    pub fn resume(&self) {
+        self.0.control.resume();
     }
 
     /// Reads by name, namespace and label selector.

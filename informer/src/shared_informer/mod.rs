@@ -22,6 +22,7 @@ mod apply;
 mod replace;
 mod present;
 mod transform;
+mod status;
 mod sync;
 mod progress;
 mod consistency;
@@ -43,5 +44,6 @@ pub use self::{
     plain::Informer,
     progress::WaitError,
     stats::InformerMetrics,
-    sync::{SyncError, SyncPhase, SyncStatus},
+    status::{StatusStream, SyncPhase, SyncStatus},
+    sync::SyncError,
 };

@@ -1,42 +1,15 @@
 //! How far an informer has come, and waiting for it.
 
-use std::{
-    error::Error,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard},
-    time::Duration,
-};
+use std::{error::Error, sync::Arc, time::Duration};
 
+use super::{
+    SyncPhase, SyncStatus,
+    status::{StatusCell, StatusStream},
+};
 use crate::{
     latch::Latch,
     reflector::{Failure, Phase, ReflectorObserver},
 };
-
-/// How far an informer has come, and what kept it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SyncStatus {
-    /// What it is doing.
-    pub phase: SyncPhase,
-    /// How many requests and streams have failed since it was last whole; all of them before the first time.
-    pub failed_attempts: u64,
-    /// The last failure since then, with its causes.
-    pub last_error: Option<Arc<str>>,
-}
-
-/// What an informer is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SyncPhase {
-    /// It was never started.
-    NotStarted,
-    /// It was started and has not come to make a request.
-    Starting,
-    /// What its reflector is doing.
-    Reflecting(Phase),
-    /// It has ended.
-    Stopped,
-}
 
 /// A wait for an informer that ended without success.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -66,7 +39,7 @@ pub enum SyncError {
 #[derive(Debug)]
 pub(crate) struct SyncState {
     resource: Arc<str>,
-    status: Mutex<SyncStatus>,
+    status: StatusCell,
     synced: Latch,
     ended: Latch,
 }
@@ -81,21 +54,19 @@ impl SyncState {
     pub(super) fn new(resource: Arc<str>) -> Self {
         Self {
             resource,
-            status: Mutex::new(SyncStatus {
-                phase: SyncPhase::NotStarted,
-                failed_attempts: 0,
-                last_error: None,
-            }),
+            status: StatusCell::new(SyncStatus::not_started()),
             synced: Latch::default(),
             ended: Latch::default(),
         }
     }
 
     pub(super) fn mark_started(&self) {
-        self.lock().phase = SyncPhase::Starting;
+        self.status
+            .change(|status| status.phase = SyncPhase::Starting);
     }
 
     pub(super) fn mark_synced(&self) {
+        self.status.change(|status| status.has_synced = true);
         self.synced.set();
     }
 
@@ -104,11 +75,20 @@ impl SyncState {
     }
 
     pub(crate) fn status(&self) -> SyncStatus {
-        self.lock().clone()
+        self.status.read(SyncStatus::clone)
+    }
+
+    pub(super) fn status_stream(self: &Arc<Self>) -> StatusStream {
+        StatusStream::new(Arc::clone(self))
+    }
+
+    pub(super) fn status_cell(&self) -> &StatusCell {
+        &self.status
     }
 
     pub(crate) fn was_started(&self) -> bool {
-        self.lock().phase != SyncPhase::NotStarted
+        self.status
+            .read(|status| status.phase != SyncPhase::NotStarted)
     }
 
     pub(super) fn has_synced(&self) -> bool {
@@ -141,23 +121,19 @@ impl SyncState {
             }),
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, SyncStatus> {
-        self.status
-            .lock()
-            .expect("nothing panics while it holds the status")
-    }
 }
 
 impl ReflectorObserver for SyncState {
     fn phase_changed(&self, phase: Phase) {
-        let mut status = self.lock();
-        if phase == Phase::Watching {
-            // The store holds a whole state: what failed before is over.
-            status.failed_attempts = 0;
-            status.last_error = None;
-        }
-        status.phase = SyncPhase::Reflecting(phase);
+        self.status.change(|status| {
+            if phase == Phase::Watching {
+                // The store holds a whole state: what failed before is over.
+                status.failed_attempts = 0;
+                status.last_cause = None;
+                status.last_error = None;
+            }
+            status.phase = SyncPhase::Reflecting(phase);
+        });
     }
 
     fn failed(&self, failure: &Failure<'_>) {
@@ -165,15 +141,19 @@ impl ReflectorObserver for SyncState {
             Some(error) => with_causes(error),
             None => failure.cause.to_string(),
         };
-        let mut status = self.lock();
-        status.failed_attempts += 1;
-        status.last_error = Some(error.into());
+        self.status.change(|status| {
+            status.failed_attempts += 1;
+            status.last_cause = Some(failure.cause);
+            status.last_error = Some(error.into());
+        });
     }
 }
 
 impl Drop for EndGuard {
     fn drop(&mut self) {
-        self.0.lock().phase = SyncPhase::Stopped;
+        self.0
+            .status
+            .change(|status| status.phase = SyncPhase::Stopped);
         self.0.ended.set();
     }
 }
@@ -188,40 +168,4 @@ fn with_causes(error: &dyn Error) -> String {
         cause = error.source();
     }
     text
-}
-
-// === impl SyncStatus ===
-
-impl fmt::Display for SyncStatus {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            phase,
-            failed_attempts,
-            ..
-        } = self;
-        write!(f, "{phase}, failed attempts: {failed_attempts}")?;
-        match &self.last_error {
-            Some(error) => write!(f, ", last error: {error}"),
-            None => Ok(()),
-        }
-    }
-}
-
-// === impl SyncPhase ===
-
-impl fmt::Display for SyncPhase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotStarted => f.write_str("not started"),
-            Self::Starting => f.write_str("starting"),
-            Self::Reflecting(Phase::Listing) => f.write_str("listing"),
-            Self::Reflecting(Phase::Connecting) => f.write_str("connecting"),
-            Self::Reflecting(Phase::Streaming) => f.write_str("streaming the initial state"),
-            Self::Reflecting(Phase::Watching) => f.write_str("watching"),
-            Self::Reflecting(Phase::BackingOff { cause, delay }) => {
-                write!(f, "backing off for {delay:?} ({cause})")
-            }
-            Self::Stopped => f.write_str("stopped"),
-        }
-    }
 }

@@ -108,9 +108,11 @@ fn in_cache<K: Send + Sync + 'static>(informer: &SharedInformer<K>) -> BTreeMap<
 }
 
 fn lists_only() -> ReflectorOptions {
-    let mut options = ReflectorOptions::default();
-    options.streaming_lists = false;
-    options
+    streaming().with_streaming_lists(false)
+}
+
+fn streaming() -> ReflectorOptions {
+    ReflectorOptions::default().with_seed(0)
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,7 +120,7 @@ async fn every_kind_of_type_mirrors_the_server_by_lists_and_by_streams() {
     let server = FakeServer::builder().build();
     let expected = on_server(&server, "namespaces");
     assert!(!expected.is_empty());
-    for options in [lists_only(), ReflectorOptions::default()] {
+    for options in [lists_only(), streaming()] {
         let typed = synced::<Namespace>(&server, (), options.clone()).await;
         assert_eq!(in_cache(&typed), expected);
         let dynamic = synced::<DynamicObject>(&server, namespaces(), options.clone()).await;
@@ -151,7 +153,7 @@ async fn every_kind_of_type_mirrors_the_server_by_lists_and_by_streams() {
 #[tokio::test(start_paused = true)]
 async fn an_empty_selection_syncs_too() {
     let server = FakeServer::builder().build();
-    for options in [lists_only(), ReflectorOptions::default()] {
+    for options in [lists_only(), streaming()] {
         let informer = synced::<ConfigMap>(&server, (), options).await;
         assert!(in_cache(&informer).is_empty());
     }

@@ -33,9 +33,11 @@ use crate::support::{
 const HOUR: Duration = Duration::from_hours(1);
 
 fn lists_only() -> ReflectorOptions {
-    let mut options = ReflectorOptions::default();
-    options.streaming_lists = false;
-    options
+    streaming().with_streaming_lists(false)
+}
+
+fn streaming() -> ReflectorOptions {
+    ReflectorOptions::default().with_seed(0)
 }
 
 fn inform_from(server: &Server, options: ReflectorOptions) -> Informed<ConfigMap> {
@@ -127,7 +129,7 @@ async fn row_4_a_streaming_list_that_ends_at_once_is_not_reopened_in_a_hot_loop(
             list(7, &[config_map("a", 3)], "")
         }
     });
-    let informed = inform_from(&server, ReflectorOptions::default());
+    let informed = inform_from(&server, streaming());
     sleep(Duration::from_secs(1)).await;
     assert_eq!(
         server.seen_in_short(),
@@ -161,7 +163,7 @@ async fn row_5_delays_grow_while_the_first_list_fails() {
         assert!(told.contains("the server answered 503"), "{told}");
     };
     check(lists_only()).await;
-    check(ReflectorOptions::default()).await;
+    check(streaming()).await;
 }
 
 /// kube-runtime: 85 watches in an hour at the same expired version, one list.
@@ -256,7 +258,7 @@ async fn row_11_an_outage_is_heard_of_with_the_first_answer() {
     let client = http::client(config).unwrap();
     let informed = inform(
         HttpListWatch::<ConfigMap>::new(client, Scope::All),
-        ReflectorOptions::default(),
+        streaming(),
     );
     requests.recv().await.unwrap();
     // The limit only keeps a failing test from hanging.

@@ -12,6 +12,7 @@
 //! - `controller_converges`: informer, queue and workers reach what is wanted, whatever goes wrong before
 //! - `catalogue`: tests of client-go's own suite that had no counterpart here
 //! - `parity`: the page that compares with client-go names tests that exist, and all of client-go's
+//! - `status_and_policy`: what an informer shows of itself, and what its owner can do about failures
 //! - `support`: a server that answers from a script, and a store that keeps what it is told
 
 mod support;
@@ -27,3 +28,4 @@ mod leader_election;
 mod controller_converges;
 mod catalogue;
 mod parity;
+mod status_and_policy;

@@ -80,7 +80,7 @@ async fn carry_out(plan: Plan) -> Result<(), TestCaseError> {
     let mut options = ReflectorOptions::default();
     options.streaming_lists = plan.streaming_lists;
     options.page_size = plan.page_size;
-    options.seed = plan.seed;
+    options.seed = Some(plan.seed);
     let running = reflect(server.clone(), options);
     let began = Instant::now();
     for happening in plan.happenings {

@@ -47,8 +47,9 @@ fn config_maps(text: &str) -> Vec<Object<ConfigMap>> {
 /// An informer that lists, and the script that answers it.
 fn scripted_informer() -> (SharedInformer<ConfigMap>, Script<ConfigMap>) {
     let (list_watch, script) = scripted();
-    let mut options = ReflectorOptions::default();
-    options.streaming_lists = false;
+    let options = ReflectorOptions::default()
+        .with_streaming_lists(false)
+        .with_seed(0);
     let informer = SharedInformer::builder(list_watch).with_options(options);
     (informer.build().unwrap(), script)
 }

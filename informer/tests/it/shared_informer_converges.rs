@@ -65,7 +65,7 @@ async fn carry_out(plan: Plan) -> Result<(), TestCaseError> {
     let mut options = ReflectorOptions::default();
     options.streaming_lists = plan.streaming_lists;
     options.page_size = plan.page_size;
-    options.seed = plan.seed;
+    options.seed = Some(plan.seed);
     let informer = SharedInformer::builder(server.clone())
         .with_options(options)
         .with_index("parity", IndexFn::new(|object| [parity(object)]))

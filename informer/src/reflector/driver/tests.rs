@@ -202,7 +202,7 @@ fn lists_only() -> ReflectorOptions {
 }
 
 fn streaming() -> ReflectorOptions {
-    let mut options = ReflectorOptions::default();
+    let mut options = ReflectorOptions::default().with_seed(0);
     options.backoff.jitter = 0.0;
     options
 }
@@ -526,7 +526,7 @@ async fn the_observer_hears_of_phases_requests_failures_and_versions_that_went_b
         .await
         .fail(ListWatchError::Refused("nobody".into()));
     let events = world.script.expect_watch().await.open();
-    events.bookmark("15");
+    events.modified(object("n/a@15"));
     events.error(expired());
     world.script.expect_list().await.page([], "9");
     world.script.expect_list().await.page([], "10");
@@ -669,10 +669,7 @@ async fn refused_watches_back_off_exponentially_without_a_relist() {
 #[tokio::test(start_paused = true)]
 async fn equal_seeds_ask_at_equal_times_and_other_seeds_at_others() {
     async fn times(seed: u64) -> Vec<(Duration, WatchRequest)> {
-        let options = ReflectorOptions {
-            seed,
-            ..ReflectorOptions::default()
-        };
+        let options = ReflectorOptions::default().with_seed(seed);
         let mut world = World::new(options);
         let mut times = Vec::new();
         for _ in 0..10 {
@@ -728,8 +725,10 @@ fn causes_name_what_happened() {
         (status(500, ""), Cause::ServerError),
         (status(500, "StoreReadError"), Cause::Unreadable),
         (status(429, ""), Cause::Throttled),
-        (status(401, ""), Cause::Denied),
-        (status(404, ""), Cause::Denied),
+        (status(401, ""), Cause::Unauthorized),
+        (status(403, ""), Cause::Forbidden),
+        (status(404, ""), Cause::NotFound),
+        (status(405, ""), Cause::Denied),
         (status(422, ""), Cause::Invalid),
         (status(415, ""), Cause::Invalid),
         (status(302, ""), Cause::Protocol),

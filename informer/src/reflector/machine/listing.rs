@@ -1,6 +1,6 @@
 //! Getting a whole state by pages of a list.
 
-use super::{Effect, Failing, Machine, Moment, Plan, State};
+use super::{Effect, Failing, Input, Machine, Moment, Plan, State};
 use crate::{
     list_watch::ListRequest, object::ResourceVersion, reflector::Cause, reflector::resume::Belief,
 };
@@ -71,7 +71,29 @@ impl Listing {
 // === impl Machine ===
 
 impl Machine {
-    pub(super) fn on_page(
+    pub(super) fn on_list_input(
+        &mut self,
+        now: Moment,
+        listing: Listing,
+        input: Input<'_>,
+        effects: &mut Vec<Effect>,
+    ) -> State {
+        match input {
+            Input::Page {
+                version,
+                continue_token,
+            } => self.on_page(now, listing, version, continue_token, effects),
+            Input::Failed { cause, retry_after } => {
+                self.on_list_failed(now, listing, Failing { cause, retry_after }, effects)
+            }
+            input => {
+                debug_assert!(false, "{input:?} is not what a list can give");
+                State::Listing(listing)
+            }
+        }
+    }
+
+    fn on_page(
         &mut self,
         now: Moment,
         mut listing: Listing,
@@ -93,7 +115,7 @@ impl Machine {
         let Some(token) = continue_token else {
             effects.push(Effect::Stage);
             let version = listing.version.take().unwrap_or_else(|| version.clone());
-            self.commit(&listing.asked, &version, effects);
+            self.commit(now, &listing.asked, &version, effects);
             return self.open_watch();
         };
         if listing.request.continue_token.as_deref() == Some(token) {
@@ -112,7 +134,7 @@ impl Machine {
         State::Listing(listing.next(token))
     }
 
-    pub(super) fn on_list_failed(
+    fn on_list_failed(
         &mut self,
         now: Moment,
         mut listing: Listing,

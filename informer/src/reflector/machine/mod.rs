@@ -20,6 +20,8 @@
 //!           └────────────► Reading (watch) ◄┘ ──────────────────────────────┘──┘
 //!
 //!   From everywhere: BackingOff, until its time; then acquire, the same page, or the same watch.
+//!                    Paused, until a probe or an order; then acquire, or the same watch.
+//!   From Reading (watch), after long silence: Checking; then acquire, or the same watch.
 //! ```
 //!
 //! | in | hears | then |
@@ -44,17 +46,33 @@
 //! | | the end, a break or silence, after a second or with changes | open again at once; after three such within a second each, back off |
 //! | | the end at once with nothing | as any other failure |
 //! | | expired, too large, or unreadable storage | back off, acquire |
+//! | | the end, a break or silence, and nothing at this version for twice as long as a watch may be silent | check the version |
+//! | | a bookmark older than what was seen, the first for so long | check the version |
 //! | | refused, throttled | back off, open again |
 //! | | unavailable, broken or silent at opening | back off, open again; acquire every fifth time |
 //! | | any other failure | back off, open again; acquire every second time |
-//! | `BackingOff` | its time | go on as planned |
+//! | Checking | a page | open again at the last version |
+//! | | a page older than what was seen, expired, or too large | acquire without a version, at once |
+//! | | any other failure | as that of a watch |
+//! | `BackingOff`, Paused | its time, an order to resume | go on as planned |
+//! | Paused | the store is empty | wait |
+//! | any | the third answer in a row that the resource or the permission is gone | pause, empty the store if so chosen; probe by acquiring |
+//! | | an order to pause | discard, pause until an order to resume |
+//! | | a decision about the failure that was just reported | see `Decision` |
+//!
+//! A server that was restored to an earlier revision is silent on a watch at a version that it has not reached again, and lets
+//! no bookmark through: hence the check, one list of at most one object, which such a server answers with an older version or
+//! as too large.
 //!
 //! Delays grow from failure to failure and begin anew only when the server has proved healthy: a watch brought changes, or
 //! lived for a while.
 
+mod words;
 mod listing;
 mod streaming;
 mod watching;
+mod checking;
+mod pausing;
 
 #[cfg(test)]
 mod tests;
@@ -64,101 +82,15 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use self::{listing::Listing, streaming::StreamingSupport, watching::WatchHealth};
-use super::{Cause, Phase, ReflectorOptions, resume::Resume};
-use crate::{
-    backoff::Backoff,
-    list_watch::{ListRequest, WatchRequest},
-    object::ResourceVersion,
+pub(super) use self::words::{Effect, EventKind, Input, Moment, Step};
+use self::{
+    listing::Listing, pausing::Denials, streaming::StreamingSupport, watching::WatchHealth,
 };
+use super::{Cause, Phase, ReflectorOptions, resume::Resume};
+use crate::{backoff::Backoff, list_watch::WatchRequest, object::ResourceVersion};
 
 /// The most that a watch is asked to last at least: a year.
 const WATCH_TIMEOUT_MAX_SECONDS: u64 = 365 * 86_400;
-
-/// A time, as the time since the reflector began.
-pub(super) type Moment = Duration;
-
-/// What the driver is to do.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Step {
-    /// Ask for a page.
-    List(ListRequest),
-    /// Open a watch.
-    Open(WatchRequest),
-    /// Wait for the next item of the open stream, but not longer than until then.
-    Read { until: Moment },
-    /// Wait.
-    Wait { until: Moment },
-}
-
-/// What came of the step.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Input<'a> {
-    /// A page came.
-    Page {
-        version: &'a ResourceVersion,
-        continue_token: Option<&'a str>,
-    },
-    /// The watch is open.
-    Opened,
-    /// An event about an object came.
-    Event {
-        kind: EventKind,
-        version: &'a ResourceVersion,
-    },
-    /// A bookmark came.
-    Bookmark {
-        version: &'a ResourceVersion,
-        is_end_of_initial_events: bool,
-    },
-    /// The stream ended in good order.
-    Ended,
-    /// The request or the stream failed, or its time was up.
-    Failed {
-        cause: Cause,
-        retry_after: Option<Duration>,
-    },
-    /// The time to wait for has come.
-    Waited,
-}
-
-/// What happened to an object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum EventKind {
-    Added,
-    Modified,
-    Deleted,
-}
-
-/// What the driver is to do with what it has at hand, before the next step.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Effect {
-    /// Put the objects at hand into staging.
-    Stage,
-    /// Write the event at hand to the store.
-    Deliver,
-    /// Empty the staging.
-    Discard,
-    /// Replace the store's state by the staging.
-    Commit {
-        version: ResourceVersion,
-        is_authoritative: bool,
-    },
-    /// Tell the store that all up to this version was delivered.
-    Bookmark { version: ResourceVersion },
-    /// Tell the observer of a failure.
-    ReportFailure {
-        cause: Cause,
-        attempt: u32,
-        delay: Duration,
-    },
-    /// Tell the observer that the server went back.
-    ReportWentBack {
-        from: ResourceVersion,
-        to: ResourceVersion,
-        is_accepted: bool,
-    },
-}
 
 /// Decides what a reflector does next.
 pub(super) struct Machine {
@@ -167,6 +99,7 @@ pub(super) struct Machine {
     resume: Resume,
     streaming: StreamingSupport,
     health: WatchHealth,
+    denials: Denials,
     backoff: Backoff,
     random: ChaCha8Rng,
 }
@@ -175,12 +108,24 @@ enum State {
     Listing(Listing),
     Opening(WatchRequest),
     Reading(Reading),
+    /// Asks whether the server still has the version to watch from.
+    Checking,
     BackingOff {
         until: Moment,
         delay: Duration,
         cause: Cause,
         then: Plan,
     },
+    Paused {
+        /// `None` if the owner asked for it.
+        cause: Option<Cause>,
+        /// When to probe, and how long that was from the beginning.
+        probe: Option<(Moment, Duration)>,
+        /// Whether the store is to be emptied first.
+        is_emptying: bool,
+        then: Plan,
+    },
+    Stopped,
 }
 
 /// An open stream.
@@ -226,16 +171,17 @@ struct Failing {
 // === impl Machine ===
 
 impl Machine {
-    /// A machine at its beginning.
-    pub(super) fn new(options: ReflectorOptions) -> Self {
-        let mut random = ChaCha8Rng::seed_from_u64(options.seed);
+    /// A machine at its beginning, which draws all jitter from `seed`.
+    pub(super) fn new(options: ReflectorOptions, seed: u64) -> Self {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(1);
         let mut machine = Self {
             state: State::Opening(WatchRequest::default()),
             resume: Resume::new(options.page_size),
             streaming: StreamingSupport::default(),
             health: WatchHealth::default(),
-            backoff: Backoff::new(options.backoff.clone(), options.seed),
+            denials: Denials::default(),
+            backoff: Backoff::new(options.backoff.clone(), seed),
             random,
             options,
         };
@@ -251,7 +197,19 @@ impl Machine {
             State::Reading(reading) => Step::Read {
                 until: reading.deadline(&self.options),
             },
-            State::BackingOff { until, .. } => Step::Wait { until: *until },
+            State::Checking => Step::List(self.resume.check_request()),
+            State::BackingOff { until, .. } => Step::Wait {
+                until: Some(*until),
+            },
+            State::Paused {
+                is_emptying: true, ..
+            } => Step::Empty {
+                version: self.resume.last().clone(),
+            },
+            State::Paused { probe, .. } => Step::Wait {
+                until: probe.map(|(at, _)| at),
+            },
+            State::Stopped => Step::Stop,
         }
     }
 
@@ -259,14 +217,24 @@ impl Machine {
     pub(super) fn phase(&self) -> Phase {
         match &self.state {
             State::Listing(_) => Phase::Listing,
-            State::Opening(_) => Phase::Connecting,
+            State::Opening(_) | State::Checking => Phase::Connecting,
             State::Reading(reading) if reading.is_initial => Phase::Streaming,
             State::Reading(_) => Phase::Watching,
             State::BackingOff { delay, cause, .. } => Phase::BackingOff {
                 cause: *cause,
                 delay: *delay,
             },
+            State::Paused { cause, probe, .. } => Phase::Paused {
+                cause: *cause,
+                probe_after: probe.map(|(_, after)| after),
+            },
+            State::Stopped => Phase::Stopped,
         }
+    }
+
+    /// How many delays there were since the server was healthy.
+    pub(super) fn attempt(&self) -> u32 {
+        self.backoff.attempt()
     }
 
     /// Takes in what came of the step.
@@ -275,17 +243,24 @@ impl Machine {
         let placeholder = State::Opening(WatchRequest::default());
         let state = std::mem::replace(&mut self.state, placeholder);
         self.state = match (state, input) {
+            (State::Stopped, _) => State::Stopped,
             (
-                State::Listing(listing),
-                Input::Page {
-                    version,
-                    continue_token,
+                state,
+                Input::Decided {
+                    decision,
+                    cause,
+                    retry_after,
                 },
-            ) => self.on_page(now, listing, version, continue_token, effects),
-            (State::Listing(listing), Input::Failed { cause, retry_after }) => {
-                self.on_list_failed(now, listing, Failing { cause, retry_after }, effects)
+            ) => {
+                let failing = Failing { cause, retry_after };
+                self.on_decided(now, state, decision, failing, effects)
             }
-            (State::Opening(request), Input::Opened) => State::Reading(Reading::new(request, now)),
+            (state, Input::Ordered(order)) => self.on_order(now, state, order, effects),
+            (State::Listing(listing), input) => self.on_list_input(now, listing, input, effects),
+            (State::Opening(request), Input::Opened) => {
+                self.denials.note_opened();
+                State::Reading(Reading::new(request, now))
+            }
             (State::Opening(request), Input::Failed { cause, retry_after }) => {
                 let failing = Failing { cause, retry_after };
                 if request.send_initial_events {
@@ -298,16 +273,37 @@ impl Machine {
                 self.on_initial_item(now, reading, input, effects)
             }
             (State::Reading(reading), input) => self.on_item(now, reading, input, effects),
-            (State::BackingOff { then, .. }, Input::Waited) => match then {
-                Plan::Acquire => self.acquire(now),
-                Plan::Page(listing) => State::Listing(listing),
-                Plan::Watch => self.rewatch(now),
-            },
+            (State::Checking, input) => self.on_checked(now, input, effects),
+            (State::BackingOff { then, .. } | State::Paused { then, .. }, Input::Waited) => {
+                self.go_on(now, then)
+            }
+            (
+                State::Paused {
+                    cause, probe, then, ..
+                },
+                Input::Emptied,
+            ) => {
+                self.denials.note_emptied();
+                State::Paused {
+                    cause,
+                    probe,
+                    is_emptying: false,
+                    then,
+                }
+            }
             (state, input) => {
                 debug_assert!(false, "{input:?} is not what the step can give");
                 state
             }
         };
+    }
+
+    fn go_on(&mut self, now: Moment, then: Plan) -> State {
+        match then {
+            Plan::Acquire => self.acquire(now),
+            Plan::Page(listing) => State::Listing(listing),
+            Plan::Watch => self.rewatch(now),
+        }
     }
 
     /// Gets a whole state, by whichever way works.
@@ -368,6 +364,11 @@ impl Machine {
         effects: &mut Vec<Effect>,
     ) -> State {
         let delay = self.backoff.next_delay(failing.retry_after);
+        if self.is_to_pause(failing.cause) {
+            let after = self.probe_after(delay);
+            self.report(failing.cause, after, effects);
+            return self.paused(now, failing.cause, after);
+        }
         self.report(failing.cause, delay, effects);
         State::BackingOff {
             until: now.saturating_add(delay),
@@ -396,6 +397,7 @@ impl Machine {
     /// The staging is a whole state at `version`.
     fn commit(
         &mut self,
+        now: Moment,
         asked: &ResourceVersion,
         version: &ResourceVersion,
         effects: &mut Vec<Effect>,
@@ -406,6 +408,8 @@ impl Machine {
         });
         self.resume.commit(version);
         self.streaming.note_state_acquired();
+        self.denials.note_state_acquired();
+        self.health.note_heard(now);
     }
 }
 

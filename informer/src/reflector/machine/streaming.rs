@@ -69,7 +69,7 @@ impl Machine {
                 let failing = Failing { cause, retry_after };
                 self.on_streaming_failed(now, &reading.request, true, failing, effects)
             }
-            Input::Page { .. } | Input::Opened | Input::Waited => {
+            input => {
                 debug_assert!(false, "{input:?} is not what an open stream can give");
                 State::Reading(reading)
             }
@@ -94,7 +94,7 @@ impl Machine {
             return self.open_streaming();
         }
         self.streaming.incomplete_count = 0;
-        self.commit(&asked, version, effects);
+        self.commit(now, &asked, version, effects);
         // What came until now was the state; whether changes come is yet to be seen.
         reading.heard_at = now;
         reading.brought = Brought::Nothing;
@@ -156,7 +156,7 @@ impl Machine {
                 self.distrust_streaming(now)
             }
             // Lists may still be allowed where watches are not.
-            Cause::Denied => {
+            cause if cause.is_denied() => {
                 self.streaming.failure_count += 1;
                 self.report(failing.cause, Duration::ZERO, effects);
                 self.list()

@@ -6,6 +6,8 @@
 //! 0s page 7 -> stage commit(7); watch "7"
 //! ```
 
+mod pausing;
+
 use std::{fmt::Write, time::Duration};
 
 use proptest::prelude::*;
@@ -14,7 +16,9 @@ use super::{Effect, EventKind, Input, Machine, Moment, Step};
 use crate::{
     list_watch::ListRequest,
     object::ResourceVersion,
-    reflector::{Cause, ReflectorOptions},
+    reflector::{
+        Cause, Decision, PauseOptions, Phase, ReflectorOptions, WhenRemoved, control::Order,
+    },
 };
 
 fn lists_only() -> ReflectorOptions {
@@ -62,7 +66,7 @@ struct Player {
 impl Player {
     fn new(options: ReflectorOptions) -> Self {
         Self {
-            machine: Machine::new(options),
+            machine: Machine::new(options, 0),
             now: Moment::ZERO,
         }
     }
@@ -77,7 +81,7 @@ impl Player {
             words.remove(0);
         }
         if words[0] == "waited" {
-            let Step::Wait { until } = self.machine.step() else {
+            let Step::Wait { until: Some(until) } = self.machine.step() else {
                 panic!("nothing is waited for");
             };
             self.now = until;
@@ -104,6 +108,14 @@ impl Player {
             "end-bookmark" => bookmark(true),
             "ended" => Input::Ended,
             "waited" => Input::Waited,
+            "emptied" => Input::Emptied,
+            "pause" => Input::Ordered(Order::Pause),
+            "resume" => Input::Ordered(Order::Resume),
+            "decide" => Input::Decided {
+                decision: decision(words[1]),
+                cause: Cause::Transport,
+                retry_after: None,
+            },
             "fail" => Input::Failed {
                 cause: cause(words[1]),
                 retry_after: words
@@ -120,7 +132,7 @@ impl Player {
     }
 }
 
-const CAUSES: [(&str, Cause); 14] = [
+const CAUSES: [(&str, Cause); 17] = [
     ("expired", Cause::Expired),
     ("too-large", Cause::TooLargeVersion),
     ("throttled", Cause::Throttled),
@@ -130,6 +142,9 @@ const CAUSES: [(&str, Cause); 14] = [
     ("unavailable", Cause::Unavailable),
     ("unreadable", Cause::Unreadable),
     ("server", Cause::ServerError),
+    ("unauthorized", Cause::Unauthorized),
+    ("forbidden", Cause::Forbidden),
+    ("not-found", Cause::NotFound),
     ("denied", Cause::Denied),
     ("invalid", Cause::Invalid),
     ("protocol", Cause::Protocol),
@@ -140,6 +155,17 @@ const CAUSES: [(&str, Cause); 14] = [
 fn cause(name: &str) -> Cause {
     let found = CAUSES.iter().find(|(known, _)| *known == name);
     found.unwrap_or_else(|| panic!("{name} is no cause")).1
+}
+
+fn decision(name: &str) -> Decision {
+    match name {
+        "default" => Decision::Default,
+        "retry" => Decision::Retry,
+        "relist" => Decision::Relist,
+        "pause" => Decision::Pause,
+        "stop" => Decision::Stop,
+        seconds => Decision::BackOff(Duration::from_secs_f64(seconds.parse().unwrap())),
+    }
 }
 
 fn effect_in_short(effect: &Effect) -> String {
@@ -201,7 +227,20 @@ fn step_in_short(machine: &Machine, now: Moment) -> String {
             format!("{kind} {:?}", request.resource_version)
         }
         Step::Read { .. } => "read".to_owned(),
-        Step::Wait { until } => format!("wait {:?}", until.saturating_sub(now)),
+        Step::Wait { until: Some(until) } => {
+            let after = until.saturating_sub(now);
+            if let Phase::Paused { probe_after, .. } = machine.phase() {
+                // The jitter is not the backoff's, and cannot be switched off.
+                let expected = Duration::from_mins(2)..=Duration::from_mins(4);
+                assert!(expected.contains(&after), "{after:?}");
+                assert_eq!(probe_after, Some(after));
+                return "probe".to_owned();
+            }
+            format!("wait {after:?}")
+        }
+        Step::Wait { until: None } => "paused".to_owned(),
+        Step::Empty { version } => format!("EMPTY {version}"),
+        Step::Stop => "STOP".to_owned(),
     }
 }
 
@@ -693,6 +732,7 @@ fn a_watch_that_lived_a_second_or_brought_changes_is_opened_again_at_once() {
 fn a_silent_stream_is_opened_again_at_once() {
     check_watching(
         r#"
+        100s bookmark 7 -> read
         180s fail timed-out -> report #0; WATCH "7"
         "#,
     );
@@ -751,6 +791,9 @@ fn versions_never_go_back_on_a_stream() {
         r#"
         modified 20 -> deliver; read
         modified 19 -> deliver; went back 20 to 19, refused; read
+        bookmark 18 -> went back 20 to 18, refused; LIST "20" NotOlderThan limit 1
+        page 20 -> WATCH "20"
+        opened -> read
         bookmark 18 -> went back 20 to 18, refused; read
         bookmark 20 -> read
         1s ended -> WATCH "20"
@@ -825,12 +868,8 @@ fn deadlines_follow_what_was_heard() {
 fn watches_ask_for_an_end_between_five_and_ten_minutes_or_what_was_chosen() {
     let check = |min: Duration, expected: std::ops::Range<u64>| {
         for seed in 0..200 {
-            let options = ReflectorOptions {
-                seed,
-                watch_timeout_min: min,
-                ..ReflectorOptions::default()
-            };
-            let Step::Open(request) = Machine::new(options).step() else {
+            let options = ReflectorOptions::default().with_watch_timeout_min(min);
+            let Step::Open(request) = Machine::new(options, seed).step() else {
                 panic!("a watch is opened first");
             };
             let seconds = request.timeout.unwrap().as_secs();
@@ -889,8 +928,10 @@ proptest! {
         streaming_lists: bool,
         seed: u64,
     ) {
-        let options = ReflectorOptions { streaming_lists, seed, ..ReflectorOptions::default() };
-        let mut machine = Machine::new(options);
+        let options = ReflectorOptions::default()
+            .with_streaming_lists(streaming_lists)
+            .with_pause(PauseOptions::default().with_when_removed(WhenRemoved::EmptyStore));
+        let mut machine = Machine::new(options, seed);
         let mut now = Moment::ZERO;
         let mut watched = Watched::default();
         let mut token_count = 0;
@@ -902,8 +943,27 @@ proptest! {
             let failed = Input::Failed { cause: CAUSES[chance.cause].1, retry_after: None };
             let before = machine.step();
             let input = match (&before, chance.choice) {
+                (_, 95..) => {
+                    let decisions = [
+                        Decision::Default,
+                        Decision::Retry,
+                        Decision::Relist,
+                        Decision::BackOff(Duration::ZERO),
+                        Decision::Pause,
+                    ];
+                    let decision = decisions[chance.cause % decisions.len()];
+                    Input::Decided { decision, cause: CAUSES[chance.cause].1, retry_after: None }
+                }
+                (_, 94) => Input::Ordered(Order::Resume),
+                (_, 93) => Input::Ordered(Order::Pause),
+                (Step::Empty { .. }, _) => Input::Emptied,
                 (Step::Wait { until }, _) => {
-                    now = now.max(*until);
+                    now = now.max(until.unwrap_or(now));
+                    if until.is_none() {
+                        // Nothing but an order ends it.
+                        machine.handle(now, Input::Ordered(Order::Resume), &mut Vec::new());
+                        continue;
+                    }
                     watched.failures_without_delay = 0;
                     Input::Waited
                 }

@@ -17,6 +17,32 @@ pub(super) struct WatchHealth {
     failure_count: u32,
     /// How many in a row were short, although they brought changes.
     short_count: u32,
+    /// When the server last told anything of the last version: on a watch, by a state, or when it was checked.
+    heard_at: Moment,
+    /// When a check was made last.
+    checked_at: Option<Moment>,
+}
+
+// === impl WatchHealth ===
+
+impl WatchHealth {
+    pub(super) fn note_heard(&mut self, now: Moment) {
+        self.heard_at = now;
+    }
+
+    pub(super) fn note_checked(&mut self, now: Moment) {
+        self.checked_at = Some(now);
+    }
+
+    /// Whether so much time has passed since anything was heard.
+    fn is_silent(&self, now: Moment, silence: Duration) -> bool {
+        now.saturating_sub(self.heard_at) >= silence
+    }
+
+    fn was_checked(&self, now: Moment, within: Duration) -> bool {
+        let checked_at = self.checked_at;
+        checked_at.is_some_and(|checked_at| now.saturating_sub(checked_at) < within)
+    }
 }
 
 // === impl Machine ===
@@ -33,6 +59,7 @@ impl Machine {
         match input {
             Input::Event { kind, version } => {
                 effects.push(Effect::Deliver);
+                self.health.note_heard(now);
                 reading.is_unordered &= kind == EventKind::Added;
                 let is_new = !reading.is_unordered && self.advance(version, effects);
                 reading.heard(now, Brought::of(is_new));
@@ -40,7 +67,12 @@ impl Machine {
             }
             Input::Bookmark { version, .. } => {
                 reading.is_unordered = false;
+                self.health.note_heard(now);
+                let went_back = version.is_before(self.resume.last());
                 let is_new = self.advance(version, effects);
+                if went_back && !self.health.was_checked(now, self.options.watch_silence) {
+                    return self.check(now);
+                }
                 if is_new {
                     effects.push(Effect::Bookmark {
                         version: version.clone(),
@@ -64,7 +96,7 @@ impl Machine {
                 let failing = Failing { cause, retry_after };
                 self.on_watch_failed(now, Some(&reading), failing, effects)
             }
-            Input::Page { .. } | Input::Opened | Input::Waited => {
+            input => {
                 debug_assert!(false, "{input:?} is not what an open stream can give");
                 State::Reading(reading)
             }
@@ -117,6 +149,11 @@ impl Machine {
             self.health.short_count += 1;
         } else {
             return None;
+        }
+        // One silent stream may have lost its connection; a second one says more of the server.
+        let silence = self.options.watch_silence.saturating_mul(2);
+        if reading.brought == Brought::Nothing && self.health.is_silent(now, silence) {
+            return Some(self.check(now));
         }
         Some(self.rewatch(now))
     }

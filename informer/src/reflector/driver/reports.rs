@@ -1,0 +1,117 @@
+//! Tells of what happened: to the error policy, which may decide about it, to the observer and to the log.
+
+use std::time::Duration;
+
+use super::Driver;
+use crate::{
+    list_watch::{ListWatch, ListWatchError},
+    object::DecodeError,
+    reflector::{
+        Cause, Decision, Failure, Phase,
+        machine::{Effect, Input},
+    },
+    store::ReflectorStore,
+};
+
+// === impl Driver ===
+
+impl<K, L, S> Driver<K, L, S>
+where
+    K: Send + Sync + 'static,
+    L: ListWatch<K>,
+    S: ReflectorStore<K>,
+{
+    /// Asks the policy about a failure, and does what it says. Gives the failure as it is then.
+    pub(super) fn consult<'a>(&mut self, failure: Failure<'a>) -> Failure<'a> {
+        let decision = self.policy.decide(&failure);
+        if decision == Decision::Default {
+            return failure;
+        }
+        tracing::debug!(cause = %failure.cause, decision = ?decision, "decided by the error policy");
+        let input = Input::Decided {
+            decision,
+            cause: failure.cause,
+            retry_after: failure.error.and_then(ListWatchError::retry_after),
+        };
+        let mut effects = Vec::new();
+        self.machine
+            .handle(self.began.elapsed(), input, &mut effects);
+        // All that a decision does to what came before is to drop what was staged.
+        if effects.contains(&Effect::Discard) {
+            self.staging.discard();
+        }
+        Failure {
+            attempt: self.machine.attempt(),
+            delay: match self.machine.phase() {
+                Phase::BackingOff { delay, .. } => delay,
+                Phase::Paused { probe_after, .. } => probe_after.unwrap_or_default(),
+                _ => Duration::ZERO,
+            },
+            ..failure
+        }
+    }
+
+    /// Asks the policy about objects that cannot be decoded. The first decision counts.
+    pub(super) fn consult_about_objects(&mut self, refused: impl IntoIterator<Item = DecodeError>) {
+        if !self.policy.is_set() {
+            return;
+        }
+        for error in refused {
+            let phase = self.machine.phase();
+            let error = ListWatchError::Decode(error);
+            self.consult(Failure {
+                phase,
+                cause: Cause::Undecodable,
+                error: Some(&error),
+                attempt: self.machine.attempt(),
+                delay: Duration::ZERO,
+            });
+            if self.machine.phase() != phase {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn note_phase(&mut self) {
+        let phase = self.machine.phase();
+        if self.phase == Some(phase) {
+            return;
+        }
+        self.phase = Some(phase);
+        self.observer.phase_changed(phase);
+        match phase {
+            // Told once, however often it is probed in vain.
+            Phase::Paused { cause, probe_after } if self.paused_for != Some(cause) => {
+                self.paused_for = Some(cause);
+                let delay_ms = probe_after.map(|after| after.as_millis());
+                match cause {
+                    Some(cause) => tracing::warn!(%cause, delay_ms, "paused"),
+                    None => tracing::info!("paused"),
+                }
+            }
+            Phase::Watching if self.paused_for.take().is_some() => tracing::info!("resumed"),
+            _ => {}
+        }
+    }
+
+    pub(super) fn note_failure(&self, failure: &Failure<'_>) {
+        let error = failure.error.map(|error| error as &dyn std::error::Error);
+        let delay_ms = failure.delay.as_millis();
+        let (cause, attempt) = (failure.cause, failure.attempt);
+        let is_paused = matches!(self.machine.phase(), Phase::Paused { .. });
+        let is_known = is_paused || self.paused_for == Some(Some(cause));
+        if is_known || matches!(cause, Cause::Expired | Cause::EndedEarly) {
+            tracing::debug!(error, %cause, attempt, delay_ms, "trying again");
+        } else {
+            tracing::warn!(error, %cause, attempt, delay_ms, "trying again");
+        }
+        self.observer.failed(failure);
+    }
+
+    pub(super) fn note_undecodable(&self, error: &DecodeError) {
+        // What the decoder says quotes the object; its place in the object does not.
+        let (line, column) = (error.source.line(), error.source.column());
+        tracing::warn!(key = %error.key, rv = %error.resource_version, line, column, "cannot decode an object");
+        self.observer.undecodable(error);
+    }
+}
