@@ -6,6 +6,7 @@ use std::{
 };
 
 use tokio::time::Instant;
+use tracing::Instrument;
 
 use super::{
     Listener, ListenerMetrics, Present,
@@ -75,7 +76,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
                 tasks.retain(|(control, _)| !control.is_removed());
                 tasks.push((control, task));
             }
-            State::Started(spawner) => spawner.spawn(task),
+            State::Started(spawner) => spawn(spawner, &control, task),
         }
     }
 
@@ -85,8 +86,8 @@ impl<K: Send + Sync + 'static> Processor<K> {
         let State::Unstarted(tasks) = std::mem::replace(&mut self.state, started) else {
             return;
         };
-        for (_, task) in tasks {
-            spawner.spawn(task);
+        for (control, task) in tasks {
+            spawn(spawner, &control, task);
         }
         for attached in &mut self.listeners {
             let period = attached.shared.control.options.resync_period;
@@ -193,6 +194,12 @@ impl<K> fmt::Debug for Processor<K> {
         let names = self.listeners.iter().map(|own| &own.shared.control.name);
         f.debug_list().entries(names).finish()
     }
+}
+
+/// Runs a listener in a span of its own, which is one of its informer's.
+fn spawn(spawner: &Spawner, control: &Control, task: Task) {
+    let span = tracing::info_span!("listener", handler = %control.name);
+    spawner.spawn(task.instrument(span));
 }
 
 fn tell_end_of_initial_state<K>(shared: &Shared<K>) {

@@ -1,5 +1,6 @@
 //! Performs what the machine decides: requests, streams, deadlines, and writing to the store.
 
+mod effects;
 mod reports;
 #[cfg(test)]
 mod tests;
@@ -7,10 +8,13 @@ mod tests;
 use std::{fmt, sync::Arc, time::Duration};
 
 use futures::StreamExt;
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use tokio::{
+    sync::OwnedSemaphorePermit,
+    time::{Instant, sleep_until, timeout, timeout_at},
+};
 
 use super::{
-    Cause, Failure, Phase, Reflector, ReflectorControl, ReflectorObserver, ReflectorOptions,
+    Cause, ListGate, Phase, Reflector, ReflectorControl, ReflectorObserver, ReflectorOptions,
     Request,
     control::Order,
     machine::{Effect, EventKind, Input, Machine, Moment, Step},
@@ -36,15 +40,29 @@ pub(super) struct Driver<K, L: ListWatch<K>, S> {
     observer: Arc<dyn ReflectorObserver>,
     policy: ErrorPolicy,
     control: ReflectorControl,
+    gate: Option<ListGate>,
+    /// Its turn at the gate; only while it gets a whole state.
+    turn: Option<OwnedSemaphorePermit>,
     machine: Machine,
     effects: Vec<Effect>,
     staging: Staging<K>,
+    /// The list that is under way, if there is one.
+    listing: Option<Tally>,
     /// The open stream; only while the machine reads.
     stream: Option<L::Stream>,
+    watching: Option<Tally>,
     phase: Option<Phase>,
-    /// Why it pauses, as it was logged; until it watches again.
-    paused_for: Option<Option<Cause>>,
+    /// Whether it was logged that it pauses, and why; until it watches again.
+    is_pause_logged: bool,
+    paused_for: Option<Cause>,
     began: Instant,
+}
+
+/// What came of a list or a watch so far.
+#[derive(Clone, Copy)]
+struct Tally {
+    began: Instant,
+    items: u64,
 }
 
 /// Why a reflector ended by itself.
@@ -92,12 +110,17 @@ where
             observer: reflector.observer,
             policy: reflector.policy,
             control: reflector.control,
+            gate: reflector.gate,
+            turn: None,
             machine: Machine::new(options.clone(), seed),
             options,
             effects: Vec::new(),
             staging: Staging::new(),
+            listing: None,
             stream: None,
+            watching: None,
             phase: None,
+            is_pause_logged: false,
             paused_for: None,
             began: Instant::now(),
         }
@@ -117,6 +140,10 @@ where
         let step = self.machine.step();
         if !matches!(step, Step::Read { .. }) {
             self.stream = None;
+            self.note_watched();
+        }
+        if !self.machine.is_acquiring() {
+            self.turn = None;
         }
         let outcome = match step {
             Step::Stop => return Err(Ended::Stopped),
@@ -127,6 +154,7 @@ where
             Outcome::Listed(Ok(page)) => self.take_page(page).await,
             Outcome::Opened(Ok(stream)) => {
                 self.stream = Some(stream);
+                self.watching = Some(Tally::new());
                 self.handle(Input::Opened, None, AtHand::Nothing).await
             }
             Outcome::Read(Some(Ok(event))) => self.take_event(event).await,
@@ -145,18 +173,34 @@ where
     /// What is in flight when an order comes is given up.
     async fn perform_unless_ordered(&mut self, step: &Step) -> Outcome<K, L::Stream> {
         let control = self.control.clone();
-        if let Some(order) = control.take() {
+        // To go on is news only to who waits: a request is not given up for that.
+        let is_news = |order| order == Order::Pause || matches!(step, Step::Wait { .. });
+        if let Some(order) = control.take().filter(|order| is_news(*order)) {
             return Outcome::Ordered(order);
         }
+        let ordered = async {
+            loop {
+                let order = control.taken().await;
+                if is_news(order) {
+                    return order;
+                }
+            }
+        };
         tokio::select! {
             biased;
             // An order that comes meanwhile is taken before the next step.
             outcome = self.perform(step) => outcome,
-            order = control.taken() => Outcome::Ordered(order),
+            order = ordered => Outcome::Ordered(order),
         }
     }
 
     async fn perform(&mut self, step: &Step) -> Outcome<K, L::Stream> {
+        if let Some(gate) = &self.gate
+            && self.turn.is_none()
+            && self.machine.is_acquiring()
+        {
+            self.turn = Some(gate.enter().await);
+        }
         match step {
             Step::List(request) => Outcome::Listed(self.list(request).await),
             Step::Open(request) => Outcome::Opened(self.open(request).await),
@@ -174,6 +218,9 @@ where
 
     async fn list(&mut self, request: &ListRequest) -> Result<ListPage<K>, ListWatchError> {
         self.observer.requested(Request::List);
+        if request.continue_token.is_none() {
+            self.listing = Some(Tally::new());
+        }
         tracing::debug!(rv = %request.resource_version, limit = request.limit, "listing");
         let limit = self.options.list_timeout;
         let listed = timeout(limit, self.list_watch.list(request, &self.known)).await;
@@ -220,6 +267,9 @@ where
     }
 
     async fn take_page(&mut self, page: ListPage<K>) -> Result<(), Ended> {
+        if let Some(listing) = &mut self.listing {
+            listing.items += page.items.len() as u64;
+        }
         let refused = page.items.iter().filter_map(|item| item.as_ref().err());
         let refused: Vec<DecodeError> = refused.cloned().collect();
         for error in &refused {
@@ -235,6 +285,9 @@ where
     }
 
     async fn take_event(&mut self, event: WatchEvent<K>) -> Result<(), Ended> {
+        if let Some(watching) = &mut self.watching {
+            watching.items += 1;
+        }
         let (kind, arrived) = match event {
             WatchEvent::Added(arrived) => (EventKind::Added, arrived),
             WatchEvent::Modified(arrived) => (EventKind::Modified, arrived),
@@ -278,89 +331,23 @@ where
         self.handle(input, Some(error), AtHand::Nothing).await
     }
 
-    /// Tells the machine, and performs what it says.
-    async fn handle(
-        &mut self,
-        input: Input<'_>,
-        error: Option<&ListWatchError>,
-        mut at_hand: AtHand<K>,
-    ) -> Result<(), Ended> {
-        let phase = self.machine.phase();
-        let mut effects = std::mem::take(&mut self.effects);
-        self.machine
-            .handle(self.began.elapsed(), input, &mut effects);
-        for effect in effects.drain(..) {
-            match effect {
-                Effect::Stage => match std::mem::replace(&mut at_hand, AtHand::Nothing) {
-                    AtHand::Nothing => {}
-                    AtHand::Page(items) => self.staging.extend(items),
-                    AtHand::Event(EventKind::Deleted, arrived) => self.staging.remove(&arrived),
-                    AtHand::Event(_, arrived) => self.staging.put(arrived),
-                },
-                Effect::Deliver => {
-                    if let AtHand::Event(kind, arrived) =
-                        std::mem::replace(&mut at_hand, AtHand::Nothing)
-                    {
-                        self.deliver(kind, arrived).await?;
-                    }
-                }
-                Effect::Discard => self.staging.discard(),
-                Effect::Commit {
-                    version,
-                    is_authoritative,
-                } => {
-                    tracing::debug!(rv = %version, is_authoritative, "replacing the store");
-                    let replacement = self.staging.take(version, is_authoritative);
-                    self.store.replace(replacement).await?;
-                }
-                Effect::Bookmark { version } => self.store.bookmark(version).await?,
-                Effect::ReportFailure {
-                    cause,
-                    attempt,
-                    delay,
-                } => {
-                    let failure = Failure {
-                        phase,
-                        cause,
-                        error,
-                        attempt,
-                        delay,
-                    };
-                    let failure = self.consult(failure);
-                    self.note_failure(&failure);
-                }
-                Effect::ReportWentBack {
-                    from,
-                    to,
-                    is_accepted,
-                } => {
-                    tracing::warn!(rv = %from, to_rv = %to, is_accepted, "the server went back");
-                    self.observer.version_went_back(&from, &to, is_accepted);
-                }
-            }
-        }
-        self.effects = effects;
-        Ok(())
-    }
-
-    async fn deliver(&mut self, kind: EventKind, arrived: Arrived<K>) -> Result<(), StoreClosed> {
-        match (kind, arrived) {
-            (EventKind::Added, Ok(object)) => self.store.add(object).await,
-            (EventKind::Modified, Ok(object)) => self.store.update(object).await,
-            (EventKind::Deleted, Ok(object)) => self.store.delete(object).await,
-            (EventKind::Added | EventKind::Modified, Err(error)) => {
-                self.store.undecodable(error).await
-            }
-            (EventKind::Deleted, Err(error)) => self.store.delete_undecodable(error).await,
-        }
-    }
-
     fn instant(&self, moment: Moment) -> Instant {
         // A limit that is beyond the clock's range is none that anybody lives to see.
         let latest = self.began + Duration::from_hours(24 * 365 * 30);
         self.began
             .checked_add(moment)
             .map_or(latest, |instant| instant.min(latest))
+    }
+}
+
+// === impl Tally ===
+
+impl Tally {
+    fn new() -> Self {
+        Self {
+            began: Instant::now(),
+            items: 0,
+        }
     }
 }
 

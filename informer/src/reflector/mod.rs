@@ -31,6 +31,7 @@ mod observer;
 mod options;
 mod policy;
 mod control;
+mod gate;
 mod resume;
 mod machine;
 mod staging;
@@ -50,7 +51,8 @@ use crate::{
 pub use self::{
     cause::Cause,
     control::ReflectorControl,
-    observer::{Failure, Phase, ReflectorObserver, Request},
+    gate::ListGate,
+    observer::{Failure, ListSummary, Phase, ReflectorObserver, Request, WatchSummary},
     options::{PauseOptions, ReflectorOptions, WhenRemoved},
     policy::Decision,
 };
@@ -88,6 +90,7 @@ pub struct Reflector<K, L, S> {
     observer: Arc<dyn ReflectorObserver>,
     policy: ErrorPolicy,
     control: ReflectorControl,
+    gate: Option<ListGate>,
 }
 
 // === impl Reflector ===
@@ -108,6 +111,7 @@ where
             observer: Arc::new(()),
             policy: ErrorPolicy::default(),
             control: ReflectorControl::new(),
+            gate: None,
         }
     }
 
@@ -142,6 +146,13 @@ where
     #[must_use]
     pub fn with_control(mut self, control: ReflectorControl) -> Self {
         self.control = control;
+        self
+    }
+
+    /// Waits for its turn at `gate` before it asks for a whole state.
+    #[must_use]
+    pub fn with_list_gate(mut self, gate: ListGate) -> Self {
+        self.gate = Some(gate);
         self
     }
 

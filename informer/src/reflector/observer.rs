@@ -23,6 +23,16 @@ pub trait ReflectorObserver: Send + Sync + 'static {
         let _ = request;
     }
 
+    /// A list is whole.
+    fn listed(&self, list: ListSummary<'_>) {
+        let _ = list;
+    }
+
+    /// A watch has ended, whatever ended it.
+    fn watched(&self, watch: WatchSummary) {
+        let _ = watch;
+    }
+
     /// A request or a stream failed.
     fn failed(&self, failure: &Failure<'_>) {
         let _ = failure;
@@ -81,6 +91,28 @@ pub enum Request {
     StreamingList,
     /// A watch from a version on.
     Watch,
+}
+
+/// A list that was whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ListSummary<'a> {
+    /// The version at which it is exact.
+    pub resource_version: &'a ResourceVersion,
+    /// How many objects it had, those that cannot be decoded among them.
+    pub items: u64,
+    /// How long it took, from the first page to the last, with what was waited for in between.
+    pub duration: Duration,
+}
+
+/// A watch that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WatchSummary {
+    /// How many events and bookmarks it brought.
+    pub items: u64,
+    /// How long it lived.
+    pub duration: Duration,
 }
 
 /// A request or a stream that failed.

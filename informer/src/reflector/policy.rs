@@ -33,7 +33,9 @@ pub enum Decision {
 
 /// Decides about failures; does what is usual if it is not set.
 #[derive(Clone, Default)]
-pub(super) struct ErrorPolicy(Option<Arc<dyn Fn(&Failure<'_>) -> Decision + Send + Sync>>);
+pub(super) struct ErrorPolicy(Option<Arc<Policy>>);
+
+type Policy = dyn Fn(&Failure<'_>) -> Decision + Send + Sync;
 
 // === impl ErrorPolicy ===
 

@@ -11,6 +11,7 @@ use super::{
     absence::Absence,
     checker::{Checker, Fresh},
     informer::{Inner, Unstarted},
+    metrics::Metrics,
     progress::Progress,
     runner::Runner,
     stats::{Observers, Stats},
@@ -24,7 +25,8 @@ use crate::{
     list_watch::ListWatch,
     processor::Processor,
     reflector::{
-        Decision, Failure, Reflector, ReflectorControl, ReflectorObserver, ReflectorOptions,
+        Decision, Failure, ListGate, Reflector, ReflectorControl, ReflectorObserver,
+        ReflectorOptions,
     },
     task::TaskSet,
 };
@@ -37,12 +39,15 @@ pub struct SharedInformerBuilder<K, L> {
     reflector: ReflectorOptions,
     observer: Option<Arc<dyn ReflectorObserver>>,
     policy: Option<Box<Policy>>,
+    gate: Option<ListGate>,
 }
 
 type Policy = dyn Fn(&Failure<'_>) -> Decision + Send + Sync;
 
 /// All that is not the reflector's.
 pub(super) struct Plan<K> {
+    /// Its identity; the resource if `None`.
+    pub(super) name: Option<Arc<str>>,
     pub(super) resource: Option<Arc<str>>,
     pub(super) fifo: DeltaFifoOptions,
     pub(super) indices: Vec<(Arc<str>, IndexFn<K>)>,
@@ -76,7 +81,15 @@ where
             reflector: ReflectorOptions::default(),
             observer: None,
             policy: None,
+            gate: None,
         }
+    }
+
+    /// With this identity in logs and metrics, to tell it from others of the same resource; else the resource's name.
+    #[doc(alias = "Identifier")]
+    pub fn with_name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.plan.name = Some(name.into());
+        self
     }
 
     /// Named `resource` in logs, metrics and errors; else what the [`ListWatch`] says.
@@ -130,6 +143,12 @@ where
         policy: impl Fn(&Failure<'_>) -> Decision + Send + Sync + 'static,
     ) -> Self {
         self.policy = Some(Box::new(policy));
+        self
+    }
+
+    /// Waits for its turn at `gate` before it asks for a whole state: see [`ListGate`].
+    pub fn with_list_gate(mut self, gate: ListGate) -> Self {
+        self.gate = Some(gate);
         self
     }
 
@@ -203,6 +222,7 @@ where
             reflector,
             observer,
             policy,
+            gate,
         } = self;
         if plan.resource.is_none() {
             plan.resource = list_watch.resource().map(Arc::from);
@@ -217,6 +237,9 @@ where
                 .with_control(seams.control);
             if let Some(policy) = policy {
                 reflector = reflector.with_error_policy(policy);
+            }
+            if let Some(gate) = gate {
+                reflector = reflector.with_list_gate(gate);
             }
             Box::pin(reflector.run(seams.stop))
         })
@@ -246,6 +269,8 @@ impl<K: Send + Sync + 'static> Plan<K> {
             writer.add_index(name, function)?;
         }
         let resource = self.resource.unwrap_or_else(short_type_name::<K>);
+        let name = self.name.unwrap_or_else(|| Arc::clone(&resource));
+        let metrics = Arc::new(Metrics::new(&name, &resource));
         let sync = Arc::new(SyncState::new(resource));
         let stats = Arc::new(Stats::default());
         let progress = Arc::new(Progress::default());
@@ -260,7 +285,11 @@ impl<K: Send + Sync + 'static> Plan<K> {
         let reflector = reflector(Seams {
             store: Transforming::new(producer, self.filter.clone(), self.transform),
             known: indexer.clone(),
-            observers: vec![Arc::clone(&sync) as _, Arc::clone(&stats) as _],
+            observers: vec![
+                Arc::clone(&sync) as _,
+                Arc::clone(&stats) as _,
+                Arc::clone(&metrics) as _,
+            ],
             control: control.clone(),
             stop: stop_reflector.clone(),
         });
@@ -285,10 +314,12 @@ impl<K: Send + Sync + 'static> Plan<K> {
             absence: Absence::default(),
             progress: Arc::clone(&progress),
             stats: Arc::clone(&stats),
+            metrics,
             sync: Arc::clone(&sync),
             _end: EndGuard(Arc::clone(&sync)),
         };
         Ok(SharedInformer::from_inner(Inner {
+            name,
             indexer,
             sync,
             progress,
@@ -313,6 +344,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
 impl<K> Default for Plan<K> {
     fn default() -> Self {
         Self {
+            name: None,
             resource: None,
             fifo: DeltaFifoOptions::default(),
             indices: Vec::new(),

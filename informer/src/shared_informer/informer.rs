@@ -9,6 +9,7 @@ use std::{
 use futures::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::{
     InformerMetrics, SharedInformerBuilder, StatusStream, SyncError, SyncStatus,
@@ -42,6 +43,7 @@ use crate::{
 pub struct SharedInformer<K>(pub(super) Arc<Inner<K>>);
 
 pub(super) struct Inner<K> {
+    pub(super) name: Arc<str>,
     pub(super) indexer: Indexer<K>,
     pub(super) sync: Arc<SyncState>,
     pub(super) progress: Arc<Progress>,
@@ -107,11 +109,17 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
             checks,
         } = unstarted;
         self.0.sync.mark_started();
-        tracing::info!(resource = %self.0.sync.resource(), "informer started");
-        self.0.tasks.spawn(runner.run(self.0.tasks.spawner()));
-        self.0.tasks.spawn(reflector);
+        let span = tracing::info_span!(
+            "informer",
+            resource = %self.0.sync.resource(),
+            name = %self.0.name,
+        );
+        span.in_scope(|| tracing::info!("informer started"));
+        let runner = runner.run(self.0.tasks.spawner());
+        self.0.tasks.spawn(runner.instrument(span.clone()));
+        self.0.tasks.spawn(reflector.instrument(span.clone()));
         if let Some(checks) = checks {
-            self.0.tasks.spawn(checks);
+            self.0.tasks.spawn(checks.instrument(span));
         }
     }
 
@@ -240,6 +248,11 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
     #[doc(alias = "LastSyncResourceVersion")]
     pub fn last_sync_resource_version(&self) -> ResourceVersion {
         self.0.indexer.resource_version()
+    }
+
+    /// Its identity in logs and metrics.
+    pub fn name(&self) -> &str {
+        &self.0.name
     }
 
     /// What the informer mirrors, as in `pods`.

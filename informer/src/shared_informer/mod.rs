@@ -28,6 +28,7 @@ mod progress;
 mod consistency;
 mod checker;
 mod stats;
+pub mod metrics;
 mod runner;
 mod builder;
 mod informer;

@@ -11,6 +11,7 @@ use tokio::{
 use super::{
     absence::Absence,
     apply::apply,
+    metrics::{Applying, Metrics},
     present::present,
     progress::Progress,
     stats::Stats,
@@ -49,6 +50,7 @@ pub(super) struct Runner<K> {
     pub(super) absence: Absence,
     pub(super) progress: Arc<Progress>,
     pub(super) stats: Arc<Stats>,
+    pub(super) metrics: Arc<Metrics>,
     pub(super) sync: Arc<SyncState>,
     /// Last, so that whoever is woken by it finds everything ended.
     pub(super) _end: EndGuard,
@@ -124,6 +126,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
     }
 
     fn on_batch(&mut self, batch: Batch<K>) {
+        let began = Instant::now();
         let is_live = !batch.is_initial;
         let is_replacement = matches!(batch.deltas[..], [Delta::ReplacedAll(_)]);
         let absence = &mut self.absence;
@@ -135,27 +138,25 @@ impl<K: Send + Sync + 'static> Runner<K> {
         self.progress.advance();
         if applied.stale_count > 0 {
             self.stats.stale_versions.add(applied.stale_count);
-            tracing::warn!(
-                resource = %self.sync.resource(),
-                count = applied.stale_count,
-                "older versions ignored",
-            );
+            tracing::warn!(count = applied.stale_count, "older versions ignored");
         }
         if applied.gone_back_count > 0 {
             self.stats.gone_back_versions.add(applied.gone_back_count);
-            tracing::warn!(
-                resource = %self.sync.resource(),
-                count = applied.gone_back_count,
-                "versions went back",
-            );
+            tracing::warn!(count = applied.gone_back_count, "versions went back");
         }
         self.processor.distribute(applied.notifications, is_live);
         self.fifo.finish();
+        let snapshot = self.writer.reader().snapshot();
+        self.metrics.note_applied(Applying {
+            took: began.elapsed(),
+            queued_items: self.fifo.queued_items().get(),
+            objects: snapshot.len(),
+            version: snapshot.resource_version(),
+        });
         if self.fifo.has_synced() && !self.sync.has_synced() {
             self.processor.mark_synced();
             self.sync.mark_synced();
             tracing::info!(
-                resource = %self.sync.resource(),
                 rv = %self.writer.reader().resource_version(),
                 "informer synced",
             );

@@ -6,7 +6,7 @@ use crate::{
     metrics::Counter,
     object::{DecodeError, ResourceVersion},
     processor::ListenerMetrics,
-    reflector::{Failure, Phase, ReflectorObserver, Request},
+    reflector::{Failure, ListSummary, Phase, ReflectorObserver, Request, WatchSummary},
 };
 
 /// The numbers of one informer at one moment.
@@ -84,6 +84,14 @@ impl ReflectorObserver for Observers {
 
     fn requested(&self, request: Request) {
         self.0.iter().for_each(|own| own.requested(request));
+    }
+
+    fn listed(&self, list: ListSummary<'_>) {
+        self.0.iter().for_each(|own| own.listed(list));
+    }
+
+    fn watched(&self, watch: WatchSummary) {
+        self.0.iter().for_each(|own| own.watched(watch));
     }
 
     fn failed(&self, failure: &Failure<'_>) {

@@ -13,6 +13,7 @@
 //! - `catalogue`: tests of client-go's own suite that had no counterpart here
 //! - `parity`: the page that compares with client-go names tests that exist, and all of client-go's
 //! - `status_and_policy`: what an informer shows of itself, and what its owner can do about failures
+//! - `observability`: what an informer reports and logs, and that no object contents are in it
 //! - `support`: a server that answers from a script, and a store that keeps what it is told
 
 mod support;
@@ -29,3 +30,4 @@ mod controller_converges;
 mod catalogue;
 mod parity;
 mod status_and_policy;
+mod observability;

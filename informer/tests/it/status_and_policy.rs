@@ -15,7 +15,7 @@ use informer::{
     http::HttpListWatch,
     list_watch::{ListWatchError, Status, WatchEvent},
     object::DecodeError,
-    reflector::{Cause, Decision, Failure, PauseOptions, ReflectorOptions, WhenRemoved},
+    reflector::{Cause, Decision, Failure, ListGate, PauseOptions, ReflectorOptions, WhenRemoved},
     shared_informer::{SharedInformerBuilder, StatusStream, SyncError, SyncPhase},
     task::TaskSet,
     testing::{RecordingHandler, Script, ScriptedListWatch, scripted},
@@ -333,11 +333,40 @@ async fn an_owner_pauses_and_resumes_at_the_version_where_it_was() {
     script.expect_no_call_for(HOUR).await;
     informer.resume();
     let list = script.expect_list().await;
+    informer.resume();
+    settle().await;
+    assert!(!list.is_given_up());
     informer.pause();
     settle().await;
     assert!(list.is_given_up());
     informer.shutdown().await;
     assert_eq!(informer.task_count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn informers_that_share_a_gate_list_one_after_another() {
+    let gate = ListGate::new(1);
+    let (first, mut first_script) = scripted_builder();
+    let (second, mut second_script) = scripted_builder();
+    let first = first.with_list_gate(gate.clone()).build().unwrap();
+    let second = second.with_list_gate(gate).build().unwrap();
+    first.start();
+    let page = first_script.expect_list().await;
+    second.start();
+    second_script.expect_no_call_for(LIMIT).await;
+    page.page_and_more([], "7", "more");
+    // The turn is for the whole list.
+    let page = first_script.expect_list().await;
+    second_script.expect_no_call_for(LIMIT).await;
+    // Who waits to try again lets others pass.
+    page.fail(status(403, ""));
+    second_script.expect_list().await.page([], "7");
+    // A watch needs no turn.
+    let _second_events = second_script.expect_watch().await.open();
+    first_script.expect_list().await.page([], "7");
+    let _first_events = first_script.expect_watch().await.open();
+    first.wait_for_cache_sync(LIMIT).await.unwrap();
+    second.wait_for_cache_sync(LIMIT).await.unwrap();
 }
 
 async fn create(server: &FakeServer, name: &str) {

@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::Driver;
 use crate::{
     list_watch::{ListWatch, ListWatchError},
-    object::DecodeError,
+    object::{DecodeError, ResourceVersion},
     reflector::{
-        Cause, Decision, Failure, Phase,
+        Cause, Decision, Failure, ListSummary, Phase, WatchSummary,
         machine::{Effect, Input},
     },
     store::ReflectorStore,
@@ -72,6 +72,26 @@ where
         }
     }
 
+    /// Tells of the list that is whole now, unless the state came by a stream.
+    pub(super) fn note_listed(&mut self, version: &ResourceVersion) {
+        if let Some(listing) = self.listing.take() {
+            self.observer.listed(ListSummary {
+                resource_version: version,
+                items: listing.items,
+                duration: listing.began.elapsed(),
+            });
+        }
+    }
+
+    pub(super) fn note_watched(&mut self) {
+        if let Some(watching) = self.watching.take() {
+            self.observer.watched(WatchSummary {
+                items: watching.items,
+                duration: watching.began.elapsed(),
+            });
+        }
+    }
+
     pub(super) fn note_phase(&mut self) {
         let phase = self.machine.phase();
         if self.phase == Some(phase) {
@@ -81,15 +101,23 @@ where
         self.observer.phase_changed(phase);
         match phase {
             // Told once, however often it is probed in vain.
-            Phase::Paused { cause, probe_after } if self.paused_for != Some(cause) => {
-                self.paused_for = Some(cause);
+            Phase::Paused { cause, probe_after }
+                if !self.is_pause_logged || self.paused_for != cause =>
+            {
+                self.is_pause_logged = true;
+                self.paused_for = cause;
                 let delay_ms = probe_after.map(|after| after.as_millis());
-                match cause {
-                    Some(cause) => tracing::warn!(%cause, delay_ms, "paused"),
-                    None => tracing::info!("paused"),
+                if let Some(cause) = cause {
+                    tracing::warn!(%cause, delay_ms, "paused");
+                } else {
+                    tracing::info!("paused");
                 }
             }
-            Phase::Watching if self.paused_for.take().is_some() => tracing::info!("resumed"),
+            Phase::Watching if self.is_pause_logged => {
+                self.is_pause_logged = false;
+                self.paused_for = None;
+                tracing::info!("resumed");
+            }
             _ => {}
         }
     }
@@ -99,7 +127,7 @@ where
         let delay_ms = failure.delay.as_millis();
         let (cause, attempt) = (failure.cause, failure.attempt);
         let is_paused = matches!(self.machine.phase(), Phase::Paused { .. });
-        let is_known = is_paused || self.paused_for == Some(Some(cause));
+        let is_known = is_paused || self.paused_for == Some(cause);
         if is_known || matches!(cause, Cause::Expired | Cause::EndedEarly) {
             tracing::debug!(error, %cause, attempt, delay_ms, "trying again");
         } else {

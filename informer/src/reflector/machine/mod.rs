@@ -68,6 +68,7 @@
 //! lived for a while.
 
 mod words;
+mod reading;
 mod listing;
 mod streaming;
 mod watching;
@@ -84,7 +85,11 @@ use rand_chacha::ChaCha8Rng;
 
 pub(super) use self::words::{Effect, EventKind, Input, Moment, Step};
 use self::{
-    listing::Listing, pausing::Denials, streaming::StreamingSupport, watching::WatchHealth,
+    listing::Listing,
+    pausing::Denials,
+    reading::{Brought, Reading},
+    streaming::StreamingSupport,
+    watching::WatchHealth,
 };
 use super::{Cause, Phase, ReflectorOptions, resume::Resume};
 use crate::{backoff::Backoff, list_watch::WatchRequest, object::ResourceVersion};
@@ -126,29 +131,6 @@ enum State {
         then: Plan,
     },
     Stopped,
-}
-
-/// An open stream.
-struct Reading {
-    request: WatchRequest,
-    opened_at: Moment,
-    /// When anything came last.
-    heard_at: Moment,
-    /// Whether it still streams the initial state.
-    is_initial: bool,
-    /// Whether events may come that are not in the order of versions: the initial ones of a watch without a version.
-    is_unordered: bool,
-    brought: Brought,
-}
-
-/// What a stream brought so far.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Brought {
-    Nothing,
-    /// Something, but nothing new.
-    Items,
-    /// Changes: the version advanced.
-    Changes,
 }
 
 /// What to do when a delay is over.
@@ -229,6 +211,18 @@ impl Machine {
                 probe_after: probe.map(|(_, after)| after),
             },
             State::Stopped => Phase::Stopped,
+        }
+    }
+
+    /// Whether it is getting a whole state.
+    pub(super) fn is_acquiring(&self) -> bool {
+        match &self.state {
+            State::Listing(_) => true,
+            State::Opening(request) => request.send_initial_events,
+            State::Reading(reading) => reading.is_initial,
+            State::Checking | State::BackingOff { .. } | State::Paused { .. } | State::Stopped => {
+                false
+            }
         }
     }
 
@@ -410,47 +404,5 @@ impl Machine {
         self.streaming.note_state_acquired();
         self.denials.note_state_acquired();
         self.health.note_heard(now);
-    }
-}
-
-// === impl Reading ===
-
-impl Reading {
-    fn new(request: WatchRequest, now: Moment) -> Self {
-        Self {
-            opened_at: now,
-            heard_at: now,
-            is_initial: request.send_initial_events,
-            is_unordered: !request.resource_version.is_resumable(),
-            brought: Brought::Nothing,
-            request,
-        }
-    }
-
-    /// When to give it up if nothing comes.
-    fn deadline(&self, options: &ReflectorOptions) -> Moment {
-        let (lasts, silence) = if self.is_initial {
-            (
-                options.initial_events_timeout,
-                options.initial_events_silence,
-            )
-        } else {
-            let asked = self.request.timeout.unwrap_or_default();
-            (
-                asked.saturating_add(options.watch_timeout_slack),
-                options.watch_silence,
-            )
-        };
-        let end = self.opened_at.saturating_add(lasts);
-        end.min(self.heard_at.saturating_add(silence))
-    }
-
-    fn heard(&mut self, now: Moment, brought: Brought) {
-        self.heard_at = now;
-        self.brought = self.brought.max(brought);
-    }
-
-    fn lived(&self, now: Moment) -> Duration {
-        now.saturating_sub(self.opened_at)
     }
 }

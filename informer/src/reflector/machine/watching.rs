@@ -173,19 +173,3 @@ impl Machine {
         self.resume.advance(version)
     }
 }
-
-// === impl Reading ===
-
-impl Reading {
-    fn has_changes(&self) -> bool {
-        self.brought == Brought::Changes
-    }
-}
-
-// === impl Brought ===
-
-impl Brought {
-    fn of(is_new: bool) -> Self {
-        if is_new { Self::Changes } else { Self::Items }
-    }
-}

@@ -2,6 +2,7 @@ mod apply;
 mod consistency;
 mod filter;
 mod informer;
+mod metrics;
 mod model;
 mod present;
 mod progress;

@@ -1,16 +1,18 @@
-//! Shared by the tests: a server that answers from a script, a store that keeps what it is told, and
-//! objects of the fake server.
+//! Shared by the tests: a server that answers from a script, a store and a metrics recorder that keep what they are told,
+//! and objects of the fake server.
 
 mod server;
 mod mirror;
 mod model;
 mod informed;
 mod config_maps;
+mod recorder;
 
 pub(crate) use self::{
     config_maps::{ConfigMaps, number_of, numbered},
     informed::{Informed, inform},
     mirror::reflect,
     model::{ListFault, ModelServer, WatchFault},
+    recorder::Recorded,
     server::{Answer, Server, added, config_map, empty_list, list, status},
 };

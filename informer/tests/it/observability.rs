@@ -1,0 +1,232 @@
+//! What an informer reports and logs: metrics by the facade, spans, and no object contents anywhere.
+
+use std::{
+    io::Write,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use fakeserver::FakeServer;
+use informer::{
+    HandlerFuncs, Scope, SharedInformer, http::HttpListWatch, processor::HandlerOptions,
+    reflector::ReflectorOptions, shared_informer::metrics as names,
+};
+use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use kube::{
+    Api,
+    api::{DeleteParams, PostParams},
+};
+use tokio::time::sleep;
+use tracing::subscriber::DefaultGuard;
+
+use crate::support::{Answer, Recorded, Server, added, config_map, list, status};
+
+const LIMIT: Duration = Duration::from_mins(1);
+/// In the data of every object, and nowhere else.
+const MARKER: &str = "VERY-SECRET";
+
+/// All that is logged by this thread while it lives.
+struct Log {
+    text: Arc<Mutex<Vec<u8>>>,
+    _guard: DefaultGuard,
+}
+
+#[derive(Clone)]
+struct Sink(Arc<Mutex<Vec<u8>>>);
+
+// === impl Log ===
+
+impl Log {
+    fn new() -> Self {
+        let text = Arc::new(Mutex::new(Vec::new()));
+        let sink = Sink(Arc::clone(&text));
+        let subscriber = tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::TRACE)
+            .with_ansi(false)
+            .without_time()
+            .with_writer(move || sink.clone())
+            .finish();
+        Self {
+            text,
+            _guard: tracing::subscriber::set_default(subscriber),
+        }
+    }
+
+    /// The lines of the informer's own.
+    fn lines(&self) -> Vec<String> {
+        let text = String::from_utf8(self.text.lock().unwrap().clone()).unwrap();
+        let lines = text.lines().filter(|line| line.contains("informer"));
+        lines.map(str::to_owned).collect()
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn object(name: &str) -> ConfigMap {
+    ConfigMap {
+        metadata: ObjectMeta {
+            name: Some(name.into()),
+            ..ObjectMeta::default()
+        },
+        data: Some([("key".to_owned(), MARKER.to_owned())].into()),
+        ..ConfigMap::default()
+    }
+}
+
+fn streaming() -> ReflectorOptions {
+    ReflectorOptions::default().with_seed(0)
+}
+
+/// Starts an informer of config maps with a handler, and adds, updates and deletes one.
+async fn healthy_life(server: &FakeServer) -> SharedInformer<ConfigMap> {
+    let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
+    let informer = SharedInformer::builder(HttpListWatch::new(server.client(), Scope::All))
+        .with_options(streaming())
+        .build()
+        .unwrap();
+    let options = HandlerOptions::default().with_name("counting");
+    let told = informer.add_handler_with(HandlerFuncs::new(), options);
+    informer.start();
+    informer.wait_for_cache_sync(LIMIT).await.unwrap();
+    let mut created = api
+        .create(&PostParams::default(), &object("a"))
+        .await
+        .unwrap();
+    created.immutable = Some(false);
+    api.replace("a", &PostParams::default(), &created)
+        .await
+        .unwrap();
+    api.delete("a", &DeleteParams::default()).await.unwrap();
+    sleep(Duration::from_mins(30)).await;
+    assert!(told.has_synced());
+    informer
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_healthy_life_warns_of_nothing_and_names_resource_and_handler() {
+    let log = Log::new();
+    let server = FakeServer::builder().build();
+    let informer = healthy_life(&server).await;
+    informer.shutdown().await;
+    let lines = log.lines();
+    let bad: Vec<_> = lines
+        .iter()
+        .filter(|line| line.contains("WARN ") || line.contains("ERROR "))
+        .collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+    let all = lines.join("\n");
+    assert!(all.contains("informer{resource=configmaps"), "{all}");
+    assert!(all.contains("informer synced"), "{all}");
+    assert!(!all.contains(MARKER), "{all}");
+}
+
+/// A config map whose data is a string.
+fn undecodable(name: &str, version: u64) -> String {
+    config_map(name, version).replacen('{', &format!(r#"{{"data":"{MARKER}","#), 1)
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_of_an_object_is_ever_logged_or_shown() {
+    let log = Log::new();
+    let server = Server::new(|request, number| {
+        let a = config_map("a", 3).replacen('{', &format!(r#"{{"data":{{"k":"{MARKER}"}},"#), 1);
+        match number {
+            // A body that is broken in the middle of an object, and one of another kind.
+            0 => Answer::Whole(200, format!(r#"{{"items":[{{"data":"{MARKER}"#)),
+            1 => Answer::Whole(200, format!(r#"{{"kind":"{MARKER}","items":"{MARKER}"}}"#)),
+            2 => status(500, "InternalError"),
+            3 => list(7, &[a, undecodable("bad", 4)], ""),
+            4 => Answer::Ends(vec![
+                added(&undecodable("worse", 8)),
+                format!(r#"{{"type":"ADDED","object":"{MARKER}"}}"#),
+            ]),
+            5 => Answer::Ends(vec![format!(r#"{{"type":"{MARKER}","object":{{}}}}"#)]),
+            6 => Answer::Ends(vec![format!(r#"{{"type":"ADDED","object":{{"{MARKER}"#)]),
+            _ if request.is_watch() => Answer::Stays(vec![]),
+            _ => list(9, &[], ""),
+        }
+    });
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
+    let informer = SharedInformer::builder(list_watch)
+        .with_options(streaming().with_streaming_lists(false))
+        .build()
+        .unwrap();
+    let panicking =
+        HandlerFuncs::new().with_add(|_, _| std::panic::resume_unwind(Box::new(MARKER.to_owned())));
+    let options = HandlerOptions::default().with_name("panicking");
+    let _told = informer.add_handler_with(panicking, options);
+    let mut shown = format!("{informer:?}");
+    informer.start();
+    for _ in 0..60 {
+        sleep(Duration::from_secs(1)).await;
+        shown += &format!("{informer:?} {}", informer.status());
+    }
+    shown += &format!("{:?} {:?}", informer.store().list(), informer.undecodable());
+    informer.shutdown().await;
+    assert!(server.seen().len() > 6, "{:?}", server.seen_in_short());
+    let all = log.lines().join("\n");
+    for expected in [
+        "trying again",
+        "cannot decode an object",
+        "handler panicked",
+    ] {
+        assert!(all.contains(expected), "{expected}: {all}");
+    }
+    assert!(all.contains("listener{handler=panicking}"), "{all}");
+    assert!(!all.contains(MARKER), "{all}");
+    assert!(!shown.contains(MARKER), "{shown}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn metrics_tell_of_lists_watches_and_the_store_by_name_and_resource() {
+    let recorded = Recorded::default();
+    let server = Server::new(|request, number| match number {
+        0 => status(500, "InternalError"),
+        1 => list(7, &[config_map("a", 3), config_map("b", 5)], ""),
+        2 => Answer::Ends(vec![]),
+        3 => Answer::Stays(vec![added(&config_map("c", 8))]),
+        _ if request.is_watch() => Answer::Stays(vec![]),
+        _ => list(9, &[], ""),
+    });
+    let informer = metrics::with_local_recorder(&recorded, || {
+        SharedInformer::builder(HttpListWatch::<ConfigMap>::new(server.client(), Scope::All))
+            .with_options(streaming().with_streaming_lists(false))
+            .with_name("mine")
+            .build()
+            .unwrap()
+    });
+    informer.start();
+    sleep(Duration::from_mins(1)).await;
+    let values = |name: &str| recorded.values(&format!("{name}{{name=mine,resource=configmaps}}"));
+    assert_eq!(values(names::LISTS_TOTAL), [1.0, 1.0]);
+    assert_eq!(values(names::ITEMS_PER_LIST), [2.0]);
+    assert_eq!(values(names::LIST_DURATION_SECONDS), [0.0]);
+    assert_eq!(values(names::WATCHES_TOTAL), [1.0, 1.0]);
+    assert_eq!(values(names::SHORT_WATCHES_TOTAL), [1.0]);
+    assert_eq!(values(names::ITEMS_PER_WATCH), [0.0]);
+    assert_eq!(values(names::LAST_RESOURCE_VERSION), [7.0]);
+    assert_eq!(values(names::FAILURES_TOTAL), [1.0, 1.0]);
+    assert_eq!(values(names::STORE_RESOURCE_VERSION), [8.0]);
+    assert_eq!(values(names::STORE_OBJECTS), [3.0]);
+    assert_eq!(values(names::QUEUED_ITEMS), [0.0]);
+    assert_eq!(values(names::PROCESSING_LATENCY_SECONDS), [0.0, 0.0]);
+
+    informer.shutdown().await;
+    drop(informer);
+    for gauge in [
+        names::LAST_RESOURCE_VERSION,
+        names::STORE_RESOURCE_VERSION,
+        names::STORE_OBJECTS,
+    ] {
+        assert_eq!(values(gauge), [0.0], "{gauge}");
+    }
+}
