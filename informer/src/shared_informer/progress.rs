@@ -4,7 +4,7 @@ use std::{cmp::Ordering, sync::Arc, time::Duration};
 
 use tokio::sync::Notify;
 
-use super::sync::{SyncState, SyncStatus};
+use super::{SyncStatus, sync::SyncState};
 use crate::{
     indexer::{Indexer, Snapshot},
     object::{Metadata, Object, ObjectKey, ResourceVersion},

@@ -172,7 +172,8 @@ impl Machine {
         let verdict = match cause {
             Cause::Expired => After::Expired,
             Cause::Unreadable => After::Untold,
-            Cause::Denied | Cause::Invalid | Cause::Request => After::Refused,
+            Cause::Invalid | Cause::Request => After::Refused,
+            cause if cause.is_denied() => After::Refused,
             _ => {
                 let delay = self.backoff.next_delay(retry_after);
                 self.rest(now, delay);

@@ -227,7 +227,7 @@ where
             Err(error) => {
                 let cause = Cause::of(&error);
                 self.rest(error.retry_after());
-                if matches!(cause, Cause::Denied | Cause::Invalid | Cause::Request) {
+                if cause.is_denied() || matches!(cause, Cause::Invalid | Cause::Request) {
                     return Err(Refused(error));
                 }
                 debug!(%cause, "listing again");

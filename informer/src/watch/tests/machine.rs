@@ -199,6 +199,9 @@ fn what_no_retry_heals_ends_it_and_all_else_is_tried_again() {
     let table = [
         (Cause::Expired, After::Expired),
         (Cause::Unreadable, After::Untold),
+        (Cause::Unauthorized, After::Refused),
+        (Cause::Forbidden, After::Refused),
+        (Cause::NotFound, After::Refused),
         (Cause::Denied, After::Refused),
         (Cause::Invalid, After::Refused),
         (Cause::Request, After::Refused),

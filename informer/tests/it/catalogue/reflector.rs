@@ -88,7 +88,7 @@ async fn the_observer_gets_errors_whole_and_the_version_is_kept_from_one_to_the_
     let list = world.script.expect_list().await;
     assert_eq!(list.request.resource_version, "7".into());
     let forbidden = "the server answered 403: things is forbidden".to_owned();
-    let forbidden = (Cause::Denied, forbidden);
+    let forbidden = (Cause::Forbidden, forbidden);
     assert_eq!(failures.take(), [forbidden.clone(), forbidden]);
     assert_eq!(world.held(), "n/a@1");
 }
