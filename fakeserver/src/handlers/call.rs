@@ -210,7 +210,7 @@ impl<'a> Call<'a> {
         })?;
         let resource = &*self.resource;
         let printer = Printer::of(&resource.group, &resource.version, &resource.plural);
-        Ok(encoding.as_table(TableView::new(printer, include, self.server.core.clock)))
+        Ok(encoding.with_table(TableView::new(printer, include, self.server.core.clock)))
     }
 
     /// Which objects a list, a watch or a deletion of a collection is about.

@@ -76,7 +76,7 @@ impl Encoding {
     }
 
     /// Shows them as rows. There is no protobuf of tables.
-    pub(crate) fn as_table(mut self, table: TableView) -> Self {
+    pub(crate) fn with_table(mut self, table: TableView) -> Self {
         self.table = Some(table);
         self
     }

@@ -41,7 +41,7 @@ pub(crate) fn list_pieces(
     items: Vec<Arc<StoredObject>>,
 ) -> Box<dyn Iterator<Item = Bytes> + Send> {
     if encoding.format() == Format::Protobuf {
-        return Box::new(encoding.protobuf_list(metadata, items).into_iter());
+        return Box::new(encoding.protobuf_list(metadata, &items).into_iter());
     }
     let metadata = serde_json::to_string(metadata).expect("strings and numbers serialize");
     Box::new(JsonPieces {

@@ -25,7 +25,7 @@ impl Encoding {
     pub(super) fn protobuf_list(
         &self,
         metadata: &ListMeta,
-        items: Vec<Arc<StoredObject>>,
+        items: &[Arc<StoredObject>],
     ) -> Vec<Bytes> {
         let metadata = serde_json::to_value(metadata).expect("strings and numbers serialize");
         let encoded = self.protobuf_type().and_then(|(id, _)| {

@@ -75,7 +75,7 @@ impl Columns {
             })
         });
         Self {
-            json: Value::from_iter(definitions).to_string(),
+            json: definitions.collect::<Value>().to_string(),
             kinds: columns
                 .iter()
                 .map(|(name, kind, ..)| ((*name).to_owned(), (*kind).to_owned()))

@@ -94,7 +94,7 @@ fn cells_of(group: &str, plural: &str) -> Option<CellsOf> {
         ("", "namespaces") => cluster::namespace,
         ("", "configmaps") => cluster::config_map,
         ("", "secrets") => cluster::secret,
-        ("", "events") | ("events.k8s.io", "events") => cluster::event,
+        ("" | "events.k8s.io", "events") => cluster::event,
         ("", "resourcequotas") => cluster::resource_quota,
         ("coordination.k8s.io", "leases") => cluster::lease,
         ("", "services") => networking::service,

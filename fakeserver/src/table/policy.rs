@@ -81,21 +81,21 @@ fn signing_state(status: &Value) -> String {
         let mut conditions = items(&status["conditions"]).iter();
         conditions.any(|condition| condition["type"] == kind)
     };
-    let mut states = Vec::new();
+    let mut shown = Vec::new();
     if has("Denied") {
-        states.push("Denied");
+        shown.push("Denied");
     } else if has("Approved") {
-        states.push("Approved");
+        shown.push("Approved");
     } else {
-        states.push("Pending");
+        shown.push("Pending");
     }
     if has("Failed") {
-        states.push("Failed");
+        shown.push("Failed");
     }
     if !text(&status["certificate"]).is_empty() {
-        states.push("Issued");
+        shown.push("Issued");
     }
-    states.join(",")
+    shown.join(",")
 }
 
 pub(super) fn api_service(object: &Value, now: Timestamp) -> Cells {

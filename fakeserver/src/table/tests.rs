@@ -89,7 +89,7 @@ fn every_resource_has_a_cell_for_each_of_its_columns() {
 }
 
 #[test]
-fn rows_tell_what_matters_of_their_kind() {
+fn rows_of_workloads_and_services_tell_what_matters() {
     let template =
         json!({"spec": {"containers": [{"name": "c", "image": "i"}, {"name": "d", "image": "j"}]}});
     let selector = json!({"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "A", "operator": "In", "values": ["2", "1"]}]});
@@ -137,6 +137,16 @@ fn rows_tell_what_matters_of_their_kind() {
             json!({"spec": {"type": "LoadBalancer", "clusterIPs": ["10.0.0.1"]}}),
             "x | LoadBalancer | 10.0.0.1 | <pending> | <none> | 60s | <none>",
         ),
+    ] {
+        assert_eq!(row(resource, object), expected, "{resource}");
+    }
+}
+
+#[test]
+fn rows_of_nodes_volumes_and_events_tell_what_matters() {
+    let template =
+        json!({"spec": {"containers": [{"name": "c", "image": "i"}, {"name": "d", "image": "j"}]}});
+    for (resource, object, expected) in [
         (
             "nodes",
             json!({"metadata": {"labels": {"node-role.kubernetes.io/worker": "", "node-role.kubernetes.io/etcd": ""}},
