@@ -19,6 +19,7 @@ mod registry;
 mod defaults;
 mod strategy;
 mod managed_fields;
+mod apply;
 mod request;
 pub mod schema;
 pub mod protobuf;

@@ -1,39 +1,29 @@
 //! Which fields differ between two states of an object, field by field as its schema says they merge.
 
-use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::FieldSet;
-use crate::schema::{ListType, Schema, SchemaType};
+use super::{Element, FieldSet, Shape, elements, shape};
+use crate::schema::Schema;
 
 /// The difference of two states.
 #[derive(Debug, Default)]
-pub(super) struct Comparison {
+pub(crate) struct Comparison {
     /// Fields that are new, or have another value.
-    pub(super) set: FieldSet,
+    pub(crate) set: FieldSet,
     /// Fields that are gone.
-    pub(super) removed: FieldSet,
+    pub(crate) removed: FieldSet,
 }
 
 /// Compares two states of an object. `schema` is that of its kind; what it does not describe is compared by shape.
-pub(super) fn compare(before: &Value, after: &Value, schema: Option<Schema<'_>>) -> Comparison {
+pub(crate) fn compare(before: &Value, after: &Value, schema: Option<Schema<'_>>) -> Comparison {
     let mut walk = Walk {
         path: Vec::new(),
         found: Comparison::default(),
     };
     walk.visit(Some(before), Some(after), schema);
     walk.found
-}
-
-/// How a value merges.
-enum Shape {
-    /// As one value.
-    Leaf,
-    /// Key by key.
-    Map,
-    /// Item by item.
-    List,
 }
 
 struct Walk {
@@ -90,76 +80,34 @@ impl Walk {
         after: Option<&Value>,
         schema: Option<Schema<'_>>,
     ) {
-        let before = identified(before, schema);
-        let after = identified(after, schema);
+        let before = distinct(before, schema);
+        let after = distinct(after, schema);
         let items = schema.and_then(Schema::items);
-        for (element, item) in &after {
-            let old = before.iter().find(|(known, _)| known == element);
+        let only_before = before
+            .keys()
+            .filter(|element| !after.contains_key(*element));
+        for element in after.keys().chain(only_before) {
             self.path.push(element.clone());
-            self.visit(old.map(|(_, item)| *item), Some(item), items);
+            self.visit(
+                before.get(element).copied(),
+                after.get(element).copied(),
+                items,
+            );
             self.path.pop();
         }
-        for (element, item) in &before {
-            if after.iter().all(|(known, _)| known != element) {
-                self.path.push(element.clone());
-                self.visit(Some(item), None, items);
-                self.path.pop();
-            }
-        }
     }
 }
 
-/// How a value merges: as its schema says, or where there is none, objects key by key and everything else as one value.
-fn shape(value: Option<&Value>, schema: Option<Schema<'_>>) -> Shape {
-    let described = schema.filter(|schema| schema.ty() != SchemaType::Any);
-    let Some(schema) = described else {
-        return match value {
-            Some(Value::Object(_)) => Shape::Map,
-            _ => Shape::Leaf,
-        };
-    };
-    match schema.ty() {
-        SchemaType::Object if !schema.is_atomic_map() => Shape::Map,
-        SchemaType::Array if schema.list_type() != ListType::Atomic => Shape::List,
-        _ => Shape::Leaf,
+/// The items of a list by their path elements. Of equal ones, the first counts.
+fn distinct<'v>(
+    list: Option<&'v Value>,
+    schema: Option<Schema<'_>>,
+) -> BTreeMap<Element, &'v Value> {
+    let mut distinct = BTreeMap::new();
+    for (element, item) in elements(list, schema) {
+        distinct.entry(element).or_insert(item);
     }
-}
-
-/// The items of a list with the path elements that tell them apart. Of equal ones, the first counts.
-fn identified<'v>(list: Option<&'v Value>, schema: Option<Schema<'_>>) -> Vec<(String, &'v Value)> {
-    let Some((Value::Array(items), schema)) = list.zip(schema) else {
-        return Vec::new();
-    };
-    let mut identified: Vec<(String, &Value)> = Vec::with_capacity(items.len());
-    for item in items {
-        let element = match schema.list_type() {
-            ListType::Map => {
-                let keys: Map<String, Value> = schema
-                    .list_map_keys()
-                    .iter()
-                    .map(|key| (key.clone(), key_of(item, key, schema).into_owned()))
-                    .collect();
-                format!("k:{}", Value::Object(keys))
-            }
-            _ => format!("v:{item}"),
-        };
-        if identified.iter().all(|(known, _)| *known != element) {
-            identified.push((element, item));
-        }
-    }
-    identified
-}
-
-/// The value of a key of a list's item: a key may have a default.
-fn key_of<'v>(item: &'v Value, key: &str, schema: Schema<'v>) -> Cow<'v, Value> {
-    if let Some(value) = item.get(key) {
-        return Cow::Borrowed(value);
-    }
-    let default = schema
-        .items()
-        .and_then(|items| items.property(key))
-        .and_then(Schema::default);
-    default.map_or(Cow::Owned(Value::Null), Cow::Borrowed)
+    distinct
 }
 
 fn is_empty_container(value: Option<&Value>) -> bool {

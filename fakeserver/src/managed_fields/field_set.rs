@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use crate::schema::Schema;
+
 /// A set of paths, as a tree of path elements.
 ///
 /// An element is kept as the wire writes it: `f:name` for a field, `k:{"name":"x"}` for an item of a list by its keys,
@@ -116,5 +118,107 @@ impl FieldSet {
                 self.children.remove(element);
             }
         }
+    }
+
+    /// Adds `element`, if `is_member`, and what is `below` it.
+    pub(crate) fn insert_node(&mut self, element: String, is_member: bool, below: Self) {
+        if is_member || !below.is_empty() {
+            self.children.insert(element, Node { is_member, below });
+        }
+    }
+
+    /// Whether the path of just `element` is in the set.
+    pub(crate) fn has(&self, element: &str) -> bool {
+        self.children
+            .get(element)
+            .is_some_and(|node| node.is_member)
+    }
+
+    /// What is below `element`, if anything is.
+    pub(crate) fn below(&self, element: &str) -> Option<&Self> {
+        self.children
+            .get(element)
+            .map(|node| &node.below)
+            .filter(|below| !below.is_empty())
+    }
+
+    /// What is in both sets.
+    pub(crate) fn intersection(&self, other: &Self) -> Self {
+        let mut both = Self::default();
+        for (element, ours) in &self.children {
+            if let Some(theirs) = other.children.get(element) {
+                let is_member = ours.is_member && theirs.is_member;
+                both.insert_node(
+                    element.clone(),
+                    is_member,
+                    ours.below.intersection(&theirs.below),
+                );
+            }
+        }
+        both
+    }
+
+    /// The set with every declared field in it below which something is in it.
+    ///
+    /// A struct is nobody's as such: who gives up all that it holds gives up the struct, too.
+    pub(crate) fn with_structs(&self, schema: Option<Schema<'_>>) -> Self {
+        let mut all = Self::default();
+        for (element, node) in &self.children {
+            let (schema, is_declared) = match element.strip_prefix("f:") {
+                Some(name) => {
+                    let property = schema.and_then(|schema| schema.property(name));
+                    let value = property.or_else(|| schema.and_then(Schema::additional));
+                    (value, property.is_some())
+                }
+                None => (schema.and_then(Schema::items), false),
+            };
+            all.insert_node(
+                element.clone(),
+                node.is_member || is_declared,
+                node.below.with_structs(schema),
+            );
+        }
+        all
+    }
+
+    /// The paths in the set, as errors print them: `.spec.containers[name="c"].image`.
+    pub(crate) fn printed(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        self.print_below("", &mut paths);
+        paths
+    }
+
+    fn print_below(&self, prefix: &str, paths: &mut Vec<String>) {
+        let printed = |element: &str| format!("{prefix}{}", print_element(element));
+        for (element, node) in &self.children {
+            if node.is_member {
+                paths.push(printed(element));
+            }
+        }
+        for (element, node) in &self.children {
+            if !node.below.is_empty() {
+                node.below.print_below(&printed(element), paths);
+            }
+        }
+    }
+}
+
+/// A path element as errors print it.
+pub(crate) fn print_element(element: &str) -> String {
+    match element.split_at_checked(2) {
+        Some(("f:", name)) => format!(".{name}"),
+        Some(("k:", keys)) => match serde_json::from_str::<Map<String, Value>>(keys) {
+            Ok(keys) => {
+                let keys: Vec<String> = keys
+                    .iter()
+                    .map(|(name, value)| format!("{name}={value}"))
+                    .collect();
+                format!("[{}]", keys.join(","))
+            }
+            Err(_) => format!("[{keys}]"),
+        },
+        Some(("v:", value)) => format!("[={value}]"),
+        Some((_, index)) => format!("[{index}]"),
+        None => element.to_owned(),
     }
 }

@@ -5,25 +5,31 @@
 //! everything as it is, times included.
 
 mod field_set;
+mod element;
+mod entry;
 mod compare;
 #[cfg(test)]
 mod tests;
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::{
     resource,
     schema::{Schema, canonical, schemas, type_of_kind, types},
 };
 
-pub(crate) use self::field_set::FieldSet;
+pub(crate) use self::{
+    compare::{Comparison, compare},
+    element::{Element, Shape, as_element, elements, key_of, shape},
+    entry::{APPLY, Entry, UPDATE, decode, of, put, set, take},
+    field_set::{FieldSet, print_element},
+};
 
 /// How many managers that update are told apart; the oldest are taken together beyond that.
 const UPDATE_MANAGERS_MAX: usize = 10;
 const ANCIENT: &str = "ancient-changes";
-const UPDATE: &str = "Update";
 
 /// Fields of `metadata` that nobody owns.
 const UNOWNED_METADATA: [&str; 8] = [
@@ -47,24 +53,13 @@ pub(crate) struct Manager<'a> {
     pub(crate) subresource: &'a str,
 }
 
-/// One entry of `managedFields`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Entry {
-    manager: String,
-    operation: String,
-    api_version: String,
-    subresource: String,
-    time: String,
-    fields: FieldSet,
-}
-
 /// What recording needs to know of a kind.
 #[derive(Debug)]
 pub(crate) struct Described {
-    schema: Schema<'static>,
+    pub(crate) schema: Schema<'static>,
     /// The object as it is before anybody has set a field: what its type always writes is there, as zero or null.
     /// So a field that every object of its type has is nobody's until it is set to something.
-    zero: Value,
+    pub(crate) zero: Value,
 }
 
 /// A built-in kind, as in `apps/v1` and `Deployment`. They are described once in a process.
@@ -100,7 +95,11 @@ pub(crate) fn record_update(
     manager: &Manager<'_>,
     now: &str,
 ) {
-    let given = take(after);
+    let mut given = take(after);
+    if !manager.subresource.is_empty() {
+        // Managers are set through the object itself.
+        given = Value::Null;
+    }
     if is_reset(&given) {
         return;
     }
@@ -117,7 +116,7 @@ pub(crate) fn record_update(
     let undescribed = json!({"metadata": {}});
     let zero = described.map_or(&undescribed, |described| &described.zero);
     let schema = described.map(|described| described.schema);
-    let mut found = compare::compare(before.unwrap_or(zero), after, schema);
+    let mut found = compare(before.unwrap_or(zero), after, schema);
     cut_unowned(&mut found.set);
     for entry in &mut entries {
         entry.fields.subtract(&found.set);
@@ -128,8 +127,7 @@ pub(crate) fn record_update(
     }
     entries.retain(|entry| !entry.fields.is_empty());
     squash(&mut entries);
-    entries.sort_by(|a, b| a.order().cmp(&b.order()));
-    put(after, &entries);
+    put(after, entries);
 }
 
 /// Whether a client asks to forget all managers: a list of one empty entry.
@@ -137,7 +135,8 @@ fn is_reset(given: &Value) -> bool {
     matches!(given.as_array().map(Vec::as_slice), Some([Value::Object(entry)]) if entry.is_empty())
 }
 
-fn cut_unowned(fields: &mut FieldSet) {
+/// Takes out what nobody owns: what the object is, and what only the server sets.
+pub(crate) fn cut_unowned(fields: &mut FieldSet) {
     fields.remove("f:apiVersion");
     fields.remove("f:kind");
     fields.cut("f:metadata", |metadata| {
@@ -191,83 +190,5 @@ fn squash(entries: &mut Vec<Entry>) {
         ANCIENT.clone_into(&mut ancient.manager);
         ancient.fields.extend(&newer.fields);
         ancient.time = newer.time;
-    }
-}
-
-/// Takes the managed fields out of an object.
-fn take(object: &mut Value) -> Value {
-    object
-        .get_mut("metadata")
-        .and_then(Value::as_object_mut)
-        .and_then(|metadata| metadata.remove("managedFields"))
-        .unwrap_or_default()
-}
-
-fn put(object: &mut Value, entries: &[Entry]) {
-    if entries.is_empty() {
-        return;
-    }
-    let entries: Vec<Value> = entries.iter().map(Entry::to_value).collect();
-    object["metadata"]["managedFields"] = entries.into();
-}
-
-/// Reads the entries; nothing if one of them is none.
-fn decode(value: &Value) -> Option<Vec<Entry>> {
-    match value {
-        Value::Null => Some(Vec::new()),
-        Value::Array(entries) => entries.iter().map(Entry::from_value).collect(),
-        _ => None,
-    }
-}
-
-// === impl Entry ===
-
-impl Entry {
-    fn from_value(value: &Value) -> Option<Self> {
-        let text = |field: &str| match &value[field] {
-            Value::Null => Some(String::new()),
-            Value::String(text) => Some(text.clone()),
-            _ => None,
-        };
-        let operation = text("operation")?;
-        if !matches!(operation.as_str(), UPDATE | "Apply") {
-            return None;
-        }
-        Some(Self {
-            manager: text("manager")?,
-            operation,
-            api_version: text("apiVersion")?,
-            subresource: text("subresource")?,
-            time: text("time")?,
-            fields: FieldSet::from_value(&value["fieldsV1"])?,
-        })
-    }
-
-    fn to_value(&self) -> Value {
-        let mut entry = Map::new();
-        let mut put = |field: &str, text: &str| {
-            if !text.is_empty() {
-                entry.insert(field.to_owned(), text.into());
-            }
-        };
-        put("manager", &self.manager);
-        put("operation", &self.operation);
-        put("apiVersion", &self.api_version);
-        put("time", &self.time);
-        put("fieldsType", "FieldsV1");
-        put("subresource", &self.subresource);
-        entry.insert("fieldsV1".to_owned(), self.fields.to_value());
-        Value::Object(entry)
-    }
-
-    /// The order of entries: applies before updates, then the oldest first.
-    fn order(&self) -> (&str, &str, &str, &str, &str) {
-        (
-            &self.operation,
-            &self.time,
-            &self.manager,
-            &self.api_version,
-            &self.subresource,
-        )
     }
 }

@@ -131,6 +131,15 @@ impl Status {
         )
     }
 
+    /// Others own what a configuration would change.
+    pub(crate) fn apply_conflict(message: String, causes: Vec<Cause>) -> Self {
+        let details = Details {
+            causes,
+            ..Details::default()
+        };
+        Self::new(StatusCode::CONFLICT, "Conflict", message).with_details(details)
+    }
+
     pub(crate) fn forbidden(object: Named<'_>, why: &str, causes: Vec<Cause>) -> Self {
         let details = Details {
             causes,
