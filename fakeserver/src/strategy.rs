@@ -220,6 +220,33 @@ impl<'a> Strategy<'a> {
         defaults::admit(&self.resource.group, &self.resource.plural, object);
     }
 
+    /// Leaves of a configuration what may be written through this endpoint: all but the status, or the status only.
+    pub(crate) fn keep_for_endpoint(self, subresource: &str, config: &mut Value) {
+        let Some(fields) = config.as_object_mut() else {
+            return;
+        };
+        match subresource {
+            "" if self.resource.has_status() => {
+                fields.remove("status");
+            }
+            "status" => {
+                fields.retain(|name, _| {
+                    matches!(name.as_str(), "kind" | "apiVersion" | "metadata" | "status")
+                });
+                let metadata = fields.get_mut("metadata").and_then(Value::as_object_mut);
+                if let Some(metadata) = metadata {
+                    let writes_metadata = self.status_writes_metadata();
+                    metadata.retain(|name, _| match name.as_str() {
+                        "name" | "namespace" | "uid" | "resourceVersion" => true,
+                        "ownerReferences" | "deletionTimestamp" => false,
+                        _ => writes_metadata,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Takes back what may not be written through this endpoint: all but the status through `status`, and so on.
     pub(crate) fn reset_for_endpoint(self, subresource: &str, old: &Value, new: &mut Value) {
         match subresource {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     Call, namespaces,
-    write::{Outcome, remove},
+    write::{Outcome, Source, remove},
 };
 use crate::{
     request::WriteOptions,
@@ -38,7 +38,7 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     call.place(&mut received.object)?;
     let object = received.object;
     let storage = &call.server.core.storage;
-    let outcome = storage.transact(|tx| create_in(call, tx, &options, object))?;
+    let outcome = storage.transact(|tx| create_in(call, tx, &options, object, Source::Sent))?;
     Ok(call.answer(StatusCode::CREATED, &encoding, &outcome, &received.warnings))
 }
 
@@ -48,6 +48,7 @@ pub(super) fn create_in(
     tx: &mut Transaction<'_>,
     options: &WriteOptions,
     mut object: Value,
+    source: Source,
 ) -> Result<Outcome, Status> {
     let strategy = call.strategy();
     let given_name = text(&object, "name").to_owned();
@@ -62,7 +63,9 @@ pub(super) fn create_in(
         object = call.canonical(object);
     }
     strategy.set_defaults(&mut object);
-    call.record_managers(options, None, &mut object);
+    if source != Source::Apply {
+        call.record_managers(options, None, &mut object);
+    }
 
     let core = &call.server.core;
     object["metadata"]["uid"] = json!(core.entropy.uid().to_string());

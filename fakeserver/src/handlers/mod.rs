@@ -9,6 +9,7 @@ mod write;
 mod create;
 mod update;
 mod patch;
+mod apply;
 mod delete;
 mod delete_collection;
 mod namespaces;

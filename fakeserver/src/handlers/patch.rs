@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Call,
-    update::{Existing, Source, check_name, replace},
-    write::Received,
+    Call, apply,
+    update::{Existing, check_name, replace},
+    write::{Received, Source},
 };
 use crate::{
     patch::{PatchError, merge_strategically, print},
@@ -37,9 +37,12 @@ enum Change {
 
 /// Applies the patch in `body`.
 pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
-    let encoding = call.encoding(Shape::Object)?;
     let kind = call.resource.group_version_kind();
     let patch_type = patch_type(call.headers, &kind)?;
+    if patch_type == PatchType::Apply {
+        return apply::apply(call, body);
+    }
+    let encoding = call.encoding(Shape::Object)?;
     let options = WriteOptions::parse(&call.query, "PatchOptions")?;
     let mut warnings = Vec::new();
     let outcome = call.server.core.storage.transact(|tx| {

@@ -10,23 +10,16 @@ use super::{
     Call,
     create::create_in,
     namespaces,
-    write::{Outcome, Received, remove},
+    write::{Outcome, Received, Source, remove},
 };
 use crate::{
+    managed_fields,
     request::WriteOptions,
     response::Shape,
     status::{FieldError, Named, Status},
     storage::{ObjectKey, StoredObject, Transaction},
     validation::{immutable_errors, metadata_errors, metadata_update_errors, spec_errors},
 };
-
-/// Where the next version of an object comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    /// It was sent as a whole: its uid is a condition.
-    Put,
-    Patch,
-}
 
 /// Replaces the object by the one in `body`.
 pub(super) fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
@@ -51,14 +44,14 @@ pub(super) fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
                         shown: present,
                     },
                     object,
-                    Source::Put,
+                    Source::Sent,
                 )?;
                 Ok((StatusCode::OK, outcome))
             }
             None if call.strategy().creates_on_update() && call.subresource().is_empty() => {
                 let mut object = object;
                 remove(&mut object["metadata"], "resourceVersion");
-                let outcome = create_in(call, tx, &options, object)?;
+                let outcome = create_in(call, tx, &options, object, Source::Sent)?;
                 Ok((StatusCode::CREATED, outcome))
             }
             None => Err(Status::not_found(call.named(call.name()))),
@@ -113,12 +106,17 @@ pub(super) fn replace(
     } = existing;
     check_preconditions(call, &stored, &new, source)?;
     let strategy = call.strategy();
+    // Who applies has already told who owns what, and the endpoint does not take that back.
+    let managers = managed_fields::of(&new);
     strategy.reset_for_endpoint(call.subresource(), &old, &mut new);
     if call.subresource().is_empty() {
         strategy.set_defaults(&mut new);
     }
     keep_server_set(&old["metadata"], &mut new["metadata"]);
-    call.record_managers(options, Some(&old), &mut new);
+    match source {
+        Source::Apply => managed_fields::set(&mut new, managers),
+        Source::Sent | Source::Patch => call.record_managers(options, Some(&old), &mut new),
+    }
     let generation = old["metadata"]["generation"].as_i64();
     if let Some(generation) = generation
         && strategy.has_generation()
@@ -163,7 +161,7 @@ fn check_preconditions(
 ) -> Result<(), Status> {
     let named = call.named(call.name());
     let uid = new["metadata"]["uid"].as_str().unwrap_or_default();
-    if source == Source::Put && !uid.is_empty() && uid != stored.uid() {
+    if source == Source::Sent && !uid.is_empty() && uid != stored.uid() {
         let path = call.key(call.name());
         return Err(Status::conflict(
             named,

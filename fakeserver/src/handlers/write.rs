@@ -43,6 +43,16 @@ pub(super) enum Outcome {
     Shown(Value),
 }
 
+/// Where what is written comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// It was sent as a whole: its uid is a condition.
+    Sent,
+    Patch,
+    /// A configuration was applied: it is known already who owns what.
+    Apply,
+}
+
 // === impl Call ===
 
 impl Call<'_> {

@@ -33,6 +33,8 @@ pub(crate) enum PatchType {
     Merge,
     /// A merge patch that knows the type.
     Strategic,
+    /// A configuration that is applied.
+    Apply,
 }
 
 /// Reads a body to its end.
@@ -213,6 +215,7 @@ pub(crate) fn patch_type(
             "the body of the request was in an unknown format - accepted media types include: \
              application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
         )),
+        "application/apply-patch+yaml" => Ok(PatchType::Apply),
         _ => Err(Status::unsupported_media_type(
             "415: Unsupported Media Type",
         )),
@@ -280,7 +283,7 @@ fn not_an_object(value: &Value) -> String {
     )
 }
 
-fn json_type(value: &Value) -> &'static str {
+pub(super) fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",

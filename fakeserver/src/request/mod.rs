@@ -1,6 +1,7 @@
 //! What is asked: path, query, headers and body become verbs, resources, options and objects.
 
 mod body;
+mod config;
 mod json_syntax;
 mod options;
 mod path;
@@ -13,6 +14,7 @@ pub(crate) use self::{
         BODY_MAX_BYTES, PatchType, is_protobuf, object_json, parse_delete_options, parse_json,
         parse_object, parse_patch, parse_protobuf, patch_type, read_body,
     },
+    config::{duplicate_key, parse_config},
     options::{
         DeleteOptions, FieldValidation, ListOptions, Preconditions, Propagation, WriteOptions,
     },

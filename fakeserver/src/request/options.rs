@@ -34,6 +34,8 @@ pub(crate) struct WriteOptions {
     /// Empty for the default, which follows from the user agent.
     pub(crate) field_manager: String,
     pub(crate) field_validation: FieldValidation,
+    /// Whether an apply takes what others own.
+    pub(crate) is_forced: bool,
 }
 
 /// What happens to unknown and duplicate fields.
@@ -194,10 +196,36 @@ impl WriteOptions {
     /// Reads the parameters. `kind` names them in errors, as in `CreateOptions`.
     pub(crate) fn parse(query: &Query, kind: &str) -> Result<Self, Status> {
         let mut errors = Vec::new();
-        let dry_run: Vec<&str> = query.all("dryRun").collect();
-        let is_dry_run = read_dry_run(&dry_run, &mut errors);
+        if kind == "PatchOptions" && query.bool("force").is_some() {
+            errors.push(FieldError::forbidden(
+                "force",
+                "may not be specified for non-apply patch",
+            ));
+        }
+        Self::read(query, kind, errors)
+    }
+
+    /// Reads the parameters of an apply, which has to say who it is from.
+    pub(crate) fn parse_apply(query: &Query) -> Result<Self, Status> {
+        let mut errors = Vec::new();
+        if query.text("fieldManager").is_empty() {
+            errors.push(FieldError::required(
+                "fieldManager",
+                "is required for apply patch",
+            ));
+        }
+        let options = Self::read(query, "PatchOptions", errors)?;
+        Ok(Self {
+            is_forced: query.bool("force").unwrap_or_default(),
+            ..options
+        })
+    }
+
+    fn read(query: &Query, kind: &str, mut errors: Vec<FieldError>) -> Result<Self, Status> {
         let field_manager = query.text("fieldManager");
         check_field_manager(&field_manager, &mut errors);
+        let dry_run: Vec<&str> = query.all("dryRun").collect();
+        let is_dry_run = read_dry_run(&dry_run, &mut errors);
         let field_validation = query.text("fieldValidation");
         let field_validation = match field_validation.as_str() {
             "" | "Warn" => FieldValidation::Warn,
@@ -212,17 +240,12 @@ impl WriteOptions {
                 FieldValidation::Warn
             }
         };
-        if kind == "PatchOptions" && query.bool("force").is_some() {
-            errors.push(FieldError::forbidden(
-                "force",
-                "may not be specified for non-apply patch",
-            ));
-        }
         checked(kind, &errors)?;
         Ok(Self {
             is_dry_run,
             field_manager,
             field_validation,
+            is_forced: false,
         })
     }
 }

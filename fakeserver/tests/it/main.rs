@@ -5,6 +5,7 @@ mod support;
 mod create;
 mod update;
 mod patch;
+mod apply;
 mod delete;
 mod namespaces;
 mod custom_resources;

@@ -90,6 +90,12 @@ impl Api {
             .await
     }
 
+    /// Applies a configuration in YAML, or in JSON. `path` names the manager.
+    pub(crate) async fn apply(&self, path: &str, config: impl Into<String>) -> Answer {
+        let headers = [("content-type", "application/apply-patch+yaml")];
+        self.send("PATCH", path, &headers, config.into()).await
+    }
+
     pub(crate) async fn delete(&self, path: &str) -> Answer {
         self.send("DELETE", path, &[], Body::empty()).await
     }

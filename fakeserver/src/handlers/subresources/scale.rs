@@ -8,8 +8,8 @@ use crate::{
     handlers::{
         Call,
         patch::receive_patched,
-        update::{Existing, Source, check_name, replace},
-        write::{Outcome, Received},
+        update::{Existing, check_name, replace},
+        write::{Outcome, Received, Source},
     },
     object::selectors::print_label_selector,
     request::{WriteOptions, patch_type},
@@ -53,7 +53,7 @@ pub(super) fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let storage = &call.server.core.storage;
     let outcome = storage.transact(|tx| {
         let existing = existing(call, tx)?;
-        write(call, tx, &options, existing, &object, Source::Put)
+        write(call, tx, &options, existing, &object, Source::Sent)
     })?;
     Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
 }

@@ -1,0 +1,141 @@
+//! PATCH with a configuration: server-side apply.
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::{
+    Call,
+    create::create_in,
+    update::{Existing, check_name, replace},
+    write::{Outcome, Source},
+};
+use crate::{
+    apply::{Applier, print_object},
+    managed_fields::{Manager, described},
+    request::{FieldValidation, WriteOptions, duplicate_key, parse_config},
+    response::Shape,
+    status::Status,
+    storage::Transaction,
+};
+
+/// Applies the configuration in `body`, and creates the object if there is none.
+pub(super) fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let options = WriteOptions::parse_apply(&call.query)?;
+    let encoding = call.encoding(Shape::Object)?;
+    let config = parse_config(body)?;
+    let duplicate = match options.field_validation {
+        FieldValidation::Ignore => None,
+        FieldValidation::Warn | FieldValidation::Strict => duplicate_key(body),
+    };
+    let (code, outcome) = call
+        .server
+        .core
+        .storage
+        .transact(|tx| apply_in(call, tx, &options, &config, duplicate.as_deref()))?;
+    let warnings: Vec<String> = duplicate.into_iter().collect();
+    Ok(call.answer(code, &encoding, &outcome, &warnings))
+}
+
+fn apply_in(
+    call: &Call<'_>,
+    tx: &mut Transaction<'_>,
+    options: &WriteOptions,
+    config: &Value,
+    duplicate: Option<&str>,
+) -> Result<(StatusCode, Outcome), Status> {
+    let key = call.key(call.name());
+    let stored = tx.get(&key);
+    if stored.is_none() && !call.subresource().is_empty() {
+        return Err(Status::not_found(call.named(call.name())));
+    }
+    let live = stored.as_ref().map(|stored| call.shown(stored));
+    let mut object = applied(call, options, live.as_ref(), config)?;
+    if let Some(duplicate) = duplicate
+        && options.field_validation == FieldValidation::Strict
+    {
+        return Err(Status::bad_request(format!(
+            "error strict decoding YAML: {duplicate}"
+        )));
+    }
+    let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
+    if live.is_none() && !uid.is_empty() {
+        return Err(Status::conflict(
+            call.named(call.name()),
+            &format!(
+                "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+            ),
+        ));
+    }
+    check_name(call, &object)?;
+    place(call, &mut object)?;
+    match (stored, live) {
+        (Some(stored), Some(shown)) => {
+            let existing = Existing { key, stored, shown };
+            let outcome = replace(call, tx, options, existing, object, Source::Apply)?;
+            Ok((StatusCode::OK, outcome))
+        }
+        _ => {
+            // There is no version yet that it could be based on.
+            super::write::remove(&mut object["metadata"], "resourceVersion");
+            let outcome = create_in(call, tx, options, object, Source::Apply)?;
+            Ok((StatusCode::CREATED, outcome))
+        }
+    }
+}
+
+/// What `live` is with the configuration applied, in the form in which objects of the type are held.
+fn applied(
+    call: &Call<'_>,
+    options: &WriteOptions,
+    live: Option<&Value>,
+    config: &Value,
+) -> Result<Value, Status> {
+    let resource = &*call.resource;
+    let api_version = resource.api_version();
+    let described = described(&api_version, &resource.kind);
+    let undescribed = json!({"metadata": {}});
+    let applier = Applier {
+        manager: Manager {
+            name: &options.field_manager,
+            api_version: &api_version,
+            subresource: call.subresource(),
+        },
+        is_forced: options.is_forced,
+        schema: described.map(|described| described.schema),
+        zero: described.map_or(&undescribed, |described| &described.zero),
+        now: &call.server.core.clock.now_text(),
+    };
+    applier.check(config, &resource.kind)?;
+    let mut wanted = config.clone();
+    call.strategy()
+        .keep_for_endpoint(call.subresource(), &mut wanted);
+    let object = applier.apply(live, &wanted)?;
+    let received = call
+        .read_as(
+            &resource.group_version_kind(),
+            object.to_string().as_bytes(),
+            FieldValidation::Ignore,
+        )
+        .map_err(|why| {
+            Status::unclassified(format!(
+                "failed to convert new object ({}) to proper version: {why}",
+                print_object(config)
+            ))
+        })?;
+    Ok(received.object)
+}
+
+/// Puts an object that says no namespace into that of the request, and refuses one that says another.
+fn place(call: &Call<'_>, object: &mut Value) -> Result<(), Status> {
+    let said = object["metadata"]["namespace"].as_str().unwrap_or_default();
+    if let Some(namespace) = call.path.namespace.as_deref()
+        && !said.is_empty()
+        && said != namespace
+    {
+        return Err(Status::bad_request(format!(
+            "the namespace of the object ({said}) does not match the namespace on the request ({namespace})"
+        )));
+    }
+    call.place(object)
+}

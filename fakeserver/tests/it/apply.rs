@@ -1,0 +1,191 @@
+//! Server-side apply through the API.
+
+use serde_json::{Value, json};
+
+use crate::support::{Api, CONFIG_MAPS, DEPLOYMENTS, deployment, version};
+
+fn config_map(data: &Value) -> String {
+    json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data})
+        .to_string()
+}
+
+fn path(query: &str) -> String {
+    format!("{CONFIG_MAPS}/a?fieldManager=me{query}")
+}
+
+#[tokio::test]
+async fn a_configuration_is_yaml() {
+    let api = Api::new();
+    let yaml = "# a comment\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: |\n    two\n    lines\n";
+    let created = api.apply(&path(""), yaml).await.created();
+    assert_eq!(created["data"], json!({"k": "two\nlines\n"}));
+    let entry = &created["metadata"]["managedFields"][0];
+    assert_eq!(
+        (&entry["manager"], &entry["operation"]),
+        (&json!("me"), &json!("Apply"))
+    );
+    assert_eq!(
+        created["metadata"]["managedFields"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn the_version_changes_with_the_object_only() {
+    let api = Api::new();
+    let config = config_map(&json!({"k": "v"}));
+    let created = api.apply(&path(""), &*config).await.created();
+    assert_eq!(api.apply(&path(""), &*config).await.ok(), created);
+    let shared = format!("{CONFIG_MAPS}/a?fieldManager=other");
+    // Somebody owns it now, too, and that is stored.
+    let shared = api.apply(&shared, &*config).await.ok();
+    assert!(version(&shared) > version(&created));
+    let tried = config_map(&json!({"k": "w"}));
+    let tried = api.apply(&path("&dryRun=All&force=true"), tried).await.ok();
+    assert_eq!(tried["data"], json!({"k": "w"}));
+    assert_eq!(api.get(&format!("{CONFIG_MAPS}/a")).await.ok(), shared);
+}
+
+#[tokio::test]
+async fn a_key_that_is_there_twice() {
+    let api = Api::new();
+    let twice = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: v\n  k: w\n";
+    let why = "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 7: key \"k\" \
+               already set in map";
+    assert_eq!(
+        api.apply(&path("&fieldValidation=Strict"), twice)
+            .await
+            .refused(400),
+        why
+    );
+    api.get(&format!("{CONFIG_MAPS}/a")).await.refused(404);
+    let created = api.apply(&path(""), twice).await.created();
+    assert_eq!(created["data"], json!({"k": "w"}));
+}
+
+#[tokio::test]
+async fn bodies_that_are_no_configuration() {
+    let api = Api::new();
+    for (body, code, why) in [
+        ("", 400, "invalid object type: /, Kind="),
+        (
+            "[1]",
+            400,
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array \
+            into Go value of type map[string]interface {}",
+        ),
+        (
+            r#"{"apiVersion": "v1", "kind": "Secret"}"#,
+            400,
+            "invalid object type: /v1, Kind=Secret",
+        ),
+        (
+            r#"{"apiVersion": "apps/v1", "kind": "ConfigMap"}"#,
+            400,
+            "invalid object type: apps/v1, Kind=ConfigMap",
+        ),
+        (
+            r#"{"apiVersion": "v1", "kind": "ConfigMap"}"#,
+            400,
+            "the name of the object (a based on URL) was undeterminable: name must be provided",
+        ),
+        (
+            r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "other"}}"#,
+            400,
+            "the namespace of the object (other) does not match the namespace on the request (default)",
+        ),
+        (
+            r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "uid": "1"}}"#,
+            409,
+            "Operation cannot be fulfilled on configmaps \"a\": uid mismatch: the provided object specified uid 1, and \
+             no existing object was found",
+        ),
+        (
+            r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": 1}"#,
+            500,
+            "failed to create typed patch object (/a; /v1, Kind=ConfigMap): .data: expected map, got &{1}",
+        ),
+    ] {
+        assert_eq!(api.apply(&path(""), body).await.refused(code), why);
+    }
+    let broken = api.apply(&path(""), "a: [").await.refused(400);
+    assert!(broken.starts_with("error decoding YAML: error converting YAML to JSON: yaml: "));
+    api.get(&format!("{CONFIG_MAPS}/a")).await.refused(404);
+}
+
+#[tokio::test]
+async fn status_is_applied_through_its_own_endpoint() {
+    let api = Api::new();
+    let object = format!("{DEPLOYMENTS}/d");
+    let status = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "labels": {"a": "b"}},
+        "spec": {"replicas": 7}, "status": {"replicas": 3},
+    });
+    let through_status = format!("{object}/status?fieldManager=me");
+    api.apply(&through_status, status.to_string())
+        .await
+        .refused(404);
+    api.post(DEPLOYMENTS, &deployment("d")).await.created();
+
+    let changed = api.apply(&through_status, status.to_string()).await.ok();
+    assert_eq!(changed["spec"]["replicas"], 1);
+    assert_eq!(changed["status"], json!({"replicas": 3}));
+    assert_eq!(changed["metadata"].get("labels"), None);
+    let entry = &changed["metadata"]["managedFields"][0];
+    assert_eq!(entry["subresource"], "status");
+    assert_eq!(entry["fieldsV1"], json!({"f:status": {"f:replicas": {}}}));
+
+    let config = json!({
+        "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "labels": {"a": "b"}},
+        "status": {"replicas": 9},
+    });
+    let through_object = format!("{object}?fieldManager=me");
+    let changed = api.apply(&through_object, config.to_string()).await.ok();
+    assert_eq!(changed["status"], json!({"replicas": 3}));
+    assert_eq!(changed["metadata"]["labels"], json!({"a": "b"}));
+}
+
+#[tokio::test]
+async fn an_update_takes_fields_from_who_applied_them() {
+    let api = Api::new();
+    api.apply(&path(""), config_map(&json!({"k": "v", "l": "v"})))
+        .await
+        .created();
+    let update = format!("{CONFIG_MAPS}/a?fieldManager=updater");
+    api.merge(&update, &json!({"data": {"k": "w"}})).await.ok();
+    let config = config_map(&json!({"k": "v"}));
+    assert_eq!(
+        api.apply(&path(""), &*config).await.refused(409),
+        "Apply failed with 1 conflict: conflict with \"updater\" using v1: .data.k"
+    );
+    let forced = api.apply(&path("&force=true"), config).await.ok();
+    assert_eq!(forced["data"], json!({"k": "v"}));
+    assert_eq!(
+        forced["metadata"]["managedFields"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn only_an_apply_is_forced() {
+    let api = Api::new();
+    api.config_map("a").await;
+    let forced = format!("{CONFIG_MAPS}/a?force=true");
+    assert_eq!(
+        api.merge(&forced, &json!({})).await.refused(422),
+        "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for non-apply patch"
+    );
+    let unnamed = format!("{CONFIG_MAPS}/a?force=true");
+    assert_eq!(
+        api.apply(&unnamed, config_map(&json!({})))
+            .await
+            .refused(422),
+        "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch"
+    );
+}
