@@ -20,11 +20,8 @@ use serde_json::Value;
 
 pub(crate) use self::error::{ApplyError, print_object};
 use self::{error::Conflict, merge::merge, owned::owned, prune::prune};
-use crate::{
-    managed_fields::{
-        self, APPLY, Comparison, Entry, FieldSet, Manager, UPDATE, compare, cut_unowned,
-    },
-    schema::Schema,
+use crate::managed_fields::{
+    self, APPLY, Comparison, Described, Entry, FieldSet, Manager, UPDATE, compare, cut_unowned,
 };
 
 /// The manager of what was there before anybody applied anything, and nobody owned.
@@ -36,10 +33,8 @@ pub(crate) struct Applier<'a> {
     pub(crate) manager: Manager<'a>,
     /// Whether it takes what others own.
     pub(crate) is_forced: bool,
-    /// The schema of the kind; without one, objects merge key by key and lists are one value.
-    pub(crate) schema: Option<Schema<'a>>,
-    /// An object of the kind of which nobody has set anything.
-    pub(crate) zero: &'a Value,
+    /// The kind; without a schema, objects merge key by key and lists are one value.
+    pub(crate) described: Described<'a>,
     /// In whole seconds, as objects write times.
     pub(crate) now: &'a str,
 }
@@ -61,7 +56,7 @@ impl Applier<'_> {
         if !config["metadata"]["managedFields"].is_null() {
             return Err(ApplyError::ManagersGiven);
         }
-        typed::check(config, self.schema).map_err(|why| ApplyError::untyped(config, &why))
+        typed::check(config, self.described.schema).map_err(|why| ApplyError::untyped(config, &why))
     }
 
     /// Applies a configuration that was checked to `live`, or to nothing.
@@ -75,7 +70,8 @@ impl Applier<'_> {
         let config = &without_managers(config);
         let mut result = match self.apply_once(live, config) {
             Err(ApplyError::Conflicts(conflicts)) if self.manager.name == last_applied::KUBECTL => {
-                let allowed = last_applied::fields(live, self.manager.api_version, self.schema);
+                let allowed =
+                    last_applied::fields(live, self.manager.api_version, self.described.schema);
                 match ApplyError::without(conflicts, &allowed) {
                     Some(error) => Err(error),
                     None => Applier {
@@ -94,21 +90,21 @@ impl Applier<'_> {
     }
 
     fn apply_once(&self, live: Option<&Value>, config: &Value) -> Result<Value, ApplyError> {
-        let mut before = live.unwrap_or(self.zero).clone();
+        let mut before = live.unwrap_or(self.described.zero).clone();
         let mut entries =
             managed_fields::decode(&managed_fields::take(&mut before)).unwrap_or_default();
         if entries.is_empty() && live.is_some() {
             entries.extend(self.first(&before));
         }
-        let merged = merge(Some(&before), Some(config), self.schema);
-        let wanted = owned(config, self.schema);
+        let merged = merge(Some(&before), Some(config), self.described.schema);
+        let wanted = owned(config, self.described.schema);
         let previous = self.own(&mut entries, &wanted);
         let merged = match previous {
-            Some(previous) => prune(&merged, &previous, &entries, self.schema),
+            Some(previous) => prune(&merged, &previous, &entries, self.described.schema),
             None => merged,
         };
 
-        let change = compare(&before, &merged, self.schema);
+        let change = compare(&before, &merged, self.described.schema);
         self.give_way(&mut entries, &change)?;
         let is_changed = !change.set.is_empty() || !change.removed.is_empty();
         let mut result = if is_changed { merged } else { before };
@@ -165,7 +161,7 @@ impl Applier<'_> {
 
     /// Who owns what was there before the first apply.
     fn first(&self, before: &Value) -> Option<Entry> {
-        let mut fields = compare(self.zero, before, self.schema).set;
+        let mut fields = compare(self.described.zero, before, self.described.schema).set;
         cut_unowned(&mut fields);
         (!fields.is_empty()).then(|| Entry {
             manager: BEFORE_FIRST_APPLY.to_owned(),

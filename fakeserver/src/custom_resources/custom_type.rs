@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     schema::{
-        Decoded, SchemaId, Schemas, StrictError, decode, duplicate_fields, prune, type_of_kind,
+        Decoded, Schema, SchemaId, Schemas, StrictError, decode, duplicate_fields, prune,
+        type_of_kind,
     },
     status::FieldError,
 };
@@ -71,6 +72,11 @@ impl CustomType {
         drop_nulls(&mut object, schema);
         set_defaults(&mut object, schema);
         Ok(Decoded::new(object, strict))
+    }
+
+    /// The schema of whole objects, with the metadata that all objects have.
+    pub(crate) fn schema(&self) -> Schema<'_> {
+        self.schemas.get(self.root).with_metadata()
     }
 
     /// What is wrong with `object`, which replaces `old` if there was one.

@@ -2,17 +2,17 @@
 
 use axum::response::Response;
 use http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     Call,
     create::create_in,
     update::{Existing, check_name, replace},
-    write::{Outcome, Source},
+    write::{Outcome, Source, remove},
 };
 use crate::{
     apply::{Applier, print_object},
-    managed_fields::{Manager, described},
+    managed_fields::Manager,
     request::{FieldValidation, WriteOptions, duplicate_key, parse_config},
     response::Shape,
     status::Status,
@@ -77,7 +77,7 @@ fn apply_in(
         }
         _ => {
             // There is no version yet that it could be based on.
-            super::write::remove(&mut object["metadata"], "resourceVersion");
+            remove(&mut object["metadata"], "resourceVersion");
             let outcome = create_in(call, tx, options, object, Source::Apply)?;
             Ok((StatusCode::CREATED, outcome))
         }
@@ -93,8 +93,6 @@ fn applied(
 ) -> Result<Value, Status> {
     let resource = &*call.resource;
     let api_version = resource.api_version();
-    let described = described(&api_version, &resource.kind);
-    let undescribed = json!({"metadata": {}});
     let applier = Applier {
         manager: Manager {
             name: &options.field_manager,
@@ -102,8 +100,7 @@ fn applied(
             subresource: call.subresource(),
         },
         is_forced: options.is_forced,
-        schema: described.map(|described| described.schema),
-        zero: described.map_or(&undescribed, |described| &described.zero),
+        described: call.described(),
         now: &call.server.core.clock.now_text(),
     };
     applier.check(config, &resource.kind)?;

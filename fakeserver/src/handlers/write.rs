@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Call;
 use crate::{
     custom_resources::definition_errors,
-    managed_fields::{self, Manager, described},
+    managed_fields::{self, Described, Manager, described},
     protobuf::encode_object,
     request::{
         FieldValidation, WriteOptions, is_protobuf, object_json, parse_object, parse_protobuf,
@@ -187,13 +187,20 @@ impl Call<'_> {
             api_version: &api_version,
             subresource: self.subresource(),
         };
-        let described = described(&api_version, &self.resource.kind);
         // A scale is no object that could remember when it was written.
         let now = match self.subresource() {
             "scale" => String::new(),
             _ => self.server.core.clock.now_text(),
         };
-        managed_fields::record_update(old, new, described, &manager, &now);
+        managed_fields::record_update(old, new, self.described(), &manager, &now);
+    }
+
+    /// What is known of the kind of these objects.
+    pub(super) fn described(&self) -> Described<'_> {
+        match &self.resource.custom {
+            Some(custom) => Described::by(Some(custom.schema())),
+            None => described(&self.resource.api_version(), &self.resource.kind),
+        }
     }
 
     fn manager<'b>(&'b self, options: &'b WriteOptions) -> &'b str {

@@ -53,36 +53,55 @@ pub(crate) struct Manager<'a> {
     pub(crate) subresource: &'a str,
 }
 
-/// What recording needs to know of a kind.
-#[derive(Debug)]
-pub(crate) struct Described {
-    pub(crate) schema: Schema<'static>,
+/// What has to be known of a kind to tell who owns what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Described<'a> {
+    /// Without one, values are told apart by their shape.
+    pub(crate) schema: Option<Schema<'a>>,
     /// The object as it is before anybody has set a field: what its type always writes is there, as zero or null.
     /// So a field that every object of its type has is nobody's until it is set to something.
-    pub(crate) zero: Value,
+    pub(crate) zero: &'a Value,
 }
 
-/// A built-in kind, as in `apps/v1` and `Deployment`. They are described once in a process.
-pub(crate) fn described(api_version: &str, kind: &str) -> Option<&'static Described> {
-    static KINDS: OnceLock<BTreeMap<String, Described>> = OnceLock::new();
+/// A built-in kind, as in `apps/v1` and `Deployment`, or one of which nothing is known. They are described once in a
+/// process.
+pub(crate) fn described(api_version: &str, kind: &str) -> Described<'static> {
+    static KINDS: OnceLock<BTreeMap<String, (Schema<'static>, Value)>> = OnceLock::new();
     let kinds = KINDS.get_or_init(|| {
         let described = schemas().kinds().filter_map(|(group, version, kind)| {
-            let described = Described {
-                schema: schemas().of_kind(group, version, kind)?,
-                zero: canonical(types(), type_of_kind(group, version, kind)?, Value::Null),
-            };
+            let schema = schemas().of_kind(group, version, kind)?;
+            let zero = canonical(types(), type_of_kind(group, version, kind)?, Value::Null);
             Some((
                 kind_key(&resource::api_version(group, version), kind),
-                described,
+                (schema, zero),
             ))
         });
         described.collect()
     });
-    kinds.get(&kind_key(api_version, kind))
+    match kinds.get(&kind_key(api_version, kind)) {
+        Some((schema, zero)) => Described {
+            schema: Some(*schema),
+            zero,
+        },
+        None => Described::by(None),
+    }
 }
 
 fn kind_key(api_version: &str, kind: &str) -> String {
     format!("{api_version}/{kind}")
+}
+
+// === impl Described ===
+
+impl<'a> Described<'a> {
+    /// A kind of which only the schema is known, if that.
+    pub(crate) fn by(schema: Option<Schema<'a>>) -> Self {
+        static ZERO: OnceLock<Value> = OnceLock::new();
+        Self {
+            schema,
+            zero: ZERO.get_or_init(|| json!({"metadata": {}})),
+        }
+    }
 }
 
 /// Writes into `after` who owns which of its fields, now that `manager` made it of `before`.
@@ -91,7 +110,7 @@ fn kind_key(api_version: &str, kind: &str) -> String {
 pub(crate) fn record_update(
     before: Option<&Value>,
     after: &mut Value,
-    described: Option<&Described>,
+    described: Described<'_>,
     manager: &Manager<'_>,
     now: &str,
 ) {
@@ -113,10 +132,8 @@ pub(crate) fn record_update(
     if before.is_some() && entries.is_empty() {
         return;
     }
-    let undescribed = json!({"metadata": {}});
-    let zero = described.map_or(&undescribed, |described| &described.zero);
-    let schema = described.map(|described| described.schema);
-    let mut found = compare(before.unwrap_or(zero), after, schema);
+    let before = before.unwrap_or(described.zero);
+    let mut found = compare(before, after, described.schema);
     cut_unowned(&mut found.set);
     for entry in &mut entries {
         entry.fields.subtract(&found.set);

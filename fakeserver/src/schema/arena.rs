@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use super::load;
 
+const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+
 /// A set of schemas: those of the built-in resources, or those of one custom resource.
 #[derive(Debug, Default)]
 pub struct Schemas {
@@ -23,6 +25,8 @@ pub struct SchemaId(pub(super) u32);
 pub struct Schema<'a> {
     arena: &'a Schemas,
     id: SchemaId,
+    /// Whether `metadata` is that of all objects, whatever the schema says of it.
+    has_metadata: bool,
 }
 
 /// What a value is.
@@ -138,7 +142,11 @@ impl Schemas {
 
     /// Looks into a schema.
     pub fn get(&self, id: SchemaId) -> Schema<'_> {
-        Schema { arena: self, id }
+        Schema {
+            arena: self,
+            id,
+            has_metadata: false,
+        }
     }
 
     /// Every kind, as group, version, kind.
@@ -180,6 +188,15 @@ impl<'a> Schema<'a> {
         self.target().format.as_deref()
     }
 
+    /// The schema of whole objects, of which this one describes all but the metadata.
+    #[must_use]
+    pub fn with_metadata(self) -> Self {
+        Self {
+            has_metadata: true,
+            ..self
+        }
+    }
+
     /// The schema of a property, or of any key of a map.
     pub fn field(self, name: &str) -> Option<Schema<'a>> {
         self.property(name).or_else(|| self.additional())
@@ -187,6 +204,9 @@ impl<'a> Schema<'a> {
 
     /// The schema of a declared property.
     pub fn property(self, name: &str) -> Option<Schema<'a>> {
+        if self.has_metadata && name == "metadata" {
+            return schemas().of_definition(OBJECT_META);
+        }
         let properties = &self.target().properties;
         let at = properties
             .binary_search_by(|(other, _)| other.as_str().cmp(name))

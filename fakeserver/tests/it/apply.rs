@@ -189,3 +189,68 @@ async fn only_an_apply_is_forced() {
         "PatchOptions.meta.k8s.io \"\" is invalid: fieldManager: Required value: is required for apply patch"
     );
 }
+
+#[tokio::test]
+async fn the_lists_of_a_custom_resource_merge_as_its_definition_says() {
+    let api = Api::new();
+    let definition = json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget"},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {
+                    "type": "object",
+                    "properties": {
+                        "parts": {
+                            "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["id"],
+                            "items": {"type": "object", "required": ["id"], "properties": {
+                                "id": {"type": "string"}, "size": {"type": "integer"},
+                            }},
+                        },
+                    },
+                }}}},
+            }],
+        },
+    });
+    api.post(
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+        &definition,
+    )
+    .await
+    .created();
+    let path = |manager| {
+        format!("/apis/example.com/v1/namespaces/default/widgets/w?fieldManager={manager}")
+    };
+    let widget = |spec: Value| {
+        let metadata = json!({"name": "w", "labels": {"a": "b"}});
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": metadata, "spec": spec}).to_string()
+    };
+    let one = widget(json!({"parts": [{"id": "a", "size": 1}]}));
+    api.apply(&path("one"), one).await.created();
+    let two = widget(json!({"parts": [{"id": "b"}]}));
+    let both = api.apply(&path("two"), two).await.ok();
+    assert_eq!(
+        both["spec"]["parts"],
+        json!([{"id": "a", "size": 1}, {"id": "b"}])
+    );
+    assert_eq!(
+        both["metadata"]["managedFields"][0]["fieldsV1"],
+        json!({
+            "f:metadata": {"f:labels": {"f:a": {}}},
+            "f:spec": {"f:parts": {"k:{\"id\":\"a\"}": {".": {}, "f:id": {}, "f:size": {}}}},
+        })
+    );
+    let unknown = widget(json!({"bogus": 1}));
+    assert_eq!(
+        api.apply(&path("two"), unknown).await.refused(500),
+        "failed to create typed patch object (/w; example.com/v1, Kind=Widget): .spec.bogus: field not declared in schema"
+    );
+    let nothing =
+        json!({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}})
+            .to_string();
+    let left = api.apply(&path("one"), nothing).await.ok();
+    assert_eq!(left["spec"], json!({"parts": [{"id": "b"}]}));
+}

@@ -53,7 +53,6 @@ impl Applied {
     pub(super) fn apply(&mut self, how: How<'_>, config: &Value) -> Result<&Value, ApplyError> {
         let text = |field: &str| config[field].as_str().unwrap_or_default();
         let described = described(text("apiVersion"), text("kind"));
-        let zero = described.map_or_else(|| json!({"metadata": {}}), |kind| kind.zero.clone());
         let applier = Applier {
             manager: Manager {
                 name: how.manager,
@@ -61,8 +60,7 @@ impl Applied {
                 subresource: how.subresource,
             },
             is_forced: how.is_forced,
-            schema: described.map(|described| described.schema),
-            zero: &zero,
+            described,
             now: how.now,
         };
         applier.check(config, text("kind"))?;
