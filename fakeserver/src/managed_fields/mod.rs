@@ -29,6 +29,7 @@ pub(crate) use self::{
 
 /// How many managers that update are told apart; the oldest are taken together beyond that.
 const UPDATE_MANAGERS_MAX: usize = 10;
+const SCALE: &str = "scale";
 const ANCIENT: &str = "ancient-changes";
 
 /// Fields of `metadata` that nobody owns.
@@ -135,11 +136,16 @@ pub(crate) fn record_update(
     let before = before.unwrap_or(described.zero);
     let mut found = compare(before, after, described.schema);
     cut_unowned(&mut found.set);
+    // A scale knows its managers only if somebody owned the replicas, and what has none is not managed.
+    let is_managed = manager.subresource != SCALE
+        || entries
+            .iter()
+            .any(|entry| !entry.fields.intersection(&found.set).is_empty());
     for entry in &mut entries {
         entry.fields.subtract(&found.set);
         entry.fields.subtract(&found.removed);
     }
-    if !found.set.is_empty() {
+    if is_managed && !found.set.is_empty() {
         grant(&mut entries, found.set, manager, now);
     }
     entries.retain(|entry| !entry.fields.is_empty());

@@ -203,6 +203,39 @@ fn what_is_no_field_set_is_refused() {
     }
 }
 
+#[test]
+fn a_scale_is_managed_if_the_replicas_are() {
+    let scaled = |first: &Value| {
+        let schema = described("apps/v1", "Deployment");
+        let object = |spec: &Value| {
+            json!({
+                "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d", "uid": "u"}, "spec": spec,
+            })
+        };
+        let mut before = object(first);
+        record_update(None, &mut before, schema, &writes("creator"), NOW);
+        let mut after = before.clone();
+        after["spec"]["replicas"] = json!(3);
+        let scaler = Manager {
+            name: "scaler",
+            api_version: "apps/v1",
+            subresource: "scale",
+        };
+        record_update(Some(&before), &mut after, schema, &scaler, "");
+        let entries = after["metadata"]["managedFields"].as_array().unwrap();
+        let managers: Vec<String> = entries
+            .iter()
+            .map(|entry| entry["manager"].as_str().unwrap().to_owned())
+            .collect();
+        managers
+    };
+    assert_eq!(
+        scaled(&json!({"paused": true, "replicas": 1})),
+        ["scaler", "creator"]
+    );
+    assert_eq!(scaled(&json!({"paused": true})), ["creator"]);
+}
+
 fn any_data() -> impl Strategy<Value = Value> {
     prop::collection::btree_map("[a-d]", "[0-2]", 0..4).prop_map(|data| json!(data))
 }

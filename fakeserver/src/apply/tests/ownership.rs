@@ -85,7 +85,7 @@ fn a_conflict_names_version_and_subresource() {
     let manager = Manager {
         name: "updater",
         api_version: "v1",
-        subresource: "scale",
+        subresource: "status",
     };
     object["metadata"]["uid"] = json!("u");
     record_update(None, &mut object, schema, &manager, LATER);
@@ -97,7 +97,7 @@ fn a_conflict_names_version_and_subresource() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "Apply failed with 1 conflict: conflict with \"updater\" with subresource \"scale\" using v1: .data.k"
+        "Apply failed with 1 conflict: conflict with \"updater\" with subresource \"status\" using v1: .data.k"
     );
 }
 
