@@ -84,6 +84,8 @@ every_step_matches! {
     create_errors: "create-errors",
     delete: "delete",
     namespaces: "namespaces",
+    apply: "apply",
+    crds: "crds",
     negotiation: "negotiation",
     subresources: "subresources",
     generate_name: "generate-name",

@@ -211,10 +211,14 @@ pub(crate) fn patch_type(
         "application/merge-patch+json" => Ok(PatchType::Merge),
         // Only Go types say how their lists merge.
         "application/strategic-merge-patch+json" if is_built_in(kind) => Ok(PatchType::Strategic),
-        "application/strategic-merge-patch+json" => Err(Status::unsupported_media_type(
-            "the body of the request was in an unknown format - accepted media types include: \
-             application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
-        )),
+        "application/strategic-merge-patch+json" => {
+            let mut status = Status::unsupported_media_type(
+                "the body of the request was in an unknown format - accepted media types include: \
+                 application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+            );
+            status.details = None;
+            Err(status)
+        }
         "application/apply-patch+yaml" => Ok(PatchType::Apply),
         _ => Err(Status::unsupported_media_type(
             "415: Unsupported Media Type",
