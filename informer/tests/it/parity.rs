@@ -14,6 +14,8 @@ const NAMES_HEADING: &str = "### All names";
 struct Page {
     /// A name of client-go, ours, the difference, the tests.
     names: Vec<Row>,
+    /// Names of client-go, the reason.
+    names_left_out: Vec<Row>,
     /// Tests of client-go, ours, the difference.
     ported: Vec<Row>,
     /// Tests of client-go, the reason.
@@ -25,6 +27,7 @@ struct Page {
 type Row = Vec<String>;
 
 const NAMES_HEAD: [&str; 4] = ["client-go", "here", "what differs, and why", "tests"];
+const NAMES_LEFT_OUT_HEAD: [&str; 2] = ["client-go", "why it is left out"];
 const PORTED_HEAD: [&str; 3] = ["test of client-go", "tests here", "what differs, and why"];
 const LEFT_OUT_HEAD: [&str; 2] = ["test of client-go", "why it is left out"];
 
@@ -52,6 +55,7 @@ impl Page {
                 None => head = Some(row),
                 Some(_) if row.iter().all(|cell| cell.starts_with("--")) => {}
                 Some(head) if *head == NAMES_HEAD => page.names.push(row),
+                Some(head) if *head == NAMES_LEFT_OUT_HEAD => page.names_left_out.push(row),
                 Some(head) if *head == PORTED_HEAD => page.ported.push(row),
                 Some(head) if *head == LEFT_OUT_HEAD => page.left_out.push(row),
                 Some(head) => panic!("a table with an unknown head: {head:?}"),
@@ -69,6 +73,11 @@ impl Page {
                 continue;
             }
             check_tests(&row[0], &row[3], tests, &mut faults);
+        }
+        for row in &self.names_left_out {
+            if row.len() != NAMES_LEFT_OUT_HEAD.len() || row[1].is_empty() {
+                faults.push(format!("{} is left out without a reason", row[0]));
+            }
         }
         let mut placed = BTreeMap::<&str, usize>::new();
         for row in &self.ported {
@@ -186,6 +195,11 @@ fn what_is_wrong_with_a_page_is_found() {
 | `Gone` | `Gone` | | `it_was_good` |
 | `Short` | `Short` | `it_is_good` |
 
+| client-go | why it is left out |
+|---|---|
+| `Unneeded` | Go only |
+| `Forgotten` | |
+
 | test of client-go | tests here | what differs, and why |
 |---|---|---|
 | `TestA`, `TestB` | `it_is_good` | |
@@ -215,6 +229,7 @@ TestF
             "`Untested` names no test",
             "`Gone` names it_was_good, which is no test",
             "`Short` is no whole row",
+            "`Forgotten` is left out without a reason",
             "`TestA` names no test",
             "`TestC` is left out without a reason",
             "TestA is placed more than once",
