@@ -100,13 +100,13 @@ pub mod docs;
 mod fixtures;
 
 pub use self::{
-    handler::{EventHandler, Filter, FilteringHandler, HandlerFuncs, Notification},
+    handler::{Cause, EventHandler, Filter, FilteringHandler, HandlerFuncs, Notification},
     http::Scope,
     indexer::IndexFn,
     list_watch::ListWatch,
     lister::{LabelSelector, Lister},
     object::{Deleted, Object, ObjectKey, ResourceVersion, Tombstone},
-    processor::{HandlerOptions, HandlerRegistration},
+    processor::{Buffer, HandlerOptions, HandlerRegistration},
     shared_informer::{Informer, SharedInformer, SyncError},
     store::{ReflectorStore, Store},
 };

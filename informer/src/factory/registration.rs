@@ -8,8 +8,7 @@ use std::{
 use tokio::time::Instant;
 
 use crate::{
-    handler::EventHandler,
-    object::{Deleted, Object},
+    handler::{EventHandler, Notification},
     processor::{HandlerRegistration, HandlerSyncError},
 };
 
@@ -90,15 +89,7 @@ impl<H> Clone for Handed<H> {
 }
 
 impl<K, H: EventHandler<K>> EventHandler<K> for Handed<H> {
-    fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
-        self.lock().on_add(object, in_initial_list);
-    }
-
-    fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
-        self.lock().on_update(old, new);
-    }
-
-    fn on_delete(&mut self, deleted: &Deleted<K>) {
-        self.lock().on_delete(deleted);
+    fn on_notification(&mut self, notification: &Notification<K>) {
+        self.lock().on_notification(notification);
     }
 }

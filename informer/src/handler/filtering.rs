@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use super::{EventHandler, Filter};
+use super::{Cause, EventHandler, Filter, Notification};
 use crate::object::{Deleted, Object, ObjectKey};
 
 /// Lets a handler hear of those objects only that a filter accepts.
@@ -35,6 +35,28 @@ impl<F, H> FilteringHandler<F, H> {
             told: BTreeSet::new(),
         }
     }
+
+    /// The object came to be accepted.
+    fn enter<K>(&mut self, new: &Object<K>, cause: Cause)
+    where
+        H: EventHandler<K>,
+    {
+        self.told.insert(new.key().clone());
+        let object = new.clone();
+        self.handler
+            .on_notification(&Notification::Add { object, cause });
+    }
+
+    /// The object ceased to be accepted; `old` is what the handler was last told.
+    fn leave<K>(&mut self, old: &Object<K>, cause: Cause)
+    where
+        H: EventHandler<K>,
+    {
+        self.told.remove(old.key());
+        let deleted = Deleted::Object(old.clone());
+        self.handler
+            .on_notification(&Notification::Delete { deleted, cause });
+    }
 }
 
 impl<H> FilteringHandler<(), H> {
@@ -56,33 +78,29 @@ where
     F: FnMut(&Object<K>) -> bool + Send + 'static,
     H: EventHandler<K>,
 {
-    fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
-        if (self.filter)(object) {
-            self.told.insert(object.key().clone());
-            self.handler.on_add(object, in_initial_list);
-        }
-    }
-
-    fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
-        let is_accepted = (self.filter)(new);
-        let was_accepted = self.told.contains(new.key());
-        match (was_accepted, is_accepted) {
-            (true, true) => self.handler.on_update(old, new),
-            (true, false) => {
-                self.told.remove(new.key());
-                self.handler.on_delete(&Deleted::Object(old.clone()));
+    fn on_notification(&mut self, notification: &Notification<K>) {
+        match notification {
+            Notification::Add { object, .. } => {
+                if (self.filter)(object) {
+                    self.told.insert(object.key().clone());
+                    self.handler.on_notification(notification);
+                }
             }
-            (false, true) => {
-                self.told.insert(new.key().clone());
-                self.handler.on_add(new, false);
+            Notification::Update { old, new, cause } => {
+                let is_accepted = (self.filter)(new);
+                let was_accepted = self.told.contains(new.key());
+                match (was_accepted, is_accepted) {
+                    (true, true) => self.handler.on_notification(notification),
+                    (true, false) => self.leave(old, *cause),
+                    (false, true) => self.enter(new, *cause),
+                    (false, false) => {}
+                }
             }
-            (false, false) => {}
-        }
-    }
-
-    fn on_delete(&mut self, deleted: &Deleted<K>) {
-        if self.told.remove(deleted.key()) {
-            self.handler.on_delete(deleted);
+            Notification::Delete { deleted, .. } => {
+                if self.told.remove(deleted.key()) {
+                    self.handler.on_notification(notification);
+                }
+            }
         }
     }
 }

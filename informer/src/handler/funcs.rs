@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-use super::EventHandler;
+use super::{EventHandler, Notification};
 use crate::object::{Deleted, Object};
 
 type OnAdd<K> = Box<dyn FnMut(&Object<K>, bool) + Send>;
 type OnUpdate<K> = Box<dyn FnMut(&Object<K>, &Object<K>) + Send>;
 type OnDelete<K> = Box<dyn FnMut(&Deleted<K>) + Send>;
+type OnNotification<K> = Box<dyn FnMut(&Notification<K>) + Send>;
 
 /// A handler made of closures; what has none is not heard.
 ///
@@ -24,11 +25,11 @@ type OnDelete<K> = Box<dyn FnMut(&Deleted<K>) + Send>;
 /// # let _ = handler;
 /// ```
 #[doc(alias = "ResourceEventHandlerFuncs")]
-#[doc(alias = "ResourceEventHandlerDetailedFuncs")]
 pub struct HandlerFuncs<K> {
     add: Option<OnAdd<K>>,
     update: Option<OnUpdate<K>>,
     delete: Option<OnDelete<K>>,
+    notification: Option<OnNotification<K>>,
 }
 
 // === impl HandlerFuncs ===
@@ -40,6 +41,7 @@ impl<K> HandlerFuncs<K> {
             add: None,
             update: None,
             delete: None,
+            notification: None,
         }
     }
 
@@ -66,6 +68,17 @@ impl<K> HandlerFuncs<K> {
         self.delete = Some(Box::new(delete));
         self
     }
+
+    /// Calls `notification` for everything, with its cause; and after it what is there of the other three.
+    #[doc(alias = "ResourceEventHandlerDetailedFuncs")]
+    #[must_use]
+    pub fn with_notification(
+        mut self,
+        notification: impl FnMut(&Notification<K>) + Send + 'static,
+    ) -> Self {
+        self.notification = Some(Box::new(notification));
+        self
+    }
 }
 
 impl<K: 'static> EventHandler<K> for HandlerFuncs<K> {
@@ -86,6 +99,13 @@ impl<K: 'static> EventHandler<K> for HandlerFuncs<K> {
             delete(deleted);
         }
     }
+
+    fn on_notification(&mut self, notification: &Notification<K>) {
+        if let Some(own) = &mut self.notification {
+            own(notification);
+        }
+        notification.dispatch(self);
+    }
 }
 
 impl<K> Default for HandlerFuncs<K> {
@@ -100,6 +120,7 @@ impl<K> fmt::Debug for HandlerFuncs<K> {
             .field("add", &self.add.is_some())
             .field("update", &self.update.is_some())
             .field("delete", &self.delete.is_some())
+            .field("notification", &self.notification.is_some())
             .finish()
     }
 }

@@ -1,16 +1,24 @@
 //! Seam to the user: handlers, and what they are told.
 
+mod cause;
+mod notification;
 mod funcs;
 mod filter;
 mod filtering;
 #[cfg(test)]
 mod tests;
 
-use crate::object::{Deleted, Object, ObjectKey};
+use crate::object::{Deleted, Object};
 
-pub use self::{filter::Filter, filtering::FilteringHandler, funcs::HandlerFuncs};
+pub use self::{
+    cause::Cause, filter::Filter, filtering::FilteringHandler, funcs::HandlerFuncs,
+    notification::Notification,
+};
 
 /// Hears of every change of the cache.
+///
+/// Most handlers have the three methods of client-go. One that wants to know why it is told something has
+/// [`on_notification`](Self::on_notification) instead.
 ///
 /// # Ordering
 ///
@@ -40,80 +48,12 @@ pub trait EventHandler<K>: Send + 'static {
     fn on_delete(&mut self, deleted: &Deleted<K>) {
         let _ = deleted;
     }
-}
 
-/// One thing told to a handler.
-#[derive(Debug)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition: one variant a handler method"
-)]
-pub enum Notification<K> {
-    /// See [`EventHandler::on_add`].
-    Add {
-        /// The object.
-        object: Object<K>,
-        /// Whether it belongs to the initial state.
-        in_initial_list: bool,
-    },
-    /// See [`EventHandler::on_update`].
-    Update {
-        /// What this handler was last told.
-        old: Object<K>,
-        /// What is true now.
-        new: Object<K>,
-        /// Whether nothing changed: the cache is told again.
-        is_resync: bool,
-    },
-    /// See [`EventHandler::on_delete`].
-    Delete(Deleted<K>),
-}
-
-// === impl Notification ===
-
-impl<K> Notification<K> {
-    /// The key it is about.
-    pub fn key(&self) -> &ObjectKey {
-        match self {
-            Self::Add { object, .. } => object.key(),
-            Self::Update { new, .. } => new.key(),
-            Self::Delete(deleted) => deleted.key(),
-        }
-    }
-
-    /// Calls the handler's method for it.
-    pub fn deliver(&self, handler: &mut impl EventHandler<K>) {
-        match self {
-            Self::Add {
-                object,
-                in_initial_list,
-            } => handler.on_add(object, *in_initial_list),
-            Self::Update { old, new, .. } => handler.on_update(old, new),
-            Self::Delete(deleted) => handler.on_delete(deleted),
-        }
-    }
-}
-
-impl<K> Clone for Notification<K> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Add {
-                object,
-                in_initial_list,
-            } => Self::Add {
-                object: object.clone(),
-                in_initial_list: *in_initial_list,
-            },
-            Self::Update {
-                old,
-                new,
-                is_resync,
-            } => Self::Update {
-                old: old.clone(),
-                new: new.clone(),
-                is_resync: *is_resync,
-            },
-            Self::Delete(deleted) => Self::Delete(deleted.clone()),
-        }
+    /// Any of the three, with its [`Cause`]. Unless it is overridden, it calls that one which the notification is for.
+    ///
+    /// This is what a handler is told by: one that tells another calls this, not the three.
+    #[doc(alias = "ResourceEventHandlerDetailedFuncs")]
+    fn on_notification(&mut self, notification: &Notification<K>) {
+        notification.dispatch(self);
     }
 }

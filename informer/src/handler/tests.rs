@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use super::{EventHandler, Filter, FilteringHandler, HandlerFuncs};
+use super::{Cause, EventHandler, Filter, FilteringHandler, HandlerFuncs, Notification};
 use crate::{
     fixtures::{Value, object_with},
     object::{Deleted, Object, Reads, Tombstone, TombstoneReason},
@@ -11,6 +11,20 @@ fn thing(text: &str, team: &str) -> Object<Value> {
     object_with(text, "", [("team", team)])
 }
 
+fn add(handler: &mut impl EventHandler<Value>, object: Object<Value>, cause: Cause) {
+    handler.on_notification(&Notification::Add { object, cause });
+}
+
+fn update(handler: &mut impl EventHandler<Value>, old: Object<Value>, new: Object<Value>) {
+    let cause = Cause::Relist;
+    handler.on_notification(&Notification::Update { old, new, cause });
+}
+
+fn delete(handler: &mut impl EventHandler<Value>, deleted: Deleted<Value>) {
+    let cause = Cause::Live;
+    handler.on_notification(&Notification::Delete { deleted, cause });
+}
+
 fn is_mine(object: &Object<Value>) -> bool {
     object.labels().get("team") == Some("mine")
 }
@@ -19,17 +33,17 @@ fn is_mine(object: &Object<Value>) -> bool {
 fn a_filter_turns_updates_into_what_its_handler_knows() {
     let (inner, heard) = RecordingHandler::new();
     let mut handler = FilteringHandler::new(is_mine, inner);
-    handler.on_add(&thing("a@1", "mine"), true);
-    handler.on_add(&thing("b@1", "other"), true);
+    add(&mut handler, thing("a@1", "mine"), Cause::Initial);
+    add(&mut handler, thing("b@1", "other"), Cause::Initial);
     assert_eq!(heard.take_text(), "(+a@1)");
-    handler.on_update(&thing("a@1", "mine"), &thing("a@2", "mine"));
-    handler.on_update(&thing("b@1", "other"), &thing("b@2", "other"));
+    update(&mut handler, thing("a@1", "mine"), thing("a@2", "mine"));
+    update(&mut handler, thing("b@1", "other"), thing("b@2", "other"));
     assert_eq!(heard.take_text(), "~a@1..2");
-    handler.on_update(&thing("a@2", "mine"), &thing("a@3", "other"));
-    handler.on_update(&thing("b@2", "other"), &thing("b@3", "mine"));
+    update(&mut handler, thing("a@2", "mine"), thing("a@3", "other"));
+    update(&mut handler, thing("b@2", "other"), thing("b@3", "mine"));
     assert_eq!(heard.take_text(), "-a@2 +b@3");
-    handler.on_delete(&Deleted::Object(thing("a@4", "other")));
-    handler.on_delete(&Deleted::Object(thing("b@4", "mine")));
+    delete(&mut handler, Deleted::Object(thing("a@4", "other")));
+    delete(&mut handler, Deleted::Object(thing("b@4", "mine")));
     assert_eq!(heard.take_text(), "-b@4");
 }
 
@@ -37,17 +51,20 @@ fn a_filter_turns_updates_into_what_its_handler_knows() {
 fn a_filter_keeps_no_deletion_from_a_handler_that_knows_the_object() {
     let (inner, heard) = RecordingHandler::new();
     let mut handler = FilteringHandler::new(is_mine, inner);
-    handler.on_add(&thing("a@1", "mine"), false);
-    handler.on_add(&thing("b@1", "mine"), false);
+    add(&mut handler, thing("a@1", "mine"), Cause::Live);
+    add(&mut handler, thing("b@1", "mine"), Cause::Live);
     heard.take();
     // The last state is not accepted, or is not known.
-    handler.on_delete(&Deleted::Object(thing("a@9", "other")));
+    delete(&mut handler, Deleted::Object(thing("a@9", "other")));
     let gone = thing("b@1", "mine");
-    handler.on_delete(&Deleted::Tombstone(Tombstone {
-        key: gone.key().clone(),
-        last_known: None,
-        reason: TombstoneReason::MissedDelete,
-    }));
+    delete(
+        &mut handler,
+        Deleted::Tombstone(Tombstone {
+            key: gone.key().clone(),
+            last_known: None,
+            reason: TombstoneReason::MissedDelete,
+        }),
+    );
     assert_eq!(heard.take_text(), "-a@9 !b");
 }
 
@@ -95,8 +112,50 @@ fn closures_hear_what_they_are_for_and_nothing_else() {
     let mut handler = HandlerFuncs::new()
         .with_add(move |object: &Object<Value>, _| note(&adds, format!("+{object:?}")))
         .with_delete(move |deleted| note(&deletions, format!("-{}", deleted.key())));
-    handler.on_add(&thing("a@1", ""), true);
-    handler.on_update(&thing("a@1", ""), &thing("a@2", ""));
-    handler.on_delete(&Deleted::Object(thing("a@3", "")));
+    add(&mut handler, thing("a@1", ""), Cause::Initial);
+    update(&mut handler, thing("a@1", ""), thing("a@2", ""));
+    delete(&mut handler, Deleted::Object(thing("a@3", "")));
     assert_eq!(*heard.lock().unwrap(), ["+a@1", "-a"]);
+}
+
+#[test]
+fn a_closure_hears_everything_with_its_cause_before_the_one_it_is_for() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let note = |heard: &Arc<Mutex<Vec<String>>>, text: String| heard.lock().unwrap().push(text);
+    let (all, adds) = (Arc::clone(&heard), Arc::clone(&heard));
+    let mut handler = HandlerFuncs::new()
+        .with_notification(move |told: &Notification<Value>| {
+            note(&all, format!("{} {:?}", told.key(), told.cause()));
+        })
+        .with_add(move |object, in_initial_list| {
+            note(&adds, format!("{object:?} {in_initial_list}"));
+        });
+    add(&mut handler, thing("a@1", ""), Cause::Initial);
+    update(&mut handler, thing("a@1", ""), thing("a@2", ""));
+    delete(&mut handler, Deleted::Object(thing("a@3", "")));
+    add(&mut handler, thing("a@4", ""), Cause::Relist);
+    assert_eq!(
+        *heard.lock().unwrap(),
+        [
+            "a Initial",
+            "a@1 true",
+            "a Relist",
+            "a Live",
+            "a Relist",
+            "a@4 false"
+        ]
+    );
+}
+
+#[test]
+fn what_a_filter_makes_of_an_update_has_the_cause_of_the_update() {
+    let (inner, heard) = RecordingHandler::new();
+    let mut handler = FilteringHandler::new(is_mine, inner);
+    add(&mut handler, thing("a@1", "mine"), Cause::Initial);
+    update(&mut handler, thing("a@1", "mine"), thing("a@2", "other"));
+    update(&mut handler, thing("a@2", "other"), thing("a@3", "mine"));
+    assert_eq!(
+        heard.take_causes(),
+        [Cause::Initial, Cause::Relist, Cause::Relist]
+    );
 }

@@ -2,13 +2,13 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
 };
 
 use tokio::sync::Notify;
 
-use super::HandlerOptions;
-use crate::{latch::Latch, metrics::Counter};
+use super::{Buffer, HandlerEnd, HandlerOptions};
+use crate::{latch::Latch, metrics::Counter, object::ObjectKey};
 
 /// What one handler has heard and has yet to hear.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct ListenerMetrics {
     pub pending: u64,
     /// How many it has heard.
     pub delivered: u64,
+    /// How many it will never hear, since they were merged with others.
+    pub coalesced: u64,
     /// How many of them it panicked on.
     pub panics: u64,
     /// Whether it has heard the initial state.
@@ -37,7 +39,8 @@ pub(super) struct Control {
     pub(super) synced: Latch,
     /// The task has ended, or never will run.
     pub(super) ended: Latch,
-    is_removed: AtomicBool,
+    /// Why no call begins any more: one of [`Removal`], or zero.
+    removal: AtomicU8,
     has_begun: AtomicBool,
     is_initial_state_queued: AtomicBool,
     pending: AtomicU64,
@@ -45,7 +48,19 @@ pub(super) struct Control {
     backlog: AtomicU64,
     is_warned: AtomicBool,
     delivered: Counter,
+    coalesced: Counter,
     panics: Counter,
+}
+
+/// Why no call begins any more.
+#[derive(Clone, Copy)]
+pub(super) enum Removal {
+    /// The registration was dropped.
+    Asked = 1,
+    /// Too much waited.
+    Overflow,
+    /// The processor was dropped.
+    Stopped,
 }
 
 /// Says that a listener's task has ended, also when it was dropped before it ran.
@@ -61,25 +76,51 @@ impl Control {
             wake: Notify::new(),
             synced: Latch::default(),
             ended: Latch::default(),
-            is_removed: AtomicBool::new(false),
+            removal: AtomicU8::new(0),
             has_begun: AtomicBool::new(false),
             is_initial_state_queued: AtomicBool::new(false),
             pending: AtomicU64::new(0),
             backlog: AtomicU64::new(0),
             is_warned: AtomicBool::new(false),
             delivered: Counter::default(),
+            coalesced: Counter::default(),
             panics: Counter::default(),
         }
     }
 
-    /// No call begins after this; one that runs is not waited for.
-    pub(super) fn remove(&self) {
-        self.is_removed.store(true, Ordering::SeqCst);
+    /// No call begins after this; one that runs is not waited for. The first reason holds.
+    pub(super) fn remove(&self, removal: Removal) {
+        let none = 0;
+        let _ =
+            self.removal
+                .compare_exchange(none, removal as u8, Ordering::SeqCst, Ordering::SeqCst);
         self.wake.notify_one();
     }
 
     pub(super) fn is_removed(&self) -> bool {
-        self.is_removed.load(Ordering::SeqCst)
+        self.removal.load(Ordering::SeqCst) != 0
+    }
+
+    /// Why nothing more is told; `None` while it may be.
+    pub(super) fn end(&self) -> Option<HandlerEnd> {
+        let handler = || Arc::clone(&self.name);
+        let removal = self.removal.load(Ordering::SeqCst);
+        if removal == Removal::Asked as u8 {
+            return Some(HandlerEnd::Removed { handler: handler() });
+        }
+        if let Buffer::Disconnecting { limit } = self.options.buffer
+            && removal == Removal::Overflow as u8
+        {
+            let handler = handler();
+            return Some(HandlerEnd::Overflowed { handler, limit });
+        }
+        let has_stopped = removal != 0 || self.ended.is_set();
+        has_stopped.then(|| HandlerEnd::Stopped { handler: handler() })
+    }
+
+    /// As [`end`](Self::end), once [`ended`](Self::ended) is set.
+    pub(super) fn end_reason(&self) -> HandlerEnd {
+        self.end().expect("what has ended has a reason")
     }
 
     /// The task runs: from here on it looks whether the handler is removed before each call.
@@ -101,12 +142,24 @@ impl Control {
         self.is_initial_state_queued.load(Ordering::Acquire)
     }
 
+    /// So many more are to be told.
     pub(super) fn note_queued(&self, count: u64, is_live: bool) {
         self.pending.fetch_add(count, Ordering::Relaxed);
-        if !is_live {
-            return;
+        if is_live {
+            self.backlog.fetch_add(count, Ordering::Relaxed);
         }
-        let backlog = self.backlog.fetch_add(count, Ordering::Relaxed) + count;
+    }
+
+    /// So many live ones are not to be told, since they were merged with others.
+    pub(super) fn note_coalesced(&self, count: u64) {
+        self.pending.fetch_sub(count, Ordering::Relaxed);
+        self.backlog.fetch_sub(count, Ordering::Relaxed);
+        self.coalesced.add(count);
+    }
+
+    /// Warns if it falls behind.
+    pub(super) fn note_backlog(&self) {
+        let backlog = self.backlog.load(Ordering::Relaxed);
         if backlog > self.options.warning_at && !self.is_warned.swap(true, Ordering::Relaxed) {
             tracing::warn!(handler = %self.name, pending = backlog, "handler falls behind");
         }
@@ -123,8 +176,10 @@ impl Control {
         }
     }
 
-    pub(super) fn note_panic(&self) {
+    /// The handler panicked on a notification of `key`.
+    pub(super) fn note_panic(&self, key: &ObjectKey) {
         self.panics.increment();
+        tracing::error!(handler = %self.name, key = %key, "handler panicked");
     }
 
     pub(super) fn pending(&self) -> u64 {
@@ -136,6 +191,7 @@ impl Control {
             handler: Arc::clone(&self.name),
             pending: self.pending(),
             delivered: self.delivered.get(),
+            coalesced: self.coalesced.get(),
             panics: self.panics.get(),
             has_synced: self.synced.is_set(),
         }

@@ -10,9 +10,9 @@ use tracing::Instrument;
 
 use super::{
     Listener, ListenerMetrics, Present,
-    control::Control,
+    control::{Control, Removal},
+    item::Item,
     listener::{Shared, Task},
-    mailbox::Item,
     schedule::Schedule,
 };
 use crate::{handler::Notification, task::Spawner};
@@ -105,10 +105,8 @@ impl<K: Send + Sync + 'static> Processor<K> {
         while rest.len() > 0 {
             let chunk: Arc<[_]> = rest.by_ref().take(CHUNK_MAX).collect();
             for attached in &self.listeners {
-                attached.shared.push(Item::Changes {
-                    notifications: Arc::clone(&chunk),
-                    is_live,
-                });
+                let item = Item::changes(Arc::clone(&chunk), is_live);
+                attached.shared.push(item);
             }
         }
     }
@@ -184,7 +182,7 @@ impl<K: Send + Sync + 'static> Default for Processor<K> {
 impl<K> Drop for Processor<K> {
     fn drop(&mut self) {
         for attached in &self.listeners {
-            attached.shared.control.remove();
+            attached.shared.control.remove(Removal::Stopped);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Why a handler has not heard all of the initial state.
+//! Why a handler hears nothing more, or has not heard all of the initial state.
 
 use std::{sync::Arc, time::Duration};
 
@@ -26,5 +26,43 @@ pub enum HandlerSyncError {
     Ended {
         /// The handler.
         handler: Arc<str>,
+        /// Why it ended.
+        #[source]
+        end: HandlerEnd,
     },
+}
+
+/// Why a handler hears nothing more.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HandlerEnd {
+    /// Its registration was dropped.
+    #[error("handler {handler:?} was removed")]
+    Removed {
+        /// The handler.
+        handler: Arc<str>,
+    },
+    /// More changes waited than its [`Buffer`](super::Buffer) allows. Add it again to begin with the present state.
+    #[error("handler {handler:?} was removed, since more than {limit} changes waited for it")]
+    Overflowed {
+        /// The handler.
+        handler: Arc<str>,
+        /// How many may wait.
+        limit: usize,
+    },
+    /// The informer stopped, or had stopped before the handler was added.
+    #[error("the informer of handler {handler:?} has stopped")]
+    Stopped {
+        /// The handler.
+        handler: Arc<str>,
+    },
+}
+
+// === impl HandlerEnd ===
+
+impl HandlerEnd {
+    /// Whether the handler was removed because it was too slow.
+    pub fn is_overflow(&self) -> bool {
+        matches!(self, Self::Overflowed { .. })
+    }
 }

@@ -12,8 +12,9 @@ use tokio::task::coop::consume_budget;
 
 use super::{
     HandlerOptions, HandlerRegistration,
-    control::{Control, EndGuard},
-    mailbox::{Item, Mailbox},
+    control::{Control, EndGuard, Removal},
+    item::Item,
+    mailbox::{Mailbox, Pushed},
 };
 use crate::handler::{EventHandler, Notification};
 
@@ -46,13 +47,11 @@ impl<K: Send + Sync + 'static> Listener<K> {
     {
         let name = options.name.clone();
         let name = name.unwrap_or_else(|| type_name::<H>().into());
+        let mailbox = Mutex::new(Mailbox::new(options.buffer));
         let control = Arc::new(Control::new(name, options));
         let registration = HandlerRegistration::new(Arc::clone(&control));
         let end = EndGuard(Arc::clone(&control));
-        let shared = Arc::new(Shared {
-            control,
-            mailbox: Mutex::new(Mailbox::new()),
-        });
+        let shared = Arc::new(Shared { control, mailbox });
         let delivery = Delivery {
             shared: Arc::clone(&shared),
             handler,
@@ -74,14 +73,29 @@ impl<K> fmt::Debug for Listener<K> {
 
 impl<K> Shared<K> {
     pub(super) fn push(&self, item: Item<K>) {
-        let (count, is_live) = (item.len(), item.is_live());
+        let is_live = item.is_live();
         let mut mailbox = self.mailbox();
-        if mailbox.push(item) {
+        let pushed = mailbox.push(item);
+        if let Pushed::Taken { count, coalesced } = pushed {
             // Counted before the task can take it, so that the count never goes below zero.
-            self.control.note_queued(count, is_live);
+            self.control.note_queued(count as u64, is_live);
+            self.control.note_coalesced(coalesced as u64);
         }
         drop(mailbox);
+        match pushed {
+            Pushed::Taken { .. } => self.control.note_backlog(),
+            Pushed::Overflow { limit } => self.overflow(limit),
+            Pushed::Refused => {}
+        }
         self.control.wake.notify_one();
+    }
+
+    /// Removes the handler, and drops what waits for it even while it is called.
+    fn overflow(&self, limit: usize) {
+        self.control.remove(Removal::Overflow);
+        let rest = self.mailbox().clear();
+        drop(rest);
+        tracing::warn!(handler = %self.control.name, limit, "handler removed, since it fell behind");
     }
 
     /// Takes nothing more; what waits is still told.
@@ -104,6 +118,15 @@ impl<K> Shared<K> {
                 return item;
             }
             self.control.wake.notified().await;
+        }
+    }
+
+    /// All of `item` has been told.
+    fn finish(&self, item: &Item<K>) {
+        match item {
+            Item::Resync(_) => self.mailbox().finish_resync(),
+            Item::EndOfInitialState => self.control.synced.set(),
+            Item::Changes { .. } | Item::Coalesced(_) | Item::Replay(_) => {}
         }
     }
 
@@ -133,66 +156,27 @@ where
         drop(end);
     }
 
-    async fn tell(&mut self, item: Item<K>) {
-        match item {
-            Item::Changes {
-                notifications,
-                is_live,
-            } => {
-                for notification in &*notifications {
-                    if self.is_removed() {
-                        return;
-                    }
-                    self.call(notification, is_live).await;
-                }
+    async fn tell(&mut self, mut item: Item<K>) {
+        let is_live = item.is_live();
+        while let Some(notification) = item.next() {
+            if self.shared.control.is_removed() {
+                return;
             }
-            Item::Replay(present) => {
-                for object in present {
-                    if self.is_removed() {
-                        return;
-                    }
-                    let in_initial_list = true;
-                    let add = Notification::Add {
-                        object,
-                        in_initial_list,
-                    };
-                    self.call(&add, false).await;
-                }
-            }
-            Item::Resync(present) => {
-                for new in present {
-                    if self.is_removed() {
-                        return;
-                    }
-                    let (old, is_resync) = (new.clone(), true);
-                    let update = Notification::Update {
-                        old,
-                        new,
-                        is_resync,
-                    };
-                    self.call(&update, false).await;
-                }
-                self.shared.mailbox().finish_resync();
-            }
-            Item::EndOfInitialState => self.shared.control.synced.set(),
+            self.call(&notification);
+            drop(notification);
+            self.shared.control.note_delivered(is_live);
+            // A long backlog gives way to other tasks from time to time.
+            consume_budget().await;
         }
+        self.shared.finish(&item);
     }
 
     /// Calls the handler once. A panic is contained; the notification counts as heard.
-    async fn call(&mut self, notification: &Notification<K>, is_live: bool) {
+    fn call(&mut self, notification: &Notification<K>) {
         let handler = &mut self.handler;
-        let call = AssertUnwindSafe(|| notification.deliver(handler));
-        let control = &self.shared.control;
+        let call = AssertUnwindSafe(|| handler.on_notification(notification));
         if catch_unwind(call).is_err() {
-            control.note_panic();
-            tracing::error!(handler = %control.name, key = %notification.key(), "handler panicked");
+            self.shared.control.note_panic(notification.key());
         }
-        control.note_delivered(is_live);
-        // A long backlog gives way to other tasks from time to time.
-        consume_budget().await;
-    }
-
-    fn is_removed(&self) -> bool {
-        self.shared.control.is_removed()
     }
 }

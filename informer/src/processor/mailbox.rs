@@ -1,66 +1,97 @@
-//! The pure core: what waits for one handler.
+//! The pure core: what waits for one handler, and what becomes of it when that is too much.
 
 use std::{collections::VecDeque, sync::Arc};
 
-use crate::{handler::Notification, object::Object};
+use super::{Buffer, coalesce::Coalesced, item::Item};
 
-/// Items that an empty mailbox keeps room for; what a burst took beyond it is given back.
-const KEPT_CAPACITY: usize = 16;
+/// Items for which there is room from the beginning. What a burst took beyond it is given back when the mailbox is empty.
+const CAPACITY: usize = 1_024;
 
-/// The objects that were held at one moment, read as they are told.
-pub type Present<K> = Box<dyn ExactSizeIterator<Item = Object<K>> + Send>;
+/// How much of what was coalesced is taken at once. The rest goes on being coalesced while this is told.
+const COALESCED_CHUNK_LEN: usize = 64;
 
 /// What waits for one handler, in order.
 pub(super) struct Mailbox<K> {
     items: VecDeque<Item<K>>,
+    buffer: Buffer,
+    /// How many live changes wait.
+    backlog: usize,
     is_closed: bool,
     /// A resync waits or is being told: another one would only repeat it.
     has_resync: bool,
 }
 
-pub(super) enum Item<K> {
-    /// Changes, shared with the other handlers.
-    Changes {
-        notifications: Arc<[Notification<K>]>,
-        /// Whether they happened after the initial state.
-        is_live: bool,
+/// What became of an item.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Pushed {
+    /// It waits.
+    Taken {
+        /// How many notifications it has.
+        count: usize,
+        /// How many fewer wait than there would be, had none been merged.
+        coalesced: usize,
     },
-    /// All that was held when the handler joined.
-    Replay(Present<K>),
-    /// All that was held when a resync came due.
-    Resync(Present<K>),
-    /// All of the initial state was told before.
-    EndOfInitialState,
+    /// It is not wanted.
+    Refused,
+    /// It is more than may wait, and was not taken.
+    Overflow {
+        /// How many may wait.
+        limit: usize,
+    },
 }
 
 // === impl Mailbox ===
 
 impl<K> Mailbox<K> {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(buffer: Buffer) -> Self {
         Self {
-            items: VecDeque::new(),
+            items: VecDeque::with_capacity(CAPACITY),
+            buffer,
+            backlog: 0,
             is_closed: false,
             has_resync: false,
         }
     }
 
-    /// Adds an item; says whether it was taken. A closed mailbox takes none, and one resync at a time is enough.
-    pub(super) fn push(&mut self, item: Item<K>) -> bool {
-        let is_resync = matches!(item, Item::Resync(_));
-        if self.is_closed || (is_resync && self.has_resync) {
-            return false;
+    /// Adds an item. A closed mailbox takes none, and one resync at a time is enough.
+    pub(super) fn push(&mut self, item: Item<K>) -> Pushed {
+        if self.is_closed || (item.is_resync() && self.has_resync) {
+            return Pushed::Refused;
         }
-        self.has_resync |= is_resync;
-        self.items.push_back(item);
-        true
+        self.has_resync |= item.is_resync();
+        let count = item.len();
+        let is_live = item.is_live();
+        let mut coalesced = 0;
+        match self.buffer {
+            Buffer::Coalescing { limit } if is_live && self.backlog + count > limit => {
+                coalesced = self.coalesce(item, limit);
+            }
+            Buffer::Disconnecting { limit } if is_live && self.backlog + count > limit => {
+                return Pushed::Overflow { limit };
+            }
+            _ => self.items.push_back(item),
+        }
+        if is_live {
+            self.backlog = self.backlog + count - coalesced;
+        }
+        Pushed::Taken { count, coalesced }
     }
 
     pub(super) fn pop(&mut self) -> Option<Item<K>> {
-        let item = self.items.pop_front();
-        if self.items.is_empty() {
-            self.items.shrink_to(KEPT_CAPACITY);
+        let item = match self.items.front_mut() {
+            Some(Item::Coalesced(coalesced)) if coalesced.len() > COALESCED_CHUNK_LEN => {
+                let chunk = std::iter::from_fn(|| coalesced.pop()).take(COALESCED_CHUNK_LEN);
+                Some(Item::changes(chunk.collect(), true))
+            }
+            _ => self.items.pop_front(),
+        }?;
+        if item.is_live() {
+            self.backlog -= item.len();
         }
-        item
+        if self.items.is_empty() {
+            self.items.shrink_to(CAPACITY);
+        }
+        Some(item)
     }
 
     /// The resync that was popped has been told.
@@ -76,28 +107,60 @@ impl<K> Mailbox<K> {
     /// Takes nothing more; gives back what waits, to be dropped.
     pub(super) fn clear(&mut self) -> VecDeque<Item<K>> {
         self.is_closed = true;
+        self.backlog = 0;
         std::mem::take(&mut self.items)
     }
 
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed
     }
-}
 
-// === impl Item ===
-
-impl<K> Item<K> {
-    pub(super) fn is_live(&self) -> bool {
-        matches!(self, Self::Changes { is_live: true, .. })
+    /// For how many items there is room.
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.items.capacity()
     }
 
-    /// How many notifications it will be.
-    pub(super) fn len(&self) -> u64 {
-        let len = match self {
-            Self::Changes { notifications, .. } => notifications.len(),
-            Self::Replay(present) | Self::Resync(present) => present.len(),
-            Self::EndOfInitialState => 0,
+    /// How many live changes wait.
+    #[cfg(test)]
+    pub(super) fn backlog(&self) -> usize {
+        self.backlog
+    }
+
+    /// Adds as much of an item in order as there is room for, and merges the rest with what came before it beyond the limit.
+    /// Says how many fewer wait for that.
+    fn coalesce(&mut self, item: Item<K>, limit: usize) -> usize {
+        let room = limit.saturating_sub(self.backlog);
+        let mut rest = item;
+        if let Item::Changes {
+            notifications,
+            range,
+            is_live,
+        } = &mut rest
+            && room > 0
+        {
+            let begin = range.start..range.start + room;
+            range.start = begin.end;
+            self.items.push_back(Item::Changes {
+                notifications: Arc::clone(notifications),
+                range: begin,
+                is_live: *is_live,
+            });
+        }
+        let mut tail = match self.items.pop_back() {
+            Some(Item::Coalesced(tail)) => tail,
+            // With anything else nothing is merged: an end of the initial state, or a resync, is a boundary.
+            last => {
+                self.items.extend(last);
+                Coalesced::new()
+            }
         };
-        len as u64
+        let unmerged_len = tail.len() + rest.len();
+        while let Some(notification) = rest.next() {
+            tail.push(notification.into_owned());
+        }
+        let coalesced = unmerged_len - tail.len();
+        self.items.push_back(Item::Coalesced(tail));
+        coalesced
     }
 }

@@ -4,14 +4,16 @@
 //! again on a resync, is one item that reads a snapshot as it goes: it costs the writer nothing, and no memory but what the
 //! snapshot keeps alive.
 //!
-//! A mailbox is not bounded, since dropping notifications would break the promise of [`EventHandler`] and waiting would make
-//! one slow handler everybody's problem. It is measured ([`ListenerMetrics::pending`]) and warned about
+//! A mailbox is a ring that grows. Up to a limit everything waits in order; what becomes of the rest is for the handler's
+//! [`Buffer`] to say: it is merged by key, which is the default, or kept, or the handler is removed. Waiting would make one
+//! slow handler everybody's problem. What waits is measured ([`ListenerMetrics::pending`]) and warned about
 //! ([`HandlerOptions::with_warning_at`]).
-//!
-//! [`EventHandler`]: crate::EventHandler
 
 mod error;
+mod buffer;
 mod options;
+mod coalesce;
+mod item;
 mod mailbox;
 mod control;
 mod registration;
@@ -23,6 +25,12 @@ mod tests;
 
 pub(crate) use self::driver::ListenerList;
 pub use self::{
-    control::ListenerMetrics, driver::Processor, error::HandlerSyncError, listener::Listener,
-    mailbox::Present, options::HandlerOptions, registration::HandlerRegistration,
+    buffer::Buffer,
+    control::ListenerMetrics,
+    driver::Processor,
+    error::{HandlerEnd, HandlerSyncError},
+    item::Present,
+    listener::Listener,
+    options::HandlerOptions,
+    registration::HandlerRegistration,
 };

@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use super::Buffer;
+
 /// The shortest resync period; what is shorter is raised to it.
 const RESYNC_PERIOD_MIN: Duration = Duration::from_secs(1);
 
@@ -13,6 +15,8 @@ pub struct HandlerOptions {
     pub name: Option<Arc<str>>,
     /// How often it is told again of all that is held; never if `None`.
     pub resync_period: Option<Duration>,
+    /// What becomes of the changes that it is too slow for.
+    pub buffer: Buffer,
     /// How many waiting notifications of live changes are worth a warning.
     pub warning_at: u64,
 }
@@ -24,6 +28,7 @@ impl Default for HandlerOptions {
         Self {
             name: None,
             resync_period: None,
+            buffer: Buffer::default(),
             warning_at: 10_000,
         }
     }
@@ -45,6 +50,13 @@ impl HandlerOptions {
     #[must_use]
     pub fn with_resync_period(mut self, period: Duration) -> Self {
         self.resync_period = (!period.is_zero()).then(|| period.max(RESYNC_PERIOD_MIN));
+        self
+    }
+
+    /// Keeps what waits for it as `buffer` says.
+    #[must_use]
+    pub fn with_buffer(mut self, buffer: Buffer) -> Self {
+        self.buffer = buffer;
         self
     }
 

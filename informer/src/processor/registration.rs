@@ -2,7 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{HandlerSyncError, ListenerMetrics, control::Control};
+use super::{
+    HandlerEnd, HandlerSyncError, ListenerMetrics,
+    control::{Control, Removal},
+};
 
 /// Keeps a handler registered; dropping it removes the handler.
 ///
@@ -37,7 +40,7 @@ impl HandlerRegistration {
     ///
     /// If dropped, the handler is removed all the same.
     pub async fn remove(self) {
-        self.control.remove();
+        self.control.remove(Removal::Asked);
         if self.control.may_be_calling() {
             self.control.ended.wait().await;
         }
@@ -64,7 +67,10 @@ impl HandlerRegistration {
         tokio::select! {
             biased;
             () = control.synced.wait() => Ok(()),
-            () = control.ended.wait() => Err(HandlerSyncError::Ended { handler: handler() }),
+            () = control.ended.wait() => Err(HandlerSyncError::Ended {
+                handler: handler(),
+                end: control.end_reason(),
+            }),
             () = tokio::time::sleep(limit) => Err(HandlerSyncError::Deadline {
                 handler: handler(),
                 limit,
@@ -72,6 +78,21 @@ impl HandlerRegistration {
                 is_informer_synced: control.is_initial_state_queued(),
             }),
         }
+    }
+
+    /// Why the handler hears nothing more, as soon as that is decided; `None` while it may hear more.
+    pub fn end(&self) -> Option<HandlerEnd> {
+        self.control.end()
+    }
+
+    /// Waits until the handler hears nothing more and its last call has returned, and says why.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped. Any number of tasks may wait; all of them are woken.
+    pub async fn ended(&self) -> HandlerEnd {
+        self.control.ended.wait().await;
+        self.control.end_reason()
     }
 
     /// The handler's name.
@@ -88,7 +109,7 @@ impl HandlerRegistration {
 impl Drop for HandlerRegistration {
     fn drop(&mut self) {
         if !self.is_detached {
-            self.control.remove();
+            self.control.remove(Removal::Asked);
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::absence::Absence;
 use crate::{
     delta_fifo::{Batch, Delta},
-    handler::Notification,
+    handler::{Cause, Notification},
     indexer::Snapshot,
     object::{
         DecodeError, Deleted, Object, ObjectKey, ResourceVersion, Tombstone, TombstoneReason,
@@ -29,7 +29,8 @@ pub(super) struct Applied<K> {
 pub(super) struct Change<'a, K> {
     pub(super) snapshot: &'a mut Snapshot<K>,
     pub(super) absence: &'a mut Absence,
-    pub(super) is_initial: bool,
+    /// Why handlers are told.
+    pub(super) cause: Cause,
     pub(super) applied: Applied<K>,
 }
 
@@ -47,10 +48,15 @@ pub(super) fn apply<K>(
     let mut change = Change {
         snapshot,
         absence,
-        is_initial: batch.is_initial,
+        cause: Cause::Live,
         applied,
     };
     for delta in batch.deltas {
+        change.cause = match &delta {
+            _ if batch.is_initial => Cause::Initial,
+            Delta::ReplacedAll(_) => Cause::Relist,
+            _ => Cause::Live,
+        };
         match delta {
             // The wire's word does not matter: what is held decides whether it is an add or an update.
             Delta::Added(object) | Delta::Updated(object) => change.on_object(object),
@@ -95,9 +101,12 @@ impl<K> Change<'_, K> {
         // Handlers have never heard of a key that is not held.
         if let Some(old) = self.snapshot.remove(&key) {
             let deleted = if old.metadata().is_other_than(object.metadata()) {
-                tombstone(old, TombstoneReason::UidChanged)
+                self.tombstone(old, TombstoneReason::UidChanged)
             } else {
-                Notification::Delete(Deleted::Object(object))
+                Notification::Delete {
+                    deleted: Deleted::Object(object),
+                    cause: self.cause,
+                }
             };
             self.applied.notifications.push(deleted);
         }
@@ -124,7 +133,7 @@ impl<K> Change<'_, K> {
             return;
         }
         if let Some(old) = self.snapshot.remove(&key) {
-            let deleted = tombstone(old, TombstoneReason::Undecodable);
+            let deleted = self.tombstone(old, TombstoneReason::Undecodable);
             self.applied.notifications.push(deleted);
         }
         self.absence.note_deleted(key, &version);
@@ -147,7 +156,7 @@ impl<K> Change<'_, K> {
         let (told, deleted) = match old {
             None => (self.add(object.clone()), None),
             Some(old) if old.metadata().is_other_than(object.metadata()) => {
-                let deleted = tombstone(old, TombstoneReason::UidChanged);
+                let deleted = self.tombstone(old, TombstoneReason::UidChanged);
                 (self.add(object.clone()), Some(deleted))
             }
             Some(old) if is_same_version(&old, &object) => return None,
@@ -155,7 +164,7 @@ impl<K> Change<'_, K> {
                 let update = Notification::Update {
                     old,
                     new: object.clone(),
-                    is_resync: false,
+                    cause: self.cause,
                 };
                 (update, None)
             }
@@ -168,7 +177,7 @@ impl<K> Change<'_, K> {
     /// Remembers that a key's newest version cannot be decoded; says what is to be told.
     pub(super) fn mark(&mut self, error: DecodeError) -> Option<Notification<K>> {
         let old = self.snapshot.mark_undecodable(error)?;
-        Some(tombstone(old, TombstoneReason::Undecodable))
+        Some(self.tombstone(old, TombstoneReason::Undecodable))
     }
 
     /// Whether the version that was refused is not newer than what is held.
@@ -206,18 +215,21 @@ impl<K> Change<'_, K> {
     fn add(&self, object: Object<K>) -> Notification<K> {
         Notification::Add {
             object,
-            in_initial_list: self.is_initial,
+            cause: self.cause,
         }
     }
-}
 
-/// The deletion of `old`, which was not seen as such.
-pub(super) fn tombstone<K>(old: Object<K>, reason: TombstoneReason) -> Notification<K> {
-    Notification::Delete(Deleted::Tombstone(Tombstone {
-        key: old.key().clone(),
-        last_known: Some(old),
-        reason,
-    }))
+    /// The deletion of `old`, which was not seen as such.
+    pub(super) fn tombstone(&self, old: Object<K>, reason: TombstoneReason) -> Notification<K> {
+        Notification::Delete {
+            deleted: Deleted::Tombstone(Tombstone {
+                key: old.key().clone(),
+                last_known: Some(old),
+                reason,
+            }),
+            cause: self.cause,
+        }
+    }
 }
 
 fn is_same_version<K>(a: &Object<K>, b: &Object<K>) -> bool {

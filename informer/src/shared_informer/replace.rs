@@ -5,7 +5,7 @@ use std::{
     mem,
 };
 
-use super::apply::{Change, tombstone};
+use super::apply::Change;
 use crate::{
     handler::Notification,
     list_watch::Arrived,
@@ -82,7 +82,7 @@ impl<K> Change<'_, K> {
         gone.into_iter()
             .map(|object| {
                 self.snapshot.remove(object.key());
-                tombstone(object, TombstoneReason::MissedDelete)
+                self.tombstone(object, TombstoneReason::MissedDelete)
             })
             .collect()
     }

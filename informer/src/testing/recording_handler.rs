@@ -6,8 +6,8 @@ use std::{
 };
 
 use crate::{
-    handler::{EventHandler, Notification},
-    object::{Deleted, Object},
+    handler::{Cause, EventHandler, Notification},
+    object::Deleted,
 };
 
 /// Keeps every notification; give it to an informer, and keep the [`Recording`].
@@ -27,23 +27,8 @@ impl<K> RecordingHandler<K> {
 }
 
 impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
-    fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
-        self.0.push(Notification::Add {
-            object: object.clone(),
-            in_initial_list,
-        });
-    }
-
-    fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
-        self.0.push(Notification::Update {
-            old: old.clone(),
-            new: new.clone(),
-            is_resync: old.is_same(new),
-        });
-    }
-
-    fn on_delete(&mut self, deleted: &Deleted<K>) {
-        self.0.push(Notification::Delete(deleted.clone()));
+    fn on_notification(&mut self, notification: &Notification<K>) {
+        self.0.push(notification.clone());
     }
 }
 
@@ -56,6 +41,11 @@ impl<K> fmt::Debug for RecordingHandler<K> {
 // === impl Recording ===
 
 impl<K> Recording<K> {
+    /// The causes of what was told since the last call, in order; takes it.
+    pub fn take_causes(&self) -> Vec<Cause> {
+        self.take().iter().map(Notification::cause).collect()
+    }
+
     /// Takes what was told since the last call, in order.
     pub fn take(&self) -> Vec<Notification<K>> {
         std::mem::take(
@@ -100,19 +90,21 @@ pub(crate) fn notification_text<K>(notification: &Notification<K>) -> String {
     match notification {
         Notification::Add {
             object,
-            in_initial_list: true,
+            cause: Cause::Initial,
         } => format!("(+{object:?})"),
         Notification::Add { object, .. } => format!("+{object:?}"),
         Notification::Update {
             new,
-            is_resync: true,
+            cause: Cause::Resync,
             ..
         } => format!("={new:?}"),
         Notification::Update { old, new, .. } => format!("~{old:?}..{}", new.resource_version()),
-        Notification::Delete(Deleted::Object(object)) => format!("-{object:?}"),
-        Notification::Delete(Deleted::Tombstone(tombstone)) => match &tombstone.last_known {
-            Some(object) => format!("!{object:?}"),
-            None => format!("!{}", tombstone.key),
+        Notification::Delete { deleted, .. } => match deleted {
+            Deleted::Object(object) => format!("-{object:?}"),
+            Deleted::Tombstone(tombstone) => match &tombstone.last_known {
+                Some(object) => format!("!{object:?}"),
+                None => format!("!{}", tombstone.key),
+            },
         },
     }
 }

@@ -32,19 +32,13 @@ impl Priority {
     #[doc(alias = "WithLowPriorityWhenUnchanged")]
     pub fn of<K>(notification: &Notification<K>) -> Self {
         let can_wait = match notification {
-            Notification::Add {
-                in_initial_list, ..
-            } => *in_initial_list,
-            Notification::Update {
-                old,
-                new,
-                is_resync,
-            } => {
-                *is_resync
+            Notification::Add { cause, .. } => cause.is_initial(),
+            Notification::Update { old, new, cause } => {
+                cause.is_resync()
                     || (!new.resource_version().is_unknown()
                         && old.resource_version() == new.resource_version())
             }
-            Notification::Delete(_) => false,
+            Notification::Delete { .. } => false,
         };
         if can_wait { Self::LOW } else { Self::DEFAULT }
     }

@@ -45,7 +45,7 @@ impl Joined {
                     let known = state.insert(key, new);
                     prop_assert!(known.is_some_and(|known| known.is_same(&old)));
                 }
-                Notification::Delete(_) => {
+                Notification::Delete { .. } => {
                     prop_assert!(state.remove(&key).is_some());
                 }
             }

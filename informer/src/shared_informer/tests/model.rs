@@ -175,7 +175,7 @@ impl Listener {
                     "old is what was told"
                 );
             }
-            Notification::Delete(deleted) => {
+            Notification::Delete { deleted, .. } => {
                 let known = self.0.remove(&key);
                 prop_assert!(known.is_some(), "deletion of an unknown key");
                 if deleted.is_tombstone() {

@@ -11,7 +11,7 @@ use super::{
     MS, S, is_idle, is_over, next, work_off,
 };
 use crate::{
-    handler::Notification,
+    handler::{Cause, Notification},
     object::{Deleted, Object},
 };
 
@@ -205,25 +205,29 @@ fn what_was_there_before_and_what_did_not_change_is_of_low_priority() {
         object.metadata.resource_version = Some(version.to_owned());
         Object::from_value(object)
     }
-    let add = |in_initial_list| Notification::Add {
+    let add = |cause| Notification::Add {
         object: object("1"),
-        in_initial_list,
+        cause,
     };
-    let update = |old: &str, new: &str, is_resync| Notification::Update {
+    let update = |old: &str, new: &str, cause| Notification::Update {
         old: object(old),
         new: object(new),
-        is_resync,
+        cause,
     };
     let cases = [
-        (add(true), Priority::LOW),
-        (add(false), Priority::DEFAULT),
-        (update("1", "2", false), Priority::DEFAULT),
-        (update("2", "2", false), Priority::LOW),
-        (update("2", "2", true), Priority::LOW),
+        (add(Cause::Initial), Priority::LOW),
+        (add(Cause::Live), Priority::DEFAULT),
+        (add(Cause::Relist), Priority::DEFAULT),
+        (update("1", "2", Cause::Live), Priority::DEFAULT),
+        (update("2", "2", Cause::Relist), Priority::LOW),
+        (update("2", "2", Cause::Resync), Priority::LOW),
         // Without a version nothing says that it is unchanged.
-        (update("", "", false), Priority::DEFAULT),
+        (update("", "", Cause::Live), Priority::DEFAULT),
         (
-            Notification::Delete(Deleted::Object(object("1"))),
+            Notification::Delete {
+                deleted: Deleted::Object(object("1")),
+                cause: Cause::Live,
+            },
             Priority::DEFAULT,
         ),
     ];

@@ -8,100 +8,24 @@ use std::{
 };
 
 use futures::{FutureExt, future::join_all, poll};
-use tokio::{
-    sync::Notify,
-    time::{Instant, sleep},
-};
+use tokio::{sync::Notify, time::Instant};
 
 use super::{
-    HandlerOptions, HandlerRegistration, HandlerSyncError, Listener, Present, Processor,
-    mailbox::{Item, Mailbox},
-    schedule::Schedule,
+    super::{
+        Buffer, HandlerEnd, HandlerOptions, HandlerRegistration, HandlerSyncError, Listener,
+        Processor, schedule::Schedule,
+    },
+    LIMIT, changes, present, recorder, settle, started,
 };
 use crate::{
-    fixtures::{Value, object},
-    handler::{EventHandler, HandlerFuncs, Notification},
-    object::{Deleted, Object},
+    fixtures::Value,
+    handler::{EventHandler, HandlerFuncs},
+    object::Object,
     task::TaskSet,
     testing::{Recording, RecordingHandler},
 };
 
-const LIMIT: Duration = Duration::from_mins(1);
-
-fn present(names: &str) -> Present<Value> {
-    let objects: Vec<_> = names.split_whitespace().map(object).collect();
-    Box::new(objects.into_iter())
-}
-
-/// `+a@1` an add, `~a@1` an update to that version, `-a@1` a deletion.
-fn changes(text: &str) -> Vec<Notification<Value>> {
-    let change = |word: &str| {
-        let (kind, rest) = word.split_at(1);
-        let object = object(rest);
-        match kind {
-            "+" => Notification::Add {
-                object,
-                in_initial_list: false,
-            },
-            "~" => Notification::Update {
-                old: object_of_version_0(&object),
-                new: object,
-                is_resync: false,
-            },
-            _ => Notification::Delete(Deleted::Object(object)),
-        }
-    };
-    text.split_whitespace().map(change).collect()
-}
-
-fn object_of_version_0(object: &Object<Value>) -> Object<Value> {
-    crate::fixtures::object(&format!("{}@0", object.key()))
-}
-
-fn recorder(options: HandlerOptions) -> (Listener<Value>, HandlerRegistration, Recording<Value>) {
-    let (handler, recording) = RecordingHandler::new();
-    let (listener, registration) = Listener::new(handler, options);
-    (listener, registration, recording)
-}
-
-/// A started processor. The set is dropped last.
-fn started() -> (Processor<Value>, TaskSet) {
-    let tasks = TaskSet::new();
-    let mut processor = Processor::new();
-    processor.start(&tasks.spawner(), Instant::now());
-    (processor, tasks)
-}
-
-/// Lets every task run until it waits.
-async fn settle() {
-    sleep(Duration::from_millis(1)).await;
-}
-
 // === The pure parts ===
-
-#[test]
-fn a_closed_mailbox_takes_nothing_and_gives_what_it_holds() {
-    let mut mailbox = Mailbox::<Value>::new();
-    assert!(mailbox.push(Item::EndOfInitialState));
-    mailbox.close();
-    assert!(!mailbox.push(Item::EndOfInitialState));
-    assert!(mailbox.pop().is_some());
-    assert!(mailbox.pop().is_none());
-}
-
-#[test]
-fn a_mailbox_holds_one_resync_at_a_time() {
-    let mut mailbox = Mailbox::new();
-    assert!(mailbox.push(Item::Resync(present("a@1"))));
-    assert!(!mailbox.push(Item::Resync(present("a@1"))));
-    assert_eq!(mailbox.pop().unwrap().len(), 1);
-    assert!(
-        !mailbox.push(Item::Resync(present("a@1"))),
-        "it is being told"
-    );
-    mailbox.finish_resync();
-    assert!(mailbox.push(Item::Resync(present("a@1"))));
-}
 
 #[tokio::test(start_paused = true)]
 async fn a_schedule_does_not_make_up_for_what_was_missed() {
@@ -362,11 +286,146 @@ async fn a_handler_that_is_removed_before_the_start_makes_room_for_the_next() {
 async fn a_listener_that_is_never_attached_ends_its_registration() {
     let (listener, registration, _heard) = recorder(HandlerOptions::default().with_name("x"));
     drop(listener);
-    let ended = HandlerSyncError::Ended {
+    let end = HandlerEnd::Stopped {
         handler: "x".into(),
     };
+    let ended = HandlerSyncError::Ended {
+        handler: "x".into(),
+        end: end.clone(),
+    };
     assert_eq!(registration.wait_for_sync(LIMIT).await, Err(ended));
+    assert_eq!(registration.end(), Some(end));
     registration.remove().now_or_never().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_registration_tells_why_its_handler_hears_nothing_more() {
+    let (mut processor, _tasks) = started();
+    let (listener, registration, _heard) = recorder(HandlerOptions::default().with_name("x"));
+    processor.attach(listener, present(""), Instant::now());
+    settle().await;
+    assert_eq!(registration.end(), None);
+    let mut ended = Box::pin(registration.ended());
+    assert!(poll!(&mut ended).is_pending());
+    drop(processor);
+    let handler = || "x".into();
+    assert_eq!(ended.await, HandlerEnd::Stopped { handler: handler() });
+    let (listener, registration, _heard) = recorder(HandlerOptions::default().with_name("x"));
+    let control = std::sync::Arc::clone(&listener.shared.control);
+    drop(registration);
+    assert_eq!(
+        control.end(),
+        Some(HandlerEnd::Removed { handler: handler() })
+    );
+}
+
+// === A handler that falls behind ===
+
+/// A listener whose handler is in its first call, and does not return from it until the sender is dropped.
+fn stuck(
+    processor: &mut Processor<Value>,
+    buffer: Buffer,
+) -> (HandlerRegistration, Recording<Value>, mpsc::Sender<()>) {
+    let (tx, wait) = mpsc::channel::<()>();
+    let (mut inner, heard) = RecordingHandler::new();
+    let handler = HandlerFuncs::new().with_notification(move |notification| {
+        let _ = wait.recv();
+        inner.on_notification(notification);
+    });
+    let options = HandlerOptions::default()
+        .with_buffer(buffer)
+        .with_name("stuck");
+    let (listener, registration) = Listener::new(handler, options);
+    processor.attach(listener, present(""), Instant::now());
+    (registration, heard, tx)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_handler_that_is_too_slow_hears_of_fewer_states_and_ends_with_the_last() {
+    let (mut processor, tasks) = started();
+    let (registration, heard, go_on) = stuck(&mut processor, Buffer::Coalescing { limit: 2 });
+    processor.distribute(changes("+a@1"), true);
+    processor.distribute(changes("+b@2 +c@3 ~a@4 ~a@5 +d@6 -d@7 ~a@8"), true);
+    let metrics = registration.metrics();
+    assert_eq!(metrics.pending + metrics.coalesced, 8);
+    processor.mark_synced();
+    processor.close();
+    drop(go_on);
+    processor.ended().await;
+    let told = heard.take_text();
+    assert!(told.starts_with("+a@1 +b@2"), "{told}");
+    assert!(told.ends_with("~a@0..8"), "{told}");
+    assert!(!told.contains('d'), "{told}");
+    let metrics = registration.metrics();
+    assert_eq!(metrics.delivered + metrics.coalesced, 8);
+    assert!(metrics.coalesced >= 3, "{metrics:?}");
+    tasks.wait().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_over_its_limit_is_removed_with_an_error_that_says_so() {
+    let (mut processor, tasks) = started();
+    let buffer = Buffer::Disconnecting { limit: 2 };
+    let options = HandlerOptions::default()
+        .with_buffer(buffer)
+        .with_name("slow");
+    let (listener, registration, heard) = recorder(options);
+    let (other, _other, heard_by_other) = recorder(HandlerOptions::default());
+    // What was there before does not count.
+    processor.attach(listener, present("a@1 b@1 c@1"), Instant::now());
+    processor.attach(other, present(""), Instant::now());
+    processor.distribute(changes("~a@2 ~b@2"), true);
+    assert_eq!(registration.end(), None);
+    processor.distribute(changes("~c@2"), true);
+    let overflowed = HandlerEnd::Overflowed {
+        handler: "slow".into(),
+        limit: 2,
+    };
+    assert_eq!(registration.end(), Some(overflowed.clone()));
+    assert_eq!(registration.ended().await, overflowed);
+    let error = registration.wait_for_sync(LIMIT).await.unwrap_err();
+    let HandlerSyncError::Ended { end, .. } = error else {
+        panic!("{error}");
+    };
+    assert!(end.is_overflow());
+    settle().await;
+    assert_eq!(heard.take_text(), "");
+    assert_eq!(heard_by_other.take_text(), "~a@0..2 ~b@0..2 ~c@0..2");
+    assert_eq!(tasks.len(), 1);
+    assert_eq!(registration.metrics().pending, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_without_a_limit_hears_everything() {
+    let (mut processor, _tasks) = started();
+    let options = HandlerOptions::default().with_buffer(Buffer::Unbounded);
+    let (listener, registration, _heard) = recorder(options);
+    processor.attach(listener, present(""), Instant::now());
+    for n in 0..20 {
+        let text: Vec<_> = (1..=1_000)
+            .map(|m| format!("~a@{}", n * 1_000 + m))
+            .collect();
+        processor.distribute(changes(&text.join(" ")), true);
+    }
+    assert_eq!(registration.metrics().pending, 20_000);
+    settle().await;
+    assert_eq!(registration.metrics().delivered, 20_000);
+    assert_eq!(registration.metrics().coalesced, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_hears_ten_thousand_changes_in_order_unless_told_otherwise() {
+    let (mut processor, _tasks) = started();
+    let (listener, registration, _heard) =
+        recorder(HandlerOptions::default().with_warning_at(u64::MAX));
+    processor.attach(listener, present(""), Instant::now());
+    let text: Vec<_> = (1..=10_002).map(|n| format!("~a@{n}")).collect();
+    processor.distribute(changes(&text.join(" ")), true);
+    // In order, and the two beyond the limit as one.
+    assert_eq!(registration.metrics().pending, 10_001);
+    assert_eq!(registration.metrics().coalesced, 1);
+    settle().await;
+    assert_eq!(registration.metrics().delivered, 10_001);
 }
 
 // === Panics ===

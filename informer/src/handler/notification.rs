@@ -1,0 +1,97 @@
+//! One thing told to a handler.
+
+use super::{Cause, EventHandler};
+use crate::object::{Deleted, Object, ObjectKey};
+
+/// One thing told to a handler, and why it is told.
+#[derive(Debug)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "complete by definition: one variant a handler method"
+)]
+pub enum Notification<K> {
+    /// See [`EventHandler::on_add`].
+    Add {
+        /// The object.
+        object: Object<K>,
+        /// Why it is told.
+        cause: Cause,
+    },
+    /// See [`EventHandler::on_update`].
+    Update {
+        /// What this handler was last told.
+        old: Object<K>,
+        /// What is true now.
+        new: Object<K>,
+        /// Why it is told.
+        cause: Cause,
+    },
+    /// See [`EventHandler::on_delete`].
+    Delete {
+        /// What is gone, and how that was noticed.
+        deleted: Deleted<K>,
+        /// Why it is told.
+        cause: Cause,
+    },
+}
+
+// === impl Notification ===
+
+impl<K> Notification<K> {
+    /// The key it is about.
+    pub fn key(&self) -> &ObjectKey {
+        match self {
+            Self::Add { object, .. } => object.key(),
+            Self::Update { new, .. } => new.key(),
+            Self::Delete { deleted, .. } => deleted.key(),
+        }
+    }
+
+    /// Why it is told.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Add { cause, .. } | Self::Update { cause, .. } | Self::Delete { cause, .. } => {
+                *cause
+            }
+        }
+    }
+
+    /// The object as it is now, or the last that is known of one that is gone.
+    pub fn object(&self) -> Option<&Object<K>> {
+        match self {
+            Self::Add { object, .. } => Some(object),
+            Self::Update { new, .. } => Some(new),
+            Self::Delete { deleted, .. } => deleted.last_known(),
+        }
+    }
+
+    /// Calls that one of the handler's three methods which it is for. To tell a handler, call
+    /// [`EventHandler::on_notification`].
+    pub fn dispatch(&self, handler: &mut (impl EventHandler<K> + ?Sized)) {
+        match self {
+            Self::Add { object, cause } => handler.on_add(object, cause.is_initial()),
+            Self::Update { old, new, .. } => handler.on_update(old, new),
+            Self::Delete { deleted, .. } => handler.on_delete(deleted),
+        }
+    }
+}
+
+impl<K> Clone for Notification<K> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Add { object, cause } => Self::Add {
+                object: object.clone(),
+                cause: *cause,
+            },
+            Self::Update { old, new, cause } => Self::Update {
+                old: old.clone(),
+                new: new.clone(),
+                cause: *cause,
+            },
+            Self::Delete { deleted, cause } => Self::Delete {
+                deleted: deleted.clone(),
+                cause: *cause,
+            },
+        }
+    }
+}
