@@ -58,6 +58,7 @@
 //! # Features
 //!
 //! - `tls` (default): connects to real clusters.
+//! - `kube-runtime`: feeds a `kube_runtime::Controller` from shared informers.
 //! - `testing`: a scripted [`ListWatch`] and a handler that records.
 
 // Vocabulary.
@@ -69,6 +70,7 @@ mod entropy;
 pub mod task;
 pub mod metrics;
 mod latch;
+mod sync;
 // Seams.
 pub mod known;
 pub mod list_watch;
@@ -87,6 +89,8 @@ pub mod shared_informer;
 pub mod lister;
 pub mod http;
 pub mod watch;
+#[cfg(feature = "kube-runtime")]
+pub mod controller;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 // Surface.
@@ -100,13 +104,16 @@ pub mod docs;
 mod fixtures;
 
 pub use self::{
-    handler::{Cause, EventHandler, Filter, FilteringHandler, HandlerFuncs, Notification},
+    handler::{
+        AsyncEventHandler, Cause, EventHandler, Filter, FilteringHandler, HandlerFuncs,
+        Notification,
+    },
     http::Scope,
     indexer::IndexFn,
     list_watch::ListWatch,
     lister::{LabelSelector, Lister},
     object::{Deleted, Object, ObjectKey, ResourceVersion, Tombstone},
-    processor::{Buffer, HandlerOptions, HandlerRegistration},
+    processor::{Buffer, HandlerOptions, HandlerRegistration, NotificationStream},
     shared_informer::{Informer, SharedInformer, SyncError},
     store::{ReflectorStore, Store},
 };

@@ -96,11 +96,35 @@ impl Spawner {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        tokio::task::spawn(self.tracker.track_future(task));
+        let task = self.tracker.track_future(task);
+        #[cfg(not(feature = "_shuttle"))]
+        tokio::task::spawn(task);
+        // There is no runtime under a scheduler that explores interleavings.
+        #[cfg(feature = "_shuttle")]
+        drop(shuttle::future::spawn(task));
     }
 
     /// Fires when the tasks are to stop.
     pub fn stop_token(&self) -> &CancellationToken {
         &self.stop
     }
+}
+
+/// Runs `work` on a thread that it may block. `None` if the runtime went down before, or the work panicked.
+///
+/// tokio's paused clock does not advance by itself meanwhile.
+///
+/// # Cancel safety
+///
+/// If dropped, the work goes on, and nobody waits for it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that spawns; its callers say that the clock stands still meanwhile"
+)]
+pub(crate) async fn run_blocking<T, F>(work: F) -> Option<T>
+where
+    T: Send + 'static,
+    F: FnOnce() -> T + Send + 'static,
+{
+    tokio::task::spawn_blocking(work).await.ok()
 }

@@ -5,14 +5,15 @@ mod notification;
 mod funcs;
 mod filter;
 mod filtering;
+mod async_handler;
 #[cfg(test)]
 mod tests;
 
 use crate::object::{Deleted, Object};
 
 pub use self::{
-    cause::Cause, filter::Filter, filtering::FilteringHandler, funcs::HandlerFuncs,
-    notification::Notification,
+    async_handler::AsyncEventHandler, cause::Cause, filter::Filter, filtering::FilteringHandler,
+    funcs::HandlerFuncs, notification::Notification,
 };
 
 /// Hears of every change of the cache.
@@ -29,7 +30,11 @@ pub use self::{
 ///
 /// A panic is contained and reported; that notification is lost, the handler goes on with the next.
 ///
-/// Calls run on an async task and must not block its thread; hand long work to a queue.
+/// # Threads
+///
+/// Calls run on an async task and must not block its thread. Long work belongs in a [work queue](crate::workqueue); what has
+/// to wait, in an [`AsyncEventHandler`]; what has to block, on a thread of its own
+/// ([`HandlerOptions::with_blocking`](crate::HandlerOptions::with_blocking)).
 #[doc(alias = "ResourceEventHandler")]
 pub trait EventHandler<K>: Send + 'static {
     /// The object is new in the cache; `in_initial_list` for what was there when the informer started, or when this

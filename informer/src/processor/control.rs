@@ -1,14 +1,16 @@
 //! What is known of one listener from outside its task, whatever the type of its objects.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
-};
+use std::sync::Arc;
 
 use tokio::sync::Notify;
 
 use super::{Buffer, HandlerEnd, HandlerOptions};
-use crate::{latch::Latch, metrics::Counter, object::ObjectKey};
+use crate::{
+    latch::Latch,
+    metrics::Counter,
+    object::ObjectKey,
+    sync::{AtomicBool, AtomicU8, AtomicU64, Ordering},
+};
 
 /// What one handler has heard and has yet to hear.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,10 +35,14 @@ pub struct ListenerMetrics {
 pub(super) struct Control {
     pub(super) name: Arc<str>,
     pub(super) options: HandlerOptions,
-    /// Wakes the listener's task.
-    pub(super) wake: Notify,
+    /// Wakes whoever reads the mailbox.
+    pub(super) wake: Arc<Notify>,
     /// The handler has heard the initial state.
     pub(super) synced: Latch,
+    /// The listener is removed, or hears only what waits.
+    pub(super) ending: Latch,
+    /// The informer is gone: nobody waits for a call to return.
+    pub(super) stopped: Latch,
     /// The task has ended, or never will run.
     pub(super) ended: Latch,
     /// Why no call begins any more: one of [`Removal`], or zero.
@@ -73,8 +79,10 @@ impl Control {
         Self {
             name,
             options,
-            wake: Notify::new(),
+            wake: Arc::default(),
             synced: Latch::default(),
+            ending: Latch::default(),
+            stopped: Latch::default(),
             ended: Latch::default(),
             removal: AtomicU8::new(0),
             has_begun: AtomicBool::new(false),
@@ -182,7 +190,11 @@ impl Control {
         tracing::error!(handler = %self.name, key = %key, "handler panicked");
     }
 
+    /// How many it has yet to hear. What is not told is still counted below: a thread may be left in a call.
     pub(super) fn pending(&self) -> u64 {
+        if self.is_removed() || self.ended.is_set() {
+            return 0;
+        }
         self.pending.load(Ordering::Relaxed)
     }
 
@@ -202,7 +214,6 @@ impl Control {
 
 impl Drop for EndGuard {
     fn drop(&mut self) {
-        self.0.pending.store(0, Ordering::Relaxed);
         self.0.ended.set();
     }
 }

@@ -1,9 +1,6 @@
 //! The fan-out: every notification to every listener, in the order of the writer.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex},
-};
+use std::{fmt, sync::Arc};
 
 use tokio::time::Instant;
 use tracing::Instrument;
@@ -12,10 +9,14 @@ use super::{
     Listener, ListenerMetrics, Present,
     control::{Control, Removal},
     item::Item,
-    listener::{Shared, Task},
+    listener::{CloseGuard, Reader, Shared, Task},
     schedule::Schedule,
 };
-use crate::{handler::Notification, task::Spawner};
+use crate::{
+    handler::Notification,
+    sync::{Mutex, MutexGuard, lock},
+    task::Spawner,
+};
 
 /// Notifications that are handed over as one item. A slow handler keeps at most so many that others have heard.
 const CHUNK_MAX: usize = 1_024;
@@ -27,6 +28,7 @@ pub struct Processor<K> {
     state: State,
     list: ListenerList,
     has_synced: bool,
+    is_closed: bool,
 }
 
 /// The listeners as seen from outside, for metrics.
@@ -36,6 +38,8 @@ pub(crate) struct ListenerList(Arc<Mutex<Vec<Arc<Control>>>>);
 struct Attached<K> {
     shared: Arc<Shared<K>>,
     schedule: Option<Schedule>,
+    /// Set if it is read as a stream, by somebody who is not waited for.
+    stream: Option<CloseGuard<K>>,
 }
 
 enum State {
@@ -53,13 +57,14 @@ impl<K: Send + Sync + 'static> Processor<K> {
             state: State::Unstarted(Vec::new()),
             list: ListenerList::default(),
             has_synced: false,
+            is_closed: false,
         }
     }
 
     /// Adds a listener. First of all it is told what is `present`, as a part of the initial state; then everything that is
     /// distributed after this call. Nothing is left out and nothing told twice, since the writer is the caller.
     pub fn attach(&mut self, listener: Listener<K>, present: Present<K>, now: Instant) {
-        let Listener { shared, task } = listener;
+        let Listener { shared, reader } = listener;
         if present.len() > 0 {
             shared.push(Item::Replay(present));
         }
@@ -69,15 +74,18 @@ impl<K: Send + Sync + 'static> Processor<K> {
         let schedule = Schedule::new(shared.control.options.resync_period, now);
         let control = Arc::clone(&shared.control);
         self.list.add(&control);
-        self.listeners.push(Attached { shared, schedule });
-        match &mut self.state {
-            State::Unstarted(tasks) => {
-                // With the handlers that were removed meanwhile.
-                tasks.retain(|(control, _)| !control.is_removed());
-                tasks.push((control, task));
+        let stream = match reader {
+            Reader::Task(task) => {
+                self.run(control, task);
+                None
             }
-            State::Started(spawner) => spawn(spawner, &control, task),
-        }
+            Reader::Stream(guard) => Some(guard),
+        };
+        self.listeners.push(Attached {
+            shared,
+            schedule,
+            stream,
+        });
     }
 
     /// Begins to call the handlers, on tasks of `spawner`. Resync periods begin here.
@@ -143,24 +151,40 @@ impl<K: Send + Sync + 'static> Processor<K> {
 
     /// Takes nothing more. The listeners tell what waits, and end.
     pub fn close(&mut self) {
+        self.is_closed = true;
         for attached in &self.listeners {
             attached.shared.close();
         }
     }
 
-    /// Resolves once all listeners have ended; after [`close`](Self::close), when they have told everything.
+    /// Resolves once all listeners have ended; after [`close`](Self::close), when they have told everything. Streams are not
+    /// waited for.
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost if dropped.
     pub async fn ended(&mut self) {
         for attached in &self.listeners {
-            attached.shared.control.ended.wait().await;
+            if attached.stream.is_none() {
+                attached.shared.control.ended.wait().await;
+            }
         }
     }
 
     pub(crate) fn list(&self) -> ListenerList {
         self.list.clone()
+    }
+
+    /// Runs the task of a listener, as soon as there is something to run on.
+    fn run(&mut self, control: Arc<Control>, task: Task) {
+        match &mut self.state {
+            State::Unstarted(tasks) => {
+                // With the handlers that were removed meanwhile.
+                tasks.retain(|(control, _)| !control.is_removed());
+                tasks.push((control, task));
+            }
+            State::Started(spawner) => spawn(spawner, &control, task),
+        }
     }
 
     fn forget_removed(&mut self) {
@@ -182,7 +206,12 @@ impl<K: Send + Sync + 'static> Default for Processor<K> {
 impl<K> Drop for Processor<K> {
     fn drop(&mut self) {
         for attached in &self.listeners {
-            attached.shared.control.remove(Removal::Stopped);
+            let control = &attached.shared.control;
+            // What a stream has yet to give stays there for its reader, if the end was in good order.
+            if !self.is_closed || attached.stream.is_none() {
+                control.remove(Removal::Stopped);
+            }
+            control.stopped.set();
         }
     }
 }
@@ -209,27 +238,20 @@ fn tell_end_of_initial_state<K>(shared: &Shared<K>) {
 
 impl ListenerList {
     pub(crate) fn metrics(&self) -> Vec<ListenerMetrics> {
-        let controls = self
-            .0
-            .lock()
-            .expect("nothing panics while it holds the list");
+        let controls = self.controls();
         let present = controls.iter().filter(|control| !control.is_removed());
         present.map(|control| control.metrics()).collect()
     }
 
     fn add(&self, control: &Arc<Control>) {
-        let mut controls = self
-            .0
-            .lock()
-            .expect("nothing panics while it holds the list");
-        controls.push(Arc::clone(control));
+        self.controls().push(Arc::clone(control));
     }
 
     fn forget_removed(&self) {
-        let mut controls = self
-            .0
-            .lock()
-            .expect("nothing panics while it holds the list");
-        controls.retain(|control| !control.is_removed());
+        self.controls().retain(|control| !control.is_removed());
+    }
+
+    fn controls(&self) -> MutexGuard<'_, Vec<Arc<Control>>> {
+        lock(&self.0)
     }
 }

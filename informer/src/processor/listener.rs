@@ -1,40 +1,51 @@
-//! One handler with its mailbox, and the task that calls it.
+//! One handler with its mailbox: what the processor holds, and what the handler's task reads.
 
-use std::{
-    any::type_name,
-    fmt,
-    panic::{AssertUnwindSafe, catch_unwind},
-    pin::Pin,
-    sync::{Arc, Mutex, MutexGuard},
-};
-
-use tokio::task::coop::consume_budget;
+use std::{any::type_name, fmt, pin::Pin, sync::Arc};
 
 use super::{
-    HandlerOptions, HandlerRegistration,
+    HandlerOptions, HandlerRegistration, NotificationStream,
     control::{Control, EndGuard, Removal},
+    delivery::{Awaited, Delivery, Direct},
     item::Item,
     mailbox::{Mailbox, Pushed},
 };
-use crate::handler::{EventHandler, Notification};
+use crate::{
+    handler::{AsyncEventHandler, EventHandler},
+    sync::{Mutex, MutexGuard, lock},
+};
 
 /// A handler that is to be attached to a processor. Dropped before that, it hears nothing.
 pub struct Listener<K> {
     pub(super) shared: Arc<Shared<K>>,
-    pub(super) task: Task,
+    pub(super) reader: Reader<K>,
 }
 
 /// Calls a handler, until it is removed or its mailbox is closed and empty.
 pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Who reads the mailbox.
+pub(super) enum Reader<K> {
+    /// A task that is yet to be spawned.
+    Task(Task),
+    /// A stream that somebody has. It reads what waits even when the processor is gone.
+    Stream(CloseGuard<K>),
+}
+
+/// Closes a mailbox when nobody is left who could put something into it.
+pub(super) struct CloseGuard<K>(Arc<Shared<K>>);
 
 pub(super) struct Shared<K> {
     pub(super) control: Arc<Control>,
     mailbox: Mutex<Mailbox<K>>,
 }
 
-struct Delivery<K, H> {
-    shared: Arc<Shared<K>>,
-    handler: H,
+/// What a mailbox has for its reader.
+pub(super) enum Next<K> {
+    Item(Item<K>),
+    /// Nothing yet.
+    Nothing,
+    /// Nothing any more.
+    Over,
 }
 
 // === impl Listener ===
@@ -45,19 +56,47 @@ impl<K: Send + Sync + 'static> Listener<K> {
     where
         H: EventHandler<K>,
     {
-        let name = options.name.clone();
-        let name = name.unwrap_or_else(|| type_name::<H>().into());
-        let mailbox = Mutex::new(Mailbox::new(options.buffer));
-        let control = Arc::new(Control::new(name, options));
-        let registration = HandlerRegistration::new(Arc::clone(&control));
-        let end = EndGuard(Arc::clone(&control));
-        let shared = Arc::new(Shared { control, mailbox });
-        let delivery = Delivery {
-            shared: Arc::clone(&shared),
-            handler,
-        };
-        let task = Box::pin(delivery.run(end));
-        (Self { shared, task }, registration)
+        let blocking = options.blocking;
+        Self::with_task::<H>(options, |shared, end| {
+            let caller = Direct(handler);
+            let delivery = Delivery { shared, caller };
+            match blocking {
+                Some(limit) => Box::pin(delivery.run_blocking(limit, end)),
+                None => Box::pin(delivery.run(end)),
+            }
+        })
+    }
+
+    /// The same for a handler whose calls are awaited.
+    pub fn new_async<H>(handler: H, options: HandlerOptions) -> (Self, HandlerRegistration)
+    where
+        H: AsyncEventHandler<K>,
+    {
+        Self::with_task::<H>(options, |shared, end| {
+            let caller = Awaited(handler);
+            Box::pin(Delivery { shared, caller }.run(end))
+        })
+    }
+
+    /// A listener that is read as a stream.
+    pub fn stream(options: HandlerOptions) -> (Self, NotificationStream<K>) {
+        let shared = Shared::new(options, "stream");
+        let registration = HandlerRegistration::new(Arc::clone(&shared.control));
+        let end = EndGuard(Arc::clone(&shared.control));
+        let stream = NotificationStream::new(Arc::clone(&shared), registration, end);
+        let reader = Reader::Stream(CloseGuard(Arc::clone(&shared)));
+        (Self { shared, reader }, stream)
+    }
+
+    fn with_task<H>(
+        options: HandlerOptions,
+        task: impl FnOnce(Arc<Shared<K>>, EndGuard) -> Task,
+    ) -> (Self, HandlerRegistration) {
+        let shared = Shared::new(options, type_name::<H>());
+        let registration = HandlerRegistration::new(Arc::clone(&shared.control));
+        let end = EndGuard(Arc::clone(&shared.control));
+        let reader = Reader::Task(task(Arc::clone(&shared), end));
+        (Self { shared, reader }, registration)
     }
 }
 
@@ -72,6 +111,14 @@ impl<K> fmt::Debug for Listener<K> {
 // === impl Shared ===
 
 impl<K> Shared<K> {
+    fn new(options: HandlerOptions, default_name: &str) -> Arc<Self> {
+        let name = options.name.clone();
+        let name = name.unwrap_or_else(|| default_name.into());
+        let mailbox = Mutex::new(Mailbox::new(options.buffer));
+        let control = Arc::new(Control::new(name, options));
+        Arc::new(Self { control, mailbox })
+    }
+
     pub(super) fn push(&self, item: Item<K>) {
         let is_live = item.is_live();
         let mut mailbox = self.mailbox();
@@ -93,36 +140,50 @@ impl<K> Shared<K> {
     /// Removes the handler, and drops what waits for it even while it is called.
     fn overflow(&self, limit: usize) {
         self.control.remove(Removal::Overflow);
-        let rest = self.mailbox().clear();
-        drop(rest);
+        self.clear();
         tracing::warn!(handler = %self.control.name, limit, "handler removed, since it fell behind");
     }
 
     /// Takes nothing more; what waits is still told.
     pub(super) fn close(&self) {
         self.mailbox().close();
+        self.control.ending.set();
         self.control.wake.notify_one();
     }
 
+    /// Takes nothing more, and drops what waits.
+    pub(super) fn clear(&self) {
+        let rest = self.mailbox().clear();
+        // Outside the lock.
+        drop(rest);
+    }
+
+    /// What there is now.
+    pub(super) fn try_next(&self) -> Next<K> {
+        if self.control.is_removed() {
+            return Next::Over;
+        }
+        let mut mailbox = self.mailbox();
+        match mailbox.pop() {
+            Some(item) => Next::Item(item),
+            None if mailbox.is_closed() => Next::Over,
+            None => Next::Nothing,
+        }
+    }
+
     /// The next item; `None` once the handler is removed, or the mailbox is closed and empty.
-    async fn next(&self) -> Option<Item<K>> {
+    pub(super) async fn next(&self) -> Option<Item<K>> {
         loop {
-            if self.control.is_removed() {
-                return None;
+            match self.try_next() {
+                Next::Item(item) => return Some(item),
+                Next::Over => return None,
+                Next::Nothing => self.control.wake.notified().await,
             }
-            let (item, is_closed) = {
-                let mut mailbox = self.mailbox();
-                (mailbox.pop(), mailbox.is_closed())
-            };
-            if item.is_some() || is_closed {
-                return item;
-            }
-            self.control.wake.notified().await;
         }
     }
 
     /// All of `item` has been told.
-    fn finish(&self, item: &Item<K>) {
+    pub(super) fn finish(&self, item: &Item<K>) {
         match item {
             Item::Resync(_) => self.mailbox().finish_resync(),
             Item::EndOfInitialState => self.control.synced.set(),
@@ -131,52 +192,14 @@ impl<K> Shared<K> {
     }
 
     fn mailbox(&self) -> MutexGuard<'_, Mailbox<K>> {
-        self.mailbox
-            .lock()
-            .expect("nothing panics while it holds the mailbox")
+        lock(&self.mailbox)
     }
 }
 
-// === impl Delivery ===
+// === impl CloseGuard ===
 
-impl<K, H> Delivery<K, H>
-where
-    K: Send + Sync + 'static,
-    H: EventHandler<K>,
-{
-    async fn run(mut self, end: EndGuard) {
-        self.shared.control.note_begun();
-        while let Some(item) = self.shared.next().await {
-            self.tell(item).await;
-        }
-        // Dropped outside the lock.
-        let _rest = self.shared.mailbox().clear();
-        // The handler is gone when its end is told.
-        drop(self);
-        drop(end);
-    }
-
-    async fn tell(&mut self, mut item: Item<K>) {
-        let is_live = item.is_live();
-        while let Some(notification) = item.next() {
-            if self.shared.control.is_removed() {
-                return;
-            }
-            self.call(&notification);
-            drop(notification);
-            self.shared.control.note_delivered(is_live);
-            // A long backlog gives way to other tasks from time to time.
-            consume_budget().await;
-        }
-        self.shared.finish(&item);
-    }
-
-    /// Calls the handler once. A panic is contained; the notification counts as heard.
-    fn call(&mut self, notification: &Notification<K>) {
-        let handler = &mut self.handler;
-        let call = AssertUnwindSafe(|| handler.on_notification(notification));
-        if catch_unwind(call).is_err() {
-            self.shared.control.note_panic(notification.key());
-        }
+impl<K> Drop for CloseGuard<K> {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }

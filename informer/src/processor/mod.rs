@@ -1,5 +1,8 @@
 //! Fans notifications out to handlers: each has its own mailbox and task, so that a slow one delays nobody.
 //!
+//! A handler is called on its task, or awaited there, or called on a thread that it may block; or its mailbox is read as a
+//! stream, without a task.
+//!
 //! A batch of notifications is shared by all mailboxes. What a handler that joins late is told first, and what it is told
 //! again on a resync, is one item that reads a snapshot as it goes: it costs the writer nothing, and no memory but what the
 //! snapshot keeps alive.
@@ -17,6 +20,8 @@ mod item;
 mod mailbox;
 mod control;
 mod registration;
+mod delivery;
+mod stream;
 mod listener;
 mod schedule;
 mod driver;
@@ -33,4 +38,5 @@ pub use self::{
     listener::Listener,
     options::HandlerOptions,
     registration::HandlerRegistration,
+    stream::NotificationStream,
 };

@@ -17,6 +17,8 @@ pub struct HandlerOptions {
     pub resync_period: Option<Duration>,
     /// What becomes of the changes that it is too slow for.
     pub buffer: Buffer,
+    /// Whether it is called where it may block, and how long its last calls are waited for.
+    pub blocking: Option<Duration>,
     /// How many waiting notifications of live changes are worth a warning.
     pub warning_at: u64,
 }
@@ -29,6 +31,7 @@ impl Default for HandlerOptions {
             name: None,
             resync_period: None,
             buffer: Buffer::default(),
+            blocking: None,
             warning_at: 10_000,
         }
     }
@@ -57,6 +60,21 @@ impl HandlerOptions {
     #[must_use]
     pub fn with_buffer(mut self, buffer: Buffer) -> Self {
         self.buffer = buffer;
+        self
+    }
+
+    /// Called on a thread that it may block, one of the runtime's for blocking work, instead of a task.
+    ///
+    /// Its calls still come one at a time and in order. Once it is removed, or the informer ends, what it has yet to hear and
+    /// the call that runs are waited for no longer than `limit`; then it is left alone: a shutdown goes on without it, and the
+    /// thread ends when the call returns. A runtime that is dropped waits for that thread.
+    ///
+    /// tokio's paused clock does not advance by itself while such a call runs.
+    ///
+    /// Has no effect on an [`AsyncEventHandler`](crate::AsyncEventHandler) or a stream.
+    #[must_use]
+    pub fn with_blocking(mut self, limit: Duration) -> Self {
+        self.blocking = Some(limit);
         self
     }
 

@@ -117,35 +117,33 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         span.in_scope(|| tracing::info!("informer started"));
         let runner = runner.run(self.0.tasks.spawner());
         self.0.tasks.spawn(runner.instrument(span.clone()));
-        self.0.tasks.spawn(reflector.instrument(span.clone()));
         if let Some(checks) = checks {
-            self.0.tasks.spawn(checks.instrument(span));
+            self.0.tasks.spawn(checks.instrument(span.clone()));
         }
+        self.0.tasks.spawn(reflector.instrument(span));
     }
 
-    /// Adds a handler, at any time. What is held already is told first, with `in_initial_list`.
-    ///
-    /// The handler stays for as long as the registration is kept. If the informer has stopped, it hears nothing, and its
-    /// registration says so.
-    #[doc(alias = "AddEventHandler")]
-    pub fn add_handler(&self, handler: impl EventHandler<K>) -> HandlerRegistration {
-        self.add_handler_with(handler, HandlerOptions::default())
+    /// Attaches a listener now, or lets the writer do it.
+    pub(super) fn attach(&self, listener: Listener<K>) {
+        if let Some(unstarted) = &mut *self.lock_unstarted() {
+            unstarted.runner.attach(listener);
+            return;
+        }
+        // If the informer has stopped, the listener comes back and is dropped, which ends its registration.
+        drop(self.0.commands.send(Command::AddListener(listener)));
     }
 
-    /// Adds a handler that is served as `options` say: a name, a resync period.
-    #[doc(alias = "AddEventHandlerWithResyncPeriod")]
-    pub fn add_handler_with(
+    /// Adds a handler that was told of what is held, by the informer that this one
+    /// [succeeds](SharedInformerBuilder::with_previous). Only before the start.
+    pub(crate) fn resume_handler(
         &self,
         handler: impl EventHandler<K>,
         options: HandlerOptions,
     ) -> HandlerRegistration {
         let (listener, registration) = Listener::new(handler, options);
         if let Some(unstarted) = &mut *self.lock_unstarted() {
-            unstarted.runner.attach(listener);
-            return registration;
+            unstarted.runner.resume(listener);
         }
-        // If the informer has stopped, the listener comes back and is dropped, which ends its registration.
-        drop(self.0.commands.send(Command::AddListener(listener)));
         registration
     }
 

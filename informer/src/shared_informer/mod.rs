@@ -32,6 +32,7 @@ pub mod metrics;
 mod runner;
 mod builder;
 mod informer;
+mod handlers;
 mod freshness;
 mod plain;
 #[cfg(test)]

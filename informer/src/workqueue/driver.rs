@@ -16,8 +16,8 @@ use super::{
     metrics::Metrics,
     options::WorkQueueOptions,
     queue::{Queue, Taken, Unfinished},
-    sync::{Mutex, lock},
 };
+use crate::sync::{Mutex, lock};
 
 /// What all handles of one queue, its getters and the items in flight share.
 pub(super) struct Shared<T: Ord + Clone> {

@@ -100,7 +100,6 @@ mod waiting;
 mod ready;
 mod queue;
 mod getters;
-mod sync;
 mod driver;
 pub mod metrics;
 mod options;
@@ -108,10 +107,12 @@ mod work_item;
 mod work_queue;
 mod workers;
 mod parallelize;
+mod enqueue;
 #[cfg(all(test, not(feature = "_shuttle")))]
 mod tests;
 
 pub use self::{
+    enqueue::{Enqueue, OwnerKind},
     limiters::RateLimiter,
     options::{AddOptions, DelayedItems, WorkQueueOptions},
     parallelize::parallelize_until,

@@ -1,6 +1,8 @@
 mod coalesce;
+mod delivery;
 mod mailbox;
 mod processor;
+mod stream;
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 use crate::{
     delta_fifo::{Batch, Delta},
     fixtures::{Value, key, object, undecodable},
-    handler::Notification,
+    handler::{Cause, Notification},
     indexer::Snapshot,
     object::{Deleted, Object, ResourceVersion, TombstoneReason},
     shared_informer::{
@@ -382,4 +382,26 @@ fn bookmarks_move_the_version_and_never_back() {
 fn an_event_before_the_first_state_is_initial() {
     check("", "+a@1", "(+a@1)", "a@1 at 1");
     check("+a@1", "=2[a@1,b@2]", "(+b@2)", "a@1 b@2 at 2");
+}
+
+// === Causes ===
+
+#[test]
+fn every_notification_carries_why_it_is_told() {
+    let mut world = World::default();
+    let mut causes = |text: &str| -> Vec<Cause> {
+        let deltas = text.split_whitespace().map(delta).collect();
+        let applied = world.apply(deltas);
+        applied
+            .notifications
+            .iter()
+            .map(Notification::cause)
+            .collect()
+    };
+    assert_eq!(causes("=5[a@1,b@2]"), [Cause::Initial; 2]);
+    // An add, an update, a deletion, a tombstone, and a change of uid.
+    assert_eq!(causes("+c@6 ~a@7 -b@8 ?a@9 +c@10#new"), [Cause::Live; 6]);
+    assert_eq!(causes("=20[a@11,c@12#new]"), [Cause::Relist; 2]);
+    assert_eq!(causes("=30[]"), [Cause::Relist; 2]);
+    assert_eq!(causes("=40[d@35]"), [Cause::Relist]);
 }

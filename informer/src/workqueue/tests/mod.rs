@@ -3,6 +3,7 @@
 mod counted;
 mod delaying;
 mod drain;
+mod enqueue;
 mod getters;
 mod metrics;
 mod model;
