@@ -6,12 +6,17 @@
 //! - `shared_informer_converges`: the same of a shared informer and its handlers
 //! - `against_fakeserver`: every kind of type, over the client without sockets
 //! - `beyond_mirroring`: own writes shown, filters, fields left out, one handler, a cache that is checked
+//! - `lister`: reading by name, namespace and selector, and what has no answer
+//! - `discovery`, `rest_mapper`: what a server serves, and what names mean there
 //! - `factory`: informers that are shared, released and shut down together
+//! - `factory_generations`: what of them goes on after a new start
 //! - `watch`: waiting for conditions, and one watch across many connections
 //! - `leader_election`: of several candidates one leads, whatever happens to it or to the server
 //! - `controller_converges`: informer, queue and workers reach what is wanted, whatever goes wrong before
 //! - `catalogue`: tests of client-go's own suite that had no counterpart here
 //! - `parity`: the page that compares with client-go names tests that exist, and all of client-go's
+//! - `controller`: a controller of kube-runtime that is fed from shared informers
+//! - `handlers`: streams, awaited and blocking handlers, and queues, against the fake server
 //! - `status_and_policy`: what an informer shows of itself, and what its owner can do about failures
 //! - `observability`: what an informer reports and logs, and that no object contents are in it
 //! - `support`: a server that answers from a script, and a store that keeps what it is told
@@ -23,11 +28,17 @@ mod shared_informer;
 mod shared_informer_converges;
 mod against_fakeserver;
 mod beyond_mirroring;
+mod lister;
+mod discovery;
+mod rest_mapper;
 mod factory;
+mod factory_generations;
 mod watch;
 mod leader_election;
 mod controller_converges;
 mod catalogue;
 mod parity;
+mod controller;
+mod handlers;
 mod status_and_policy;
 mod observability;
