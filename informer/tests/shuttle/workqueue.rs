@@ -1,7 +1,4 @@
-//! The work queue under a scheduler that explores the interleavings of threads.
-//!
-//! Run it with `cargo test -p informer --features _shuttle --test shuttle`. A schedule that fails is printed as a string
-//! that `shuttle::replay` takes. A wake-up that is lost shows as a deadlock.
+//! The work queue.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +10,7 @@ use shuttle::{
     thread,
 };
 
-/// Explores `run` at random, and with few but well-placed preemptions.
-fn check(run: impl Fn() + Send + Sync + 'static) {
-    let run = std::sync::Arc::new(run);
-    let again = std::sync::Arc::clone(&run);
-    shuttle::check_random(move || run(), 3_000);
-    shuttle::check_pct(move || again(), 3_000, 3);
-}
+use super::check;
 
 /// What was added since it was last handed out, and how many hold it.
 #[derive(Default)]
@@ -80,7 +71,7 @@ fn producer(queue: &WorkQueue<u32>, books: &Books, items: [u32; 2]) -> thread::J
 
 #[test]
 fn every_add_is_worked_on_by_one_worker_at_a_time_and_the_drain_ends() {
-    check(|| {
+    check(3_000, || {
         let (queue, books) = (WorkQueue::new(), Books::default());
         let workers = [worker(&queue, &books), worker(&queue, &books)];
         let producers = [
@@ -100,7 +91,7 @@ fn every_add_is_worked_on_by_one_worker_at_a_time_and_the_drain_ends() {
 
 #[test]
 fn an_item_that_was_put_aside_for_one_who_left_reaches_another() {
-    check(|| {
+    check(3_000, || {
         let (queue, books) = (WorkQueue::new(), Books::default());
         let fickle = {
             let queue = queue.clone();
@@ -130,7 +121,7 @@ fn an_item_that_was_put_aside_for_one_who_left_reaches_another() {
 
 #[test]
 fn all_who_wait_end_whenever_the_shutdown_comes() {
-    check(|| {
+    check(3_000, || {
         let (queue, books) = (WorkQueue::new(), Books::default());
         let workers = [worker(&queue, &books), worker(&queue, &books)];
         let drainers = [queue.clone(), queue.clone()]
@@ -148,7 +139,7 @@ fn all_who_wait_end_whenever_the_shutdown_comes() {
 
 #[test]
 fn a_plain_shutdown_releases_a_drain_whenever_it_comes() {
-    check(|| {
+    check(3_000, || {
         let queue = WorkQueue::new();
         queue.add(1);
         let item = block_on(queue.get());
