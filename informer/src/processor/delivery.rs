@@ -10,7 +10,7 @@ use futures::FutureExt;
 use tokio::{task::coop::consume_budget, time::sleep};
 
 use super::{
-    control::{Control, EndGuard, Removal},
+    control::{EndGuard, Removal},
     item::Item,
     listener::Shared,
 };

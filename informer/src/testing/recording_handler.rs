@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     handler::{Cause, EventHandler, Notification},
-    object::Deleted,
+    object::{Deleted, Object},
 };
 
 /// Keeps every notification; give it to an informer, and keep the [`Recording`].
@@ -27,6 +27,32 @@ impl<K> RecordingHandler<K> {
 }
 
 impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
+    /// Called by a handler around this one only, as are the next two: the cause is what can be told from the arguments.
+    fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
+        let cause = if in_initial_list {
+            Cause::Initial
+        } else {
+            Cause::Live
+        };
+        let object = object.clone();
+        self.0.push(Notification::Add { object, cause });
+    }
+
+    fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
+        let cause = if old.is_same(new) {
+            Cause::Resync
+        } else {
+            Cause::Live
+        };
+        let (old, new) = (old.clone(), new.clone());
+        self.0.push(Notification::Update { old, new, cause });
+    }
+
+    fn on_delete(&mut self, deleted: &Deleted<K>) {
+        let (deleted, cause) = (deleted.clone(), Cause::Live);
+        self.0.push(Notification::Delete { deleted, cause });
+    }
+
     fn on_notification(&mut self, notification: &Notification<K>) {
         self.0.push(notification.clone());
     }
