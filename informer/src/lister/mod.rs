@@ -2,6 +2,7 @@
 
 mod error;
 mod selector;
+mod parse;
 #[cfg(test)]
 mod tests;
 
@@ -9,10 +10,7 @@ use std::{fmt, sync::Arc};
 
 use crate::{indexer::Indexer, object::Object, shared_informer::SyncState};
 
-pub use self::{
-    error::ListerError,
-    selector::{LabelSelector, ParseSelectorError},
-};
+pub use self::{error::ListerError, parse::ParseSelectorError, selector::LabelSelector};
 
 /// Reads a cache, all namespaces of it. Cheap to clone; reading never waits.
 ///
