@@ -6,10 +6,12 @@ mod mirror;
 mod model;
 mod informed;
 mod config_maps;
+mod front;
 mod recorder;
 
 pub(crate) use self::{
     config_maps::{ConfigMaps, number_of, numbered},
+    front::Front,
     informed::{Informed, inform},
     mirror::reflect,
     model::{ListFault, ModelServer, WatchFault},
