@@ -7,23 +7,40 @@
 //! | 3 | a response that never comes |
 //! | 4 | a watch that ends at once |
 //! | 5 | a first list that fails for long |
+//! | 6 | one kind of several that cannot be watched |
 //! | 7 | 410 as the status of a watch |
 //! | 8 | an event that cannot be decoded |
 //! | 9 | a continue token that has expired |
+//! | 10 | what a subscriber and a reader are not told |
 //! | 11 | a client that tries again by itself |
 
 use std::time::Duration;
 
+use fakeserver::{
+    FakeServer,
+    faults::{self, Filter},
+};
 use informer::{
+    Deleted, HandlerFuncs, IndexFn, Object, SharedInformer,
+    factory::SharedInformerFactory,
     http::{self, HttpListWatch, Scope},
     reflector::ReflectorOptions,
     task::TaskSet,
+    testing::RecordingHandler,
 };
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::{
+    api::core::v1::{ConfigMap, Secret},
+    apimachinery::pkg::apis::meta::v1::ObjectMeta,
+};
+use kube::{
+    Api,
+    api::{DeleteParams, PostParams},
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
-    time::{sleep, timeout},
+    sync::mpsc,
+    time::{Instant, sleep, timeout},
 };
 
 use crate::support::{
@@ -233,6 +250,206 @@ async fn row_9_an_expired_continue_token_is_followed_by_one_full_list() {
         ["list 0", "page token", "list 0", "watch 9"]
     );
     assert_eq!(informed.objects(), "n/a@3 n/b@5");
+}
+
+/// kube-runtime: one backoff for all that a controller watches, so that a change waits up to 12 s for another kind's sake.
+#[tokio::test(start_paused = true)]
+async fn row_6_a_kind_that_cannot_be_watched_delays_no_other() {
+    let server = FakeServer::builder().build();
+    let refused = Filter::any().resource("secrets");
+    let refusal = faults::server_error(http_code(503)).matching(refused);
+    let _fault = server.faults().install(refusal);
+    let factory = SharedInformerFactory::new(server.client());
+    let secrets = factory.informer_for::<Secret>();
+    let config_maps = factory.informer_for::<ConfigMap>();
+    let (tell, mut told) = mpsc::channel(1);
+    let handler = HandlerFuncs::new().with_add(move |_: &Object<ConfigMap>, in_initial_list| {
+        if !in_initial_list {
+            tell.try_send(Instant::now()).unwrap();
+        }
+    });
+    let _registration = config_maps.add_handler(handler);
+    factory.start();
+    let limit = Duration::from_secs(1);
+    config_maps.wait_for_cache_sync(limit).await.unwrap();
+    let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
+    for number in 0..50 {
+        // Long enough for the other one to back off for as long as it ever does.
+        sleep(Duration::from_secs(7)).await;
+        let created = Instant::now();
+        create_config_map(&api, &format!("c{number}"), "").await;
+        let delay = told.recv().await.unwrap() - created;
+        assert!(delay < Duration::from_millis(10), "{delay:?}");
+    }
+    assert!(!secrets.has_synced());
+    let error = factory.wait_for_cache_sync(limit).await.unwrap_err();
+    assert_eq!(error.unsynced.len(), 1, "{error}");
+    assert_eq!(&*error.unsynced[0].informer, "secrets.v1.");
+    // The one that cannot be watched was asked for no more often than its backoff allows.
+    let asked: u64 = server.stats().requests["secrets"].values().sum();
+    assert!((8..40).contains(&asked), "{asked} requests");
+    factory.shutdown().await;
+}
+
+/// kube-runtime: a subscriber hears of objects as they are now, and of no deletion.
+#[tokio::test(start_paused = true)]
+async fn row_10_an_update_brings_the_old_object_and_a_deletion_is_told() {
+    let (server, informer) = informer_of_config_maps();
+    let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
+    let (tell_update, mut updates) = mpsc::channel(10);
+    let (tell_delete, mut deletions) = mpsc::channel(10);
+    let data = |object: &Object<ConfigMap>| object.get().unwrap().data.clone().unwrap();
+    let handler = HandlerFuncs::new()
+        .with_update(move |old, new| tell_update.try_send((data(old), data(new))).unwrap())
+        .with_delete(move |deleted: &Deleted<ConfigMap>| {
+            tell_delete.try_send(deleted.clone()).unwrap();
+        });
+    let _registration = informer.add_handler(handler);
+    let mut object = create_config_map(&api, "a", "1").await;
+    sleep(Duration::from_secs(1)).await;
+    object.data = Some([("value".to_owned(), "2".to_owned())].into());
+    api.replace("a", &PostParams::default(), &object)
+        .await
+        .unwrap();
+    let (old, new) = updates.recv().await.unwrap();
+    assert_eq!((&*old["value"], &*new["value"]), ("1", "2"));
+    api.delete("a", &DeleteParams::default()).await.unwrap();
+    let Deleted::Object(last) = deletions.recv().await.unwrap() else {
+        panic!("a deletion that was seen is no tombstone");
+    };
+    assert_eq!(data(&last)["value"], "2");
+    assert!(updates.try_recv().is_err() && deletions.try_recv().is_err());
+    informer.shutdown().await;
+}
+
+/// kube-runtime: what was deleted while the watch was away is gone from the store, and nobody is told.
+#[tokio::test(start_paused = true)]
+async fn row_10_a_relist_tells_what_was_deleted_meanwhile_and_nothing_that_stayed() {
+    let (server, informer) = informer_of_config_maps();
+    let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
+    for name in ["a", "b", "c"] {
+        create_config_map(&api, name, "1").await;
+    }
+    sleep(Duration::from_secs(1)).await;
+    let (handler, recording) = RecordingHandler::new();
+    let registration = informer.add_handler(handler);
+    let limit = Duration::from_secs(1);
+    registration.wait_for_sync(limit).await.unwrap();
+    recording.take();
+    // The watch breaks, and cannot be resumed from where it was.
+    let away = faults::server_error(http_code(503)).matching(Filter::any().verb("watch"));
+    let away = server.faults().install(away);
+    server.disconnect();
+    api.delete("b", &DeleteParams::default()).await.unwrap();
+    create_config_map(&api, "d", "1").await;
+    server.expire();
+    sleep(Duration::from_secs(1)).await;
+    drop(away);
+    sleep(Duration::from_mins(2)).await;
+    let told = recording.take_text();
+    let words: Vec<_> = told
+        .split(' ')
+        .map(|word| word.split('@').next().unwrap())
+        .collect();
+    assert_eq!(words, ["!default/b", "+default/d"], "{told}");
+    assert!(informer.metrics().replacements > 1);
+    informer.shutdown().await;
+}
+
+/// kube-runtime: a map by key, to be searched from end to end.
+#[tokio::test(start_paused = true)]
+async fn row_10_there_are_indices_and_a_bucket_for_each_namespace() {
+    let (server, informer) = informer_of_config_maps();
+    for (namespace, name, value) in [
+        ("default", "a", "1"),
+        ("default", "b", "2"),
+        ("kube-public", "c", "1"),
+    ] {
+        let api: Api<ConfigMap> = Api::namespaced(server.client(), namespace);
+        create_config_map(&api, name, value).await;
+    }
+    let by_value =
+        IndexFn::of_value(|object: &ConfigMap| object.data.as_ref()?.get("value").cloned());
+    informer.add_index("value", by_value).await.unwrap();
+    sleep(Duration::from_secs(1)).await;
+    let found = informer.lister().by_index("value", "1").unwrap();
+    let found: Vec<_> = found
+        .iter()
+        .map(|object| object.key().to_string())
+        .collect();
+    assert_eq!(found, ["default/a", "kube-public/c"]);
+    let default = informer.indexer().namespace("default");
+    assert_eq!(default.len(), 2);
+    informer.shutdown().await;
+}
+
+/// kube-runtime: a subscriber has to be there before the first list.
+#[tokio::test(start_paused = true)]
+async fn row_10_a_late_handler_hears_what_is_there_and_then_what_comes() {
+    let (server, informer) = informer_of_config_maps();
+    let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
+    create_config_map(&api, "a", "1").await;
+    sleep(Duration::from_hours(1)).await;
+    let (handler, recording) = RecordingHandler::new();
+    let _registration = informer.add_handler(handler);
+    create_config_map(&api, "b", "1").await;
+    sleep(Duration::from_secs(1)).await;
+    let told = recording.take_text();
+    let words: Vec<_> = told
+        .split(' ')
+        .map(|word| word.split('@').next().unwrap())
+        .collect();
+    let of_default: Vec<_> = words
+        .into_iter()
+        .filter(|word| word.contains("default/"))
+        .collect();
+    assert_eq!(of_default, ["(+default/a", "+default/b"], "{told}");
+    informer.shutdown().await;
+}
+
+/// kube-runtime: neither is to be had.
+#[tokio::test(start_paused = true)]
+async fn row_10_the_version_of_the_cache_and_its_numbers_are_told() {
+    let (server, informer) = informer_of_config_maps();
+    let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
+    sleep(Duration::from_secs(1)).await;
+    let held_before = informer.metrics().objects;
+    let created = create_config_map(&api, "a", "1").await;
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(
+        Some(informer.last_sync_resource_version().to_string()),
+        created.metadata.resource_version
+    );
+    let metrics = informer.metrics();
+    assert_eq!(metrics.objects, held_before + 1);
+    assert_eq!(
+        (metrics.watches + metrics.streaming_lists, metrics.failures),
+        (1, 0)
+    );
+    informer.shutdown().await;
+}
+
+fn informer_of_config_maps() -> (FakeServer, SharedInformer<ConfigMap>) {
+    let server = FakeServer::builder().build();
+    let informer = SharedInformer::<ConfigMap>::new(server.client(), Scope::All);
+    informer.start();
+    (server, informer)
+}
+
+async fn create_config_map(api: &Api<ConfigMap>, name: &str, value: &str) -> ConfigMap {
+    let object = ConfigMap {
+        metadata: ObjectMeta {
+            name: Some(name.into()),
+            ..ObjectMeta::default()
+        },
+        data: Some([("value".to_owned(), value.to_owned())].into()),
+        ..ConfigMap::default()
+    };
+    api.create(&PostParams::default(), &object).await.unwrap()
+}
+
+fn http_code(code: u16) -> ::http::StatusCode {
+    ::http::StatusCode::from_u16(code).unwrap()
 }
 
 /// kube-runtime, with a client made from a configuration: the first error after 278 to 320 s and 16 requests, since the
