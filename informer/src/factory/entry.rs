@@ -1,70 +1,203 @@
-//! Informers of any type, side by side.
+//! One informer of a factory, through its generations.
 
-use std::{any::Any, sync::Arc, time::Duration};
+use std::{
+    any::Any,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use futures::future::{BoxFuture, join_all};
 
-use super::{CacheSyncError, Unsynced, key::InformerKey};
-use crate::shared_informer::{SharedInformer, SyncError, SyncPhase};
+use super::{CacheSyncError, Unsynced, key::InformerKey, observers::ObserverHub, seat::JoinSeat};
+use crate::{
+    indexer::{IndexFn, IndexerError},
+    reflector::ReflectorObserver,
+    shared_informer::{AddIndexError, SharedInformer, SyncError, SyncPhase},
+};
 
-/// An informer of whatever type.
-pub(super) trait AnyInformer: Any + Send + Sync {
-    fn start(&self);
-    fn wait_for_cache_sync(&self, limit: Duration) -> BoxFuture<'_, Result<(), SyncError>>;
-    fn shutdown(&self) -> BoxFuture<'_, ()>;
-    /// Whether it ended, so that it will not hear of anything again.
-    fn has_stopped(&self) -> bool;
-    /// Whether no task of it is left.
-    fn is_drained(&self) -> bool;
-    /// Whether this is its only handle.
-    fn is_unused(&self) -> bool;
-    /// Another handle to it.
-    fn to_box(&self) -> Box<dyn AnyInformer>;
+/// Makes a generation, the successor of another one if there was any.
+pub(super) type Make<K> = Box<dyn Fn(Option<SharedInformer<K>>) -> SharedInformer<K> + Send + Sync>;
+
+/// One informer of a factory, through its generations: each goes on with the cache, the indices and the handlers of the
+/// one before.
+///
+/// All who use it hold a count of it, and the factory one more.
+pub(super) struct Entry<K> {
+    key: InformerKey,
+    make: Make<K>,
+    observers: Arc<ObserverHub>,
+    state: Mutex<State<K>>,
 }
 
-// === impl AnyInformer ===
+struct State<K> {
+    /// The present generation.
+    informer: SharedInformer<K>,
+    /// It was told to end, so that nothing is added to it any more.
+    is_ending: bool,
+    seats: Vec<Arc<dyn JoinSeat<K>>>,
+}
 
-impl<K: Send + Sync + 'static> AnyInformer for SharedInformer<K> {
+/// An entry of whatever type.
+pub(super) trait AnyEntry: Any + Send + Sync {
+    fn key(&self) -> &InformerKey;
+    /// Runs it, with a new generation if the last one was told to end or has.
+    fn start(&self);
+    /// Ends the present generation; resolves when no task of it is left.
+    fn end(&self) -> BoxFuture<'static, ()>;
+    /// Waits for the present generation.
+    fn wait_for_cache_sync(&self, limit: Duration) -> BoxFuture<'static, Result<(), SyncError>>;
+    /// Whether it ended, and no task of it is left.
+    fn is_drained(&self) -> bool;
+    /// Whether nobody holds a handle to its present generation.
+    fn is_unused(&self) -> bool;
+}
+
+// === impl Entry ===
+
+impl<K: Send + Sync + 'static> Entry<K> {
+    pub(super) fn new(key: InformerKey, observers: Arc<ObserverHub>, make: Make<K>) -> Self {
+        let state = State {
+            informer: make(None),
+            is_ending: false,
+            seats: Vec::new(),
+        };
+        Self {
+            key,
+            make,
+            observers,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// The present generation.
+    pub(super) fn informer(&self) -> SharedInformer<K> {
+        self.lock().informer.clone()
+    }
+
+    pub(super) fn add_observer(&self, observer: Arc<dyn ReflectorObserver>) {
+        self.observers.add(observer);
+    }
+
+    /// Adds an index, which all later generations have too.
+    pub(super) async fn add_index(
+        &self,
+        name: Arc<str>,
+        function: IndexFn<K>,
+    ) -> Result<(), AddIndexError> {
+        let informer = self.informer();
+        informer.add_index(name, function).await
+    }
+
+    /// Adds an index, unless there is one of this name.
+    pub(super) async fn ensure_index(
+        &self,
+        name: Arc<str>,
+        function: IndexFn<K>,
+    ) -> Result<(), AddIndexError> {
+        match self.add_index(name, function).await {
+            Err(AddIndexError::Indexer(IndexerError::DuplicateIndex { .. })) => Ok(()),
+            outcome => outcome,
+        }
+    }
+
+    /// Gives a handler its place, in this generation and in those to come.
+    pub(super) fn seat(&self, seat: Arc<dyn JoinSeat<K>>) {
+        let mut state = self.lock();
+        state.seats.retain(|own| !own.is_removed());
+        if state.is_over() {
+            seat.wait_for_next();
+        } else {
+            seat.join(&state.informer);
+        }
+        state.seats.push(seat);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<K>> {
+        // A start outside of a runtime panics while it holds the lock; what is kept is whole all the same.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Send + Sync + 'static> AnyEntry for Entry<K> {
+    fn key(&self) -> &InformerKey {
+        &self.key
+    }
+
     fn start(&self) {
-        self.start();
+        let mut state = self.lock();
+        if !state.is_over() {
+            state.informer.start();
+            return;
+        }
+        let informer = (self.make)(Some(state.informer.clone()));
+        state.seats.retain(|own| !own.is_removed());
+        // Who was told of what is held hears of what changed since; whoever came later hears all of it, from the writer.
+        let (told, new): (Vec<_>, Vec<_>) =
+            state.seats.iter().partition(|own| own.knows_the_cache());
+        for own in told {
+            own.resume(&informer);
+        }
+        informer.start();
+        for own in new {
+            own.join(&informer);
+        }
+        state.informer = informer;
+        state.is_ending = false;
     }
 
-    fn wait_for_cache_sync(&self, limit: Duration) -> BoxFuture<'_, Result<(), SyncError>> {
-        Box::pin(self.wait_for_cache_sync(limit))
+    fn end(&self) -> BoxFuture<'static, ()> {
+        let informer = {
+            let mut state = self.lock();
+            state.is_ending = true;
+            state.informer.clone()
+        };
+        Box::pin(async move { informer.shutdown().await })
     }
 
-    fn shutdown(&self) -> BoxFuture<'_, ()> {
-        Box::pin(self.shutdown())
-    }
-
-    fn has_stopped(&self) -> bool {
-        self.status().phase == SyncPhase::Stopped
+    fn wait_for_cache_sync(&self, limit: Duration) -> BoxFuture<'static, Result<(), SyncError>> {
+        let informer = self.informer();
+        Box::pin(async move { informer.wait_for_cache_sync(limit).await })
     }
 
     fn is_drained(&self) -> bool {
-        self.has_stopped() && self.task_count() == 0
+        let state = self.lock();
+        state.has_stopped() && state.informer.task_count() == 0
     }
 
     fn is_unused(&self) -> bool {
-        self.handle_count() == 1
-    }
-
-    fn to_box(&self) -> Box<dyn AnyInformer> {
-        Box::new(self.clone())
+        self.lock().informer.handle_count() == 1
     }
 }
 
-/// Waits for all of `informers` at once, at most for `limit`, and names those that are not synced then.
+// === impl State ===
+
+impl<K: Send + Sync + 'static> State<K> {
+    /// Whether the present generation will not hear of anything again.
+    fn is_over(&self) -> bool {
+        self.is_ending || self.has_stopped()
+    }
+
+    fn has_stopped(&self) -> bool {
+        self.informer.status().phase == SyncPhase::Stopped
+    }
+}
+
+/// Waits for all of `entries` at once, at most for `limit`, and names those that are not synced then.
 pub(super) async fn wait_for_all(
-    informers: Vec<(InformerKey, Box<dyn AnyInformer>)>,
+    entries: Vec<Arc<dyn AnyEntry>>,
     limit: Duration,
 ) -> Result<(), CacheSyncError> {
-    let informer_count = informers.len();
-    let waits = informers.iter().map(|(key, informer)| async move {
-        let error = informer.wait_for_cache_sync(limit).await.err()?;
-        let informer = Arc::from(key.to_string());
-        Some(Unsynced { informer, error })
+    let informer_count = entries.len();
+    let waits = entries.into_iter().map(|entry| {
+        // Without a count of the entry, which would keep it from being unused.
+        let (key, wait) = (entry.key().clone(), entry.wait_for_cache_sync(limit));
+        async move {
+            let error = wait.await.err()?;
+            let informer = Arc::from(key.to_string());
+            Some(Unsynced { informer, error })
+        }
     });
+    let waits: Vec<_> = waits.collect();
     let unsynced: Vec<_> = join_all(waits).await.into_iter().flatten().collect();
     if unsynced.is_empty() {
         return Ok(());

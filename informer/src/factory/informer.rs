@@ -1,12 +1,11 @@
 //! The informers of one resource in a factory's scope, as one.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{any::type_name, fmt, sync::Arc, time::Duration};
 
 use super::{
-    CacheSyncError, ScopedLister, ScopedRegistration,
-    entry::{AnyInformer, wait_for_all},
-    key::InformerKey,
-    registration::Handed,
+    CacheSyncError, InformerConfig, ScopedLister, ScopedRegistration,
+    entry::{AnyEntry, Entry, wait_for_all},
+    seat::{AnySeat, Handed, JoinSeat, Seat},
 };
 use crate::{
     discovery::GroupVersionResource,
@@ -18,14 +17,18 @@ use crate::{
 
 /// The informers of one resource in the scope of a factory, to be used as one: one informer, or one a namespace.
 ///
+/// It stays good when the factory is shut down and started again, and so do its listers and registrations: they show what
+/// was held last, and go on with it.
+///
 /// While a handle is held, [`release_unused`](super::SharedInformerFactory::release_unused) leaves its informers running.
-/// Listers and registrations are not handles.
+/// Listers and registrations are not handles. A handler that holds a handle of its own informer keeps it for ever: give it
+/// a lister.
 #[doc(alias = "GenericInformer")]
 pub struct ScopedInformer<K> {
     resource: GroupVersionResource,
     resync_period: Option<Duration>,
     /// In order of their scopes.
-    informers: Vec<(InformerKey, SharedInformer<K>)>,
+    entries: Vec<Arc<Entry<K>>>,
 }
 
 // === impl ScopedInformer ===
@@ -34,17 +37,20 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
     pub(super) fn new(
         resource: GroupVersionResource,
         resync_period: Option<Duration>,
-        informers: Vec<(InformerKey, SharedInformer<K>)>,
+        entries: Vec<Arc<Entry<K>>>,
     ) -> Self {
         Self {
             resource,
             resync_period,
-            informers,
+            entries,
         }
     }
 
     /// Adds a handler, at any time, that is told again of everything as often as the factory says. What is held already is
     /// told first, with `in_initial_list`.
+    ///
+    /// When the factory is started again after a shutdown, the handler is told of what changed meanwhile, deletions included,
+    /// as after a long outage.
     ///
     /// # Ordering
     ///
@@ -66,22 +72,26 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
         handler: H,
         options: HandlerOptions,
     ) -> ScopedRegistration {
-        if let [(_, informer)] = &self.informers[..] {
-            return ScopedRegistration(vec![informer.add_handler_with(handler, options)]);
-        }
+        // Not by the type that hands it on.
+        let name = options.name.clone();
+        let name = name.unwrap_or_else(|| type_name::<H>().into());
+        let options = Arc::new(options.with_name(name));
         let handler = Handed::new(handler);
-        let informers = self.informers.iter();
-        let registrations = informers
-            .map(|(_, informer)| informer.add_handler_with(handler.clone(), options.clone()));
-        ScopedRegistration(registrations.collect())
+        let seats = self.entries.iter().map(|entry| {
+            let seat = Arc::new(Seat::new(handler.clone(), Arc::clone(&options)));
+            entry.seat(Arc::clone(&seat) as Arc<dyn JoinSeat<K>>);
+            seat as Arc<dyn AnySeat>
+        });
+        ScopedRegistration::new(seats.collect())
     }
 
-    /// Adds an index to each informer, at any time.
+    /// Adds an index to each informer, at any time. It is kept when the factory is started again.
     ///
     /// # Errors
     ///
     /// The name is taken, perhaps by another who shares the informer, or an informer has stopped. Informers before that one
-    /// have the index.
+    /// have the index. [`informer_with`](super::SharedInformerFactory::informer_with) takes an index of this name for the
+    /// same one instead.
     ///
     /// # Cancel safety
     ///
@@ -93,10 +103,22 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
         function: IndexFn<K>,
     ) -> Result<(), EditIndexError> {
         let name = name.into();
-        for (_, informer) in &self.informers {
-            informer
-                .add_index(Arc::clone(&name), function.clone())
-                .await?;
+        for entry in &self.entries {
+            entry.add_index(Arc::clone(&name), function.clone()).await?;
+        }
+        Ok(())
+    }
+
+    /// Adds the indices that are not there.
+    pub(super) async fn ensure_indices(
+        &self,
+        config: &InformerConfig<K>,
+    ) -> Result<(), AddIndexError> {
+        for (name, function) in &config.indices {
+            for entry in &self.entries {
+                let added = entry.ensure_index(Arc::clone(name), function.clone());
+                added.await?;
+            }
         }
         Ok(())
     }
@@ -111,26 +133,28 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
     ///
     /// Nothing is lost if dropped.
     pub async fn wait_for_cache_sync(&self, limit: Duration) -> Result<(), CacheSyncError> {
-        let informers = self.informers.iter();
-        let informers = informers.map(|(key, informer)| (key.clone(), informer.to_box()));
-        wait_for_all(informers.collect(), limit).await
+        let entries = self.entries.iter();
+        let entries = entries.map(|entry| Arc::clone(entry) as Arc<dyn AnyEntry>);
+        wait_for_all(entries.collect(), limit).await
     }
 
-    /// Whether every informer has its first whole state.
+    /// Whether every informer has its first whole state; after a new start, once more.
     pub fn has_synced(&self) -> bool {
-        self.informers().all(SharedInformer::has_synced)
+        self.informers().all(|informer| informer.has_synced())
     }
 
     /// Reads by name, namespace and label selector.
     pub fn lister(&self) -> ScopedLister<K> {
-        let informers = self.informers.iter();
-        let listers = informers.map(|(key, informer)| (key.scope.clone(), informer.lister()));
+        let entries = self.entries.iter();
+        let listers = entries.map(|own| (own.key().scope.clone(), own.informer().lister()));
         ScopedLister::new(self.resource.resource.as_str().into(), listers.collect())
     }
 
-    /// The informers, in order of their namespaces; one if the scope is everything.
-    pub fn informers(&self) -> impl ExactSizeIterator<Item = &SharedInformer<K>> {
-        self.informers.iter().map(|(_, informer)| informer)
+    /// The informers as they are now, in order of their namespaces; one if the scope is everything.
+    ///
+    /// What is added to one of these belongs to it, and is not there after a new start.
+    pub fn informers(&self) -> impl ExactSizeIterator<Item = SharedInformer<K>> {
+        self.entries.iter().map(|entry| entry.informer())
     }
 
     /// What is watched.
@@ -144,15 +168,15 @@ impl<K> Clone for ScopedInformer<K> {
         Self {
             resource: self.resource.clone(),
             resync_period: self.resync_period,
-            informers: self.informers.clone(),
+            entries: self.entries.clone(),
         }
     }
 }
 
-impl<K> fmt::Debug for ScopedInformer<K> {
+impl<K: Send + Sync + 'static> fmt::Debug for ScopedInformer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map()
-            .entries(self.informers.iter().map(|(key, own)| (key, own)))
+            .entries(self.entries.iter().map(|own| (own.key(), own.informer())))
             .finish()
     }
 }

@@ -47,15 +47,20 @@
 //! # }
 //! ```
 //!
+//! Indices and observers come with a request, as an [`InformerConfig`]; the informer then has those of all requests.
+//!
 //! # Life of an informer
 //!
 //! A factory keeps what it made. [`start`](SharedInformerFactory::start) runs all of it, and from then on whatever is asked
-//! for. [`release_unused`](SharedInformerFactory::release_unused) ends the informers of which nobody holds a
-//! [`ScopedInformer`] any more; [`shutdown`](SharedInformerFactory::shutdown) ends all, and the factory can be filled and
-//! started again. An informer that ended is never given out: whoever asks next gets a new one.
+//! for. [`shutdown`](SharedInformerFactory::shutdown) ends all, and the factory can be started again: then each informer
+//! has a new generation, which goes on with the cache, the indices and the handlers of the one before, as after a long
+//! outage. Handlers are told of what changed meanwhile, and of nothing that they know; an object that was deleted meanwhile
+//! is told as a tombstone. Handles, listers and registrations stay good. An informer that somebody ended behind the factory's
+//! back goes on in the same way when it is asked for.
 //!
-//! Handlers and indices belong to the informer that they were added to. They end with it and are not carried over to the
-//! next, which would have to tell them of objects that they know, and could not tell them of deletions in between.
+//! Handles are counted, but an informer does not end with its last handle: most programs add a handler, drop the
+//! handle and want to go on hearing. [`release_unused`](SharedInformerFactory::release_unused) ends and forgets the
+//! informers of which nobody holds a [`ScopedInformer`] any more, with their handlers.
 //!
 //! # Where client-go differs
 //!
@@ -69,17 +74,23 @@
 
 mod selection;
 mod options;
+mod config;
 mod key;
 mod error;
+mod observers;
+mod seat;
 mod entry;
 mod registration;
 mod lister;
 mod informer;
 mod driver;
+mod view;
+mod request;
 #[cfg(test)]
 mod tests;
 
 pub use self::{
+    config::InformerConfig,
     driver::SharedInformerFactory,
     error::{CacheSyncError, OutOfScope, Unsynced},
     informer::ScopedInformer,

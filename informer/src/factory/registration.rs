@@ -1,32 +1,30 @@
-//! One handler at the informers of several namespaces.
+//! One handler at the informers of a resource, through their generations.
 
-use std::{
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{fmt, mem, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use crate::{
-    handler::{EventHandler, Notification},
-    processor::{HandlerRegistration, HandlerSyncError},
-};
+use super::seat::AnySeat;
+use crate::processor::{HandlerRegistration, HandlerSyncError};
 
-/// Keeps a handler registered at all informers of a [`ScopedInformer`](super::ScopedInformer); dropping it removes the
-/// handler from all.
+/// Keeps a handler registered at all informers of a [`ScopedInformer`](super::ScopedInformer), also when they are
+/// [started again](super::SharedInformerFactory::start); dropping it removes the handler from all.
 #[must_use = "dropping it removes the handler; `detach` keeps it for the informers' life"]
-#[derive(Debug)]
-pub struct ScopedRegistration(pub(super) Vec<HandlerRegistration>);
-
-/// A handler that several informers call, one at a time.
-pub(super) struct Handed<H>(Arc<Mutex<H>>);
+pub struct ScopedRegistration {
+    /// In order of the namespaces.
+    seats: Vec<Arc<dyn AnySeat>>,
+}
 
 // === impl ScopedRegistration ===
 
 impl ScopedRegistration {
-    /// Keeps the handler registered for as long as the informers run.
-    pub fn detach(self) {
-        self.0.into_iter().for_each(HandlerRegistration::detach);
+    pub(super) fn new(seats: Vec<Arc<dyn AnySeat>>) -> Self {
+        Self { seats }
+    }
+
+    /// Keeps the handler registered for as long as the factory keeps the informers.
+    pub fn detach(mut self) {
+        self.seats.clear();
     }
 
     /// Removes the handler and waits until its last call has returned.
@@ -34,62 +32,61 @@ impl ScopedRegistration {
     /// # Cancel safety
     ///
     /// If dropped, the handler is removed all the same.
-    pub async fn remove(self) {
-        for registration in self.0 {
+    pub async fn remove(mut self) {
+        let removed = mem::take(&mut self.seats).into_iter();
+        let removed: Vec<_> = removed.flat_map(|seat| seat.remove()).collect();
+        for registration in removed.into_iter().filter_map(Arc::into_inner) {
             registration.remove().await;
         }
     }
 
-    /// Whether the handler has heard all of the initial state of every namespace.
+    /// Whether the handler has heard all of the initial state of every namespace; after a new start, once more.
     pub fn has_synced(&self) -> bool {
-        self.0.iter().all(HandlerRegistration::has_synced)
+        let registrations = self.seats.iter().map(|seat| seat.registration());
+        let mut synced = registrations.map(|own| own.is_some_and(|own| own.has_synced()));
+        synced.all(|has_synced| has_synced)
     }
 
     /// Waits until the handler has heard all of the initial state of every namespace, at most for `limit`.
     ///
     /// # Errors
     ///
-    /// Not within `limit`, or never, since the handler or an informer ended before.
+    /// Not within `limit`, or never, since the handler or an informer ended before. After a new start, waiting again is
+    /// useful.
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost if dropped. Any number of tasks may wait; all of them are woken.
     pub async fn wait_for_sync(&self, limit: Duration) -> Result<(), HandlerSyncError> {
         let begun = Instant::now();
-        for registration in &self.0 {
+        for registration in self.registrations() {
             let left = limit.saturating_sub(begun.elapsed());
             registration.wait_for_sync(left).await?;
         }
         Ok(())
     }
 
-    /// The registrations, one an informer, in order of the namespaces.
-    pub fn registrations(&self) -> &[HandlerRegistration] {
-        &self.0
+    /// The registrations at the informers as they are now, one each, in order of the namespaces: for their metrics.
+    ///
+    /// While one is held, the handler is not removed from that informer.
+    pub fn registrations(&self) -> Vec<Arc<HandlerRegistration>> {
+        let registrations = self.seats.iter().filter_map(|seat| seat.registration());
+        registrations.collect()
     }
 }
 
-// === impl Handed ===
-
-impl<H> Handed<H> {
-    pub(super) fn new(handler: H) -> Self {
-        Self(Arc::new(Mutex::new(handler)))
-    }
-
-    /// Held for one call, which does not block. A handler that panicked goes on with the next call.
-    fn lock(&self) -> MutexGuard<'_, H> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+impl Drop for ScopedRegistration {
+    fn drop(&mut self) {
+        for seat in &self.seats {
+            drop(seat.remove());
+        }
     }
 }
 
-impl<H> Clone for Handed<H> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
-impl<K, H: EventHandler<K>> EventHandler<K> for Handed<H> {
-    fn on_notification(&mut self, notification: &Notification<K>) {
-        self.lock().on_notification(notification);
+impl fmt::Debug for ScopedRegistration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ScopedRegistration")
+            .field(&self.registrations())
+            .finish()
     }
 }

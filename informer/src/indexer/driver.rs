@@ -29,6 +29,13 @@ impl<K> IndexerWriter<K> {
         Self(Arc::new(ArcSwap::from_pointee(Snapshot::new())))
     }
 
+    /// Another writer of the indexer that `reader` reads, for when the last one has ended. Readers notice nothing.
+    ///
+    /// There must not be two at once: what one writes, the other takes back.
+    pub(crate) fn succeeding(reader: &Indexer<K>) -> Self {
+        Self(Arc::clone(&reader.0))
+    }
+
     /// A reader.
     pub fn reader(&self) -> Indexer<K> {
         Indexer(Arc::clone(&self.0))

@@ -56,6 +56,7 @@ pub(super) struct Plan<K> {
     /// Whence the present state can be had once more.
     pub(super) fresh: Option<Fresh<K>>,
     pub(super) has_consistency_checks: bool,
+    pub(super) previous: Option<SharedInformer<K>>,
 }
 
 /// What a reflector is given.
@@ -210,6 +211,14 @@ where
         self
     }
 
+    /// The successor of `previous`, which was told to end: with its cache and its indices, as after a long outage.
+    ///
+    /// It writes nothing before the last task of `previous` has ended.
+    pub(crate) fn with_previous(mut self, previous: SharedInformer<K>) -> Self {
+        self.plan.previous = Some(previous);
+        self
+    }
+
     /// The informer, not started.
     ///
     /// # Errors
@@ -264,7 +273,10 @@ impl<K: Send + Sync + 'static> Plan<K> {
         self,
         reflector: impl FnOnce(Seams<K>) -> Pin<Box<dyn Future<Output = ()> + Send>>,
     ) -> Result<SharedInformer<K>, IndexerError> {
-        let mut writer = IndexerWriter::new();
+        let mut writer = match &self.previous {
+            Some(previous) => IndexerWriter::succeeding(&previous.indexer()),
+            None => IndexerWriter::new(),
+        };
         for (name, function) in self.indices {
             writer.add_index(name, function)?;
         }
@@ -316,6 +328,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
             stats: Arc::clone(&stats),
             metrics,
             sync: Arc::clone(&sync),
+            previous: self.previous,
             _end: EndGuard(Arc::clone(&sync)),
         };
         Ok(SharedInformer::from_inner(Inner {
@@ -352,6 +365,7 @@ impl<K> Default for Plan<K> {
             transform: Transform::none(),
             fresh: None,
             has_consistency_checks: false,
+            previous: None,
         }
     }
 }

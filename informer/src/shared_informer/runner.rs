@@ -9,6 +9,7 @@ use tokio::{
 };
 
 use super::{
+    SharedInformer,
     absence::Absence,
     apply::apply,
     metrics::{Applying, Metrics},
@@ -52,6 +53,8 @@ pub(super) struct Runner<K> {
     pub(super) stats: Arc<Stats>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) sync: Arc<SyncState>,
+    /// Whose cache this one goes on with, until it has ended.
+    pub(super) previous: Option<SharedInformer<K>>,
     /// Last, so that whoever is woken by it finds everything ended.
     pub(super) _end: EndGuard,
 }
@@ -63,6 +66,16 @@ impl<K: Send + Sync + 'static> Runner<K> {
     /// are to stop, and then no longer.
     pub(super) async fn run(mut self, spawner: Spawner) {
         let stop = spawner.stop_token().clone();
+        if let Some(previous) = self.previous.take() {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                () = previous.shutdown() => {}
+            }
+            // What the cache does not hold was absent at its version.
+            let version = self.writer.reader().resource_version();
+            self.absence.settle(&version);
+        }
         self.processor.start(&spawner, Instant::now());
         loop {
             let resync = self.processor.next_resync();
@@ -108,6 +121,12 @@ impl<K: Send + Sync + 'static> Runner<K> {
             IndexEdit::Add(name, function) => self.writer.add_index(name, function),
             IndexEdit::Remove(name) => self.writer.remove_index(&name),
         }
+    }
+
+    /// Adds a listener that has heard of what is held now: it hears of what changes from here on.
+    pub(super) fn resume(&mut self, listener: Listener<K>) {
+        let nothing = Box::new(std::iter::empty());
+        self.processor.attach(listener, nothing, Instant::now());
     }
 
     fn on_command(&mut self, command: Command<K>) {

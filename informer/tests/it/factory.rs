@@ -95,6 +95,15 @@ async fn equal_requests_share_one_watch_and_different_ones_do_not() {
     factory.wait_for_cache_sync(LIMIT).await.unwrap();
     assert_eq!(server.stats().watchers, 3);
     assert_eq!(factory.informer_count(), 3);
+
+    // The same labels in another order are the same selection.
+    for labels in ["a=1,b=2", "b=2,a==1"] {
+        let selection = Selection::everything().with_labels(&labels.parse().unwrap());
+        let view = factory.clone().with_selection(selection);
+        let selected = view.informer_for::<ConfigMap>();
+        selected.wait_for_cache_sync(LIMIT).await.unwrap();
+        assert_eq!(server.stats().watchers, 4);
+    }
     assert_eq!(
         keys(&metadata.lister().list(&everything()).unwrap()),
         expected
@@ -238,23 +247,30 @@ async fn a_factory_begins_anew_after_its_shutdown() {
     factory.wait_for_cache_sync(LIMIT).await.unwrap();
     tokio::join!(factory.shutdown(), factory.shutdown());
     assert!(old.informers().all(|informer| informer.task_count() == 0));
-    assert_eq!(factory.informer_count(), 0);
+    assert_eq!(server.stats().watchers, 0);
     create(&server, "default", "later").await;
-
-    let new = factory.informer_for::<ConfigMap>();
-    assert!(!new.has_synced());
-    assert!(new.lister().list(&everything()).is_err(), "not started yet");
-    factory.start();
-    factory.wait_for_cache_sync(LIMIT).await.unwrap();
+    // What was held last is shown until then.
     assert_eq!(old.lister().list(&everything()).unwrap().len(), 3);
-    assert_eq!(new.lister().list(&everything()).unwrap().len(), 4);
 
-    // One that was ended behind the factory's back is not given out.
-    for informer in new.informers() {
+    let _same = factory.informer_for::<ConfigMap>();
+    assert_eq!(factory.informer_count(), 1);
+    let lister = old.lister();
+    factory.start();
+    assert!(!old.has_synced(), "not by the state of long ago");
+    assert_eq!(lister.list(&everything()).unwrap().len(), 3);
+    factory.wait_for_cache_sync(LIMIT).await.unwrap();
+    assert_eq!(lister.list(&everything()).unwrap().len(), 4);
+    assert_eq!(server.stats().watchers, 1);
+
+    // One that was ended behind the factory's back goes on when it is asked for.
+    for informer in old.informers() {
         informer.shutdown().await;
     }
+    create(&server, "default", "latest").await;
     let newest = factory.informer_for::<ConfigMap>();
     newest.wait_for_cache_sync(LIMIT).await.unwrap();
+    assert_eq!(lister.list(&everything()).unwrap().len(), 5);
+    assert_eq!(factory.informer_count(), 1);
     factory.shutdown().await;
 }
 

@@ -1,0 +1,239 @@
+//! What can be asked of a factory: the informer of a type, of a resource, of a name.
+
+use std::{any::TypeId, sync::Arc};
+
+use k8s_openapi::ClusterResourceScope;
+use kube::{
+    Resource,
+    api::{ApiResource, DynamicObject},
+    core::PartialObjectMeta,
+};
+use serde::de::DeserializeOwned;
+
+use super::{
+    InformerConfig, ScopedInformer, SharedInformerFactory,
+    entry::{Entry, Make},
+    key::{InformerKey, Representation},
+    observers::ObserverHub,
+};
+use crate::{
+    discovery::GroupVersionResource,
+    http::HttpListWatch,
+    rest_mapper::{PartialResource, RestMapperError, RestMapping},
+    shared_informer::{AddIndexError, SharedInformer},
+};
+
+// === impl SharedInformerFactory ===
+
+impl SharedInformerFactory {
+    /// The informer of a type that is known at compile time. It is running if the factory is.
+    ///
+    /// # Panics
+    ///
+    /// If the factory is running: outside of a tokio runtime.
+    #[doc(alias = "InformerFor")]
+    pub fn informer_for<K>(&self) -> ScopedInformer<K>
+    where
+        K: Resource<DynamicType: Default> + DeserializeOwned + Send + Sync + 'static,
+    {
+        let dynamic_type = K::DynamicType::default();
+        self.request(&dynamic_type, is_namespaced::<K>(), &InformerConfig::new())
+    }
+
+    /// The same with indices and observers: it is the informer that everybody gets, and has them from now on.
+    ///
+    /// # Errors
+    ///
+    /// The informer was stopped by somebody else meanwhile. Ask again.
+    ///
+    /// # Panics
+    ///
+    /// If the factory is running: outside of a tokio runtime.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the informer is made, and may lack indices; asking again adds them.
+    pub async fn informer_with<K>(
+        &self,
+        config: InformerConfig<K>,
+    ) -> Result<ScopedInformer<K>, AddIndexError>
+    where
+        K: Resource<DynamicType: Default> + DeserializeOwned + Send + Sync + 'static,
+    {
+        let dynamic_type = K::DynamicType::default();
+        let informer = self.request(&dynamic_type, is_namespaced::<K>(), &config);
+        informer.ensure_indices(&config).await?;
+        Ok(informer)
+    }
+
+    /// The informer of the metadata of a type that is known at compile time. The server sends nothing else.
+    ///
+    /// It is the same as that of [`metadata_for_resource`](Self::metadata_for_resource).
+    ///
+    /// # Panics
+    ///
+    /// If the factory is running: outside of a tokio runtime.
+    pub fn metadata_for<K>(&self) -> ScopedInformer<PartialObjectMeta<DynamicObject>>
+    where
+        K: Resource<DynamicType: Default> + 'static,
+    {
+        let api_resource = ApiResource::erase::<K>(&K::DynamicType::default());
+        self.request(&api_resource, is_namespaced::<K>(), &InformerConfig::new())
+    }
+
+    /// The informer of a resource's objects, whatever they are. Discovery is asked for their kind and scope.
+    ///
+    /// # Errors
+    ///
+    /// The server has no such resource, or could not be asked.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, nothing was made.
+    #[doc(alias = "ForResource")]
+    pub async fn for_resource(
+        &self,
+        resource: &GroupVersionResource,
+    ) -> Result<ScopedInformer<DynamicObject>, RestMapperError> {
+        Ok(self.for_mapping(&self.mapping(resource).await?))
+    }
+
+    /// The informer of what a person calls by a plural, singular or short name, or a kind: `po`, `deployments.apps`.
+    ///
+    /// # Errors
+    ///
+    /// The name has no one meaning, or the server could not be asked.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, nothing was made.
+    pub async fn for_resource_name(
+        &self,
+        name: &str,
+    ) -> Result<ScopedInformer<DynamicObject>, RestMapperError> {
+        Ok(self.for_mapping(&self.options.mapper.resource_for(name).await?))
+    }
+
+    /// The informer of a resource whose kind and scope are known, so that nobody needs to be asked.
+    ///
+    /// # Panics
+    ///
+    /// If the factory is running: outside of a tokio runtime.
+    pub fn for_mapping(&self, mapping: &RestMapping) -> ScopedInformer<DynamicObject> {
+        let config = InformerConfig::new();
+        self.request(&mapping.api_resource(), mapping.is_namespaced(), &config)
+    }
+
+    /// The same with indices and observers, as [`informer_with`](Self::informer_with).
+    ///
+    /// # Errors
+    ///
+    /// The informer was stopped by somebody else meanwhile. Ask again.
+    ///
+    /// # Panics
+    ///
+    /// If the factory is running: outside of a tokio runtime.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the informer is made, and may lack indices; asking again adds them.
+    pub async fn for_mapping_with(
+        &self,
+        mapping: &RestMapping,
+        config: InformerConfig<DynamicObject>,
+    ) -> Result<ScopedInformer<DynamicObject>, AddIndexError> {
+        let informer = self.request(&mapping.api_resource(), mapping.is_namespaced(), &config);
+        informer.ensure_indices(&config).await?;
+        Ok(informer)
+    }
+
+    /// The informer of the metadata of a resource's objects. The server sends nothing else.
+    ///
+    /// # Errors
+    ///
+    /// The server has no such resource, or could not be asked.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, nothing was made.
+    pub async fn metadata_for_resource(
+        &self,
+        resource: &GroupVersionResource,
+    ) -> Result<ScopedInformer<PartialObjectMeta<DynamicObject>>, RestMapperError> {
+        let mapping = self.mapping(resource).await?;
+        let config = InformerConfig::new();
+        Ok(self.request(&mapping.api_resource(), mapping.is_namespaced(), &config))
+    }
+
+    async fn mapping(
+        &self,
+        resource: &GroupVersionResource,
+    ) -> Result<RestMapping, RestMapperError> {
+        let resource = PartialResource::from(resource);
+        self.options.mapper.resource_for_partial(resource).await
+    }
+
+    fn request<K>(
+        &self,
+        dynamic_type: &K::DynamicType,
+        is_namespaced: bool,
+        config: &InformerConfig<K>,
+    ) -> ScopedInformer<K>
+    where
+        K: Resource + DeserializeOwned + Send + Sync + 'static,
+    {
+        let resource = GroupVersionResource::of::<K>(dynamic_type);
+        let group_resource = resource.group_resource();
+        let scopes = self.options.scopes(is_namespaced).iter();
+        let keys = scopes.map(|scope| InformerKey {
+            resource: resource.clone(),
+            scope: scope.clone(),
+            selection: self.options.selection(&group_resource).clone(),
+            representation: Representation::of::<K>(),
+            transform: self.options.transform_id::<K>(),
+        });
+        let entries = keys.map(|key| {
+            self.shared.entry(key, &config.observers, |key| {
+                let observers = Arc::<ObserverHub>::default();
+                let make = self.make(&key, dynamic_type, Arc::clone(&observers));
+                Entry::new(key, observers, make)
+            })
+        });
+        let entries = entries.collect();
+        let resync_period = self.options.resync_period(&group_resource);
+        ScopedInformer::new(resource, resync_period, entries)
+    }
+
+    /// How generations of the informer under `key` are made.
+    fn make<K>(
+        &self,
+        key: &InformerKey,
+        dynamic_type: &K::DynamicType,
+        observers: Arc<ObserverHub>,
+    ) -> Make<K>
+    where
+        K: Resource + DeserializeOwned + Send + Sync + 'static,
+    {
+        let client = self.shared.client.clone();
+        let list_watch = HttpListWatch::<K>::new_with(client, key.scope.clone(), dynamic_type)
+            .with_labels(key.selection.labels())
+            .with_fields(key.selection.fields());
+        let options = Arc::clone(&self.options);
+        Box::new(move |previous| {
+            let mut builder = SharedInformer::builder(list_watch.clone())
+                .with_options(options.reflector.clone())
+                .with_observer(Arc::clone(&observers) as _);
+            if let Some(previous) = previous {
+                builder = builder.with_previous(previous);
+            }
+            options
+                .apply_transform(builder)
+                .build()
+                .expect("no index is added, so that none has a name that is taken")
+        })
+    }
+}
+
+fn is_namespaced<K: Resource + 'static>() -> bool {
+    TypeId::of::<K::Scope>() != TypeId::of::<ClusterResourceScope>()
+}
