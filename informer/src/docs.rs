@@ -1,7 +1,15 @@
 //! Pages beside the reference.
 //!
-//! Those without examples are read by rustdoc only, so that a word in them compiles nothing anew.
+//! They are read by rustdoc only, so that a word in them compiles nothing anew.
 
 /// Each name of client-go, ours, and what differs.
 #[cfg_attr(doc, doc = include_str!("../docs/client-go.md"))]
 pub mod client_go {}
+
+/// The clients of client-go, and what they are called here.
+#[cfg_attr(any(doc, doctest), doc = include_str!("../docs/clients.md"))]
+pub mod clients {}
+
+/// From `reflector` and `Store` to an informer in ten lines.
+#[cfg_attr(any(doc, doctest), doc = include_str!("../docs/kube-runtime.md"))]
+pub mod kube_runtime {}

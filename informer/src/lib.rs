@@ -55,6 +55,11 @@
 //! - A relist is told as what changed; what did not change stays where it is in memory.
 //! - Every wait on the server has a limit, every task an owner: dropping the last handle of an informer ends it.
 //!
+//! # Pages
+//!
+//! - [`docs::clients`]: the clients of client-go, and what they are called here.
+//! - [`docs::kube_runtime`]: from `reflector` and `Store` to an informer in ten lines.
+//!
 //! # Features
 //!
 //! - `tls` (default): connects to real clusters.
