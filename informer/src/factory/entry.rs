@@ -12,7 +12,7 @@ use super::{CacheSyncError, Unsynced, key::InformerKey, observers::ObserverHub, 
 use crate::{
     indexer::{IndexFn, IndexerError},
     reflector::ReflectorObserver,
-    shared_informer::{AddIndexError, SharedInformer, SyncError, SyncPhase},
+    shared_informer::{EditIndexError, SharedInformer, SyncError, SyncPhase},
 };
 
 /// Makes a generation, the successor of another one if there was any.
@@ -83,7 +83,7 @@ impl<K: Send + Sync + 'static> Entry<K> {
         &self,
         name: Arc<str>,
         function: IndexFn<K>,
-    ) -> Result<(), AddIndexError> {
+    ) -> Result<(), EditIndexError> {
         let informer = self.informer();
         informer.add_index(name, function).await
     }
@@ -93,9 +93,9 @@ impl<K: Send + Sync + 'static> Entry<K> {
         &self,
         name: Arc<str>,
         function: IndexFn<K>,
-    ) -> Result<(), AddIndexError> {
+    ) -> Result<(), EditIndexError> {
         match self.add_index(name, function).await {
-            Err(AddIndexError::Indexer(IndexerError::DuplicateIndex { .. })) => Ok(()),
+            Err(EditIndexError::Indexer(IndexerError::DuplicateIndex { .. })) => Ok(()),
             outcome => outcome,
         }
     }

@@ -113,7 +113,7 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
     pub(super) async fn ensure_indices(
         &self,
         config: &InformerConfig<K>,
-    ) -> Result<(), AddIndexError> {
+    ) -> Result<(), EditIndexError> {
         for (name, function) in &config.indices {
             for entry in &self.entries {
                 let added = entry.ensure_index(Arc::clone(name), function.clone());

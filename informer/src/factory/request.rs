@@ -20,7 +20,7 @@ use crate::{
     discovery::GroupVersionResource,
     http::HttpListWatch,
     rest_mapper::{PartialResource, RestMapperError, RestMapping},
-    shared_informer::{AddIndexError, SharedInformer},
+    shared_informer::{EditIndexError, SharedInformer},
 };
 
 // === impl SharedInformerFactory ===
@@ -56,7 +56,7 @@ impl SharedInformerFactory {
     pub async fn informer_with<K>(
         &self,
         config: InformerConfig<K>,
-    ) -> Result<ScopedInformer<K>, AddIndexError>
+    ) -> Result<ScopedInformer<K>, EditIndexError>
     where
         K: Resource<DynamicType: Default> + DeserializeOwned + Send + Sync + 'static,
     {
@@ -141,7 +141,7 @@ impl SharedInformerFactory {
         &self,
         mapping: &RestMapping,
         config: InformerConfig<DynamicObject>,
-    ) -> Result<ScopedInformer<DynamicObject>, AddIndexError> {
+    ) -> Result<ScopedInformer<DynamicObject>, EditIndexError> {
         let informer = self.request(&mapping.api_resource(), mapping.is_namespaced(), &config);
         informer.ensure_indices(&config).await?;
         Ok(informer)

@@ -620,7 +620,7 @@ async fn nothing_prints_what_objects_hold() {
     let update = Notification::Update {
         old: secret.clone(),
         new: secret.clone(),
-        is_resync: false,
+        cause: crate::Cause::Live,
     };
     let event = WatchEvent::Added(Ok(secret.clone()));
     let printed =

@@ -1,0 +1,117 @@
+//! One copy of a resource, many who use it: handlers that are told of each change, and a lister to look things up.
+//!
+//! ```console
+//! $ cargo run -p informer --example 02_shared_informer
+//! ```
+
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use fakeserver::FakeServer;
+use informer::{HandlerFuncs, LabelSelector, Scope, SharedInformer};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{
+    Api,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+};
+use serde_json::json;
+
+type Error = Box<dyn std::error::Error>;
+
+/// Waiting longer than this for a local server means that something is wrong.
+const LIMIT: Duration = Duration::from_secs(10);
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    let server = FakeServer::builder().build();
+    let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
+    let object = json!({"metadata": {"name": "settings", "labels": {"app": "web"}}, "data": {"color": "red"}});
+    api.create(&PostParams::default(), &serde_json::from_value(object)?)
+        .await?;
+
+    let informer = SharedInformer::<ConfigMap>::new(server.client(), Scope::All);
+    let told = Arc::new(Mutex::new(Vec::new()));
+    // The handler is heard for as long as its registration is kept.
+    let first = informer.add_handler(recorder(&told));
+    informer.start();
+    informer.wait_for_cache_sync(LIMIT).await?;
+
+    let app_is_web = "app=web".parse::<LabelSelector>()?;
+    for object in informer.lister().list(&app_is_web)? {
+        println!("the cache holds {}", object.key());
+    }
+
+    let change = Patch::Merge(json!({"data": {"color": "blue"}}));
+    let changed = api
+        .patch("settings", &PatchParams::default(), &change)
+        .await?;
+    // Reads of a cache are a moment late, unless you wait for what you wrote.
+    informer.wait_until(&version_of(&changed), LIMIT).await?;
+    let cached = informer
+        .lister()
+        .namespaced("default")
+        .get("settings")?
+        .get()?;
+    assert_eq!(cached.data, changed.data);
+
+    // Whoever joins late is told first what is there already.
+    let late = Arc::new(Mutex::new(Vec::new()));
+    let second = informer.add_handler(recorder(&late));
+    second.wait_for_sync(LIMIT).await?;
+    assert_eq!(
+        *late.lock().unwrap(),
+        ["added default/settings (was there)"]
+    );
+
+    api.delete("settings", &DeleteParams::default()).await?;
+    informer.shutdown().await; // Stops, and lets the handlers hear what waits for them.
+    for line in told.lock().unwrap().iter() {
+        println!("{line}");
+    }
+    assert_eq!(
+        told.lock().unwrap()[..2],
+        [
+            "added default/settings (was there)",
+            "changed default/settings"
+        ]
+    );
+    drop((first, second));
+    server.shutdown().await;
+    Ok(())
+}
+
+/// A handler that writes down what it is told.
+fn recorder(told: &Arc<Mutex<Vec<String>>>) -> HandlerFuncs<ConfigMap> {
+    let (added, changed, deleted) = (Arc::clone(told), Arc::clone(told), Arc::clone(told));
+    HandlerFuncs::new()
+        .with_add(move |object, in_initial_list| {
+            let when = if in_initial_list { "was there" } else { "new" };
+            added
+                .lock()
+                .unwrap()
+                .push(format!("added {} ({when})", object.key()));
+        })
+        .with_update(move |_, object| {
+            changed
+                .lock()
+                .unwrap()
+                .push(format!("changed {}", object.key()))
+        })
+        .with_delete(move |object| {
+            deleted
+                .lock()
+                .unwrap()
+                .push(format!("deleted {}", object.key()))
+        })
+}
+
+fn version_of(object: &ConfigMap) -> informer::ResourceVersion {
+    object
+        .metadata
+        .resource_version
+        .as_deref()
+        .unwrap_or_default()
+        .into()
+}

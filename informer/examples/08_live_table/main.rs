@@ -1,0 +1,102 @@
+//! A page that refreshes itself: informer to WebSocket to a table in the browser.
+//!
+//! ```console
+//! $ cargo run -p informer --example 08_live_table            # then open the address that it prints
+//! $ cargo run -p informer --example 08_live_table -- --check # a WebSocket client reads some rows, and it ends
+//! ```
+
+mod page;
+
+use std::{net::SocketAddr, time::Duration};
+
+use fakeserver::FakeServer;
+use futures::StreamExt;
+use informer::{Scope, SharedInformer};
+use k8s_openapi::api::core::v1::Pod;
+use kube::{
+    Api,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+type Error = Box<dyn std::error::Error + Send + Sync>;
+
+const LIMIT: Duration = Duration::from_secs(10);
+/// How long the cluster rests between two changes.
+const PACE: Duration = Duration::from_millis(400);
+/// How many pods there are at most.
+const PODS: usize = 12;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Error> {
+    let is_check = std::env::args().any(|argument| argument == "--check");
+    let server = FakeServer::builder().build();
+    let pods = SharedInformer::<Pod>::new(server.client(), Scope::All);
+    pods.start();
+    pods.wait_for_cache_sync(LIMIT).await?;
+
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    println!("http://{address}/");
+    let page = axum::serve(listener, page::router(pods.clone()));
+    let cluster = live(Api::namespaced(server.client(), "default"));
+    let visitor = async {
+        if is_check {
+            tokio::time::timeout(LIMIT, check(address)).await?
+        } else {
+            Ok(tokio::signal::ctrl_c().await?)
+        }
+    };
+    // Whichever ends first ends the others: the visitor in good order, the others by an error.
+    tokio::select! {
+        biased;
+        left = visitor => left?,
+        failed = page => failed?,
+        failed = cluster => failed?,
+    }
+    pods.shutdown().await;
+    server.shutdown().await;
+    Ok(())
+}
+
+/// Pods come, run and go.
+async fn live(api: Api<Pod>) -> Result<(), Error> {
+    for number in 0_usize.. {
+        let name = format!("web-{:02}", number % PODS);
+        let pod = json!({
+            "metadata": {"name": name},
+            "spec": {
+                "nodeName": format!("node-{}", number % 3),
+                "terminationGracePeriodSeconds": 0,
+                "containers": [{"name": "main", "image": "example.com/web:1"}],
+            },
+        });
+        api.create(&PostParams::default(), &serde_json::from_value(pod)?)
+            .await?;
+        tokio::time::sleep(PACE).await;
+        let running = Patch::Merge(json!({"status": {"phase": "Running"}}));
+        api.patch_status(&name, &PatchParams::default(), &running)
+            .await?;
+        tokio::time::sleep(PACE).await;
+        if number + 1 >= PODS / 2 {
+            let oldest = format!("web-{:02}", (number + 1 - PODS / 2) % PODS);
+            api.delete(&oldest, &DeleteParams::default()).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads the table as a browser would, until a pod was seen to come and to run.
+async fn check(address: SocketAddr) -> Result<(), Error> {
+    let (mut rows, _) = tokio_tungstenite::connect_async(format!("ws://{address}/rows")).await?;
+    let mut phases = Vec::new();
+    while !phases.contains(&json!("Running")) {
+        let message = rows.next().await.ok_or("the page hung up")??;
+        let message: Value = serde_json::from_str(message.to_text()?)?;
+        println!("{message}");
+        phases.push(message["row"]["phase"].clone());
+    }
+    rows.close(None).await?;
+    Ok(())
+}
