@@ -1,6 +1,6 @@
 //! What can go wrong with a request, and the questions a caller asks of it.
 
-use std::time::Duration;
+use std::{fmt::Write, sync::Arc, time::Duration};
 
 use crate::object::DecodeError;
 
@@ -81,6 +81,26 @@ pub struct StatusCause {
 // === impl ListWatchError ===
 
 impl ListWatchError {
+    /// The message with those of its causes, for logs and people. Of what a decoder says only the place is told: its words
+    /// quote the object.
+    pub fn in_full(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            text.push_str(": ");
+            match decoding(error) {
+                Some(error) => {
+                    let (line, column) = (error.line(), error.column());
+                    // Writing to a string cannot fail.
+                    let _ = write!(text, "at line {line}, column {column}");
+                }
+                None => text.push_str(&error.to_string()),
+            }
+            cause = error.source();
+        }
+        text
+    }
+
     /// Whether the version that was asked for is no longer in the server's history: list again.
     pub fn is_expired(&self) -> bool {
         self.status().is_some_and(Status::is_expired)
@@ -154,4 +174,12 @@ impl Status {
         };
         self.causes.iter().any(told) || self.message.contains("Too large resource version")
     }
+}
+
+/// The decoder's error that this is, if it is one.
+fn decoding<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a serde_json::Error> {
+    let shared = || error.downcast_ref::<Arc<serde_json::Error>>();
+    error
+        .downcast_ref::<serde_json::Error>()
+        .or_else(|| shared().map(Arc::as_ref))
 }

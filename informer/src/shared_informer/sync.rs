@@ -1,6 +1,6 @@
 //! How far an informer has come, and waiting for it.
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use super::{
     SyncPhase, SyncStatus,
@@ -138,7 +138,7 @@ impl ReflectorObserver for SyncState {
 
     fn failed(&self, failure: &Failure<'_>) {
         let error = match failure.error {
-            Some(error) => with_causes(error),
+            Some(error) => error.in_full(),
             None => failure.cause.to_string(),
         };
         self.status.change(|status| {
@@ -156,16 +156,4 @@ impl Drop for EndGuard {
             .change(|status| status.phase = SyncPhase::Stopped);
         self.0.ended.set();
     }
-}
-
-/// The messages of an error and of what caused it.
-fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }

@@ -149,7 +149,9 @@ async fn nothing_of_an_object_is_ever_logged_or_shown() {
                 added(&undecodable("worse", 8)),
                 format!(r#"{{"type":"ADDED","object":"{MARKER}"}}"#),
             ]),
-            5 => Answer::Ends(vec![format!(r#"{{"type":"{MARKER}","object":{{}}}}"#)]),
+            5 => Answer::Ends(vec![format!(
+                r#"{{"type":"ODD","object":{{"k":"{MARKER}"}}}}"#
+            )]),
             6 => Answer::Ends(vec![format!(r#"{{"type":"ADDED","object":{{"{MARKER}"#)]),
             _ if request.is_watch() => Answer::Stays(vec![]),
             _ => list(9, &[], ""),

@@ -248,7 +248,7 @@ async fn a_policy_that_stops_ends_the_informer_and_names_the_error() {
     );
     settle().await;
     assert_eq!(informer.task_count(), 0);
-    assert!(script.is_over());
+    script.expect_no_call_for(HOUR).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -123,12 +123,16 @@ where
     }
 
     pub(super) fn note_failure(&self, failure: &Failure<'_>) {
-        let error = failure.error.map(|error| error as &dyn std::error::Error);
+        let error = failure.error.map(ListWatchError::in_full);
         let delay_ms = failure.delay.as_millis();
         let (cause, attempt) = (failure.cause, failure.attempt);
         let is_paused = matches!(self.machine.phase(), Phase::Paused { .. });
         let is_known = is_paused || self.paused_for == Some(cause);
-        if is_known || matches!(cause, Cause::Expired | Cause::EndedEarly) {
+        // A stream that was good until it broke off or fell silent is opened again, as one that ended.
+        let was_good = failure.delay.is_zero()
+            && failure.phase == Phase::Watching
+            && matches!(cause, Cause::TimedOut | Cause::Transport);
+        if is_known || was_good || matches!(cause, Cause::Expired | Cause::EndedEarly) {
             tracing::debug!(error, %cause, attempt, delay_ms, "trying again");
         } else {
             tracing::warn!(error, %cause, attempt, delay_ms, "trying again");
