@@ -250,9 +250,9 @@ async fn a_new_start_that_cannot_reach_the_server_shows_what_was_held_and_says_w
     assert_eq!(told(&recording), NOTHING, "an outage is no deletion");
     // Through another generation, and then the server is there again.
     factory.shutdown().await;
-    factory.start();
     drop(outage);
     delete(&server, "kube-public", "c").await;
+    factory.start();
     factory.wait_for_cache_sync(LIMIT).await.unwrap();
     registration.wait_for_sync(LIMIT).await.unwrap();
     assert_eq!(told(&recording), ["!kube-public/c"]);
