@@ -84,27 +84,18 @@ async fn main() -> Result<(), Error> {
 
 /// A handler that writes down what it is told.
 fn recorder(told: &Arc<Mutex<Vec<String>>>) -> HandlerFuncs<ConfigMap> {
-    let (added, changed, deleted) = (Arc::clone(told), Arc::clone(told), Arc::clone(told));
+    let note = || {
+        let told = Arc::clone(told);
+        move |line: String| told.lock().unwrap().push(line)
+    };
+    let (added, changed, deleted) = (note(), note(), note());
     HandlerFuncs::new()
         .with_add(move |object, in_initial_list| {
             let when = if in_initial_list { "was there" } else { "new" };
-            added
-                .lock()
-                .unwrap()
-                .push(format!("added {} ({when})", object.key()));
+            added(format!("added {} ({when})", object.key()));
         })
-        .with_update(move |_, object| {
-            changed
-                .lock()
-                .unwrap()
-                .push(format!("changed {}", object.key()))
-        })
-        .with_delete(move |object| {
-            deleted
-                .lock()
-                .unwrap()
-                .push(format!("deleted {}", object.key()))
-        })
+        .with_update(move |_, object| changed(format!("changed {}", object.key())))
+        .with_delete(move |object| deleted(format!("deleted {}", object.key())))
 }
 
 fn version_of(object: &ConfigMap) -> informer::ResourceVersion {

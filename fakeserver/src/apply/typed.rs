@@ -31,14 +31,15 @@ fn visit(path: &str, value: &Value, schema: Option<Schema<'_>>, findings: &mut V
         findings.push(at(path, &format!("expected {expected}, got {found}")));
     };
     match (schema.ty(), value) {
-        (_, Value::Null) | (SchemaType::Any, _) => {}
+        (_, Value::Null)
+        | (SchemaType::Any, _)
+        | (SchemaType::String, Value::String(_))
+        | (SchemaType::Integer | SchemaType::Number, Value::Number(_))
+        | (SchemaType::Boolean, Value::Bool(_)) => {}
         (SchemaType::Object, Value::Object(fields)) => visit_map(path, fields, schema, findings),
         (SchemaType::Object, other) => refuse("map", format!("&{{{}}}", go_print(other))),
         (SchemaType::Array, Value::Array(items)) => visit_list(path, items, schema, findings),
         (SchemaType::Array, other) => refuse("list", format!("&{{{}}}", go_print(other))),
-        (SchemaType::String, Value::String(_))
-        | (SchemaType::Integer | SchemaType::Number, Value::Number(_))
-        | (SchemaType::Boolean, Value::Bool(_)) => {}
         (SchemaType::Integer | SchemaType::Number, other) => {
             refuse("numeric (int or float)", go_type(other).to_owned());
         }

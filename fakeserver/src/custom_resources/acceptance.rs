@@ -233,12 +233,10 @@ fn check_schema(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
         || schema["x-kubernetes-int-or-string"] == true
         || schema["x-kubernetes-preserve-unknown-fields"] == true;
     if !is_typed {
-        let what = if path.ends_with(".items") {
-            "array items"
-        } else if path.ends_with(".additionalProperties") {
-            "object values"
-        } else {
-            "object fields"
+        let what = match path.rsplit_once('.') {
+            Some((_, "items")) => "array items",
+            Some((_, "additionalProperties")) => "object values",
+            _ => "object fields",
         };
         errors.push(FieldError::required(
             format!("{path}.type"),

@@ -58,7 +58,7 @@ fn check_type(value: &Value, schema: &Value, path: &str, errors: &mut Vec<FieldE
     };
     if !fits {
         let found = type_of(value);
-        let message = format!("{} in body must be of type {wanted}: {found:?}", path);
+        let message = format!("{path} in body must be of type {wanted}: {found:?}");
         errors.push(FieldError::type_invalid(path, found, &message));
     }
 }
@@ -119,19 +119,19 @@ fn check_string(text: &str, schema: &Value, path: &str, errors: &mut Vec<FieldEr
     if let Some(min) = schema["minLength"].as_u64()
         && (length as u64) < min
     {
-        let message = format!("{} in body should be at least {min} chars long", path);
+        let message = format!("{path} in body should be at least {min} chars long");
         errors.push(FieldError::invalid(path, &value, &message));
     }
     if let Some(pattern) = schema["pattern"].as_str()
         && !Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
     {
-        let message = format!("{} in body should match '{pattern}'", path);
+        let message = format!("{path} in body should match '{pattern}'");
         errors.push(FieldError::invalid(path, &value, &message));
     }
     if let Some(format) = schema["format"].as_str()
         && !is_format(format, text)
     {
-        let message = format!("{} in body must be of type {format}: {text:?}", path);
+        let message = format!("{path} in body must be of type {format}: {text:?}");
         errors.push(FieldError::type_invalid(path, text, &message));
     }
 }
@@ -139,7 +139,7 @@ fn check_string(text: &str, schema: &Value, path: &str, errors: &mut Vec<FieldEr
 fn check_number(value: &Value, schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
     let number = value.as_f64().unwrap_or_default();
     let mut refuse = |message: String| {
-        let message = format!("{} in body {message}", path);
+        let message = format!("{path} in body {message}");
         errors.push(FieldError::invalid(path, value, &message));
     };
     if let Some(limit) = schema["maximum"].as_f64() {
@@ -191,7 +191,7 @@ fn check_array(items: &[Value], schema: &Value, path: &str, errors: &mut Vec<Fie
     if let Some(min) = schema["minItems"].as_u64()
         && count < min
     {
-        let message = format!("{} in body should have at least {min} items", path);
+        let message = format!("{path} in body should have at least {min} items");
         let value = Value::Array(items.to_vec());
         errors.push(FieldError::invalid(path, &value, &message));
     }
@@ -230,7 +230,7 @@ fn check_object(value: &Value, schema: &Value, path: &str, errors: &mut Vec<Fiel
     if let Some(min) = schema["minProperties"].as_u64()
         && count < min
     {
-        let message = format!("{} in body should have at least {min} properties", path);
+        let message = format!("{path} in body should have at least {min} properties");
         errors.push(FieldError::invalid(path, value, &message));
     }
     for name in schema["required"].as_array().into_iter().flatten() {

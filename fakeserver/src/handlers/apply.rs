@@ -69,18 +69,15 @@ fn apply_in(
     }
     check_name(call, &object)?;
     place(call, &mut object)?;
-    match (stored, live) {
-        (Some(stored), Some(shown)) => {
-            let existing = Existing { key, stored, shown };
-            let outcome = replace(call, tx, options, existing, object, Source::Apply)?;
-            Ok((StatusCode::OK, outcome))
-        }
-        _ => {
-            // There is no version yet that it could be based on.
-            remove(&mut object["metadata"], "resourceVersion");
-            let outcome = create_in(call, tx, options, object, Source::Apply)?;
-            Ok((StatusCode::CREATED, outcome))
-        }
+    if let (Some(stored), Some(shown)) = (stored, live) {
+        let existing = Existing { key, stored, shown };
+        let outcome = replace(call, tx, options, existing, object, Source::Apply)?;
+        Ok((StatusCode::OK, outcome))
+    } else {
+        // There is no version yet that it could be based on.
+        remove(&mut object["metadata"], "resourceVersion");
+        let outcome = create_in(call, tx, options, object, Source::Apply)?;
+        Ok((StatusCode::CREATED, outcome))
     }
 }
 

@@ -27,11 +27,14 @@ async fn a_scale_is_the_replicas_of_its_object() {
     wanted["spec"]["replicas"] = json!(4);
     let scaled = api.put(&format!("{path}/scale"), &wanted).await.ok();
     assert_eq!(scaled["spec"], json!({"replicas": 4}));
-    let stale = api
+    let conflicting = api
         .put(&format!("{path}/scale"), &wanted)
         .await
         .refused(409);
-    assert!(stale.contains("the object has been modified"), "{stale}");
+    assert!(
+        conflicting.contains("the object has been modified"),
+        "{conflicting}"
+    );
     let patched = api
         .merge(&format!("{path}/scale"), &json!({"spec": {"replicas": 0}}))
         .await

@@ -117,7 +117,7 @@ fn an_object_keeps_nothing_of_the_page_it_came_in() {
         .map(|object| Arc::downgrade(&object.get().unwrap()))
         .collect();
     let survivor = objects.into_iter().nth(1).unwrap();
-    let alive: Vec<_> = values.iter().map(|value| value.strong_count()).collect();
+    let alive: Vec<_> = values.iter().map(std::sync::Weak::strong_count).collect();
     assert_eq!(alive, [0, 1, 0]);
     assert_eq!(format!("{survivor:?}"), "k2@2");
 }

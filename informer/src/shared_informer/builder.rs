@@ -2,7 +2,6 @@
 
 use std::{any::type_name, fmt, pin::Pin, sync::Arc};
 
-use futures::FutureExt;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -273,10 +272,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
         self,
         reflector: impl FnOnce(Seams<K>) -> Pin<Box<dyn Future<Output = ()> + Send>>,
     ) -> Result<SharedInformer<K>, IndexerError> {
-        let mut writer = match &self.previous {
-            Some(previous) => IndexerWriter::succeeding(&previous.indexer()),
-            None => IndexerWriter::new(),
-        };
+        let mut writer = writer_after(self.previous.as_ref());
         for (name, function) in self.indices {
             writer.add_index(name, function)?;
         }
@@ -315,9 +311,6 @@ impl<K: Send + Sync + 'static> Plan<K> {
                 stats: Arc::clone(&stats),
             })
         });
-        let has_checks = self.has_consistency_checks && cfg!(debug_assertions);
-        let checks = checker.as_ref().filter(|_| has_checks);
-        let checks = checks.map(|checker| Arc::clone(checker).run(stop_reflector.clone()).boxed());
         let runner = Runner {
             fifo,
             writer,
@@ -337,20 +330,27 @@ impl<K: Send + Sync + 'static> Plan<K> {
             sync,
             progress,
             checker,
+            has_checks: self.has_consistency_checks && cfg!(debug_assertions),
             stats,
             listeners: runner.processor.list(),
             queued_items,
             transform_failures,
             commands,
-            unstarted: std::sync::Mutex::new(Some(Unstarted {
-                runner,
-                reflector,
-                checks,
-            })),
+            unstarted: std::sync::Mutex::new(Some(Unstarted { runner, reflector })),
             control,
             stop_reflector,
             tasks,
         }))
+    }
+}
+
+/// The writer of a new cache, or of that of the informer before.
+fn writer_after<K: Send + Sync + 'static>(
+    previous: Option<&SharedInformer<K>>,
+) -> IndexerWriter<K> {
+    match previous {
+        Some(previous) => IndexerWriter::succeeding(&previous.indexer()),
+        None => IndexerWriter::new(),
     }
 }
 

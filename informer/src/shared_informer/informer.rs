@@ -49,6 +49,8 @@ pub(super) struct Inner<K> {
     pub(super) progress: Arc<Progress>,
     /// None if the reflector is not fed by a `ListWatch`.
     pub(super) checker: Option<Arc<Checker<K>>>,
+    /// Whether each list is checked.
+    pub(super) has_checks: bool,
     pub(super) stats: Arc<Stats>,
     pub(super) listeners: ListenerList,
     pub(super) queued_items: Gauge,
@@ -65,7 +67,6 @@ pub(super) struct Inner<K> {
 pub(super) struct Unstarted<K> {
     pub(super) runner: Runner<K>,
     pub(super) reflector: BoxFuture<'static, ()>,
-    pub(super) checks: Option<BoxFuture<'static, ()>>,
 }
 
 // === impl SharedInformer ===
@@ -100,14 +101,9 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
     ///
     /// Outside of a tokio runtime.
     pub fn start(&self) {
-        let Some(unstarted) = self.take_unstarted() else {
+        let Some(Unstarted { runner, reflector }) = self.take_unstarted() else {
             return;
         };
-        let Unstarted {
-            runner,
-            reflector,
-            checks,
-        } = unstarted;
         self.0.sync.mark_started();
         let span = tracing::info_span!(
             "informer",
@@ -117,7 +113,9 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         span.in_scope(|| tracing::info!("informer started"));
         let runner = runner.run(self.0.tasks.spawner());
         self.0.tasks.spawn(runner.instrument(span.clone()));
-        if let Some(checks) = checks {
+        let checker = self.0.checker.as_ref().filter(|_| self.0.has_checks);
+        if let Some(checker) = checker.map(Arc::clone) {
+            let checks = checker.run(self.0.stop_reflector.clone());
             self.0.tasks.spawn(checks.instrument(span.clone()));
         }
         self.0.tasks.spawn(reflector.instrument(span));

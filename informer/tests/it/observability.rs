@@ -166,13 +166,18 @@ async fn nothing_of_an_object_is_ever_logged_or_shown() {
         HandlerFuncs::new().with_add(|_, _| std::panic::resume_unwind(Box::new(MARKER.to_owned())));
     let options = HandlerOptions::default().with_name("panicking");
     let _told = informer.add_handler_with(panicking, options);
-    let mut shown = format!("{informer:?}");
+    let mut shown = vec![format!("{informer:?}")];
     informer.start();
     for _ in 0..60 {
         sleep(Duration::from_secs(1)).await;
-        shown += &format!("{informer:?} {}", informer.status());
+        shown.push(format!("{informer:?} {}", informer.status()));
     }
-    shown += &format!("{:?} {:?}", informer.store().list(), informer.undecodable());
+    shown.push(format!(
+        "{:?} {:?}",
+        informer.store().list(),
+        informer.undecodable()
+    ));
+    let shown = shown.join("\n");
     informer.shutdown().await;
     assert!(server.seen().len() > 6, "{:?}", server.seen_in_short());
     let all = log.lines().join("\n");

@@ -37,8 +37,8 @@ fn any_config() -> impl Strategy<Value = Value> {
         });
     let containers = names(&["a", "b", "c"]).prop_flat_map(move |names| {
         prop::collection::vec(container.clone(), names.len()).prop_map(move |containers| -> Value {
-            let named = names.iter().zip(containers);
-            named
+            let pairs = names.iter().zip(containers);
+            pairs
                 .map(|(name, mut container)| {
                     container["name"] = json!(name);
                     container

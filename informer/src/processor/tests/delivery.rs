@@ -212,6 +212,7 @@ async fn a_blocking_handler_is_called_off_the_runtimes_threads_and_delays_nobody
 async fn a_blocking_handler_that_does_not_return_is_left_alone_after_the_limit() {
     let (mut processor, tasks) = started();
     let limit = Duration::from_secs(3);
+    let just_before = Duration::from_millis(2_999);
     let (slow, registration, go_on, mut begun) = blocking(limit);
     processor.attach(slow, present("a@1 b@1"), Instant::now());
     assert_eq!(begun.recv().await.unwrap(), "(+a@1)");
@@ -220,7 +221,7 @@ async fn a_blocking_handler_that_does_not_return_is_left_alone_after_the_limit()
     assert!(poll!(&mut ended).is_pending());
     // The clock stands still while the call runs: it is moved by hand.
     tokio::task::yield_now().await;
-    advance(limit - Duration::from_millis(1)).await;
+    advance(just_before).await;
     assert!(poll!(&mut ended).is_pending());
     advance(Duration::from_millis(2)).await;
     ended.await;

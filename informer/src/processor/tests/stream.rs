@@ -15,13 +15,11 @@ fn options() -> HandlerOptions {
 fn read(stream: &mut NotificationStream<Value>) -> String {
     let mut words = Vec::new();
     while let Some(next) = stream.next().now_or_never() {
-        match next {
-            Some(notification) => words.push(notification_text(&notification)),
-            None => {
-                words.push("over".to_owned());
-                break;
-            }
-        }
+        let Some(notification) = next else {
+            words.push("over".to_owned());
+            break;
+        };
+        words.push(notification_text(&notification));
     }
     words.join(" ")
 }
