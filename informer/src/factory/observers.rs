@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     object::{DecodeError, ResourceVersion},
-    reflector::{Failure, Phase, ReflectorObserver, Request},
+    reflector::{Failure, ListSummary, Phase, ReflectorObserver, Request, WatchSummary},
 };
 
 /// Tells all observers of one informer, in the order in which they came.
@@ -41,6 +41,14 @@ impl ReflectorObserver for ObserverHub {
 
     fn requested(&self, request: Request) {
         self.for_each(|own| own.requested(request));
+    }
+
+    fn listed(&self, list: ListSummary<'_>) {
+        self.for_each(|own| own.listed(list));
+    }
+
+    fn watched(&self, watch: WatchSummary) {
+        self.for_each(|own| own.watched(watch));
     }
 
     fn failed(&self, failure: &Failure<'_>) {

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     handler::{EventHandler, Notification},
-    processor::{HandlerOptions, HandlerRegistration, Listener},
+    processor::{HandlerEnd, HandlerOptions, HandlerRegistration, Listener},
     shared_informer::SharedInformer,
 };
 
@@ -84,6 +84,11 @@ impl<H> Seat<H> {
         else {
             return;
         };
+        let end = registration.as_ref().and_then(|own| own.end());
+        if matches!(end, Some(HandlerEnd::Overflowed { .. })) {
+            // It lacks what did not fit; only a new registration tells it everything.
+            return;
+        }
         let new = register(handler.clone(), HandlerOptions::clone(&self.options));
         *previous = registration.replace(Arc::new(new));
         *knows_the_cache |= is_told;

@@ -48,7 +48,7 @@ fn a_key_prints_what_tells_it_from_others() {
     );
     assert_eq!(
         key::<PartialObjectMeta<DynamicObject>>(Scope::All, selection("b=1,a in (z,y)", "x=1")),
-        "pods.v1. as metadata with labels \"b=1,a in (y,z)\" with fields \"x=1\""
+        "pods.v1. as metadata with labels \"a in (y,z),b=1\" with fields \"x=1\""
     );
 }
 

@@ -84,9 +84,9 @@ fn a_filter_reads_metadata_a_field_or_the_object() {
         let mut handler = FilteringHandler::with_filter(filter, inner);
         let [mine, other] =
             ["mine", "other"].map(|team| object_with("a@1", team, [("team", team)]));
-        handler.on_add(&other, false);
+        add(&mut handler, other.clone(), Cause::Live);
         assert_eq!(heard.take_text(), "");
-        handler.on_update(&other, &mine);
+        update(&mut handler, other, mine);
         assert_eq!(heard.take_text(), "+a@1");
     }
 }

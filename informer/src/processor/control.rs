@@ -1,10 +1,13 @@
 //! What is known of one listener from outside its task, whatever the type of its objects.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use tokio::sync::Notify;
 
-use super::{Buffer, HandlerEnd, HandlerOptions};
+use super::{
+    Buffer, HandlerEnd, HandlerOptions,
+    metrics::{Labels, Series},
+};
 use crate::{
     latch::Latch,
     metrics::Counter,
@@ -56,6 +59,8 @@ pub(super) struct Control {
     delivered: Counter,
     coalesced: Counter,
     panics: Counter,
+    /// Where the same is reported, once it is known whose listener it is.
+    series: OnceLock<Series>,
 }
 
 /// Why no call begins any more.
@@ -93,6 +98,7 @@ impl Control {
             delivered: Counter::default(),
             coalesced: Counter::default(),
             panics: Counter::default(),
+            series: OnceLock::new(),
         }
     }
 
@@ -150,12 +156,27 @@ impl Control {
         self.is_initial_state_queued.load(Ordering::Acquire)
     }
 
+    /// Reports as a listener of this informer from now on.
+    pub(super) fn report_as(&self, informer: &Labels) {
+        let series = self
+            .series
+            .get_or_init(|| Series::new(informer, &self.name));
+        series.set_pending(self.pending());
+    }
+
+    fn report_pending(&self) {
+        if let Some(series) = self.series.get() {
+            series.set_pending(self.pending());
+        }
+    }
+
     /// So many more are to be told.
     pub(super) fn note_queued(&self, count: u64, is_live: bool) {
         self.pending.fetch_add(count, Ordering::Relaxed);
         if is_live {
             self.backlog.fetch_add(count, Ordering::Relaxed);
         }
+        self.report_pending();
     }
 
     /// So many live ones are not to be told, since they were merged with others.
@@ -163,6 +184,10 @@ impl Control {
         self.pending.fetch_sub(count, Ordering::Relaxed);
         self.backlog.fetch_sub(count, Ordering::Relaxed);
         self.coalesced.add(count);
+        if let Some(series) = self.series.get() {
+            series.coalesced.increment(count);
+        }
+        self.report_pending();
     }
 
     /// Warns if it falls behind.
@@ -176,6 +201,10 @@ impl Control {
     pub(super) fn note_delivered(&self, is_live: bool) {
         self.pending.fetch_sub(1, Ordering::Relaxed);
         self.delivered.increment();
+        if let Some(series) = self.series.get() {
+            series.delivered.increment(1);
+        }
+        self.report_pending();
         if is_live {
             let backlog = self.backlog.fetch_sub(1, Ordering::Relaxed) - 1;
             if backlog <= self.options.warning_at / 2 {
@@ -187,6 +216,9 @@ impl Control {
     /// The handler panicked on a notification of `key`.
     pub(super) fn note_panic(&self, key: &ObjectKey) {
         self.panics.increment();
+        if let Some(series) = self.series.get() {
+            series.panics.increment(1);
+        }
         tracing::error!(handler = %self.name, key = %key, "handler panicked");
     }
 
@@ -215,5 +247,6 @@ impl Control {
 impl Drop for EndGuard {
     fn drop(&mut self) {
         self.0.ended.set();
+        self.0.report_pending();
     }
 }

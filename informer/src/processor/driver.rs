@@ -10,6 +10,7 @@ use super::{
     control::{Control, Removal},
     item::Item,
     listener::{CloseGuard, Reader, Shared, Task},
+    metrics::Labels,
     schedule::Schedule,
 };
 use crate::{
@@ -29,6 +30,8 @@ pub struct Processor<K> {
     list: ListenerList,
     has_synced: bool,
     is_closed: bool,
+    /// Whose listeners these are, for the `metrics` facade.
+    labels: Option<Labels>,
 }
 
 /// The listeners as seen from outside, for metrics.
@@ -58,13 +61,23 @@ impl<K: Send + Sync + 'static> Processor<K> {
             list: ListenerList::default(),
             has_synced: false,
             is_closed: false,
+            labels: None,
         }
+    }
+
+    /// Lets listeners that are attached from now on report through the `metrics` facade, as those of this informer.
+    pub(crate) fn with_labels(mut self, labels: Labels) -> Self {
+        self.labels = Some(labels);
+        self
     }
 
     /// Adds a listener. First of all it is told what is `present`, as a part of the initial state; then everything that is
     /// distributed after this call. Nothing is left out and nothing told twice, since the writer is the caller.
     pub fn attach(&mut self, listener: Listener<K>, present: Present<K>, now: Instant) {
         let Listener { shared, reader } = listener;
+        if let Some(labels) = &self.labels {
+            shared.control.report_as(labels);
+        }
         if present.len() > 0 {
             shared.push(Item::Replay(present));
         }

@@ -18,6 +18,7 @@ mod options;
 mod coalesce;
 mod item;
 mod mailbox;
+pub mod metrics;
 mod control;
 mod registration;
 mod delivery;

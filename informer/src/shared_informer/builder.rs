@@ -22,7 +22,7 @@ use crate::{
     handler::Filter,
     indexer::{IndexFn, Indexer, IndexerError, IndexerWriter},
     list_watch::ListWatch,
-    processor::Processor,
+    processor::{Processor, metrics::Labels},
     reflector::{
         Decision, Failure, ListGate, Reflector, ReflectorControl, ReflectorObserver,
         ReflectorOptions,
@@ -279,6 +279,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
         let resource = self.resource.unwrap_or_else(short_type_name::<K>);
         let name = self.name.unwrap_or_else(|| Arc::clone(&resource));
         let metrics = Arc::new(Metrics::new(&name, &resource));
+        let labels = Labels::new(&name, &resource);
         let sync = Arc::new(SyncState::new(resource));
         let stats = Arc::new(Stats::default());
         let progress = Arc::new(Progress::default());
@@ -314,7 +315,7 @@ impl<K: Send + Sync + 'static> Plan<K> {
         let runner = Runner {
             fifo,
             writer,
-            processor: Processor::new(),
+            processor: Processor::new().with_labels(labels),
             commands: commands_rx,
             absence: Absence::default(),
             progress: Arc::clone(&progress),

@@ -27,8 +27,7 @@
 //! A recorder must be installed before the informer is built. When the informer ends, its gauges go to zero; the facade has no
 //! way to take a series out.
 //!
-//! What handlers have yet to hear is in [`InformerMetrics::listeners`](super::InformerMetrics::listeners), and work queues have
-//! [their own](crate::workqueue::metrics).
+//! [Listeners](crate::processor::metrics) and [work queues](crate::workqueue::metrics) have series of their own.
 
 use std::{sync::Arc, time::Duration};
 

@@ -2,7 +2,7 @@
 //!
 //! | to | use |
 //! |---|---|
-//! | wait until one object is as wanted | [`until`], or [`Waiter::until_object`] |
+//! | wait until one object is as wanted | [`until()`], or [`Waiter::until_object`] |
 //! | wait until a selection is as wanted | [`Waiter::until`] |
 //! | hear every change after a version, across broken connections | [`RetryWatcher`] |
 //!

@@ -15,7 +15,7 @@ use fakeserver::{
 use informer::{
     HandlerFuncs, HandlerOptions, IndexFn, LabelSelector, Object,
     factory::{InformerConfig, ScopedInformer, SharedInformerFactory},
-    reflector::{ReflectorObserver, Request},
+    reflector::{ReflectorObserver, Request, WatchSummary},
     testing::{Recording, RecordingHandler},
 };
 use k8s_openapi::{
@@ -259,9 +259,9 @@ async fn a_new_start_that_cannot_reach_the_server_shows_what_was_held_and_says_w
     factory.shutdown().await;
 }
 
-/// Counts requests.
+/// Counts requests, and the watches that ended.
 #[derive(Default)]
-struct Requests(AtomicUsize);
+struct Requests(AtomicUsize, AtomicUsize);
 
 impl Requests {
     fn count(&self) -> usize {
@@ -272,6 +272,10 @@ impl Requests {
 impl ReflectorObserver for Requests {
     fn requested(&self, _: Request) {
         self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn watched(&self, _: WatchSummary) {
+        self.1.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -319,6 +323,9 @@ async fn an_informer_has_the_indices_and_observers_of_all_requests_and_keeps_the
     factory.wait_for_cache_sync(LIMIT).await.unwrap();
     check(&informer);
     assert_eq!(first.count() - before, second.count());
+    server.disconnect();
+    sleep(Duration::from_secs(1)).await;
+    assert!(second.1.load(Ordering::Relaxed) > 0, "watches are told too");
     assert!(second.count() > 0);
     // By hand, a name that is taken is an error.
     let error = same.add_index("all", by_name()).await.unwrap_err();

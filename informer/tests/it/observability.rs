@@ -8,8 +8,11 @@ use std::{
 
 use fakeserver::FakeServer;
 use informer::{
-    HandlerFuncs, Scope, SharedInformer, http::HttpListWatch, processor::HandlerOptions,
-    reflector::ReflectorOptions, shared_informer::metrics as names,
+    HandlerFuncs, Scope, SharedInformer,
+    http::HttpListWatch,
+    processor::{HandlerOptions, metrics as listeners},
+    reflector::ReflectorOptions,
+    shared_informer::metrics as names,
 };
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
@@ -204,12 +207,16 @@ async fn metrics_tell_of_lists_watches_and_the_store_by_name_and_resource() {
         _ if request.is_watch() => Answer::Stays(vec![]),
         _ => list(9, &[], ""),
     });
-    let informer = metrics::with_local_recorder(&recorded, || {
-        SharedInformer::builder(HttpListWatch::<ConfigMap>::new(server.client(), Scope::All))
+    let (informer, told) = metrics::with_local_recorder(&recorded, || {
+        let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
+        let informer = SharedInformer::builder(list_watch)
             .with_options(streaming().with_streaming_lists(false))
             .with_name("mine")
             .build()
-            .unwrap()
+            .unwrap();
+        let options = HandlerOptions::default().with_name("ours");
+        let told = informer.add_handler_with(HandlerFuncs::new(), options);
+        (informer, told)
     });
     informer.start();
     sleep(Duration::from_mins(1)).await;
@@ -226,6 +233,18 @@ async fn metrics_tell_of_lists_watches_and_the_store_by_name_and_resource() {
     assert_eq!(values(names::STORE_OBJECTS), [3.0]);
     assert_eq!(values(names::QUEUED_ITEMS), [0.0]);
     assert_eq!(values(names::PROCESSING_LATENCY_SECONDS), [0.0, 0.0]);
+    let of_handler = |name: &str| {
+        recorded.values(&format!(
+            "{name}{{name=mine,resource=configmaps,handler=ours}}"
+        ))
+    };
+    assert_eq!(of_handler(listeners::NOTIFICATIONS_TOTAL), [1.0; 3]);
+    assert_eq!(of_handler(listeners::PENDING_NOTIFICATIONS), [0.0]);
+    assert_eq!(
+        of_handler(listeners::HANDLER_PANICS_TOTAL),
+        Vec::<f64>::new()
+    );
+    drop(told);
 
     informer.shutdown().await;
     drop(informer);
