@@ -39,6 +39,7 @@ async fn main() -> Result<(), Error> {
     informer.wait_for_cache_sync(LIMIT).await?;
 
     let app_is_web = "app=web".parse::<LabelSelector>()?;
+    // An item of the cache is a handle: key, labels and version are at hand, and `get` gives the object.
     for object in informer.lister().list(&app_is_web)? {
         println!("the cache holds {}", object.key());
     }

@@ -33,11 +33,11 @@ async fn main() -> Result<(), Error> {
     }
 
     let pods = SharedInformer::builder(HttpListWatch::<Pod>::new(server.client(), Scope::All))
-        // Labels, owners and the like are known of every object without decoding it.
+        // Of metadata: labels, owners and the like.
         .with_index("team", IndexFn::by_label("team"))
         // A field is named as kubectl names it.
         .with_index("node", IndexFn::by_field(".spec.nodeName")?)
-        // A function of the whole object can do anything; the object has to be decoded for it.
+        // A function of the whole object can do anything, and needs all of it.
         .with_index("image", IndexFn::of_value(images))
         .build()?;
     pods.start();

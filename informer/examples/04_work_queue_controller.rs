@@ -56,8 +56,11 @@ struct Mirror {
 impl Mirror {
     /// Makes the copy of `key` as it should be now, whatever happened before. An error means: once more, a little later.
     async fn reconcile(&self, key: ObjectKey) -> Result<Action, AnyError> {
-        let Ok(source) = self.sources.namespaced(SOURCE).get(key.name()) else {
-            return self.remove(key.name()).await;
+        let source = match self.sources.namespaced(SOURCE).get(key.name()) {
+            Ok(source) => source,
+            Err(error) if error.is_not_found() => return self.remove(key.name()).await,
+            // A cache that cannot answer says nothing about what exists.
+            Err(error) => return Err(error.into()),
         };
         let wanted = source.get()?.data.clone();
         match self.copies.get_opt(key.name()).await? {
@@ -143,7 +146,12 @@ async fn run_copy(
         // Nothing new is heard, what is queued is worked off, and only then is the lease given back.
         () = stop.cancelled() => {
             registration.remove().await;
-            workers.shutdown().await;
+            tokio::select! {
+                biased;
+                // What is still under way is dropped with the workers.
+                () = leadership.lost() => println!("{identity}: leads no longer"),
+                _ = workers.shutdown() => {}
+            }
         }
     }
     informer.shutdown().await;
@@ -208,7 +216,7 @@ async fn story(
     sources.delete("a", &DeleteParams::default()).await?;
     await_copy(client, "a", None).await?;
 
-    // The first copy leaves; the second leads at its next attempt, and finds what was changed meanwhile.
+    // The first copy leaves; the second leads at its next attempt, and finds what was created meanwhile.
     assert_eq!(leader(client).await?, (Some("copy-1".to_owned()), Some(0)));
     stop_first.cancel();
     sources.create(&params, &source("c", "1")).await?;

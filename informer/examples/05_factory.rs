@@ -39,6 +39,9 @@ async fn main() -> Result<(), Error> {
         println!("{name} is {}, {count} of them", informer.resource());
     }
     // "po" and "pod" are one informer: one list, one watch.
+    if std::env::args().len() == 1 {
+        assert_eq!(factory.informer_count(), 4);
+    }
     println!(
         "informers: {}, names: {}",
         factory.informer_count(),

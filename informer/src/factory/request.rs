@@ -44,7 +44,7 @@ impl SharedInformerFactory {
     ///
     /// # Errors
     ///
-    /// The informer was stopped by somebody else meanwhile. Ask again.
+    /// The informer has stopped, since the factory was shut down: ask again after the next start.
     ///
     /// # Panics
     ///

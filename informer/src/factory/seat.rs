@@ -47,6 +47,7 @@ pub(super) trait JoinSeat<K>: AnySeat {
     fn resume(&self, informer: &SharedInformer<K>);
     /// Hears nothing before the next generation.
     fn wait_for_next(&self);
+    /// Whether it was told of what the cache holds, and of everything since.
     fn knows_the_cache(&self) -> bool;
 }
 
@@ -151,13 +152,17 @@ where
     }
 
     fn knows_the_cache(&self) -> bool {
-        matches!(
-            *self.lock(),
+        match &*self.lock() {
             Place::Taken {
-                knows_the_cache: true,
+                knows_the_cache,
+                registration,
                 ..
+            } => {
+                let missed = registration.as_ref();
+                *knows_the_cache && !missed.is_some_and(|own| own.has_missed_some())
             }
-        )
+            Place::Removed => false,
+        }
     }
 }
 

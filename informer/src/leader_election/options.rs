@@ -40,7 +40,8 @@ impl LeaderElectionOptions {
     pub(super) fn check(&self) -> Result<(), LeaderElectionError> {
         let is_sound = self.lease_duration >= Duration::from_secs(1)
             && self.lease_duration <= Duration::from_secs(i32::MAX.unsigned_abs().into())
-            && self.lease_duration > self.renew_deadline
+            // Others go by the whole seconds that the lease says.
+            && Duration::from_secs(self.lease_duration.as_secs()) > self.renew_deadline
             && self.renew_deadline > self.retry_period.mul_f64(Self::JITTER)
             && !self.retry_period.is_zero();
         if is_sound {

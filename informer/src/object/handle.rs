@@ -7,7 +7,16 @@ use super::{DecodeError, Labels, Metadata, ObjectKey, OwnerReference, ResourceVe
 /// One version of one object, shared by the store, the handlers and everybody who read it.
 ///
 /// Key, uid, version, labels and owners are free to read; [`get`](Self::get) gives the object itself.
-/// What a handle shows never changes: a new version of the object is a new handle.
+/// What a handle shows never changes: a new version of the object is a new handle. Whoever wants to change something clones
+/// the object first; this does not compile:
+///
+/// ```compile_fail
+/// # use informer::Object;
+/// # use k8s_openapi::api::core::v1::Pod;
+/// fn change(pod: &Object<Pod>) {
+///     pod.get().unwrap().spec = None;
+/// }
+/// ```
 ///
 /// # Memory
 ///

@@ -51,6 +51,10 @@ pub(super) struct Control {
     /// Why no call begins any more: one of [`Removal`], or zero.
     removal: AtomicU8,
     has_begun: AtomicBool,
+    /// It was told everything before it ended.
+    has_drained: AtomicBool,
+    /// The task that calls the handler.
+    caller: OnceLock<tokio::task::Id>,
     is_initial_state_queued: AtomicBool,
     pending: AtomicU64,
     /// Those of `pending` that are live changes.
@@ -91,6 +95,8 @@ impl Control {
             ended: Latch::default(),
             removal: AtomicU8::new(0),
             has_begun: AtomicBool::new(false),
+            has_drained: AtomicBool::new(false),
+            caller: OnceLock::new(),
             is_initial_state_queued: AtomicBool::new(false),
             pending: AtomicU64::new(0),
             backlog: AtomicU64::new(0),
@@ -108,6 +114,7 @@ impl Control {
         let _ =
             self.removal
                 .compare_exchange(none, removal as u8, Ordering::SeqCst, Ordering::SeqCst);
+        self.ending.set();
         self.wake.notify_one();
     }
 
@@ -140,12 +147,30 @@ impl Control {
     /// The task runs: from here on it looks whether the handler is removed before each call.
     pub(super) fn note_begun(&self) {
         self.has_begun.store(true, Ordering::SeqCst);
+        if let Some(caller) = tokio::task::try_id() {
+            self.caller.get_or_init(|| caller);
+        }
     }
 
     /// Whether a call may be running. Asked after a removal, in one order with it: if the task has not begun by then, it will
     /// find the handler removed before its first call.
     pub(super) fn may_be_calling(&self) -> bool {
         self.has_begun.load(Ordering::SeqCst) && !self.ended.is_set()
+    }
+
+    /// Whether it is the handler itself that asks, from within a call of it.
+    pub(super) fn is_own_call(&self) -> bool {
+        self.caller.get().is_some() && self.caller.get() == tokio::task::try_id().as_ref()
+    }
+
+    /// Nothing waits any more, and nothing will come.
+    pub(super) fn note_drained(&self) {
+        self.has_drained.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether it ended without having been told everything.
+    pub(super) fn has_missed_some(&self) -> bool {
+        self.ended.is_set() && !self.has_drained.load(Ordering::SeqCst)
     }
 
     pub(super) fn note_initial_state_queued(&self) {

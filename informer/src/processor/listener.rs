@@ -166,7 +166,10 @@ impl<K> Shared<K> {
         let mut mailbox = self.mailbox();
         match mailbox.pop() {
             Some(item) => Next::Item(item),
-            None if mailbox.is_closed() => Next::Over,
+            None if mailbox.is_closed() => {
+                self.control.note_drained();
+                Next::Over
+            }
             None => Next::Nothing,
         }
     }

@@ -34,16 +34,22 @@ impl HandlerRegistration {
         self.is_detached = true;
     }
 
-    /// Removes the handler and waits until its last call has returned.
+    /// Removes the handler and waits until its last call has returned. From within a call of the handler itself it does not
+    /// wait for that call.
     ///
     /// # Cancel safety
     ///
     /// If dropped, the handler is removed all the same.
     pub async fn remove(self) {
         self.control.remove(Removal::Asked);
-        if self.control.may_be_calling() {
+        if self.control.may_be_calling() && !self.control.is_own_call() {
             self.control.ended.wait().await;
         }
+    }
+
+    /// Whether the handler ended without having heard everything that was for it.
+    pub(crate) fn has_missed_some(&self) -> bool {
+        self.control.has_missed_some()
     }
 
     /// Whether the handler has heard all of the initial state: each of its calls has returned, be it by a panic.

@@ -45,6 +45,7 @@ use self::policy::ErrorPolicy;
 use crate::{
     known::{Known, KnownNothing},
     list_watch::ListWatch,
+    object::ResourceVersion,
     store::ReflectorStore,
 };
 
@@ -91,6 +92,7 @@ pub struct Reflector<K, L, S> {
     policy: ErrorPolicy,
     control: ReflectorControl,
     gate: Option<ListGate>,
+    last_version: ResourceVersion,
 }
 
 // === impl Reflector ===
@@ -112,7 +114,16 @@ where
             policy: ErrorPolicy::default(),
             control: ReflectorControl::new(),
             gate: None,
+            last_version: ResourceVersion::unknown(),
         }
+    }
+
+    /// Goes on from a store that holds the state at `version`: an older one is believed only if the server says that it is
+    /// its most recent.
+    #[must_use]
+    pub fn with_last_version(mut self, version: ResourceVersion) -> Self {
+        self.last_version = version;
+        self
     }
 
     /// Uses the handles that `known` holds instead of decoding the same version again.

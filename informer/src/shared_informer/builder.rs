@@ -240,6 +240,7 @@ where
         plan.assemble(|mut seams| {
             seams.observers.extend(observer);
             let mut reflector = Reflector::new(list_watch, seams.store, reflector)
+                .with_last_version(seams.known.resource_version())
                 .with_known(Arc::new(seams.known))
                 .with_observer(Arc::new(Observers(seams.observers)))
                 .with_control(seams.control);

@@ -261,6 +261,8 @@ where
             ..ListRequest::default()
         };
         let mut items = Vec::new();
+        // Asked for at once; a server that pages all the same is asked again after a delay.
+        let mut is_whole = false;
         loop {
             let limit = self.options.list_timeout;
             let page = timeout(limit, self.list_watch.list(&request, &self.known)).await;
@@ -277,7 +279,10 @@ where
                     request.continue_token = Some(token);
                 }
                 // Between two pages the first one's version went: all in one, then.
-                Err(error) if error.is_expired() && request.continue_token.is_some() => {
+                Err(error)
+                    if error.is_expired() && request.continue_token.is_some() && !is_whole =>
+                {
+                    is_whole = true;
                     items.clear();
                     request = ListRequest::default();
                 }

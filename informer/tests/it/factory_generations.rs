@@ -15,7 +15,7 @@ use fakeserver::{
 use informer::{
     HandlerFuncs, HandlerOptions, IndexFn, LabelSelector, Object,
     factory::{InformerConfig, ScopedInformer, SharedInformerFactory},
-    reflector::{ReflectorObserver, Request, WatchSummary},
+    reflector::{ReflectorObserver, ReflectorOptions, Request, WatchSummary},
     testing::{Recording, RecordingHandler},
 };
 use k8s_openapi::{
@@ -418,5 +418,33 @@ async fn a_handler_may_remove_itself_and_ask_the_factory_from_its_own_call() {
     sleep(Duration::from_secs(1)).await;
     assert_eq!(calls.load(Ordering::Relaxed), 1);
     assert_eq!(factory.informer_count(), 2);
+    factory.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_was_restored_between_two_generations_is_believed() {
+    let server = server_with_config_maps().await;
+    let options = ReflectorOptions::default()
+        .with_seed(7)
+        .with_streaming_lists(false);
+    let factory = SharedInformerFactory::new(server.client()).with_options(options);
+    let informer = factory.informer_for::<ConfigMap>();
+    let (handler, recording) = RecordingHandler::new();
+    let _registration = informer.add_handler(handler);
+    factory.start();
+    factory.wait_for_cache_sync(LIMIT).await.unwrap();
+    factory.shutdown().await;
+    assert_eq!(told(&recording).len(), 3);
+
+    // Its revisions begin anew, below the version that the cache stands at.
+    server.reset();
+    factory.start();
+    factory.wait_for_cache_sync(LIMIT).await.unwrap();
+    sleep(LIMIT).await;
+    assert_eq!(count(&informer), 0);
+    assert_eq!(
+        told(&recording),
+        ["!default/a", "!default/b", "!kube-public/c"]
+    );
     factory.shutdown().await;
 }

@@ -233,6 +233,54 @@ async fn a_blocking_handler_that_does_not_return_is_left_alone_after_the_limit()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_blocking_handler_that_was_removed_is_left_alone_after_the_limit() {
+    let (mut processor, tasks) = started();
+    let limit = Duration::from_secs(3);
+    let (slow, registration, go_on, mut begun) = blocking(limit);
+    processor.attach(slow, present("a@1 b@1"), Instant::now());
+    assert_eq!(begun.recv().await.unwrap(), "(+a@1)");
+    let mut removed = Box::pin(registration.remove());
+    assert!(poll!(&mut removed).is_pending());
+    // The processor forgets it, and does not wait for it.
+    processor.distribute(changes("+c@2"), true);
+    tokio::task::yield_now().await;
+    advance(limit + Duration::from_millis(1)).await;
+    removed.await;
+    processor.close();
+    processor.ended().await;
+    tasks.wait().await;
+    drop(go_on);
+    assert_eq!(begun.recv().await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_awaited_handler_may_remove_itself_and_wait_for_that() {
+    let (mut processor, tasks) = started();
+    let own: Arc<Mutex<Option<HandlerRegistration>>> = Arc::default();
+    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    let handler = {
+        let (own, heard) = (Arc::clone(&own), Arc::clone(&heard));
+        move |notification: Notification<Value>| {
+            let (own, heard) = (Arc::clone(&own), Arc::clone(&heard));
+            async move {
+                heard.lock().unwrap().push(notification_text(&notification));
+                let registration = own.lock().unwrap().take();
+                if let Some(registration) = registration {
+                    registration.remove().await;
+                }
+            }
+        }
+    };
+    let (listener, registration) = Listener::new_async(handler, HandlerOptions::default());
+    *own.lock().unwrap() = Some(registration);
+    processor.attach(listener, present("a@1 b@1"), Instant::now());
+    processor.close();
+    processor.ended().await;
+    tasks.wait().await;
+    assert_eq!(*heard.lock().unwrap(), ["(+a@1)"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_panic_of_a_blocking_handler_loses_one_notification() {
     let (mut processor, _tasks) = started();
     let (mut inner, heard) = RecordingHandler::new();

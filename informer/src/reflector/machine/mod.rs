@@ -171,6 +171,15 @@ impl Machine {
         machine
     }
 
+    /// The same after another, whose store holds the state at `version`.
+    pub(super) fn going_on(mut self, version: &ResourceVersion) -> Self {
+        if !version.is_unknown() {
+            self.resume.commit(version);
+            self.state = self.acquire(Moment::ZERO);
+        }
+        self
+    }
+
     /// What to do now. The same until the next input.
     pub(super) fn step(&self) -> Step {
         match &self.state {
