@@ -8,7 +8,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 
-use super::delete::mark_deleted;
+use super::delete::delete_all;
 use crate::{
     custom_resources::{
         CLEANUP_FINALIZER, Definition, GROUP, PLURAL, VERSION,
@@ -59,16 +59,8 @@ pub(super) fn mark_terminating(crd: &mut Value, now: &str) {
 
 /// Lets the objects of the deleted definition `name` go.
 pub(super) fn clean_up_later(server: &Server, name: &str, uid: &str) {
-    let core = Arc::clone(&server.core);
-    let stop = server.tasks.stop_token().clone();
     let (name, uid) = (name.to_owned(), uid.to_owned());
-    server.tasks.spawn(async move {
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => {}
-            () = tokio::time::sleep(CLEANED_UP_AFTER) => clean_up(&core, &name, &uid),
-        }
-    });
+    server.later(CLEANED_UP_AFTER, move |core| clean_up(core, &name, &uid));
 }
 
 fn clean_up(core: &Core, name: &str, uid: &str) {
@@ -81,15 +73,7 @@ fn clean_up(core: &Core, name: &str, uid: &str) {
         if conditions::mark_in_progress(&mut crd, &now) {
             write_status(tx, &stored, crd.clone(), &now);
         }
-        for object in tx.list(&defined_by(&crd), None) {
-            let mut value = object.to_value();
-            if is_empty(&value["metadata"]["finalizers"]) {
-                tx.delete(object.key());
-            } else if value["metadata"]["deletionTimestamp"].is_null() {
-                mark_deleted(&mut value, &now);
-                tx.put(object.key(), value);
-            }
-        }
+        delete_all(tx, tx.list(&defined_by(&crd), None), &now);
         Ok(())
     });
     let Ok(()) = cleaned;

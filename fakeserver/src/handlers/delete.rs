@@ -206,6 +206,19 @@ fn check_preconditions(
     Ok(())
 }
 
+/// Deletes `objects` in `tx`, or marks those that finalizers keep: what goes with what it belongs to.
+pub(super) fn delete_all(tx: &mut Transaction<'_>, objects: Vec<Arc<StoredObject>>, now: &str) {
+    for object in objects {
+        let mut value = object.to_value();
+        if finalizers_of(&value).is_empty() {
+            tx.delete(object.key());
+        } else if value["metadata"]["deletionTimestamp"].is_null() {
+            mark_deleted(&mut value, now);
+            tx.put(object.key(), value);
+        }
+    }
+}
+
 /// Makes an object one that only its finalizers keep.
 pub(super) fn mark_deleted(object: &mut Value, now: &str) {
     let is_earlier = |timestamp: &Value| timestamp.as_str().is_some_and(|text| text <= now);

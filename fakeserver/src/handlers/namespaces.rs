@@ -4,11 +4,11 @@
 //! does so, a moment later, so that clients see the namespace terminating. Objects with finalizers stay until these are
 //! gone, and the namespace with them.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::delete::mark_deleted;
+use super::delete::delete_all;
 use crate::{
     server::{Core, Server},
     status::{Cause, Named, Status},
@@ -78,16 +78,8 @@ pub(super) fn mark_terminating(namespace: &mut Value, now: &str) {
 
 /// Lets the namespace be emptied, and ended when it is empty.
 pub(super) fn empty_later(server: &Server, name: &str, uid: &str) {
-    let core = Arc::clone(&server.core);
-    let stop = server.tasks.stop_token().clone();
     let (name, uid) = (name.to_owned(), uid.to_owned());
-    server.tasks.spawn(async move {
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => {}
-            () = tokio::time::sleep(EMPTIED_AFTER) => empty(&core, &name, &uid),
-        }
-    });
+    server.later(EMPTIED_AFTER, move |core| empty(core, &name, &uid));
 }
 
 fn empty(core: &Core, name: &str, uid: &str) {
@@ -97,17 +89,7 @@ fn empty(core: &Core, name: &str, uid: &str) {
         if !is_same {
             return Ok(());
         }
-        for object in tx.list_namespace(name) {
-            let mut value = object.to_value();
-            if has_finalizers(&value) {
-                if !is_terminating(&value) {
-                    mark_deleted(&mut value, &now);
-                    tx.put(object.key(), value);
-                }
-            } else {
-                tx.delete(object.key());
-            }
-        }
+        delete_all(tx, tx.list_namespace(name), &now);
         end_if_empty(tx, name);
         Ok(())
     });

@@ -11,7 +11,7 @@ mod listen;
 #[cfg(feature = "client")]
 mod client;
 
-use std::{future::Future, sync::Arc};
+use std::{future::Future, sync::Arc, time::Duration};
 
 use axum::Router;
 use tokio::net::TcpListener;
@@ -52,6 +52,23 @@ pub struct FakeServer {
 pub(crate) struct Server {
     pub(crate) core: Arc<Core>,
     pub(crate) tasks: TaskSet,
+}
+
+// === impl Server ===
+
+impl Server {
+    /// Does `work` after a while, as controllers do theirs; not at all if the server stops before.
+    pub(crate) fn later(&self, after: Duration, work: impl FnOnce(&Core) + Send + 'static) {
+        let core = Arc::clone(&self.core);
+        let stop = self.tasks.stop_token().clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(after) => work(&core),
+            }
+        });
+    }
 }
 
 // === impl FakeServer ===
