@@ -112,7 +112,7 @@ where
             control: reflector.control,
             gate: reflector.gate,
             turn: None,
-            machine: Machine::new(options.clone(), seed).going_on(&reflector.last_version),
+            machine: Machine::new(options.clone(), seed, &reflector.last_version),
             options,
             effects: Vec::new(),
             staging: Staging::new(),

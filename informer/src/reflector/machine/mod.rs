@@ -153,13 +153,15 @@ struct Failing {
 // === impl Machine ===
 
 impl Machine {
-    /// A machine at its beginning, which draws all jitter from `seed`.
-    pub(super) fn new(options: ReflectorOptions, seed: u64) -> Self {
+    /// A machine at its beginning, which draws all jitter from `seed`. Its store holds the state at `last`, if that is known.
+    pub(super) fn new(options: ReflectorOptions, seed: u64, last: &ResourceVersion) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(1);
+        let mut resume = Resume::new(options.page_size);
+        resume.commit(last);
         let mut machine = Self {
             state: State::Opening(WatchRequest::default()),
-            resume: Resume::new(options.page_size),
+            resume,
             streaming: StreamingSupport::default(),
             health: WatchHealth::default(),
             denials: Denials::default(),
@@ -169,15 +171,6 @@ impl Machine {
         };
         machine.state = machine.acquire(Moment::ZERO);
         machine
-    }
-
-    /// The same after another, whose store holds the state at `version`.
-    pub(super) fn going_on(mut self, version: &ResourceVersion) -> Self {
-        if !version.is_unknown() {
-            self.resume.commit(version);
-            self.state = self.acquire(Moment::ZERO);
-        }
-        self
     }
 
     /// What to do now. The same until the next input.

@@ -66,7 +66,7 @@ struct Player {
 impl Player {
     fn new(options: ReflectorOptions) -> Self {
         Self {
-            machine: Machine::new(options, 0),
+            machine: Machine::new(options, 0, &ResourceVersion::unknown()),
             now: Moment::ZERO,
         }
     }
@@ -869,7 +869,9 @@ fn watches_ask_for_an_end_between_five_and_ten_minutes_or_what_was_chosen() {
     let check = |min: Duration, expected: std::ops::Range<u64>| {
         for seed in 0..200 {
             let options = ReflectorOptions::default().with_watch_timeout_min(min);
-            let Step::Open(request) = Machine::new(options, seed).step() else {
+            let Step::Open(request) =
+                Machine::new(options, seed, &ResourceVersion::unknown()).step()
+            else {
                 panic!("a watch is opened first");
             };
             let seconds = request.timeout.unwrap().as_secs();
@@ -931,7 +933,7 @@ proptest! {
         let options = ReflectorOptions::default()
             .with_streaming_lists(streaming_lists)
             .with_pause(PauseOptions::default().with_when_removed(WhenRemoved::EmptyStore));
-        let mut machine = Machine::new(options, seed);
+        let mut machine = Machine::new(options, seed, &ResourceVersion::unknown());
         let mut now = Moment::ZERO;
         let mut watched = Watched::default();
         let mut token_count = 0;
