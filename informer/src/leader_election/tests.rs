@@ -195,4 +195,11 @@ fn durations_that_do_not_go_together_are_refused() {
         let error = check(lease, renew, retry).unwrap_err();
         assert!(matches!(error, LeaderElectionError::Durations { .. }));
     }
+    // Others go by the ten seconds that the lease would say.
+    let options = LeaderElectionOptions {
+        lease_duration: Duration::from_millis(10_900),
+        renew_deadline: Duration::from_millis(10_500),
+        ..LeaderElectionOptions::default()
+    };
+    assert!(options.check().is_err());
 }
