@@ -28,6 +28,7 @@ mod storage;
 mod watch_cache;
 mod table;
 pub mod faults;
+mod state;
 mod response;
 mod handlers;
 mod discovery;
@@ -37,6 +38,7 @@ pub mod cli;
 
 pub use self::{
     clock::Clock,
-    server::{FakeServer, FakeServerBuilder, Stats},
+    server::{FakeServer, FakeServerBuilder},
+    state::Stats,
     storage::{Change, ChangeKind, Compaction, StoredObject},
 };

@@ -16,7 +16,7 @@ use crate::{
         negotiate,
     },
     schema::type_of_kind,
-    server::Server,
+    state::Server,
     status::{Named, Status},
     storage::{GroupResource, ObjectKey, Range},
     table::Printer,

@@ -17,7 +17,7 @@ use crate::{
     managed_fields::{self, Manager, described},
     registry::Registry,
     resource::api_version,
-    server::{Core, Server},
+    state::{Core, Server},
     storage::{GroupResource, ObjectKey, StoredObject, Transaction},
 };
 

@@ -12,7 +12,7 @@ use crate::{
     request::ListOptions,
     response::{ListMeta, Shape, list_pieces},
     revision::Revision,
-    server::Core,
+    state::Core,
     status::Status,
     storage::{GroupResource, HistoryError, Snapshot, StoredObject, continue_token::ContinueToken},
     watch_cache::Selection,

@@ -27,7 +27,7 @@ use self::subresources::Subresource;
 use crate::{
     faults::RequestVerdict,
     request::{ListOptions, Query, ResourcePath, read_body},
-    server::Server,
+    state::Server,
     status::Status,
 };
 

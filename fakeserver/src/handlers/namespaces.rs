@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::delete::delete_all;
 use crate::{
-    server::{Core, Server},
+    state::{Core, Server},
     status::{Cause, Named, Status},
     storage::{GroupResource, ObjectKey, Transaction},
 };

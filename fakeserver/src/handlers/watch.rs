@@ -15,7 +15,7 @@ use crate::{
     registry::Lookup,
     request::ListOptions,
     response::{Encoding, Shape},
-    server::{Core, Server},
+    state::{Core, Server},
     status::Status,
     storage::{GroupResource, TooOld, View},
     watch_cache::{self, Initial, Queued, Selection, Watch, Watcher},

@@ -1,7 +1,7 @@
 //! How a server is configured.
 
-use super::{Core, FakeServer};
-use crate::{clock::Clock, storage::Compaction};
+use super::FakeServer;
+use crate::{clock::Clock, state::Core, storage::Compaction};
 
 /// Builds a [`FakeServer`].
 #[derive(Debug, Clone)]

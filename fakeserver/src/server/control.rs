@@ -6,7 +6,7 @@ use axum::{
 };
 use http::{Method, StatusCode};
 
-use super::Server;
+use crate::state::Server;
 
 /// `POST /_control/{compact,expire,disconnect,reset}` and `GET /_control/stats`.
 pub(super) fn handle(server: &Server, method: &Method, action: &str) -> Response {

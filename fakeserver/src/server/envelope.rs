@@ -9,7 +9,7 @@ use axum::{
 };
 use http::{HeaderName, HeaderValue, header};
 
-use super::Server;
+use crate::state::Server;
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 const FLOW_SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");

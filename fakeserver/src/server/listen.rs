@@ -14,8 +14,8 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-use super::{Server, router};
-use crate::task::TaskSet;
+use super::router;
+use crate::{state::Server, task::TaskSet};
 
 /// How long connections have to finish their requests.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);

@@ -1,8 +1,5 @@
 //! The server as a whole: built in process, reached by any transport, controlled from behind the API.
 
-mod core;
-mod bootstrap;
-mod stats;
 mod builder;
 mod router;
 mod envelope;
@@ -11,7 +8,7 @@ mod listen;
 #[cfg(feature = "client")]
 mod client;
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, sync::Arc};
 
 use axum::Router;
 use tokio::net::TcpListener;
@@ -19,12 +16,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     faults::Faults,
+    state::{Core, Server, Stats},
     storage::{Change, GroupResource, Range, StoredObject},
     task::TaskSet,
 };
 
-pub(crate) use self::core::Core;
-pub use self::{builder::FakeServerBuilder, stats::Stats};
+pub use self::builder::FakeServerBuilder;
 
 /// A Kubernetes API server in this process. Clones are handles of the same server.
 ///
@@ -45,30 +42,6 @@ pub use self::{builder::FakeServerBuilder, stats::Stats};
 #[derive(Debug, Clone)]
 pub struct FakeServer {
     server: Arc<Server>,
-}
-
-/// What a request needs: the core that it works on, and where its tasks belong.
-#[derive(Debug)]
-pub(crate) struct Server {
-    pub(crate) core: Arc<Core>,
-    pub(crate) tasks: TaskSet,
-}
-
-// === impl Server ===
-
-impl Server {
-    /// Does `work` after a while, as controllers do theirs; not at all if the server stops before.
-    pub(crate) fn later(&self, after: Duration, work: impl FnOnce(&Core) + Send + 'static) {
-        let core = Arc::clone(&self.core);
-        let stop = self.tasks.stop_token().clone();
-        self.tasks.spawn(async move {
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => {}
-                () = tokio::time::sleep(after) => work(&core),
-            }
-        });
-    }
 }
 
 // === impl FakeServer ===

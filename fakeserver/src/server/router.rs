@@ -13,12 +13,13 @@ use http::{StatusCode, header};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::error;
 
-use super::{Server, control, envelope};
+use super::{control, envelope};
 use crate::{
     discovery, handlers,
     registry::{Lookup, Registry},
     request::{ApiPath, Query, ResourcePath},
     response::{is_pretty, refusal},
+    state::Server,
     status::Status,
 };
 

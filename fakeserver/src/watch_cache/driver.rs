@@ -24,7 +24,7 @@ use crate::{
     faults::{EventType, FrameFacts, FrameVerdict, RequestFacts},
     response::Encoding,
     revision::Revision,
-    server::Core,
+    state::Core,
     storage::Snapshot,
     task::TaskSet,
 };

@@ -14,7 +14,7 @@ use crate::{
     faults::{self, Filter, FrameFacts, FrameVerdict, RequestFacts, Rule},
     response::{Encoding, Representation},
     revision::Revision,
-    server::Server,
+    state::Server,
     storage::{GroupResource, ObjectKey, Range},
 };
 

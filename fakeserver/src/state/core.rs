@@ -28,13 +28,13 @@ pub(crate) struct Core {
     pub(crate) faults: Faults,
     pub(crate) tally: Tally,
     /// The uids of the flow schema and the priority level that every request is classified as.
-    pub(super) flow_control: (Uuid, Uuid),
+    pub(crate) flow_control: (Uuid, Uuid),
 }
 
 // === impl Core ===
 
 impl Core {
-    pub(super) fn new(
+    pub(crate) fn new(
         seed: u64,
         clock: Clock,
         compaction: Compaction,
@@ -73,7 +73,7 @@ impl Core {
     }
 
     /// Makes it an empty cluster. Time, uids and faults go on.
-    pub(super) fn reset(&self) {
+    pub(crate) fn reset(&self) {
         self.storage.reset(|tx| {
             self.set_registry(Registry::builtin());
             bootstrap(self, tx);
@@ -81,7 +81,7 @@ impl Core {
         self.tally.reset();
     }
 
-    pub(super) fn stats(&self) -> Stats {
+    pub(crate) fn stats(&self) -> Stats {
         Stats {
             revision: self.storage.revision().get(),
             watchers: self.watchers.len(),

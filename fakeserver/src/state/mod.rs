@@ -1,0 +1,36 @@
+//! What every request works on: the store, its watchers, the sources of time and chance, and where tasks belong.
+
+mod core;
+mod bootstrap;
+mod stats;
+
+use std::{sync::Arc, time::Duration};
+
+use crate::task::TaskSet;
+
+pub(crate) use self::core::Core;
+pub use self::stats::Stats;
+
+/// What a request needs: the core that it works on, and where its tasks belong.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) core: Arc<Core>,
+    pub(crate) tasks: TaskSet,
+}
+
+// === impl Server ===
+
+impl Server {
+    /// Does `work` after a while, as controllers do theirs; not at all if the server stops before.
+    pub(crate) fn later(&self, after: Duration, work: impl FnOnce(&Core) + Send + 'static) {
+        let core = Arc::clone(&self.core);
+        let stop = self.tasks.stop_token().clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                biased;
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(after) => work(&core),
+            }
+        });
+    }
+}
