@@ -13,6 +13,7 @@ pub(super) fn write(file: &Path, address: SocketAddr) -> Result<(), String> {
 }
 
 fn kubeconfig(address: SocketAddr) -> String {
+    // Without TLS there is nothing to verify; some clients take plain HTTP only where that is said.
     let address = reachable(address);
     format!(
         "apiVersion: v1
@@ -22,6 +23,7 @@ clusters:
 - name: fakeserver
   cluster:
     server: http://{address}
+    insecure-skip-tls-verify: true
 users:
 - name: fakeserver
   user: {{}}
@@ -58,5 +60,12 @@ mod tests {
         );
         let config = kubeconfig("[::]:8001".parse().unwrap());
         assert!(config.contains("server: http://[::1]:8001\n"), "{config}");
+    }
+
+    #[test]
+    fn clients_that_insist_on_tls_are_told_that_there_is_none() {
+        let config = kubeconfig("127.0.0.1:8001".parse().unwrap());
+        let cluster = "server: http://127.0.0.1:8001\n    insecure-skip-tls-verify: true\n";
+        assert!(config.contains(cluster), "{config}");
     }
 }

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# Client libraries by other hands against the server, unmodified: PyPI's `kubernetes` and npm's `@kubernetes/client-node`.
+# Each script has a server of its own, and ends at its first check that fails. Says so and goes on where a language is
+# not there. What is installed goes below target/interop.
+#
+#   scripts/interop/run.sh                 all of them
+#   scripts/interop/run.sh python          one language
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+# Long for scripts that take seconds; short for one that hangs.
+readonly LIMIT=120
+readonly TARGET=${CARGO_TARGET_DIR:-target}
+readonly INSTALLED=$TARGET/interop
+
+count=0
+
+# Whether $1, an installation, was made from the very files that follow.
+is_installed() {
+    local stamp=$1/installed-from
+    shift
+    [ -f "$stamp" ] && cat "$@" | cmp -s - "$stamp"
+}
+
+# run_script COMMAND... SCRIPT: with a server of its own, which KUBECONFIG names.
+run_script() {
+    local script=${*: -1} name said
+    name=$(basename "$(dirname "$script")")/$(basename "$script")
+    said=$(mktemp)
+    if timeout "$LIMIT" "$TARGET/release/fakeserver" run -- "$@" >"$said" 2>&1; then
+        echo "interop: $name: ok, $(grep -c '^ok - ' "$said") checks"
+        rm -f "$said"
+    else
+        echo "interop: $name: FAILED with $?; it said:" >&2
+        cat "$said" >&2
+        rm -f "$said"
+        exit 1
+    fi
+    count=$((count + 1))
+}
+
+run_python() {
+    if ! python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+        echo "interop: python: SKIPPED, there is no python3 (3.10 or newer, with venv) on this machine"
+        return
+    fi
+    local scripts=scripts/interop/python installed=$INSTALLED/python
+    local requirements=$scripts/requirements.txt
+    if ! is_installed "$installed" "$requirements"; then
+        rm -rf "$installed"
+        python3 -m venv "$installed"
+        "$installed/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements"
+        cp "$requirements" "$installed/installed-from"
+    fi
+    for script in objects watching custom_objects dynamic_client shared_informer; do
+        # Compiled modules belong below target, too.
+        PYTHONPYCACHEPREFIX=$installed/cache run_script "$installed/bin/python" "$scripts/$script.py"
+    done
+}
+
+run_javascript() {
+    if ! node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null || ! command -v npm >/dev/null; then
+        echo "interop: javascript: SKIPPED, there is no node (20 or newer, with npm) on this machine"
+        return
+    fi
+    local scripts=scripts/interop/javascript installed=$INSTALLED/javascript
+    local package=("$scripts/package.json" "$scripts/package-lock.json")
+    mkdir -p "$installed"
+    if ! is_installed "$installed" "${package[@]}"; then
+        cp "${package[@]}" "$installed"
+        (cd "$installed" && npm ci --silent --ignore-scripts --no-audit --no-fund)
+        cat "${package[@]}" >"$installed/installed-from"
+    fi
+    # Modules are looked for beside the script that imports them.
+    cp "$scripts"/*.mjs "$installed"
+    for script in objects informer; do
+        run_script node "$installed/$script.mjs"
+    done
+}
+
+# Together with the main job's package, so that both share one build of what they depend on.
+cargo build --release --locked -q -p fakeserver -p conformance
+case ${1:-all} in
+    all)
+        run_python
+        run_javascript
+        ;;
+    python) run_python ;;
+    javascript) run_javascript ;;
+    *)
+        echo "interop: no language is called: $1" >&2
+        exit 2
+        ;;
+esac
+echo "interop: ok, $count scripts"
