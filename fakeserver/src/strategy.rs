@@ -1,6 +1,6 @@
 //! How the types differ in their life cycle: what their names look like, what counts as a generation, what may be left out.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     custom_resources::{self, conditions, set_definition_defaults},
@@ -220,7 +220,7 @@ impl<'a> Strategy<'a> {
         defaults::admit(&self.resource.group, &self.resource.plural, object);
     }
 
-    /// Leaves of a configuration what may be written through this endpoint: all but the status, or the status only.
+    /// Leaves of a configuration what may be written through this endpoint: all but the status, or the status only, and so on.
     pub(crate) fn keep_for_endpoint(self, subresource: &str, config: &mut Value) {
         let Some(fields) = config.as_object_mut() else {
             return;
@@ -241,6 +241,23 @@ impl<'a> Strategy<'a> {
                         "ownerReferences" | "deletionTimestamp" => false,
                         _ => writes_metadata,
                     });
+                }
+            }
+            "ephemeralcontainers" => keep_of_spec(fields, &["ephemeralContainers"]),
+            "resize" => {
+                keep_of_spec(fields, &["containers", "initContainers"]);
+                for list in ["containers", "initContainers"] {
+                    let containers = fields.get_mut("spec").and_then(|spec| spec.get_mut(list));
+                    let containers = containers.and_then(Value::as_array_mut);
+                    for container in containers
+                        .into_iter()
+                        .flatten()
+                        .flat_map(Value::as_object_mut)
+                    {
+                        container.retain(|name, _| {
+                            matches!(name.as_str(), "name" | "resources" | "resizePolicy")
+                        });
+                    }
                 }
             }
             _ => {}
@@ -298,6 +315,22 @@ impl<'a> Strategy<'a> {
                 }
             }
         }
+    }
+}
+
+/// Leaves of a configuration the object's identity and these fields of its spec.
+fn keep_of_spec(config: &mut Map<String, Value>, kept: &[&str]) {
+    config.retain(|name, _| matches!(name.as_str(), "kind" | "apiVersion" | "metadata" | "spec"));
+    if let Some(metadata) = config.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.retain(|name, _| {
+            matches!(
+                name.as_str(),
+                "name" | "namespace" | "uid" | "resourceVersion"
+            )
+        });
+    }
+    if let Some(spec) = config.get_mut("spec").and_then(Value::as_object_mut) {
+        spec.retain(|name, _| kept.contains(&name.as_str()));
     }
 }
 

@@ -8,6 +8,7 @@ mod field_set;
 mod element;
 mod entry;
 mod compare;
+mod scale;
 #[cfg(test)]
 mod tests;
 
@@ -25,6 +26,7 @@ pub(crate) use self::{
     element::{Element, Shape, as_element, elements, key_of, shape},
     entry::{APPLY, Entry, UPDATE, decode, of, put, set, take},
     field_set::{FieldSet, print_element},
+    scale::{managers_after_scale, scale_managers},
 };
 
 /// How many managers that update are told apart; the oldest are taken together beyond that.

@@ -254,3 +254,124 @@ async fn the_lists_of_a_custom_resource_merge_as_its_definition_says() {
     let left = api.apply(&path("one"), nothing).await.ok();
     assert_eq!(left["spec"], json!({"parts": [{"id": "b"}]}));
 }
+
+fn scale(replicas: i64) -> String {
+    json!({
+        "apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "d"},
+        "spec": {"replicas": replicas},
+    })
+    .to_string()
+}
+
+/// Who owns what: manager, operation, subresource, and whether the replicas are among it.
+fn owners(object: &Value) -> Vec<(&str, &str, &str, bool)> {
+    let entries = object["metadata"]["managedFields"].as_array().unwrap();
+    entries
+        .iter()
+        .map(|entry| {
+            (
+                entry["manager"].as_str().unwrap(),
+                entry["operation"].as_str().unwrap(),
+                entry["subresource"].as_str().unwrap_or_default(),
+                !entry["fieldsV1"]["f:spec"]["f:replicas"].is_null(),
+            )
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_scale_is_applied_like_an_object() {
+    let api = Api::new();
+    let path = format!("{DEPLOYMENTS}/d");
+    let mut wanted = deployment("d");
+    wanted["apiVersion"] = "apps/v1".into();
+    wanted["kind"] = "Deployment".into();
+    wanted["spec"]["replicas"] = json!(2);
+    api.apply(&format!("{path}?fieldManager=owner"), wanted.to_string())
+        .await
+        .created();
+    let scaler = format!("{path}/scale?fieldManager=scaler");
+    let why = api.apply(&scaler, scale(5)).await.refused(409);
+    assert!(
+        why.contains("conflict with \"owner\"") && why.contains(".spec.replicas"),
+        "{why}"
+    );
+    assert_eq!(api.get(&path).await.ok()["spec"]["replicas"], json!(2));
+
+    let scaled = api
+        .apply(&format!("{scaler}&force=true"), scale(5))
+        .await
+        .ok();
+    assert_eq!(scaled["kind"], json!("Scale"));
+    assert_eq!(scaled["spec"]["replicas"], json!(5));
+    let stored = api.get(&path).await.ok();
+    assert_eq!(stored["spec"]["replicas"], json!(5));
+    assert_eq!(
+        owners(&stored),
+        [
+            ("scaler", "Apply", "scale", true),
+            ("owner", "Apply", "", false)
+        ]
+    );
+    assert_eq!(
+        stored["metadata"]["managedFields"][0]["apiVersion"],
+        json!("apps/v1")
+    );
+
+    // What says the same again changes nothing, and what leaves it out gives it up without changing it.
+    assert_eq!(
+        version(&api.apply(&scaler, scale(5)).await.ok()),
+        version(&stored)
+    );
+    let why = api.apply(&scaler, scale(-1)).await.refused(422);
+    assert!(why.contains("must be greater than or equal to 0"), "{why}");
+    wanted["spec"].as_object_mut().unwrap().remove("replicas");
+    let applied = api
+        .apply(&format!("{path}?fieldManager=owner"), wanted.to_string())
+        .await
+        .ok();
+    assert_eq!(applied["spec"]["replicas"], json!(5));
+}
+
+#[tokio::test]
+async fn a_part_of_a_pod_is_applied_through_its_endpoint() {
+    let api = Api::new();
+    let pods = "/api/v1/namespaces/default/pods";
+    let pod = |image: &str, cpu: &str| {
+        json!({
+            "apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "labels": {"a": "b"}},
+            "spec": {"containers": [
+                {"name": "c", "image": image, "resources": {"requests": {"cpu": cpu}}},
+            ]},
+        })
+        .to_string()
+    };
+    api.apply(&format!("{pods}/p?fieldManager=owner"), pod("i:1", "1"))
+        .await
+        .created();
+    let resized = api
+        .apply(
+            &format!("{pods}/p/resize?fieldManager=sizer&force=true"),
+            pod("i:2", "2"),
+        )
+        .await
+        .ok();
+    let container = &resized["spec"]["containers"][0];
+    assert_eq!(
+        (
+            &container["image"],
+            &container["resources"]["requests"]["cpu"]
+        ),
+        (&json!("i:1"), &json!("2"))
+    );
+    let entries = resized["metadata"]["managedFields"].as_array().unwrap();
+    let sizer = entries
+        .iter()
+        .find(|entry| entry["manager"] == "sizer")
+        .unwrap();
+    assert_eq!(sizer["fieldsV1"]["f:metadata"], Value::Null);
+    assert_eq!(
+        sizer["fieldsV1"]["f:spec"]["f:containers"]["k:{\"name\":\"c\"}"]["f:image"],
+        Value::Null
+    );
+}

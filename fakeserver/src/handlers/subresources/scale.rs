@@ -5,14 +5,16 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
+    apply::{Applier, print_object},
     handlers::{
         Call,
         patch::receive_patched,
         update::{Existing, check_name, replace},
         write::{Outcome, Received, Source},
     },
+    managed_fields::{self, FieldSet, Manager, described, managers_after_scale, scale_managers},
     object::selectors::print_label_selector,
-    request::{WriteOptions, patch_type},
+    request::{FieldValidation, PatchType, WriteOptions, parse_config, patch_type},
     resource::GroupVersionKind,
     response::Shape,
     schema::{canonical, type_of_kind, types},
@@ -62,6 +64,9 @@ pub(super) fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
 pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding_of(&kind(), Shape::Object)?;
     let patch_type = patch_type(call.headers, &kind())?;
+    if patch_type == PatchType::Apply {
+        return apply(call, body);
+    }
     let options = WriteOptions::parse(&call.query, "PatchOptions")?;
     let mut warnings = Vec::new();
     let storage = &call.server.core.storage;
@@ -83,6 +88,76 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
         write(call, tx, &options, existing, &scale, Source::Patch)
     })?;
     Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
+}
+
+/// Applies the configuration of a scale in `body`.
+fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = call.encoding_of(&kind(), Shape::Object)?;
+    let options = WriteOptions::parse_apply(&call.query)?;
+    let config = parse_config(body)?;
+    let storage = &call.server.core.storage;
+    let outcome = storage.transact(|tx| {
+        let existing = existing(call, tx)?;
+        let mut scale = applied(call, &options, &existing.shown, &config)?;
+        call.place(&mut scale)?;
+        check_name(call, &scale)?;
+        write(call, tx, &options, existing, &scale, Source::Apply)
+    })?;
+    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &[]))
+}
+
+/// The scale of an object with `config` applied. Its managers are those of the whole object.
+fn applied(
+    call: &Call<'_>,
+    options: &WriteOptions,
+    object: &Value,
+    config: &Value,
+) -> Result<Value, Status> {
+    let api_version = kind().api_version();
+    let replicas = replicas_field(call);
+    let entries = managed_fields::of(object).unwrap_or_default();
+    let entries = managed_fields::decode(&entries).unwrap_or_default();
+    let mut live = scale_of(call, object);
+    managed_fields::put(&mut live, scale_managers(&entries, &replicas, &api_version));
+    let applier = Applier {
+        manager: Manager {
+            name: &options.field_manager,
+            api_version: &api_version,
+            subresource: call.subresource(),
+        },
+        is_forced: options.is_forced,
+        described: described(&api_version, KIND),
+        now: "",
+    };
+    applier.check(config, KIND)?;
+    let mut scale = applier.apply(Some(&live), config)?;
+    let managers = managed_fields::decode(&managed_fields::take(&mut scale)).unwrap_or_default();
+    let managers =
+        managers_after_scale(entries, &managers, &replicas, &call.resource.api_version());
+    let received = call.read_as(
+        &kind(),
+        scale.to_string().as_bytes(),
+        FieldValidation::Ignore,
+    );
+    let mut scale = received.map_err(|why| {
+        Status::unclassified(format!(
+            "failed to convert new object ({}) to proper version: {why}",
+            print_object(config)
+        ))
+    })?;
+    managed_fields::put(&mut scale.object, managers);
+    Ok(scale.object)
+}
+
+/// Where the replicas of the objects are, as a set of fields.
+fn replicas_field(call: &Call<'_>) -> FieldSet {
+    let custom = call.resource.custom.as_ref();
+    let path = custom.and_then(|custom| custom.scale_path("specReplicasPath"));
+    let path = path.map_or_else(|| "spec.replicas".to_owned(), |path| path.to_string());
+    let elements: Vec<String> = path.split('.').map(|name| format!("f:{name}")).collect();
+    let mut fields = FieldSet::default();
+    fields.insert(&elements);
+    fields
 }
 
 fn existing(call: &Call<'_>, tx: &Transaction<'_>) -> Result<Existing, Status> {
@@ -114,6 +189,9 @@ fn write(
     }
     let mut new = existing.shown.clone();
     set_replicas(call, &mut new, replicas);
+    if source == Source::Apply {
+        managed_fields::set(&mut new, managed_fields::of(scale));
+    }
     let condition = |field: &str| scale["metadata"][field].as_str().unwrap_or_default();
     new["metadata"]["resourceVersion"] = condition("resourceVersion").into();
     if !condition("uid").is_empty() {
