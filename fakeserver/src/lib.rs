@@ -38,7 +38,7 @@ pub mod cli;
 
 pub use self::{
     clock::Clock,
-    server::{FakeServer, FakeServerBuilder},
-    state::Stats,
+    server::{BuildError, FakeServer, FakeServerBuilder, ObjectError},
+    state::{RequestRecord, Stats},
     storage::{Change, ChangeKind, Compaction, StoredObject},
 };

@@ -31,6 +31,7 @@ mod throttle;
 mod server_error;
 mod latency;
 mod hang;
+mod hook;
 mod watch_list_ignored;
 mod watch_list_rejected;
 mod end_before_initial_events_end;
@@ -50,6 +51,7 @@ pub use self::{
     facts::{EventType, FrameFacts, RequestFacts},
     filter::Filter,
     hang::{Hang, hang},
+    hook::{Hook, hook},
     latency::{Latency, latency},
     named::{Effect, NamedRule},
     reorder_events::{ReorderEvents, reorder_events},

@@ -37,7 +37,7 @@ pub(super) fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     Ok(call.answer(code, &encoding, &outcome, &warnings))
 }
 
-fn apply_in(
+pub(super) fn apply_in(
     call: &Call<'_>,
     tx: &mut Transaction<'_>,
     options: &WriteOptions,

@@ -70,21 +70,8 @@ impl<'a> Call<'a> {
 
     /// What `method` does here, if the type has it.
     pub(crate) fn verb(&self, method: &Method) -> Result<Verb, Status> {
-        let is_object = self.path.name.is_some();
-        let verb = match (method, is_object) {
-            (&Method::GET, _) if self.path.is_watch => Verb::Watch,
-            (&Method::GET, true) => Verb::Get,
-            (&Method::GET, false) if self.query.bool("watch") == Some(true) => Verb::Watch,
-            (&Method::GET, false) => Verb::List,
-            (&Method::POST, false) => Verb::Create,
-            // Some subresources are created: evictions, bindings, tokens.
-            (&Method::POST, true) if self.path.subresource.is_some() => Verb::Create,
-            (&Method::PUT, true) => Verb::Update,
-            (&Method::PATCH, true) => Verb::Patch,
-            (&Method::DELETE, true) => Verb::Delete,
-            (&Method::DELETE, false) => Verb::DeleteCollection,
-            _ => return Err(Status::method_not_allowed()),
-        };
+        let verb =
+            Verb::of(method, &self.path, &self.query).ok_or_else(Status::method_not_allowed)?;
         let is_across_namespaces = self.resource.is_namespaced && self.path.namespace.is_none();
         let is_read = matches!(verb, Verb::Get | Verb::List | Verb::Watch);
         let is_served = match &self.path.subresource {

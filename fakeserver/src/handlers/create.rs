@@ -5,7 +5,9 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{
-    Call, namespaces,
+    Call,
+    load::Brought,
+    namespaces,
     write::{Outcome, Source, remove},
 };
 use crate::{
@@ -55,6 +57,7 @@ pub(super) fn create_in(
     if let Some(namespace) = &call.path.namespace {
         namespaces::check_accepts(tx, namespace, call.named(&given_name))?;
     }
+    let mut brought = (source == Source::Loaded).then(|| Brought::of(call, &object));
     for field in SERVER_SET {
         remove(&mut object["metadata"], field);
     }
@@ -80,6 +83,9 @@ pub(super) fn create_in(
         }
         if attempt == 0 {
             strategy.prepare_create(&mut object);
+            if let Some(brought) = brought.take() {
+                brought.restore(&mut object);
+            }
         }
         let name = text(&object, "name");
         let mut errors = metadata_errors(strategy, &object["metadata"]);

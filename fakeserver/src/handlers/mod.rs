@@ -15,6 +15,7 @@ mod delete_collection;
 mod namespaces;
 mod definitions;
 mod subresources;
+mod load;
 
 use axum::{
     body::Body,
@@ -22,8 +23,11 @@ use axum::{
 };
 use http::{HeaderMap, Method};
 
-pub(crate) use self::call::Call;
 use self::subresources::Subresource;
+pub(crate) use self::{
+    call::Call,
+    load::{apply as apply_object, delete as delete_object, load as load_object},
+};
 use crate::{
     faults::RequestVerdict,
     request::{ListOptions, Query, ResourcePath, read_body},
@@ -97,6 +101,25 @@ pub(crate) async fn serve(
 // === impl Verb ===
 
 impl Verb {
+    /// What `method` means at `path`, whether or not the resource has it.
+    pub(crate) fn of(method: &Method, path: &ResourcePath, query: &Query) -> Option<Self> {
+        let is_object = path.name.is_some();
+        Some(match (method, is_object) {
+            (&Method::GET, _) if path.is_watch => Self::Watch,
+            (&Method::GET, true) => Self::Get,
+            (&Method::GET, false) if query.bool("watch") == Some(true) => Self::Watch,
+            (&Method::GET, false) => Self::List,
+            (&Method::POST, false) => Self::Create,
+            // Some subresources are created: evictions, bindings, tokens.
+            (&Method::POST, true) if path.subresource.is_some() => Self::Create,
+            (&Method::PUT, true) => Self::Update,
+            (&Method::PATCH, true) => Self::Patch,
+            (&Method::DELETE, true) => Self::Delete,
+            (&Method::DELETE, false) => Self::DeleteCollection,
+            _ => return None,
+        })
+    }
+
     /// As discovery and audit logs name it.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -115,7 +115,9 @@ pub(super) fn replace(
     keep_server_set(&old["metadata"], &mut new["metadata"]);
     match source {
         Source::Apply => managed_fields::set(&mut new, managers),
-        Source::Sent | Source::Patch => call.record_managers(options, Some(&old), &mut new),
+        Source::Sent | Source::Patch | Source::Loaded => {
+            call.record_managers(options, Some(&old), &mut new);
+        }
     }
     let generation = old["metadata"]["generation"].as_i64();
     if let Some(generation) = generation

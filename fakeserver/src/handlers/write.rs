@@ -49,6 +49,8 @@ pub(super) enum Source {
     /// It was sent as a whole: its uid is a condition.
     Sent,
     Patch,
+    /// It was put in from behind the API, and may come from another server.
+    Loaded,
     /// A configuration was applied: it is known already who owns what.
     Apply,
 }

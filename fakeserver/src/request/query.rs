@@ -18,6 +18,10 @@ impl Query {
         Self { parameters }
     }
 
+    pub(crate) fn into_parameters(self) -> Vec<(String, String)> {
+        self.parameters
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.all(name).next()
     }

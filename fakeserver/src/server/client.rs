@@ -1,10 +1,12 @@
 //! Clients without sockets.
 
 use http::{HeaderValue, Request, header};
-use kube::client::Body;
+use kube::{Resource, client::Body};
+use serde::de::DeserializeOwned;
 use tower::ServiceExt;
 
-use super::FakeServer;
+use super::{FakeServer, error::ObjectError, objects::identity};
+use crate::storage::{GroupResource, ObjectKey};
 
 // === impl FakeServer ===
 
@@ -35,5 +37,33 @@ impl FakeServer {
                 request.map(axum::body::Body::new)
             });
         kube::Client::new(named, "default")
+    }
+
+    /// The object `name` as it is now, of the type that is asked for; `namespace` is for types that have namespaces.
+    ///
+    /// # Errors
+    ///
+    /// [`ObjectError::Unreadable`]: what is stored is no value of the type.
+    pub fn get<K>(&self, namespace: Option<&str>, name: &str) -> Result<Option<K>, ObjectError>
+    where
+        K: Resource<DynamicType = ()> + DeserializeOwned,
+    {
+        let resource = GroupResource::new(&*K::group(&()), &*K::plural(&()));
+        let key = ObjectKey::new(resource, namespace, name);
+        let stored = self.core().storage.view(|view| view.get(&key).cloned());
+        let Some(stored) = stored else {
+            return Ok(None);
+        };
+        let mut object = stored.to_value();
+        object["kind"] = K::kind(&()).into();
+        object["apiVersion"] = K::api_version(&()).into();
+        let named = identity(&object);
+        match K::deserialize(object) {
+            Ok(object) => Ok(Some(object)),
+            Err(source) => Err(ObjectError::Unreadable {
+                object: named,
+                source,
+            }),
+        }
     }
 }

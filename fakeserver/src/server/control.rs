@@ -6,6 +6,7 @@ use axum::{
 };
 use http::{Method, StatusCode};
 
+use super::beginning;
 use crate::state::Server;
 
 /// `POST /_control/{compact,expire,disconnect,reset}` and `GET /_control/stats`.
@@ -24,7 +25,7 @@ pub(super) fn handle(server: &Server, method: &Method, action: &str) -> Response
         "compact" => core.storage.compact(),
         "expire" => core.storage.expire(),
         "disconnect" => core.watchers.disconnect(),
-        _ => core.reset(),
+        _ => beginning::reset(server),
     }
     StatusCode::NO_CONTENT.into_response()
 }

@@ -1,7 +1,11 @@
 //! The server as a whole: built in process, reached by any transport, controlled from behind the API.
 
 mod builder;
+mod error;
+mod beginning;
+mod objects;
 mod router;
+mod request_log;
 mod envelope;
 mod control;
 mod listen;
@@ -16,12 +20,15 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     faults::Faults,
-    state::{Core, Server, Stats},
+    state::{Beginning, Core, Server, Stats},
     storage::{Change, GroupResource, Range, StoredObject},
     task::TaskSet,
 };
 
-pub use self::builder::FakeServerBuilder;
+pub use self::{
+    builder::FakeServerBuilder,
+    error::{BuildError, ObjectError},
+};
 
 /// A Kubernetes API server in this process. Clones are handles of the same server.
 ///
@@ -52,13 +59,16 @@ impl FakeServer {
         FakeServerBuilder::default()
     }
 
-    fn new(core: Core) -> Self {
-        Self {
-            server: Arc::new(Server {
-                core: Arc::new(core),
-                tasks: TaskSet::new(),
-            }),
-        }
+    fn new(core: Core, beginning: Beginning) -> Result<Self, BuildError> {
+        let server = Server {
+            core: Arc::new(core),
+            tasks: TaskSet::new(),
+            beginning,
+        };
+        beginning::fill(&server)?;
+        Ok(Self {
+            server: Arc::new(server),
+        })
     }
 
     /// The whole API as a service, for any transport.
@@ -104,11 +114,12 @@ impl FakeServer {
         self.core().watchers.disconnect();
     }
 
-    /// Makes it the server that it was when it was built: open watches end, revisions and counts begin anew.
+    /// Makes it the server that it was when it was built, with the objects that it began with: open watches end,
+    /// revisions and counts begin anew.
     ///
     /// Time, uids and installed faults go on.
     pub fn reset(&self) {
-        self.core().reset();
+        beginning::reset(&self.server);
     }
 
     /// Where faults are installed, and counted.

@@ -13,7 +13,7 @@ use http::{StatusCode, header};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::error;
 
-use super::{control, envelope};
+use super::{control, envelope, request_log};
 use crate::{
     discovery, handlers,
     registry::{Lookup, Registry},
@@ -29,6 +29,10 @@ pub(super) fn router(server: Arc<Server>) -> Router {
         .fallback(handle)
         .with_state(Arc::clone(&server))
         .layer(CatchPanicLayer::custom(on_panic))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&server),
+            request_log::record,
+        ))
         // Outermost, so that an answer to a panic has the headers of every answer.
         .layer(middleware::from_fn_with_state(server, envelope::wrap))
 }

@@ -6,7 +6,10 @@ use arc_swap::ArcSwap;
 use uuid::Uuid;
 
 use super::bootstrap::bootstrap;
-use super::stats::{Stats, Tally};
+use super::{
+    requests::Requests,
+    stats::{Stats, Tally},
+};
 use crate::{
     clock::Clock,
     entropy::Entropy,
@@ -27,6 +30,7 @@ pub(crate) struct Core {
     pub(crate) entropy: Entropy,
     pub(crate) faults: Faults,
     pub(crate) tally: Tally,
+    pub(crate) requests: Requests,
     /// The uids of the flow schema and the priority level that every request is classified as.
     pub(crate) flow_control: (Uuid, Uuid),
 }
@@ -39,6 +43,7 @@ impl Core {
         clock: Clock,
         compaction: Compaction,
         watcher_buffer: usize,
+        requests: Requests,
     ) -> Self {
         let entropy = Entropy::new(seed);
         let flow_control = (entropy.audit_id(), entropy.audit_id());
@@ -55,6 +60,7 @@ impl Core {
             entropy,
             faults: Faults::default(),
             tally: Tally::default(),
+            requests,
             flow_control,
         };
         core.reset();
@@ -79,6 +85,7 @@ impl Core {
             bootstrap(self, tx);
         });
         self.tally.reset();
+        self.requests.reset();
     }
 
     pub(crate) fn stats(&self) -> Stats {
@@ -86,6 +93,7 @@ impl Core {
             revision: self.storage.revision().get(),
             watchers: self.watchers.len(),
             requests: self.tally.counts(),
+            requests_forgotten: self.requests.forgotten(),
         }
     }
 }

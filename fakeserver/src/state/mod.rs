@@ -3,19 +3,30 @@
 mod core;
 mod bootstrap;
 mod stats;
+mod requests;
 
 use std::{sync::Arc, time::Duration};
+
+use serde_json::Value;
 
 use crate::task::TaskSet;
 
 pub(crate) use self::core::Core;
-pub use self::stats::Stats;
+pub(crate) use self::requests::{REQUESTS_KEPT, Requests};
+pub use self::{requests::RequestRecord, stats::Stats};
 
 /// What a request needs: the core that it works on, and where its tasks belong.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) core: Arc<Core>,
     pub(crate) tasks: TaskSet,
+    pub(crate) beginning: Beginning,
+}
+
+/// What a server begins with beside what every cluster has, and is reset to.
+#[derive(Debug, Default)]
+pub(crate) struct Beginning {
+    pub(crate) objects: Vec<Value>,
 }
 
 // === impl Server ===

@@ -17,6 +17,8 @@ pub struct Stats {
     pub watchers: usize,
     /// How many requests there were, by resource (`deployments.apps`, `pods/status`) and verb.
     pub requests: BTreeMap<String, BTreeMap<String, u64>>,
+    /// How many requests the log no longer has.
+    pub requests_forgotten: u64,
 }
 
 /// Counts requests.

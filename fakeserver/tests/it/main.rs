@@ -16,3 +16,4 @@ mod protobuf;
 mod representations;
 mod subresources;
 mod program;
+mod in_process;

@@ -1,0 +1,173 @@
+//! The last requests, and how each was answered: what a test asserts on.
+
+use std::{
+    collections::VecDeque,
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::{Bytes, BytesMut};
+use http::{Method, StatusCode};
+
+/// How many requests a server remembers unless told otherwise.
+pub(crate) const REQUESTS_KEPT: usize = 1_000;
+
+/// A request, and how it was answered.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequestRecord {
+    /// Which request it was, counted from 0 since the server was built or reset. A gap before the first one that is
+    /// known is what was forgotten.
+    pub number: u64,
+    /// The method.
+    pub method: Method,
+    /// The path, as it was sent.
+    pub path: String,
+    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; empty if it is not about a
+    /// resource, or nothing that can be done with one.
+    pub verb: &'static str,
+    /// The API group, empty for the core.
+    pub group: String,
+    /// The version of the group.
+    pub version: String,
+    /// The plural name of the resource; empty if the request is not about one.
+    pub resource: String,
+    /// `status` and the like.
+    pub subresource: Option<String>,
+    /// The namespace in the path.
+    pub namespace: Option<String>,
+    /// The name in the path.
+    pub name: Option<String>,
+    /// The parameters, decoded, in their order.
+    pub query: Vec<(String, String)>,
+    /// The whole `User-Agent`.
+    pub user_agent: String,
+    /// The status code of the answer; none as long as there is no answer.
+    pub code: Option<StatusCode>,
+    /// What the server has read of the body, if [bodies are kept](crate::FakeServerBuilder::with_request_bodies).
+    pub body: Bytes,
+}
+
+/// The last requests of one server, up to a limit.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    limit: usize,
+    pub(crate) keeps_bodies: bool,
+    ring: Mutex<Ring>,
+}
+
+#[derive(Debug, Default)]
+struct Ring {
+    records: VecDeque<RequestRecord>,
+    /// The number of the next request.
+    next: u64,
+    forgotten: u64,
+}
+
+// === impl RequestRecord ===
+
+impl RequestRecord {
+    /// The value of a parameter; of several, the first.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        let mut parameters = self.query.iter();
+        parameters
+            .find(|(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+impl fmt::Debug for RequestRecord {
+    /// Without the contents of the body.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestRecord")
+            .field("number", &self.number)
+            .field("method", &self.method)
+            .field("path", &self.path)
+            .field("verb", &self.verb)
+            .field("query", &self.query)
+            .field("user_agent", &self.user_agent)
+            .field("code", &self.code)
+            .field("body_size_bytes", &self.body.len())
+            .finish_non_exhaustive()
+    }
+}
+
+// === impl Requests ===
+
+impl Requests {
+    pub(crate) fn new(limit: usize, keeps_bodies: bool) -> Self {
+        Self {
+            limit,
+            keeps_bodies,
+            ring: Mutex::default(),
+        }
+    }
+
+    /// Remembers a request that has come, and returns its number. The oldest is forgotten if there are too many.
+    pub(crate) fn begin(&self, mut record: RequestRecord) -> u64 {
+        let mut ring = self.lock();
+        let number = ring.next;
+        ring.next += 1;
+        record.number = number;
+        ring.records.push_back(record);
+        while ring.records.len() > self.limit {
+            ring.records.pop_front();
+            ring.forgotten += 1;
+        }
+        number
+    }
+
+    /// The request is answered.
+    pub(crate) fn answered(&self, number: u64, code: StatusCode) {
+        if let Some(record) = self.lock().find(number) {
+            record.code = Some(code);
+        }
+    }
+
+    /// A further part of the body was read.
+    pub(crate) fn body(&self, number: u64, part: &Bytes) {
+        let mut ring = self.lock();
+        let Some(record) = ring.find(number) else {
+            return;
+        };
+        if record.body.is_empty() {
+            record.body = part.clone();
+            return;
+        }
+        let mut whole = BytesMut::from(&*record.body);
+        whole.extend_from_slice(part);
+        record.body = whole.freeze();
+    }
+
+    pub(crate) fn all(&self) -> Vec<RequestRecord> {
+        self.lock().records.iter().cloned().collect()
+    }
+
+    pub(crate) fn take(&self) -> Vec<RequestRecord> {
+        std::mem::take(&mut self.lock().records).into()
+    }
+
+    /// How many there were that had to make room.
+    pub(super) fn forgotten(&self) -> u64 {
+        self.lock().forgotten
+    }
+
+    pub(super) fn reset(&self) {
+        *self.lock() = Ring::default();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Ring> {
+        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl Ring ===
+
+impl Ring {
+    /// The records have consecutive numbers, so that the number tells the place.
+    fn find(&mut self, number: u64) -> Option<&mut RequestRecord> {
+        let first = self.records.front()?.number;
+        let place = usize::try_from(number.checked_sub(first)?).ok()?;
+        self.records.get_mut(place)
+    }
+}
