@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 # Long for scripts that take seconds; short for one that hangs.
-readonly LIMIT=120
+readonly LIMIT=300
 readonly TARGET=${CARGO_TARGET_DIR:-target}
 readonly INSTALLED=$TARGET/interop
 
@@ -52,7 +52,7 @@ run_python() {
         "$installed/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements"
         cp "$requirements" "$installed/installed-from"
     fi
-    for script in objects watching custom_objects dynamic_client shared_informer; do
+    for script in objects kinds watching custom_objects dynamic_client shared_informer asynchronous leader_election; do
         # Compiled modules belong below target, too.
         PYTHONPYCACHEPREFIX=$installed/cache run_script "$installed/bin/python" "$scripts/$script.py"
     done
@@ -73,7 +73,7 @@ run_javascript() {
     fi
     # Modules are looked for beside the script that imports them.
     cp "$scripts"/*.mjs "$installed"
-    for script in objects informer; do
+    for script in objects custom_objects informer; do
         run_script node "$installed/$script.mjs"
     done
 }

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 
 // Long for a server on this machine; short for a check that hangs.
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 60_000;
 const POLL_MS = 20;
 
 export const config = new KubeConfig();

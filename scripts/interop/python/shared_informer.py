@@ -60,5 +60,19 @@ until("it watches again", lambda: watches() == 1)
 core.delete_namespaced_config_map("one", SPACE)
 check("and goes on", following(), (DELETED, "one", {"step": "2"}))
 check("the cache is right", informer.cache.list_keys(), [f"{SPACE}/two"])
+
+# One that selects: what leaves the selection is deleted for it.
+selected = queue.Queue()
+selecting = SharedInformer(core.list_namespaced_config_map, namespace=SPACE, label_selector="tier=gold")
+for kind in (ADDED, MODIFIED, DELETED):
+    selecting.add_event_handler(kind, lambda found, kind=kind: selected.put((kind, found.metadata.name)))
+selecting.start()
+until("the one that selects watches", lambda: watches() == 2)
+for tier, wanted in (("gold", ADDED), ("silver", DELETED), ("gold", ADDED)):
+    core.patch_namespaced_config_map("two", SPACE, {"metadata": {"labels": {"tier": tier}}})
+    check(f"a label {tier} is told", selected.get(timeout=LIMIT_SECONDS), (wanted, "two"))
+    check("and a change to the other", following(), (MODIFIED, "two", None))
 check("nothing else was told", (seen.empty(), errors.empty()), (True, True))
+check("nor to the one that selects", selected.empty(), True)
 informer.stop()
+selecting.stop()
