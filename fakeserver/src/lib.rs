@@ -15,6 +15,7 @@ mod resource;
 mod object;
 mod validation;
 mod custom_resources;
+mod conversion;
 mod registry;
 mod defaults;
 mod strategy;

@@ -21,7 +21,7 @@ use serde_json::Value;
 pub(crate) use self::error::{ApplyError, print_object};
 use self::{error::Conflict, merge::merge, owned::owned, prune::prune};
 use crate::managed_fields::{
-    self, APPLY, Comparison, Described, Entry, FieldSet, Manager, UPDATE, compare, cut_unowned,
+    self, APPLY, Described, Differences, Entry, FieldSet, Manager, UPDATE, compare, cut_unowned,
 };
 
 /// The manager of what was there before anybody applied anything, and nobody owned.
@@ -104,9 +104,9 @@ impl Applier<'_> {
             None => merged,
         };
 
-        let change = compare(&before, &merged, self.described.schema);
-        self.give_way(&mut entries, &change)?;
-        let is_changed = !change.set.is_empty() || !change.removed.is_empty();
+        let changes = Differences::new(&before, &merged, self.described, &entries);
+        self.give_way(&mut entries, &changes)?;
+        let is_changed = !changes.own.set.is_empty() || !changes.own.removed.is_empty();
         let mut result = if is_changed { merged } else { before };
         for entry in &mut entries {
             if self.is_own(entry) {
@@ -139,11 +139,11 @@ impl Applier<'_> {
     }
 
     /// Takes what changes away from the other managers, or tells that they own it.
-    fn give_way(&self, entries: &mut [Entry], change: &Comparison) -> Result<(), ApplyError> {
+    fn give_way(&self, entries: &mut [Entry], changes: &Differences) -> Result<(), ApplyError> {
         let mut conflicts = Vec::new();
         let others = || entries.iter().filter(|entry| !self.is_own(entry));
         for entry in others() {
-            let contested = entry.fields.intersection(&change.set);
+            let contested = entry.fields.intersection(&changes.of(entry).set);
             if !contested.is_empty() {
                 conflicts.push(Conflict::new(entry, contested));
             }
@@ -153,6 +153,7 @@ impl Applier<'_> {
             return Err(ApplyError::Conflicts(conflicts));
         }
         for entry in entries.iter_mut().filter(|entry| !self.is_own(entry)) {
+            let change = changes.of(entry);
             entry.fields.subtract(&change.set);
             entry.fields.subtract(&change.removed);
         }

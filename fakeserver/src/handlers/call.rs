@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderValue, Method, header};
 
 use super::Verb;
 use crate::{
+    conversion::{Form, stored_field},
     faults::RequestFacts,
     object::selectors::{FieldSelector, LabelSelector},
     registry::{Lookup, check_field},
@@ -157,11 +158,20 @@ impl<'a> Call<'a> {
     /// The form of the answer: what the client accepts.
     pub(crate) fn encoding(&self, shape: Shape) -> Result<Encoding, Status> {
         let encoding = self.encoding_of(&self.resource.group_version_kind(), shape)?;
+        let encoding = match self.form().filter(|form| !form.is_stored()) {
+            Some(form) => encoding.with_form(form),
+            None => encoding,
+        };
         Ok(if self.resource.custom.is_some() {
             encoding.with_whole_items()
         } else {
             encoding
         })
+    }
+
+    /// The form of these objects, if their kind has several.
+    pub(super) fn form(&self) -> Option<Form> {
+        Form::of(&self.resource.api_version(), &self.resource.kind)
     }
 
     /// Lists of custom resources always say where they go on, be it nowhere.
@@ -204,7 +214,8 @@ impl<'a> Call<'a> {
     pub(crate) fn selection(&self, options: &ListOptions) -> Result<Selection, Status> {
         let labels = LabelSelector::parse(&options.label_selector)?;
         let supported = |field: &str| check_field(&self.resource, field);
-        let mut fields = FieldSelector::parse(&options.field_selector, supported)?;
+        let mut fields = FieldSelector::parse(&options.field_selector, supported)?
+            .renamed(|field| stored_field(&self.resource.group, field));
         // A watch below the deprecated path of an object is one of the collection, for that name.
         if let Some(name) = &self.path.name {
             fields = fields.and("metadata.name", name);
@@ -218,7 +229,11 @@ impl<'a> Call<'a> {
 
     /// As requests are counted: `deployments.apps/status`.
     pub(super) fn counted_as(&self) -> String {
-        let mut name = self.group_resource().to_string();
+        let mut name = self.resource.plural.to_string();
+        if !self.resource.group.is_empty() {
+            name.push('.');
+            name.push_str(&self.resource.group);
+        }
         if let Some(subresource) = &self.path.subresource {
             name.push('/');
             name.push_str(subresource);

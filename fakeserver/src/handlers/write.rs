@@ -171,6 +171,9 @@ impl Call<'_> {
     /// What is stored, as this version of the type shows it.
     pub(super) fn shown(&self, stored: &StoredObject) -> Value {
         let mut object = stored.to_value();
+        if let Some(form) = self.form().filter(|form| !form.is_stored()) {
+            return form.convert(object);
+        }
         object["kind"] = self.resource.kind.to_string().into();
         object["apiVersion"] = self.resource.api_version().into();
         object

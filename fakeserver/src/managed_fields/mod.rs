@@ -8,6 +8,7 @@ mod field_set;
 mod element;
 mod entry;
 mod compare;
+mod differences;
 mod scale;
 #[cfg(test)]
 mod tests;
@@ -17,12 +18,14 @@ use std::{collections::BTreeMap, sync::OnceLock};
 use serde_json::{Value, json};
 
 use crate::{
+    conversion::Form,
     resource,
     schema::{Schema, canonical, schemas, type_of_kind, types},
 };
 
 pub(crate) use self::{
     compare::{Comparison, compare},
+    differences::Differences,
     element::{Element, Shape, as_element, elements, key_of, shape},
     entry::{APPLY, Entry, UPDATE, decode, of, put, set, take},
     field_set::{FieldSet, print_element},
@@ -64,6 +67,8 @@ pub(crate) struct Described<'a> {
     /// The object as it is before anybody has set a field: what its type always writes is there, as zero or null.
     /// So a field that every object of its type has is nobody's until it is set to something.
     pub(crate) zero: &'a Value,
+    /// The other form of a kind that has two: who wrote through it owns fields of that form.
+    other: Option<Form>,
 }
 
 /// A built-in kind, as in `apps/v1` and `Deployment`, or one of which nothing is known. They are described once in a
@@ -85,6 +90,7 @@ pub(crate) fn described(api_version: &str, kind: &str) -> Described<'static> {
         Some((schema, zero)) => Described {
             schema: Some(*schema),
             zero,
+            other: Form::of(api_version, kind).map(Form::other),
         },
         None => Described::by(None),
     }
@@ -103,13 +109,15 @@ impl<'a> Described<'a> {
         Self {
             schema,
             zero: ZERO.get_or_init(|| json!({"metadata": {}})),
+            other: None,
         }
     }
 }
 
 /// Writes into `after` who owns which of its fields, now that `manager` made it of `before`.
 ///
-/// `before` is nothing for an object that is created; a kind that is not described is compared by the shape of its values. `now` is in whole seconds, as objects write times.
+/// `before` is nothing for an object that is created; a kind that is not described is compared by the shape of its values.
+/// `now` is in whole seconds, as objects write times.
 pub(crate) fn record_update(
     before: Option<&Value>,
     after: &mut Value,
@@ -136,17 +144,19 @@ pub(crate) fn record_update(
         return;
     }
     let before = before.unwrap_or(described.zero);
-    let mut found = compare(before, after, described.schema);
-    cut_unowned(&mut found.set);
+    let mut differences = Differences::new(before, after, described, &entries);
+    cut_unowned(&mut differences.own.set);
     // A scale knows its managers only if somebody owned the replicas, and what has none is not managed.
     let is_managed = manager.subresource != SCALE
         || entries
             .iter()
-            .any(|entry| !entry.fields.intersection(&found.set).is_empty());
+            .any(|entry| !entry.fields.intersection(&differences.own.set).is_empty());
     for entry in &mut entries {
+        let found = differences.of(entry);
         entry.fields.subtract(&found.set);
         entry.fields.subtract(&found.removed);
     }
+    let found = differences.own;
     if is_managed && !found.set.is_empty() {
         grant(&mut entries, found.set, manager, now);
     }

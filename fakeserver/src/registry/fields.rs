@@ -178,6 +178,10 @@ pub(crate) fn selectable_fields(
         };
         fields.insert(field.label.to_owned(), value);
     }
+    if (resource.group(), resource.resource()) == ("", "events") && fields["source"].is_empty() {
+        let reporter = fields["reportingComponent"].clone();
+        fields.insert("source".to_owned(), reporter);
+    }
     if let Some(custom) = registry
         .custom(resource)
         .and_then(|own| own.custom.as_ref())

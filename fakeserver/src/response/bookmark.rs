@@ -8,6 +8,10 @@ pub(super) fn zero_value(api_version: &str, kind: &str) -> &'static str {
         r#""kubeletVersion":"","kubeProxyVersion":"","operatingSystem":"","architecture":""}}"#,
     );
     const EVENT: &str = concat!(
+        r#","eventTime":null,"regarding":{},"deprecatedSource":{},"deprecatedFirstTimestamp":null,"#,
+        r#""deprecatedLastTimestamp":null"#,
+    );
+    const CORE_EVENT: &str = concat!(
         r#","involvedObject":{},"source":{},"firstTimestamp":null,"lastTimestamp":null,"#,
         r#""eventTime":null,"reportingComponent":"","reportingInstance":"""#,
     );
@@ -19,7 +23,14 @@ pub(super) fn zero_value(api_version: &str, kind: &str) -> &'static str {
         ("v1", "PersistentVolumeClaim") => r#","spec":{"resources":{}},"status":{}"#,
         ("v1", "Service") => r#","spec":{},"status":{"loadBalancer":{}}"#,
         ("v1", "Node") => NODE,
-        ("v1", "Event") => EVENT,
+        ("v1", "Event") => CORE_EVENT,
+        ("events.k8s.io/v1", "Event") => EVENT,
+        ("autoscaling/v1", "HorizontalPodAutoscaler") => {
+            r#","spec":{"scaleTargetRef":{"kind":"","name":""},"maxReplicas":0},"status":{"currentReplicas":0,"desiredReplicas":0}"#
+        }
+        ("autoscaling/v2", "HorizontalPodAutoscaler") => {
+            r#","spec":{"scaleTargetRef":{"kind":"","name":""},"maxReplicas":0},"status":{"desiredReplicas":0,"currentMetrics":null}"#
+        }
         ("apps/v1", "Deployment") => {
             r#","spec":{"selector":null,"template":{"metadata":{},"spec":{"containers":null}},"strategy":{}},"status":{}"#
         }

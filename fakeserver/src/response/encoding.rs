@@ -3,10 +3,11 @@
 //! As JSON, an object is a head and the bytes of the store. Everything else is made from its value.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{Format, TableView, answer::status_protobuf, bookmark};
 use crate::{
+    conversion::Form,
     protobuf,
     revision::Revision,
     schema::TypeMeta,
@@ -32,6 +33,8 @@ pub(crate) struct Encoding {
     pub(super) kind: String,
     pub(super) api_version: String,
     pub(super) representation: Representation,
+    /// The form in which objects are shown, if it is not the one in which they are stored.
+    pub(super) form: Option<Form>,
     format: Format,
     /// Objects are rows.
     pub(super) table: Option<TableView>,
@@ -58,6 +61,7 @@ impl Encoding {
             kind: kind.to_owned(),
             api_version: api_version.to_owned(),
             representation,
+            form: None,
             format: Format::Json,
             table: None,
             has_whole_items: representation == Representation::Metadata,
@@ -72,6 +76,13 @@ impl Encoding {
     pub(crate) fn in_format(mut self, format: Format) -> Self {
         self.format = format;
         self.frame_key[2] = format as u8;
+        self
+    }
+
+    /// Shows them in a form in which they are not stored.
+    pub(crate) fn with_form(mut self, form: Form) -> Self {
+        self.table = self.table.map(|table| table.with_form(form));
+        self.form = Some(form);
         self
     }
 
@@ -114,23 +125,7 @@ impl Encoding {
 
     /// An object that is not stored as it is shown: of a write that was only tried, or one that is gone.
     pub(crate) fn value(&self, object: &Value) -> Bytes {
-        if !self.is_plain() {
-            return self.made(&self.typed_value(object));
-        }
-        let empty = Map::new();
-        let members = object.as_object().unwrap_or(&empty);
-        let mut bytes = BytesMut::from(&*self.object_head);
-        put_member(&mut bytes, "metadata", &object["metadata"]);
-        let is_shown = |name: &str| {
-            self.representation == Representation::Object
-                && !matches!(name, "kind" | "apiVersion" | "metadata")
-        };
-        for (name, value) in members.iter().filter(|(name, _)| is_shown(name)) {
-            bytes.put_u8(b',');
-            put_member(&mut bytes, name, value);
-        }
-        bytes.put_slice(b"}\n");
-        bytes.freeze()
+        self.made(&self.typed_value(object))
     }
 
     /// The head of a list as JSON, up to its items.
@@ -147,7 +142,9 @@ impl Encoding {
         if let Some(table) = &self.table {
             return table.put_row(bytes, &self.typed(object));
         }
-        if self.has_whole_items {
+        if self.form.is_some() {
+            self.put_converted(bytes, object);
+        } else if self.has_whole_items {
             self.put_object(bytes, object);
         } else {
             bytes.put_slice(object.json());
@@ -233,7 +230,7 @@ impl Encoding {
 
     /// Whether the bytes of the store are shown as they are.
     fn is_plain(&self) -> bool {
-        self.table.is_none() && self.format != Format::Protobuf
+        self.table.is_none() && self.form.is_none() && self.format != Format::Protobuf
     }
 
     fn frame(&self, kind: &str, object: &StoredObject) -> Bytes {
@@ -278,6 +275,24 @@ impl Encoding {
         bytes.freeze()
     }
 
+    /// Writes an object that is not stored as it is shown as JSON, its metadata first.
+    pub(super) fn put_value(&self, bytes: &mut BytesMut, object: &Value) {
+        bytes.put_slice(&self.object_head);
+        put_members(bytes, object);
+        bytes.put_u8(b'}');
+    }
+
+    /// Writes `object` as an item of a list of what is not stored as it is shown.
+    fn put_converted(&self, bytes: &mut BytesMut, object: &StoredObject) {
+        let object = self.typed(object);
+        if self.has_whole_items {
+            return self.put_value(bytes, &object);
+        }
+        bytes.put_u8(b'{');
+        put_members(bytes, &object);
+        bytes.put_u8(b'}');
+    }
+
     fn put_object(&self, bytes: &mut BytesMut, object: &StoredObject) {
         bytes.put_slice(&self.object_head);
         match self.representation {
@@ -298,6 +313,18 @@ impl Encoding {
             Representation::Metadata => object.metadata_json().len(),
         };
         self.object_head.len() + object + AROUND
+    }
+}
+
+/// Writes what an object has beside its kind.
+fn put_members(bytes: &mut BytesMut, object: &Value) {
+    put_member(bytes, "metadata", &object["metadata"]);
+    let members = object.as_object().into_iter().flatten();
+    for (name, value) in members {
+        if !matches!(name.as_str(), "kind" | "apiVersion" | "metadata") {
+            bytes.put_u8(b',');
+            put_member(bytes, name, value);
+        }
     }
 }
 

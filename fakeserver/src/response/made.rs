@@ -1,4 +1,4 @@
-//! What is not a copy of the store's bytes: protobuf, and tables.
+//! What is not a copy of the store's bytes: protobuf, tables, and forms that are not stored.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tracing::error;
 
 use super::{
-    Encoding, ListMeta, Representation,
+    Encoding, Format, ListMeta, Representation,
     answer::status_protobuf,
     encoding::{METADATA_KIND, put_frame_head},
 };
@@ -40,24 +40,36 @@ impl Encoding {
 
     /// An answer of what is no copy of the store's bytes.
     pub(super) fn made(&self, object: &Value) -> Bytes {
-        let Some(table) = &self.table else {
+        if self.is_protobuf() {
             return self.protobuf(object).into();
-        };
+        }
         let mut bytes = BytesMut::new();
-        table.put_table(&mut bytes, object);
+        self.put_json(&mut bytes, object);
         bytes.put_u8(b'\n');
         bytes.freeze()
     }
 
     pub(super) fn made_frame(&self, kind: &str, object: &Value) -> Bytes {
-        let Some(table) = &self.table else {
+        if self.is_protobuf() {
             return protobuf::encode_watch_frame(kind, &self.protobuf(object)).into();
-        };
+        }
         let mut bytes = BytesMut::new();
         put_frame_head(&mut bytes, kind);
-        table.put_table(&mut bytes, object);
+        self.put_json(&mut bytes, object);
         bytes.put_slice(b"}\n");
         bytes.freeze()
+    }
+
+    /// There is no protobuf of tables.
+    fn is_protobuf(&self) -> bool {
+        self.table.is_none() && self.format() == Format::Protobuf
+    }
+
+    fn put_json(&self, bytes: &mut BytesMut, object: &Value) {
+        match &self.table {
+            Some(table) => table.put_table(bytes, object),
+            None => self.put_value(bytes, object),
+        }
     }
 
     fn protobuf(&self, object: &Value) -> Vec<u8> {
@@ -100,7 +112,12 @@ impl Encoding {
     }
 
     /// As much of a stored object as is shown, and what it is.
+    ///
+    /// Rows are made of what is stored: their cells do not depend on the form.
     pub(super) fn typed(&self, object: &StoredObject) -> Value {
+        if let Some(form) = self.form.filter(|_| self.table.is_none()) {
+            return self.typed_value(&form.convert(object.to_value()));
+        }
         let value = match self.representation {
             Representation::Object => object.to_value(),
             Representation::Metadata => {

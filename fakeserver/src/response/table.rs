@@ -3,7 +3,7 @@
 use bytes::{BufMut, BytesMut};
 use serde_json::{Value, json};
 
-use crate::{clock::Clock, table::Printer};
+use crate::{clock::Clock, conversion::Form, table::Printer};
 
 /// What stands in a row beside its cells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub(crate) struct TableView {
     include: IncludeObject,
     /// Tells how old things are.
     clock: Clock,
+    /// The form in which rows bring their objects, if it is not the one in which these are stored.
+    form: Option<Form>,
     has_columns: bool,
 }
 
@@ -49,8 +51,15 @@ impl TableView {
             printer,
             include,
             clock,
+            form: None,
             has_columns: true,
         }
+    }
+
+    /// Brings objects in a form in which they are not stored.
+    pub(super) fn with_form(mut self, form: Form) -> Self {
+        self.form = Some(form);
+        self
     }
 
     /// Leaves the columns out from now on: in a stream, only the first table has them.
@@ -80,6 +89,8 @@ impl TableView {
             put(bytes, &conditions);
         }
         bytes.put_slice(b",\"object\":");
+        let converted = self.form.map(|form| form.convert(object.clone()));
+        let object = converted.as_ref().unwrap_or(object);
         match self.include {
             IncludeObject::None => bytes.put_slice(b"null"),
             IncludeObject::Object => put(bytes, object),

@@ -2,7 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-/// A resource of any version: `apps` and `deployments`. All versions of a resource share their objects.
+use crate::conversion::stored_under;
+
+/// A resource of any version: `apps` and `deployments`. All versions of a resource share their objects, and so do the two
+/// groups that have events.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct GroupResource {
     group: Arc<str>,
@@ -22,10 +25,16 @@ pub(crate) struct ObjectKey {
 // === impl GroupResource ===
 
 impl GroupResource {
+    /// Where the objects of a resource are stored, which is elsewhere if another group has them too.
     pub(crate) fn new(group: impl Into<Arc<str>>, resource: impl Into<Arc<str>>) -> Self {
+        let (group, resource) = (group.into(), resource.into());
+        let stored = stored_under(&group, &resource);
+        if stored == (&group, &resource) {
+            return Self { group, resource };
+        }
         Self {
-            group: group.into(),
-            resource: resource.into(),
+            group: stored.0.into(),
+            resource: stored.1.into(),
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Change, ObjectKey, Range, StoredObject, View, key::GroupResource};
-use crate::revision::Revision;
+use crate::{conversion::to_stored, revision::Revision};
 
 /// What field selectors may ask for in an object of a resource.
 pub(crate) type SelectableFields =
@@ -37,8 +37,9 @@ impl<'a> Transaction<'a> {
     }
 
     /// Stores `object` under `key`. It takes the next revision, which is written into its `metadata.resourceVersion`;
-    /// its `kind` and `apiVersion` are left out.
+    /// its `kind` and `apiVersion` are left out. What they say is converted to the form in which the kind is stored.
     pub(crate) fn put(&mut self, key: &ObjectKey, object: Value) -> Arc<StoredObject> {
+        let object = to_stored(object);
         let fields = (self.fields)(key.resource(), &object);
         let revision = self.revision.next();
         let after = Arc::new(StoredObject::new(key.clone(), revision, object, fields));

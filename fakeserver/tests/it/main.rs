@@ -14,6 +14,7 @@ mod discovery;
 mod bad_input;
 mod protobuf;
 mod representations;
+mod forms;
 mod subresources;
 mod program;
 mod in_process;

@@ -47,6 +47,14 @@ impl FieldSelector {
         Ok(selector)
     }
 
+    /// The same about fields that are called otherwise.
+    pub(crate) fn renamed(mut self, name: impl Fn(&str) -> &str) -> Self {
+        for requirement in &mut self.requirements {
+            requirement.field = name(&requirement.field).to_owned();
+        }
+        self
+    }
+
     /// The same, and `field` must have this value.
     pub(crate) fn and(mut self, field: &str, value: &str) -> Self {
         self.requirements.push(Requirement {
