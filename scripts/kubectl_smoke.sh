@@ -64,7 +64,7 @@ data:
   colour: green
 YAML
 
-expect 'configmap/settings created' kubectl create -f "$work/objects.yaml" --validate=false
+expect 'configmap/settings created' kubectl create -f "$work/objects.yaml"
 expect 'smoke' kubectl get namespaces
 expect 'settings' kubectl get configmaps -n smoke
 expect 'colour: green' kubectl get configmap settings -n smoke -o yaml

@@ -28,6 +28,7 @@ pub mod patch;
 mod storage;
 mod watch_cache;
 mod table;
+mod openapi;
 pub mod faults;
 mod state;
 mod response;

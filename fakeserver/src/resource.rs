@@ -20,6 +20,8 @@ pub(crate) struct ResourceType {
     pub(crate) plural: Arc<str>,
     pub(crate) singular: Arc<str>,
     pub(crate) kind: Arc<str>,
+    /// The kind of a list of them, if it is not the usual one.
+    pub(crate) list_kind: Option<Arc<str>>,
     pub(crate) is_namespaced: bool,
     pub(crate) verbs: Vec<Arc<str>>,
     pub(crate) short_names: Vec<Arc<str>>,
@@ -70,6 +72,12 @@ impl ResourceType {
             version: Arc::clone(&self.version),
             kind: Arc::clone(&self.kind),
         }
+    }
+
+    /// What a list of its objects is.
+    pub(crate) fn list_kind(&self) -> Arc<str> {
+        let usual = || format!("{}List", self.kind).into();
+        self.list_kind.clone().unwrap_or_else(usual)
     }
 
     pub(crate) fn has_verb(&self, verb: &str) -> bool {

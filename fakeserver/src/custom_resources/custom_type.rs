@@ -79,6 +79,11 @@ impl CustomType {
         self.schemas.get(self.root).with_metadata()
     }
 
+    /// The schema of whole objects, as its definition writes it.
+    pub(crate) fn open_api_schema(&self) -> &Value {
+        &self.version["schema"]["openAPIV3Schema"]
+    }
+
     /// What is wrong with `object`, which replaces `old` if there was one.
     pub(crate) fn errors(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
         let schema = &self.version["schema"]["openAPIV3Schema"];

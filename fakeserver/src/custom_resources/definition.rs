@@ -121,6 +121,7 @@ fn resource_type(crd: &Value, version: &Value, is_terminating: bool) -> Resource
         plural: text(&names["plural"]),
         singular: text(&names["singular"]),
         kind,
+        list_kind: names["listKind"].as_str().map(Arc::from),
         is_namespaced: crd["spec"]["scope"] == "Namespaced",
         verbs: VERBS.map(Arc::from).to_vec(),
         short_names: texts(&names["shortNames"]),

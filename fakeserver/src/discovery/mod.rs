@@ -3,6 +3,7 @@
 mod plain;
 mod aggregated;
 mod health;
+mod openapi;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +21,8 @@ use crate::{
     response::pretty,
     status::Status,
 };
+
+pub(crate) use self::openapi::serve as serve_openapi;
 
 /// The media type of the documents that tell of all groups at once.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -82,7 +85,7 @@ pub(crate) fn serve(
             document(headers, is_pretty, || to_bytes(&plain::server_version()))
         }
         ApiPath::Health { endpoint, check } => health::serve(endpoint, check.as_deref(), query)?,
-        ApiPath::Resource(_) | ApiPath::Other => return None,
+        ApiPath::OpenApi(_) | ApiPath::Resource(_) | ApiPath::Other => return None,
     };
     if method == Method::GET {
         Some(answer)

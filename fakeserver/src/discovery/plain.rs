@@ -180,6 +180,7 @@ pub(super) fn paths(registry: &Registry) -> Paths {
         paths.extend(versions.map(|version| format!("/apis/{}/{}", group.name, version.name)));
     }
     paths.extend(["/healthz", "/livez", "/readyz", "/version"].map(str::to_owned));
+    paths.extend(["/openapi/v2", "/openapi/v3", "/openapi/v3/"].map(str::to_owned));
     paths.sort();
     Paths { paths }
 }

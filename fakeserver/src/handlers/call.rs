@@ -163,7 +163,9 @@ impl<'a> Call<'a> {
             None => encoding,
         };
         Ok(if self.resource.custom.is_some() {
-            encoding.with_whole_items()
+            encoding
+                .with_whole_items()
+                .with_list_kind(self.resource.list_kind.clone())
         } else {
             encoding
         })

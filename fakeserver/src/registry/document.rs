@@ -108,6 +108,7 @@ impl WireResource {
             plural: self.resource,
             singular: self.singular_resource,
             kind: self.response_kind.kind,
+            list_kind: None,
             is_namespaced: self.scope == "Namespaced",
             verbs: self.verbs,
             short_names: self.short_names,

@@ -18,6 +18,6 @@ pub(crate) use self::{
     options::{
         DeleteOptions, FieldValidation, ListOptions, Preconditions, Propagation, WriteOptions,
     },
-    path::{ApiPath, ResourcePath},
+    path::{ApiPath, OpenApiPath, ResourcePath},
     query::Query,
 };

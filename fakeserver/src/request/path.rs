@@ -24,6 +24,8 @@ pub(crate) enum ApiPath {
         endpoint: String,
         check: Option<String>,
     },
+    /// `/openapi/v2`, `/openapi/v3`, and what is below.
+    OpenApi(OpenApiPath),
     /// Anything else.
     Other,
 }
@@ -39,6 +41,17 @@ pub(crate) struct ResourcePath {
     pub(crate) subresource: Option<String>,
     /// Whether it is one of the deprecated paths below `/watch/`.
     pub(crate) is_watch: bool,
+}
+
+/// Which OpenAPI document a path leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OpenApiPath {
+    /// `/openapi/v2`.
+    V2,
+    /// `/openapi/v3`.
+    Index,
+    /// What is below, such as `apis/apps/v1`.
+    V3(String),
 }
 
 // === impl ApiPath ===
@@ -72,6 +85,12 @@ impl ApiPath {
             ("healthz" | "livez" | "readyz", 0 | 1) => Self::Health {
                 endpoint: first,
                 check: rest.pop(),
+            },
+            ("openapi", _) => match rest.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                ["v2"] => Self::OpenApi(OpenApiPath::V2),
+                ["v3"] => Self::OpenApi(OpenApiPath::Index),
+                ["v3", ..] => Self::OpenApi(OpenApiPath::V3(rest[1..].join("/"))),
+                _ => Self::Other,
             },
             _ => Self::Other,
         }

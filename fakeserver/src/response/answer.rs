@@ -61,6 +61,15 @@ impl Delivery {
         }
     }
 
+    /// The body goes as it is, in a format that its sender names.
+    pub(crate) fn as_it_is(headers: &HeaderMap) -> Self {
+        Self {
+            format: Format::Json,
+            is_pretty: false,
+            takes_gzip: takes_gzip(headers),
+        }
+    }
+
     /// An answer with a body that is there already: protobuf, or JSON.
     pub(crate) fn whole(self, code: StatusCode, body: Bytes) -> Response {
         let body = match self.format {

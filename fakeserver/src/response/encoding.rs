@@ -2,6 +2,8 @@
 //!
 //! As JSON, an object is a head and the bytes of the store. Everything else is made from its value.
 
+use std::sync::Arc;
+
 use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::Value;
 
@@ -32,6 +34,8 @@ pub(crate) enum Representation {
 pub(crate) struct Encoding {
     pub(super) kind: String,
     pub(super) api_version: String,
+    /// The kind of a list, if it is not the usual one.
+    pub(super) list_kind: Option<Arc<str>>,
     pub(super) representation: Representation,
     /// The form in which objects are shown, if it is not the one in which they are stored.
     pub(super) form: Option<Form>,
@@ -60,6 +64,7 @@ impl Encoding {
         Self {
             kind: kind.to_owned(),
             api_version: api_version.to_owned(),
+            list_kind: None,
             representation,
             form: None,
             format: Format::Json,
@@ -83,6 +88,12 @@ impl Encoding {
     pub(crate) fn with_form(mut self, form: Form) -> Self {
         self.table = self.table.map(|table| table.with_form(form));
         self.form = Some(form);
+        self
+    }
+
+    /// Calls a list of them by a name of its own.
+    pub(crate) fn with_list_kind(mut self, list_kind: Option<Arc<str>>) -> Self {
+        self.list_kind = list_kind;
         self
     }
 

@@ -105,8 +105,10 @@ impl Encoding {
 
     pub(super) fn list_kind(&self) -> TypeMeta {
         let (kind, api_version) = self.shown_kind();
+        let own = self.list_kind.as_deref();
+        let own = own.filter(|_| self.representation == Representation::Object);
         TypeMeta {
-            kind: format!("{kind}List"),
+            kind: own.map_or_else(|| format!("{kind}List"), str::to_owned),
             api_version: api_version.to_owned(),
         }
     }

@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use super::load;
 
+/// The structural schemas of a kube-apiserver 1.36.2: the definitions of its OpenAPI documents, without prose.
+pub(crate) const STRUCTURE: &str = include_str!("../../data/openapi-structure.json");
 const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
 /// A set of schemas: those of the built-in resources, or those of one custom resource.
@@ -113,7 +115,7 @@ pub(super) struct Node {
 /// The schemas of the built-in resources, read on first use (some ten milliseconds, once a process).
 pub fn schemas() -> &'static Schemas {
     static SCHEMAS: OnceLock<Schemas> = OnceLock::new();
-    SCHEMAS.get_or_init(|| load::definitions(include_str!("../../data/openapi-structure.json")))
+    SCHEMAS.get_or_init(|| load::definitions(STRUCTURE))
 }
 
 // === impl Schemas ===

@@ -30,6 +30,7 @@ pub(crate) mod arbitrary;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::arena::STRUCTURE;
 pub use self::{
     arena::{ListType, PatchStrategy, Schema, SchemaId, SchemaType, Schemas, schemas},
     base64::{Base64Error, decode as decode_base64, encode as encode_base64},

@@ -51,6 +51,9 @@ async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response
         ApiPath::Resource(path) => {
             Some(handlers::serve(&server, method, path, query, headers, body).await)
         }
+        ApiPath::OpenApi(path) => {
+            discovery::serve_openapi(&server.core, method, &path, &query, headers)
+        }
         path => {
             let is_pretty = is_pretty(&query, headers);
             discovery::serve(&registry, method, &path, &query, headers, is_pretty)

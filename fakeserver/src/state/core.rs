@@ -14,6 +14,7 @@ use crate::{
     clock::Clock,
     entropy::Entropy,
     faults::Faults,
+    openapi::{Documents, DocumentsCache},
     registry::{Registry, selectable_fields},
     storage::{Compaction, Storage},
     watch_cache::Watchers,
@@ -25,6 +26,7 @@ pub(crate) struct Core {
     pub(crate) storage: Storage,
     /// Replaced as a whole under the lock of the storage.
     registry: Arc<ArcSwap<Registry>>,
+    openapi: DocumentsCache,
     pub(crate) watchers: Arc<Watchers>,
     pub(crate) clock: Clock,
     pub(crate) entropy: Entropy,
@@ -55,6 +57,7 @@ impl Core {
         let core = Self {
             storage: Storage::new(compaction, Box::new(fields), Arc::clone(&watchers) as _),
             registry,
+            openapi: DocumentsCache::default(),
             watchers,
             clock,
             entropy,
@@ -70,6 +73,11 @@ impl Core {
     /// The resources that exist now.
     pub(crate) fn registry(&self) -> Arc<Registry> {
         self.registry.load_full()
+    }
+
+    /// The OpenAPI documents of the resources that exist now.
+    pub(crate) fn openapi(&self) -> Arc<Documents> {
+        self.openapi.of(self.registry())
     }
 
     /// Serves other resources from now on. To be called in a transaction, so that what is stored and what is served go

@@ -11,6 +11,7 @@ mod namespaces;
 mod custom_resources;
 mod managed_fields;
 mod discovery;
+mod openapi;
 mod bad_input;
 mod protobuf;
 mod representations;

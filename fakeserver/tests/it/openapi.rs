@@ -1,0 +1,164 @@
+//! The OpenAPI documents: where they are, how clients keep them, and what definitions add.
+
+use axum::body::Body;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Api};
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const INDEX: &str = "/openapi/v3";
+
+fn definition() -> Value {
+    json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget", "listKind": "WidgetBox"},
+            "versions": [{
+                "name": "v1",
+                "served": true,
+                "storage": true,
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                    "spec": {"type": "object", "properties": {"size": {"type": "integer"}}},
+                }}},
+            }],
+        },
+    })
+}
+
+/// Where the document of a version is, as the index says.
+async fn url(api: &Api, path: &str) -> String {
+    let index = api.get(INDEX).await.ok();
+    let url = index["paths"][path]["serverRelativeURL"].as_str();
+    url.unwrap_or_else(|| panic!("{path} is in {index}"))
+        .to_owned()
+}
+
+async fn get_with(api: &Api, path: &str, header: (&str, &str)) -> Answer {
+    api.send("GET", path, &[header], Body::empty()).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_index_leads_to_documents_that_never_change() {
+    let api = Api::new();
+    let index = api.get(INDEX).await;
+    assert_eq!(index.headers["content-type"], "text/plain; charset=utf-8");
+    assert!(index.headers.contains_key("etag"));
+
+    let url = url(&api, "apis/apps/v1").await;
+    assert!(url.starts_with("/openapi/v3/apis/apps/v1?hash="), "{url}");
+    let document = api.get(&url).await;
+    assert_eq!(document.headers["content-type"], "application/json");
+    assert_eq!(document.headers["cache-control"], "public, immutable");
+    assert_eq!(document.headers["expires"], "Fri, 01 Jan 2027 00:00:00 UTC");
+    assert_eq!(document.headers["vary"], "Accept");
+    let hash = url.split_once('=').unwrap().1;
+    assert_eq!(document.headers["etag"], format!("\"{hash}\""));
+    assert_eq!(document.ok()["openapi"], "3.0.0");
+
+    // Without the hash, it may be another one tomorrow.
+    let document = api.get("/openapi/v3/apis/apps/v1").await;
+    assert_eq!(document.headers["cache-control"], "no-cache, private");
+    assert!(!document.headers.contains_key("expires"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_old_address_leads_to_the_new_one() {
+    let api = Api::new();
+    let old = api.get("/openapi/v3/api/v1?hash=AB").await;
+    assert_eq!(old.code, 301);
+    assert_eq!(
+        old.headers["location"].to_str().unwrap(),
+        url(&api, "api/v1").await
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_has_a_document_does_not_get_it_again() {
+    let api = Api::new();
+    for path in [INDEX, "/openapi/v2", "/openapi/v3/apis/batch/v1"] {
+        let first = api.get(path).await;
+        let etag = first.headers["etag"].to_str().unwrap().to_owned();
+        let again = get_with(&api, path, ("if-none-match", &etag)).await;
+        assert_eq!((again.code.as_u16(), again.text.as_str()), (304, ""));
+        let other = get_with(&api, path, ("if-none-match", "\"AB\"")).await;
+        assert_eq!(other.code, 200);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_not_there_or_not_known_is_refused() {
+    let api = Api::new();
+    for path in [
+        "/openapi",
+        "/openapi/v1",
+        "/openapi/v3/apis/none/v1",
+        "/openapi/v2/x",
+    ] {
+        assert_eq!(
+            api.get(path).await.refused_plainly(404),
+            "404 page not found\n"
+        );
+    }
+    let unknown = get_with(&api, "/openapi/v2", ("accept", "text/html")).await;
+    assert_eq!(unknown.refused_plainly(406), "");
+    let posted = api.post("/openapi/v2", &json!({})).await;
+    assert_eq!(
+        posted.refused(405),
+        "the server does not allow this method on the requested resource"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_document_is_compressed_for_who_takes_it() {
+    let api = Api::new();
+    let plain = api.get("/openapi/v2").await;
+    let small = get_with(&api, "/openapi/v2", ("accept-encoding", "gzip")).await;
+    assert_eq!(small.headers["content-encoding"], "gzip");
+    assert!(small.bytes.len() * 5 < plain.bytes.len());
+    assert_eq!(plain.ok()["swagger"], "2.0");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_definition_adds_its_kinds_and_takes_them_away() {
+    let api = Api::new();
+    let apps = url(&api, "apis/apps/v1").await;
+    api.post(DEFINITIONS, &definition()).await.created();
+    let first = url(&api, "apis/example.com/v1").await;
+    assert_eq!(url(&api, "apis/apps/v1").await, apps);
+    let document = api.get(&first).await.ok();
+    let widget = &document["components"]["schemas"]["com.example.v1.Widget"];
+    let size = &widget["properties"]["spec"]["properties"]["size"];
+    assert_eq!(size, &json!({"type": "integer"}));
+    let v2 = api.get("/openapi/v2").await.ok();
+    assert!(v2["definitions"]["com.example.v1.WidgetBox"].is_object());
+
+    // Another schema is another document.
+    let changed = json!([{"op": "replace", "value": {"type": "string"},
+        "path": "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/size"}]);
+    let crd = format!("{DEFINITIONS}/widgets.example.com");
+    api.json_patch(&crd, &changed).await.ok();
+    let second = url(&api, "apis/example.com/v1").await;
+    assert_ne!(first, second);
+    assert_eq!(
+        api.get(&first).await.headers["location"].to_str().unwrap(),
+        second
+    );
+
+    api.server.reset();
+    assert_eq!(api.get(&second).await.code, 404);
+    let index = api.get(INDEX).await.ok();
+    assert!(index["paths"].get("apis/example.com/v1").is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_says_the_kind_that_its_definition_gives_it() {
+    let api = Api::new();
+    api.post(DEFINITIONS, &definition()).await.created();
+    let widgets = "/apis/example.com/v1/widgets";
+    assert_eq!(api.get(widgets).await.ok()["kind"], "WidgetBox");
+    let metadata = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+    let list = get_with(&api, widgets, ("accept", metadata)).await.ok();
+    assert_eq!(list["kind"], "PartialObjectMetadataList");
+}
