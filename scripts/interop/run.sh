@@ -68,7 +68,7 @@ run_javascript() {
     mkdir -p "$installed"
     if ! is_installed "$installed" "${package[@]}"; then
         cp "${package[@]}" "$installed"
-        (cd "$installed" && npm ci --silent --ignore-scripts --no-audit --no-fund)
+        (cd "$installed" && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund)
         cat "${package[@]}" >"$installed/installed-from"
     fi
     # Modules are looked for beside the script that imports them.
