@@ -7,6 +7,7 @@ use std::{
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// The characters of generated names: neither vowels nor look-alikes.
@@ -27,6 +28,14 @@ pub(crate) struct Entropy {
     watches: Mutex<ChaCha8Rng>,
 }
 
+/// How far each generator of a server has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Position {
+    pub(crate) objects: u64,
+    audits: u64,
+    watches: u64,
+}
+
 // === impl Entropy ===
 
 impl Entropy {
@@ -41,6 +50,26 @@ impl Entropy {
             audits: stream(1),
             watches: stream(2),
         }
+    }
+
+    pub(crate) fn position(&self) -> Position {
+        Position {
+            objects: drawn(&self.objects),
+            audits: drawn(&self.audits),
+            watches: drawn(&self.watches),
+        }
+    }
+
+    /// Goes on where generators of the same seed had come.
+    pub(crate) fn go_on(&self, position: Position) {
+        let Position {
+            objects,
+            audits,
+            watches,
+        } = position;
+        lock(&self.objects).set_word_pos(objects.into());
+        lock(&self.audits).set_word_pos(audits.into());
+        lock(&self.watches).set_word_pos(watches.into());
     }
 
     /// A uid for an object.
@@ -65,6 +94,11 @@ impl Entropy {
     pub(crate) fn watch_timeout(&self) -> Duration {
         Duration::from_secs(lock(&self.watches).random_range(WATCH_TIMEOUT_SECONDS))
     }
+}
+
+/// In words of four bytes. There are more in a generator than anybody draws.
+fn drawn(generator: &Mutex<ChaCha8Rng>) -> u64 {
+    u64::try_from(lock(generator).get_word_pos()).unwrap_or(u64::MAX)
 }
 
 fn draw_uuid(generator: &Mutex<ChaCha8Rng>) -> Uuid {
@@ -94,6 +128,20 @@ mod tests {
         assert_eq!(quiet.name_suffix(), busy.name_suffix());
         assert_ne!(quiet.uid(), Entropy::new(8).uid());
         assert_ne!(quiet.uid(), quiet.uid());
+    }
+
+    #[test]
+    fn what_goes_on_draws_what_would_have_come() {
+        let (first, second) = (Entropy::new(7), Entropy::new(7));
+        first.uid();
+        first.name_suffix();
+        first.watch_timeout();
+        second.go_on(first.position());
+        assert_eq!(second.position(), first.position());
+        assert_eq!(second.uid(), first.uid());
+        assert_eq!(second.name_suffix(), first.name_suffix());
+        assert_eq!(second.watch_timeout(), first.watch_timeout());
+        assert_eq!(second.audit_id(), first.audit_id());
     }
 
     #[test]

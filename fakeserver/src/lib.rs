@@ -26,6 +26,7 @@ pub mod schema;
 pub mod protobuf;
 pub mod patch;
 mod storage;
+mod snapshot;
 mod watch_cache;
 mod table;
 mod openapi;
@@ -41,6 +42,7 @@ pub mod cli;
 pub use self::{
     clock::Clock,
     server::{BuildError, FakeServer, FakeServerBuilder, ObjectError},
+    snapshot::{Restart, Snapshot, SnapshotError},
     state::{RequestRecord, Stats},
     storage::{Change, ChangeKind, Compaction, StoredObject},
 };

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// The tasks of one owner. Dropping it tells them to stop; [`shutdown`](Self::shutdown) also waits for them.
@@ -51,6 +52,15 @@ impl TaskSet {
         self.stop.cancel();
         self.tracker.close();
         self.tracker.wait().await;
+    }
+}
+
+/// Runs `work`, which blocks its thread. Other tasks go on meanwhile where the runtime has other threads.
+pub(crate) fn block<T>(work: impl FnOnce() -> T) -> T {
+    let runtime = Handle::try_current().map(|runtime| runtime.runtime_flavor());
+    match runtime {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }
 

@@ -4,6 +4,7 @@ mod kubeconfig;
 mod run;
 mod serve;
 mod signals;
+mod data;
 
 use std::{io::IsTerminal, process::ExitCode, time::Duration};
 
@@ -62,6 +63,9 @@ struct ServerOptions {
     /// How many bytes of history are kept. `off` keeps all.
     #[arg(long, value_name = "BYTES", default_value = "268435456", value_parser = parse_bytes)]
     compact_bytes: KeptBytes,
+
+    #[command(flatten)]
+    data: data::DataOptions,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -97,6 +101,18 @@ pub fn main() -> ExitCode {
     outcome.unwrap_or_else(|error| failure(&error))
 }
 
+/// An error and what it comes from, in one line.
+fn told(error: &dyn std::error::Error) -> String {
+    let mut line = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        line.push_str(": ");
+        line.push_str(&error.to_string());
+        source = error.source();
+    }
+    line
+}
+
 fn failure(error: &str) -> ExitCode {
     eprintln!("error: {error}");
     ExitCode::FAILURE
@@ -105,15 +121,15 @@ fn failure(error: &str) -> ExitCode {
 // === impl ServerOptions ===
 
 impl ServerOptions {
-    fn build(&self) -> FakeServer {
-        FakeServer::builder()
+    fn build(&self) -> Result<FakeServer, String> {
+        let builder = FakeServer::builder()
             .with_seed(self.seed)
             .with_clock(Clock::wall())
             .with_compaction(Compaction {
                 age: self.compact_age.0,
                 bytes: self.compact_bytes.0,
-            })
-            .build()
+            });
+        self.data.build(builder)
     }
 }
 

@@ -17,7 +17,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ServerOptions, kubeconfig,
+    ServerOptions, data, kubeconfig,
     signals::{Signals, Stop},
 };
 
@@ -45,6 +45,7 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
     let file = directory.path().join("kubeconfig");
     kubeconfig::write(&file, address)?;
 
+    let server = options.server.build()?;
     let (program, arguments) = options
         .command
         .split_first()
@@ -56,10 +57,10 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
         .spawn()
         .map_err(|error| format!("cannot run {}: {error}", program.display()))?;
 
-    let server = options.server.build();
     let stop = CancellationToken::new();
     let status = {
         let serving = server.serve(listener, stop.clone());
+        let serving = options.server.data.while_saving(&server, serving);
         let running = wait(&mut child, &mut signals);
         tokio::pin!(serving, running);
         tokio::select! {
@@ -73,6 +74,7 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
         }
     };
     server.shutdown().await;
+    data::save(&server)?;
     status.map(exit_code).map_err(|error| {
         format!(
             "cannot wait for {} at {}: {error}",

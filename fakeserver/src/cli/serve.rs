@@ -11,7 +11,7 @@ use clap::Args;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{ServerOptions, kubeconfig, signals::Signals};
+use super::{ServerOptions, data, kubeconfig, signals::Signals};
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -42,9 +42,9 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     if let Some(file) = &options.kubeconfig {
         kubeconfig::write(file, address)?;
     }
+    let server = options.server.build()?;
     announce(address).map_err(|error| format!("cannot write to stdout: {error}"))?;
 
-    let server = options.server.build();
     let stop = CancellationToken::new();
     let serving = server.serve(listener, stop.clone());
     let stopping = async {
@@ -56,8 +56,9 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     tokio::select! {
         biased;
         code = stopping => code,
-        () = serving => {
+        () = options.server.data.while_saving(&server, serving) => {
             server.shutdown().await;
+            data::save(&server)?;
             Ok(ExitCode::SUCCESS)
         }
     }

@@ -18,7 +18,7 @@ use crate::{
     registry::Registry,
     resource::api_version,
     state::{Core, Server},
-    storage::{GroupResource, ObjectKey, StoredObject, Transaction},
+    storage::{GroupResource, ObjectKey, Range, StoredObject, Transaction},
 };
 
 /// How long a deleted definition keeps its objects, at least.
@@ -43,6 +43,26 @@ pub(super) fn settle(core: &Core) {
         Ok(())
     });
     let Ok(()) = settled;
+}
+
+/// Serves what is defined, without doing what is due.
+pub(super) fn serve_defined(core: &Core) {
+    let served: Result<(), Infallible> = core.storage.transact(|tx| {
+        serve(core, tx);
+        Ok(())
+    });
+    let Ok(()) = served;
+}
+
+/// Ends what was going away when the server stopped.
+pub(super) fn resume(core: &Core) {
+    let definitions = core.storage.view(|view| view.snapshot(&resource()));
+    for stored in definitions.objects(&Range::All, None) {
+        if !stored.to_value()["metadata"]["deletionTimestamp"].is_null() {
+            clean_up(core, stored.name(), stored.uid());
+        }
+    }
+    settle(core);
 }
 
 /// Makes a deletion of `crd` one that waits for its objects.

@@ -19,7 +19,8 @@ use super::{
 use crate::{
     request::{FieldValidation, Query, ResourcePath, WriteOptions},
     resource::{ResourceType, api_version},
-    state::Server,
+    snapshot::{Restart, Snapshot},
+    state::{Core, Server},
     status::Status,
     storage::{StoredObject, Transaction},
 };
@@ -73,6 +74,13 @@ pub(crate) fn load(server: &Server, object: Value) -> Result<Arc<StoredObject>, 
     })?;
     settle(&call);
     Ok(stored)
+}
+
+/// Goes on with what `snapshot` holds: serves what it defines, and ends what was going away.
+pub(crate) fn restore(core: &Core, snapshot: &Snapshot, restart: Restart) {
+    core.restore(snapshot, restart, || definitions::serve_defined(core));
+    namespaces::resume(core);
+    definitions::resume(core);
 }
 
 /// Applies `object` by server-side apply with force, and then its status, if it brings one.

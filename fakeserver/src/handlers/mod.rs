@@ -26,7 +26,7 @@ use http::{HeaderMap, Method};
 use self::subresources::Subresource;
 pub(crate) use self::{
     call::Call,
-    load::{apply as apply_object, delete as delete_object, load as load_object},
+    load::{apply as apply_object, delete as delete_object, load as load_object, restore},
 };
 use crate::{
     faults::RequestVerdict,

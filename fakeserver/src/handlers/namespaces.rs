@@ -12,7 +12,7 @@ use super::delete::delete_all;
 use crate::{
     state::{Core, Server},
     status::{Cause, Named, Status},
-    storage::{GroupResource, ObjectKey, Transaction},
+    storage::{GroupResource, ObjectKey, Range, Transaction},
 };
 
 /// How long a deleted namespace keeps its contents, at least.
@@ -80,6 +80,17 @@ pub(super) fn mark_terminating(namespace: &mut Value, now: &str) {
 pub(super) fn empty_later(server: &Server, name: &str, uid: &str) {
     let (name, uid) = (name.to_owned(), uid.to_owned());
     server.later(EMPTIED_AFTER, move |core| empty(core, &name, &uid));
+}
+
+/// Empties the namespaces that were going away when the server stopped.
+pub(super) fn resume(core: &Core) {
+    let resource = GroupResource::new("", "namespaces");
+    let namespaces = core.storage.view(|view| view.snapshot(&resource));
+    for found in namespaces.objects(&Range::All, None) {
+        if is_terminating(&found.to_value()) {
+            empty(core, found.name(), found.uid());
+        }
+    }
 }
 
 fn empty(core: &Core, name: &str, uid: &str) {

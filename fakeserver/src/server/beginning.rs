@@ -8,6 +8,9 @@ use crate::{handlers, state::Server};
 
 /// Puts in what the server is to begin with.
 pub(super) fn fill(server: &Server) -> Result<(), BuildError> {
+    if let Some((snapshot, restart)) = &server.beginning.snapshot {
+        handlers::restore(&server.core, snapshot, *restart);
+    }
     for object in &server.beginning.objects {
         handlers::load_object(server, object.clone())
             .map_err(|status| BuildError::Object(refused(&identity(object), &status)))?;

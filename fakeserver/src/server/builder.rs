@@ -1,15 +1,18 @@
 //! How a server is configured.
 
-use std::{error::Error, sync::Arc};
+use std::{error::Error, path::PathBuf, sync::Arc};
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{BuildError, FakeServer, ObjectError};
+use super::{BuildError, FakeServer, ObjectError, beginning};
 use crate::{
     clock::Clock,
-    state::{Beginning, Core, REQUESTS_KEPT, Requests},
+    handlers,
+    snapshot::{DataFile, Restart, Snapshot},
+    state::{Beginning, Core, REQUESTS_KEPT, Requests, Server},
     storage::Compaction,
+    task::TaskSet,
 };
 
 /// Builds a [`FakeServer`].
@@ -24,6 +27,9 @@ pub struct FakeServerBuilder {
     keeps_bodies: bool,
     /// In the order in which they go in; or why one of them cannot.
     objects: Vec<Result<Value, Arc<serde_json::Error>>>,
+    snapshot: Option<Snapshot>,
+    data_file: Option<PathBuf>,
+    restart: Restart,
 }
 
 // === impl FakeServerBuilder ===
@@ -92,6 +98,32 @@ impl FakeServerBuilder {
         self.with_object(&K::crd())
     }
 
+    /// Begins with what `snapshot` holds, and then with the objects of this builder. Seed and generators are those of the
+    /// snapshot, and so is the time, unless a [clock](Self::with_clock) is given.
+    ///
+    /// What was going away when the snapshot was taken, is gone.
+    pub fn with_snapshot(mut self, snapshot: Snapshot) -> Self {
+        self.snapshot = Some(snapshot);
+        self
+    }
+
+    /// Keeps the state in `file`: begins with what is in it, instead of a snapshot or objects of this builder, which count
+    /// only if there is no such file yet.
+    ///
+    /// The state is written by [`save`](FakeServer::save), by a `POST` to `/_control/snapshot`, and never by itself. The
+    /// file is this server's alone, by a lock on `file.lock` beside it, until the server is dropped.
+    /// [`reset`](FakeServer::reset) does not go back to it, but to what a server without the file begins with.
+    pub fn with_data_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.data_file = Some(file.into());
+        self
+    }
+
+    /// Where the revisions of a restored server begin. By default where they were.
+    pub fn with_restart(mut self, restart: Restart) -> Self {
+        self.restart = restart;
+        self
+    }
+
     /// The server, with the namespaces that every cluster has. It needs no runtime until it is asked something.
     ///
     /// # Panics
@@ -109,16 +141,47 @@ impl FakeServerBuilder {
     ///
     /// It is to begin with something that it does not take. Trying again does not help.
     pub fn try_build(self) -> Result<FakeServer, BuildError> {
+        let objects: Result<Vec<Value>, _> = self.objects.into_iter().collect();
+        let objects = objects.map_err(|error| BuildError::Object(ObjectError::NotJson(error)))?;
+        let (data, kept) = match &self.data_file {
+            Some(file) => {
+                let (data, kept) = DataFile::open(file)?;
+                (Some(data), kept)
+            }
+            None => (None, None),
+        };
+        let from = kept.as_ref().or(self.snapshot.as_ref());
+        let seed = from.map_or(self.seed, |snapshot| snapshot.seed);
+        let clock = match (self.clock, from) {
+            (Some(clock), _) => clock,
+            (None, Some(snapshot)) => Clock::simulated(snapshot.time),
+            (None, None) => Clock::default(),
+        };
         let core = Core::new(
-            self.seed,
-            self.clock.unwrap_or_default(),
+            seed,
+            clock,
             self.compaction,
             self.watcher_buffer,
             Requests::new(self.requests_kept, self.keeps_bodies),
         );
-        let objects: Result<Vec<Value>, _> = self.objects.into_iter().collect();
-        let objects = objects.map_err(|error| BuildError::Object(ObjectError::NotJson(error)))?;
-        FakeServer::new(core, Beginning { objects })
+        if let Some(snapshot) = from {
+            core.entropy.go_on(snapshot.drawn);
+        }
+        let restart = self.restart;
+        let server = Server {
+            core: Arc::new(core),
+            tasks: TaskSet::new(),
+            beginning: Beginning {
+                snapshot: self.snapshot.map(|snapshot| (snapshot, restart)),
+                objects,
+            },
+            data,
+        };
+        match kept {
+            Some(kept) => handlers::restore(&server.core, &kept, restart),
+            None => beginning::fill(&server)?,
+        }
+        Ok(FakeServer::new(server))
     }
 }
 
@@ -132,6 +195,9 @@ impl Default for FakeServerBuilder {
             requests_kept: REQUESTS_KEPT,
             keeps_bodies: false,
             objects: Vec::new(),
+            snapshot: None,
+            data_file: None,
+            restart: Restart::default(),
         }
     }
 }

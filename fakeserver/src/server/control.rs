@@ -4,28 +4,51 @@ use axum::{
     Json,
     response::{IntoResponse, Response},
 };
-use http::{Method, StatusCode};
+use http::{Method, StatusCode, header};
+use tracing::error;
 
-use super::beginning;
-use crate::state::Server;
+use super::{beginning, data};
+use crate::{state::Server, task};
 
-/// `POST /_control/{compact,expire,disconnect,reset}` and `GET /_control/stats`.
+/// `POST /_control/{compact,expire,disconnect,reset,snapshot}` and `GET /_control/{stats,snapshot}`.
+///
+/// To get the snapshot is to have it; to post to it is to have it written to the data file.
 pub(super) fn handle(server: &Server, method: &Method, action: &str) -> Response {
     let core = &server.core;
-    let expected = match action {
-        "stats" => Method::GET,
-        "compact" | "expire" | "disconnect" | "reset" => Method::POST,
+    let is_expected = match action {
+        "stats" => method == Method::GET,
+        "compact" | "expire" | "disconnect" | "reset" => method == Method::POST,
+        "snapshot" => method == Method::GET || method == Method::POST,
         _ => return StatusCode::NOT_FOUND.into_response(),
     };
-    if *method != expected {
+    if !is_expected {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
     match action {
         "stats" => return Json(core.stats()).into_response(),
+        "snapshot" if method == Method::GET => {
+            let kind = [(header::CONTENT_TYPE, "application/jsonl")];
+            return (kind, core.snapshot().to_bytes()).into_response();
+        }
+        "snapshot" => return save(server),
         "compact" => core.storage.compact(),
         "expire" => core.storage.expire(),
         "disconnect" => core.watchers.disconnect(),
         _ => beginning::reset(server),
     }
     StatusCode::NO_CONTENT.into_response()
+}
+
+fn save(server: &Server) -> Response {
+    if server.data.is_none() {
+        let why = "this server keeps its state in memory; `serve --data FILE` keeps it on disk\n";
+        return (StatusCode::CONFLICT, why).into_response();
+    }
+    match task::block(|| data::save(server)) {
+        Ok(_) => StatusCode::NO_CONTENT.into_response(),
+        Err(error) => {
+            error!(error = &error as &dyn std::error::Error, "state not saved");
+            (StatusCode::INTERNAL_SERVER_ERROR, format!("{error}\n")).into_response()
+        }
+    }
 }

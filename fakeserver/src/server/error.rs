@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use http::StatusCode;
 
+use crate::snapshot::SnapshotError;
+
 /// An object that a server does not take, or cannot give back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -40,6 +42,9 @@ pub enum BuildError {
     /// One of the builder's objects is not taken.
     #[error("an object to begin with is refused")]
     Object(#[source] ObjectError),
+    /// The file that it keeps its state in cannot be used.
+    #[error("the state on disk cannot be used")]
+    Data(#[from] SnapshotError),
 }
 
 // === impl ObjectError ===

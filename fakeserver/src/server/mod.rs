@@ -4,6 +4,7 @@ mod builder;
 mod error;
 mod beginning;
 mod objects;
+mod data;
 mod router;
 mod request_log;
 mod envelope;
@@ -20,9 +21,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     faults::Faults,
-    state::{Beginning, Core, Server, Stats},
+    state::{Core, Server, Stats},
     storage::{Change, GroupResource, Range, StoredObject},
-    task::TaskSet,
 };
 
 pub use self::{
@@ -59,16 +59,10 @@ impl FakeServer {
         FakeServerBuilder::default()
     }
 
-    fn new(core: Core, beginning: Beginning) -> Result<Self, BuildError> {
-        let server = Server {
-            core: Arc::new(core),
-            tasks: TaskSet::new(),
-            beginning,
-        };
-        beginning::fill(&server)?;
-        Ok(Self {
+    fn new(server: Server) -> Self {
+        Self {
             server: Arc::new(server),
-        })
+        }
     }
 
     /// The whole API as a service, for any transport.

@@ -12,11 +12,14 @@ use super::{
 };
 use crate::{
     clock::Clock,
+    custom_resources,
     entropy::Entropy,
     faults::Faults,
     openapi::{Documents, DocumentsCache},
     registry::{Registry, selectable_fields},
-    storage::{Compaction, Storage},
+    revision::Revision,
+    snapshot::{Kept, Restart, Snapshot},
+    storage::{Compaction, ObjectKey, Range, Storage},
     watch_cache::Watchers,
 };
 
@@ -29,6 +32,7 @@ pub(crate) struct Core {
     openapi: DocumentsCache,
     pub(crate) watchers: Arc<Watchers>,
     pub(crate) clock: Clock,
+    seed: u64,
     pub(crate) entropy: Entropy,
     pub(crate) faults: Faults,
     pub(crate) tally: Tally,
@@ -60,6 +64,7 @@ impl Core {
             openapi: DocumentsCache::default(),
             watchers,
             clock,
+            seed,
             entropy,
             faults: Faults::default(),
             tally: Tally::default(),
@@ -96,6 +101,53 @@ impl Core {
         self.requests.reset();
     }
 
+    /// The whole store as it is now.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let (revision, drawn, tables) = self.storage.view(|view| {
+            let tables: Vec<_> = view
+                .resources()
+                .map(|resource| view.snapshot(resource))
+                .collect();
+            (view.revision(), self.entropy.position(), tables)
+        });
+        let objects = tables
+            .iter()
+            .flat_map(|table| table.objects(&Range::All, None));
+        let mut objects: Vec<Kept> = objects
+            .map(|object| Kept {
+                key: object.key().clone(),
+                revision: Revision::new(object.revision()),
+                json: object.json().clone(),
+            })
+            .collect();
+        objects.sort_by_key(|kept| !is_definition(&kept.key));
+        Snapshot {
+            revision,
+            time: self.clock.now(),
+            seed: self.seed,
+            drawn,
+            objects,
+        }
+    }
+
+    /// Goes on with what `snapshot` holds. `define` serves the custom resources that are defined.
+    pub(crate) fn restore(&self, snapshot: &Snapshot, restart: Restart, define: impl FnOnce()) {
+        let revision = restart.revision(snapshot.revision);
+        let stored = |kept: &Kept| {
+            let object = serde_json::from_slice(&kept.json).expect("it was read as JSON");
+            (kept.key.clone(), kept.revision, object)
+        };
+        let is_definition = |kept: &&Kept| is_definition(&kept.key);
+        let definitions = snapshot.objects.iter().filter(is_definition).map(stored);
+        // What field selectors may ask for of custom resources is known only when these are.
+        self.storage.restore(revision, definitions.collect());
+        define();
+        let objects = snapshot.objects.iter().map(stored);
+        self.storage.restore(revision, objects.collect());
+        self.tally.reset();
+        self.requests.reset();
+    }
+
     pub(crate) fn stats(&self) -> Stats {
         Stats {
             revision: self.storage.revision().get(),
@@ -104,4 +156,10 @@ impl Core {
             requests_forgotten: self.requests.forgotten(),
         }
     }
+}
+
+/// Whether it is the key of a definition of custom resources.
+fn is_definition(key: &ObjectKey) -> bool {
+    let resource = key.resource();
+    (resource.group(), resource.resource()) == (custom_resources::GROUP, custom_resources::PLURAL)
 }

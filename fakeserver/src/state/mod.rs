@@ -9,7 +9,10 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-use crate::task::TaskSet;
+use crate::{
+    snapshot::{DataFile, Restart, Snapshot},
+    task::TaskSet,
+};
 
 pub(crate) use self::core::Core;
 pub(crate) use self::requests::{REQUESTS_KEPT, Requests};
@@ -21,11 +24,14 @@ pub(crate) struct Server {
     pub(crate) core: Arc<Core>,
     pub(crate) tasks: TaskSet,
     pub(crate) beginning: Beginning,
+    /// Where the state is kept, if it is.
+    pub(crate) data: Option<DataFile>,
 }
 
 /// What a server begins with beside what every cluster has, and is reset to.
 #[derive(Debug, Default)]
 pub(crate) struct Beginning {
+    pub(crate) snapshot: Option<(Snapshot, Restart)>,
     pub(crate) objects: Vec<Value>,
 }
 

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::{
     Change, Compaction, ObjectKey, StoredObject,
     key::GroupResource,
-    table::{Range, Snapshot, Table},
+    table::{Objects, Range, Snapshot, Table},
 };
 use crate::revision::Revision;
 
@@ -54,6 +54,30 @@ impl State {
             watchable: Revision::default(),
             compaction,
             history_bytes: 0,
+        }
+    }
+
+    /// A store that stands at `revision` with `objects` in it. What led there is not known, and cannot be asked for.
+    pub(super) fn restored(
+        compaction: Compaction,
+        revision: Revision,
+        objects: Vec<Arc<StoredObject>>,
+    ) -> Self {
+        let mut by_resource: BTreeMap<GroupResource, Objects> = BTreeMap::new();
+        for object in objects {
+            debug_assert!(object.revision() <= revision.get(), "no object is ahead");
+            let of_resource = by_resource.entry(object.resource().clone()).or_default();
+            of_resource.insert(Arc::clone(object.key().path()), object);
+        }
+        let tables = by_resource.into_iter();
+        Self {
+            revision,
+            tables: tables
+                .map(|(resource, objects)| (resource, Table::restored(objects)))
+                .collect(),
+            compacted: revision,
+            watchable: revision,
+            ..Self::new(compaction)
         }
     }
 

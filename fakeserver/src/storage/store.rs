@@ -6,12 +6,16 @@ use std::{
     time::Duration,
 };
 
+use serde_json::Value;
 use tokio::{
     sync::Notify,
     time::{Instant, timeout},
 };
 
-use super::{Change, Compaction, Transaction, View, state::State, transaction::SelectableFields};
+use super::{
+    Change, Compaction, ObjectKey, StoredObject, Transaction, View, state::State,
+    transaction::SelectableFields,
+};
 use crate::revision::Revision;
 
 /// The one store of a server.
@@ -126,6 +130,20 @@ impl Storage {
         self.sink.reset();
         self.commit(&mut fresh, changes);
         *state = fresh;
+    }
+
+    /// Makes it a store that stands at `revision` with `objects`, each with its own revision.
+    pub(crate) fn restore(&self, revision: Revision, objects: Vec<(ObjectKey, Revision, Value)>) {
+        let objects = objects.into_iter().map(|(key, made, object)| {
+            let fields = (self.fields)(key.resource(), &object);
+            Arc::new(StoredObject::new(key, made, object, fields))
+        });
+        let restored = State::restored(self.compaction, revision, objects.collect());
+        let mut state = self.lock();
+        self.sink.reset();
+        *state = restored;
+        drop(state);
+        self.advanced.notify_waiters();
     }
 
     /// Makes `changes` part of `state`, and tells of them.

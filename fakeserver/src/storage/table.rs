@@ -7,7 +7,7 @@ use imbl::OrdMap;
 use super::{Change, StoredObject};
 use crate::revision::Revision;
 
-type Objects = OrdMap<Arc<str>, Arc<StoredObject>>;
+pub(super) type Objects = OrdMap<Arc<str>, Arc<StoredObject>>;
 
 /// The objects of one resource.
 #[derive(Debug)]
@@ -43,6 +43,14 @@ impl Table {
             states: VecDeque::from([(Revision::default(), Objects::new())]),
             log: VecDeque::new(),
             forgotten: Revision::default(),
+        }
+    }
+
+    /// The objects of a resource whose changes are not known.
+    pub(super) fn restored(objects: Objects) -> Self {
+        Self {
+            states: VecDeque::from([(Revision::default(), objects)]),
+            ..Self::new()
         }
     }
 

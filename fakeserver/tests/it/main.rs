@@ -19,3 +19,4 @@ mod forms;
 mod subresources;
 mod program;
 mod in_process;
+mod snapshots;

@@ -112,3 +112,71 @@ async fn errors_say_what_to_do_next() {
             .contains("no-such-command-here")
     );
 }
+
+/// Sends `body` in JSON to a server, and gives its answer.
+async fn post(url: &str, path: &str, body: &str) -> String {
+    let address = url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!(
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    timeout(PATIENCE, stream.read_to_string(&mut answer))
+        .await
+        .unwrap()
+        .unwrap();
+    answer
+}
+
+async fn serving_with(arguments: &[&str]) -> (Child, String) {
+    let mut child = program()
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first = timeout(PATIENCE, lines.next_line()).await.unwrap();
+    let first = first.unwrap().expect("it says where it listens");
+    let url = first.strip_prefix("listening on ").unwrap().to_owned();
+    (child, url)
+}
+
+#[tokio::test]
+async fn the_state_outlives_the_program() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("state");
+    let data = ["--data", file.to_str().unwrap(), "--data-interval", "1h"];
+    let (mut child, url) = serving_with(&data).await;
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let created = post(&url, maps, r#"{"metadata":{"name":"kept"}}"#).await;
+    assert!(created.starts_with("HTTP/1.1 201"), "{created}");
+
+    let mut second = program();
+    second.args(["serve", "--listen", "127.0.0.1:0"]).args(data);
+    let second = timeout(PATIENCE, second.output()).await.unwrap().unwrap();
+    let said = String::from_utf8(second.stderr).unwrap();
+    assert!(
+        !second.status.success() && said.contains("state is in use by another server"),
+        "{said}"
+    );
+    assert!(second.stdout.is_empty(), "it never listened");
+
+    let kept = get(&url, &format!("{maps}/kept")).await;
+    signal(&child, "-TERM").await;
+    assert!(
+        timeout(PATIENCE, child.wait())
+            .await
+            .unwrap()
+            .unwrap()
+            .success()
+    );
+    let (_child, url) = serving_with(&data).await;
+    let again = get(&url, &format!("{maps}/kept")).await;
+    let body = |answer: &str| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
+    assert!(body(&again).contains("\"name\":\"kept\""), "{again}");
+    assert_eq!(body(&again), body(&kept));
+}
