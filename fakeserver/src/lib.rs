@@ -22,8 +22,11 @@ mod strategy;
 mod managed_fields;
 mod apply;
 mod request;
+#[doc(hidden)]
 pub mod schema;
+#[doc(hidden)]
 pub mod protobuf;
+#[doc(hidden)]
 pub mod patch;
 mod storage;
 mod snapshot;
@@ -38,6 +41,9 @@ mod discovery;
 mod server;
 #[doc(hidden)]
 pub mod cli;
+#[cfg(feature = "_fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 
 pub use self::{
     clock::Clock,

@@ -9,6 +9,8 @@ mod query;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "_fuzzing")]
+pub(crate) use self::json_syntax::syntax_error;
 pub(crate) use self::{
     body::{
         BODY_MAX_BYTES, PatchType, is_protobuf, object_json, parse_delete_options, parse_json,

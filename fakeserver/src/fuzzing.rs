@@ -1,0 +1,266 @@
+//! What the fuzz targets do with the bytes that they are given. Not part of the API.
+//!
+//! Each function panics where the server would not keep a promise; that it does not panic itself is the first one.
+
+use std::collections::BTreeMap;
+
+use axum::body::Body;
+use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
+use tower::ServiceExt;
+
+use crate::{
+    FakeServer,
+    managed_fields::FieldSet,
+    object::selectors::{FieldSelector, LabelSelector},
+    protobuf::{decode_object, decode_watch_frame, encode_object, peek_kind},
+    request::{duplicate_key, parse_config, syntax_error},
+};
+
+/// A server that is asked on a clock that stands still.
+#[derive(Debug)]
+pub struct Fuzzed {
+    runtime: Runtime,
+    server: FakeServer,
+}
+
+/// The objects that are patched.
+const OBJECTS: [&str; 4] = [
+    "/api/v1/namespaces/default/configmaps/c",
+    "/api/v1/namespaces/default/pods/p",
+    "/apis/apps/v1/namespaces/default/deployments/d",
+    "/api/v1/namespaces/default/services/s",
+];
+const PATCHES: [&str; 4] = [
+    "application/json-patch+json",
+    "application/merge-patch+json",
+    "application/strategic-merge-patch+json",
+    "application/apply-patch+yaml",
+];
+
+// === impl Fuzzed ===
+
+impl Fuzzed {
+    /// A server with an object of each type that is patched.
+    pub fn new() -> Self {
+        let runtime = Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .expect("a runtime needs no more than memory");
+        let containers = json!([{"name": "c", "image": "i"}]);
+        let labels = json!({"a": "b"});
+        let server = FakeServer::builder()
+            .with_requests_kept(0)
+            .with_object(&json!({
+                "kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "c"}, "data": {"k": "v"},
+            }))
+            .with_object(&json!({
+                "kind": "Pod", "apiVersion": "v1", "metadata": {"name": "p", "labels": labels},
+                "spec": {"containers": containers, "tolerations": [{"key": "k", "operator": "Exists"}]},
+            }))
+            .with_object(&json!({
+                "kind": "Deployment", "apiVersion": "apps/v1", "metadata": {"name": "d", "labels": labels},
+                "spec": {
+                    "selector": {"matchLabels": labels},
+                    "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}},
+                },
+            }))
+            .with_object(&json!({
+                "kind": "Service", "apiVersion": "v1", "metadata": {"name": "s"},
+                "spec": {"ports": [{"name": "p", "port": 80}], "selector": labels},
+            }))
+            .build();
+        Self { runtime, server }
+    }
+
+    /// Sends what `data` describes: `METHOD TARGET`, headers, an empty line, and the body.
+    pub fn request(&self, data: &[u8]) {
+        let mut rest = data;
+        let Some(mut request) = first_line(next_line(&mut rest)) else {
+            return;
+        };
+        while let Some((name, value)) = header(next_line(&mut rest)) {
+            request.headers_mut().insert(name, value);
+        }
+        *request.body_mut() = Body::from(rest.to_vec());
+        // What is written stays until the server is reset, so that a failure does not depend on what came before.
+        let before = self.server.revision();
+        self.send(request);
+        if self.server.revision() != before {
+            self.server.reset();
+        }
+    }
+
+    /// Patches one of a few objects. The first byte says which, and how.
+    pub fn patch(&self, data: &[u8]) {
+        let Some((choice, patch)) = data.split_first() else {
+            return;
+        };
+        let path = OBJECTS[usize::from(choice % 4)];
+        let subresource = if choice & 64 == 0 { "" } else { "/status" };
+        let force = if choice & 48 == 48 { "&force=true" } else { "" };
+        let target = format!("{path}{subresource}?dryRun=All&fieldManager=m{force}");
+        let request = Request::patch(target)
+            .header(header::CONTENT_TYPE, PATCHES[usize::from(choice >> 4 & 3)])
+            .body(Body::from(patch.to_vec()));
+        self.send(request.expect("it is made of valid parts"));
+    }
+
+    fn send(&self, request: Request<Body>) {
+        let is_api = !request.uri().path().starts_with("/_control/");
+        let router = self.server.router();
+        self.runtime.block_on(async {
+            tokio::select! {
+                biased;
+                answer = router.oneshot(request) => {
+                    let answer = answer.unwrap_or_else(|never| match never {});
+                    check(answer, is_api).await;
+                }
+                // Some requests wait: for a version that is to come, or for events.
+                () = tokio::task::yield_now() => {}
+            }
+        });
+    }
+}
+
+impl Default for Fuzzed {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A failure is told by a status, as far as the API words it.
+async fn check(answer: Response<Body>, is_api: bool) {
+    let code = answer.status();
+    if !is_api || code.is_success() {
+        return;
+    }
+    let is_text = |value: &HeaderValue| value.as_bytes().starts_with(b"text/plain");
+    if answer
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(is_text)
+    {
+        return;
+    }
+    let is_json = |value: &HeaderValue| value == "application/json";
+    if !answer
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(is_json)
+    {
+        return;
+    }
+    let body = answer.into_body().collect().await.expect("it is in memory");
+    let status: Value = serde_json::from_slice(&body.to_bytes()).expect("a failure is JSON");
+    assert_eq!(status["kind"], "Status", "{status}");
+    assert_eq!(status["code"], code.as_u16(), "{status}");
+    assert!(
+        code != StatusCode::INTERNAL_SERVER_ERROR || status["reason"] != "",
+        "{status}"
+    );
+}
+
+fn next_line<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
+    let end = rest.iter().position(|byte| *byte == b'\n');
+    let (line, left) = match end {
+        Some(end) => (&rest[..end], &rest[end + 1..]),
+        None => (*rest, &rest[rest.len()..]),
+    };
+    *rest = left;
+    line
+}
+
+fn first_line(line: &[u8]) -> Option<Request<Body>> {
+    let line = std::str::from_utf8(line).ok()?;
+    let (method, target) = line.split_once(' ')?;
+    let method = Method::from_bytes(method.as_bytes()).ok()?;
+    Request::builder()
+        .method(method)
+        .uri(target)
+        .body(Body::empty())
+        .ok()
+}
+
+fn header(line: &[u8]) -> Option<(HeaderName, HeaderValue)> {
+    let colon = line.iter().position(|byte| *byte == b':')?;
+    let name = HeaderName::from_bytes(&line[..colon]).ok()?;
+    let value = HeaderValue::from_bytes(line[colon + 1..].trim_ascii()).ok()?;
+    Some((name, value))
+}
+
+/// A selector that is understood can be asked about anything.
+pub fn selectors(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let (labels, fields) = (
+        BTreeMap::from([
+            ("a".to_owned(), "b".to_owned()),
+            ("n".to_owned(), "5".to_owned()),
+        ]),
+        BTreeMap::from([("metadata.name".to_owned(), "x".to_owned())]),
+    );
+    if let Ok(selector) = LabelSelector::parse(text) {
+        let found = selector.matches(&labels);
+        assert!(
+            found || !selector.is_everything(),
+            "everything selects everything"
+        );
+    }
+    if let Ok(selector) = FieldSelector::parse(text, |_: &str| Ok(())) {
+        let found = selector.matches(&fields);
+        assert!(
+            found || !selector.is_everything(),
+            "everything selects everything"
+        );
+    }
+}
+
+/// A set that is read and written is the set; so is what is taken from it and given back.
+pub fn field_set(data: &[u8]) {
+    let Ok(value) = serde_json::from_slice::<Value>(data) else {
+        return;
+    };
+    let Some(set) = FieldSet::from_value(&value) else {
+        return;
+    };
+    let again = FieldSet::from_value(&set.to_value()).expect("what is written can be read");
+    assert_eq!(again, set);
+    assert_eq!(set.intersection(&set).printed(), set.printed());
+    let mut rest = set.clone();
+    rest.subtract(&set);
+    assert_eq!(rest.printed(), Vec::<String>::new());
+    rest.extend(&set);
+    assert_eq!(rest.printed(), set.printed());
+}
+
+/// What is read from protobuf can be written, and is then read as the same.
+pub fn protobuf(data: &[u8]) {
+    let _ = peek_kind(data);
+    if let Ok(Some((_, length))) = decode_watch_frame(data) {
+        assert!(length <= data.len(), "a frame is within its bytes");
+    }
+    let Ok(object) = decode_object(data, None) else {
+        return;
+    };
+    let Ok(written) = encode_object(&object) else {
+        return;
+    };
+    let again = decode_object(&written, None).expect("what is written can be read");
+    assert_eq!(again, object);
+}
+
+/// The two readers of JSON agree on what is JSON; YAML is read by its own.
+pub fn json_syntax(data: &[u8]) {
+    let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok();
+    if is_json {
+        assert_eq!(syntax_error(data), None, "serde reads it");
+    } else {
+        let _ = syntax_error(data);
+    }
+    let _ = parse_config(data);
+    let _ = duplicate_key(data);
+}
