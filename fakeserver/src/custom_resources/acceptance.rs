@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{JsonPath, rules::compilation_errors};
+use super::{
+    JsonPath, deprecation::warning_errors, printer_column::column_errors, rules::compilation_errors,
+};
 use crate::{
     status::FieldError,
     validation::names::{dns_label_problems, subdomain_problems},
@@ -184,6 +186,8 @@ fn check_version(version: &Value, path: &str, errors: &mut Vec<FieldError>) {
     if scale.is_object() {
         check_scale(scale, &format!("{path}.subresources.scale"), errors);
     }
+    errors.extend(column_errors(version, path));
+    errors.extend(warning_errors(version, path));
     let selectable = version["selectableFields"].as_array().into_iter().flatten();
     for (index, field) in selectable.enumerate() {
         let path = format!("{path}.selectableFields[{index}].jsonPath");

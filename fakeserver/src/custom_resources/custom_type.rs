@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{
-    JsonPath,
+    JsonPath, PrinterColumn,
     defaulting::{drop_nulls, set_defaults},
+    deprecation,
     rules::Rules,
     validation::validate,
 };
@@ -27,14 +28,16 @@ pub(crate) struct CustomType {
     root: SchemaId,
     rules: Rules,
     selectable: Vec<JsonPath>,
+    columns: Vec<PrinterColumn>,
+    deprecation_warning: Option<String>,
     is_terminating: bool,
 }
 
 // === impl CustomType ===
 
 impl CustomType {
-    /// What an item of `spec.versions` of a definition says.
-    pub(super) fn new(version: &Value, is_terminating: bool) -> Self {
+    /// What `version`, an item of `spec.versions` of the definition `crd`, says.
+    pub(super) fn new(crd: &Value, version: &Value, is_terminating: bool) -> Self {
         let schema = &version["schema"]["openAPIV3Schema"];
         let (schemas, root) = Schemas::of_custom_resource(schema);
         let selectable = version["selectableFields"].as_array().into_iter().flatten();
@@ -43,6 +46,8 @@ impl CustomType {
         Self {
             rules: Rules::compile(schema),
             selectable: selectable.collect(),
+            columns: PrinterColumn::all_of(version),
+            deprecation_warning: deprecation::warning(crd, version),
             version: version.clone(),
             schemas,
             root,
@@ -77,6 +82,16 @@ impl CustomType {
     /// The schema of whole objects, with the metadata that all objects have.
     pub(crate) fn schema(&self) -> Schema<'_> {
         self.schemas.get(self.root).with_metadata()
+    }
+
+    /// What every answer warns of, if the version is deprecated.
+    pub(crate) fn deprecation_warning(&self) -> Option<&str> {
+        self.deprecation_warning.as_deref()
+    }
+
+    /// The columns of its table, behind the one of names.
+    pub(crate) fn columns(&self) -> &[PrinterColumn] {
+        &self.columns
     }
 
     /// The schema of whole objects, as its definition writes it.
@@ -122,7 +137,9 @@ impl CustomType {
 /// Two are the same if their versions say the same.
 impl PartialEq for CustomType {
     fn eq(&self, other: &Self) -> bool {
-        self.version == other.version && self.is_terminating == other.is_terminating
+        self.version == other.version
+            && self.deprecation_warning == other.deprecation_warning
+            && self.is_terminating == other.is_terminating
     }
 }
 

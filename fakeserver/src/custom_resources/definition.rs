@@ -127,7 +127,7 @@ fn resource_type(crd: &Value, version: &Value, is_terminating: bool) -> Resource
         short_names: texts(&names["shortNames"]),
         categories: texts(&names["categories"]),
         subresources: status.into_iter().chain(scale).collect(),
-        custom: Some(Arc::new(CustomType::new(version, is_terminating))),
+        custom: Some(Arc::new(CustomType::new(crd, version, is_terminating))),
     }
 }
 

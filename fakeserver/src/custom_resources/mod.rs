@@ -13,6 +13,9 @@ mod definition;
 mod defaulting;
 mod formats;
 mod json_path;
+mod column_path;
+mod printer_column;
+mod deprecation;
 mod rules;
 mod validation;
 #[cfg(test)]
@@ -20,9 +23,11 @@ mod tests;
 
 pub(crate) use self::{
     acceptance::{definition_errors, set_definition_defaults},
+    column_path::ColumnPath,
     custom_type::CustomType,
     definition::{Definition, compare_versions},
     json_path::JsonPath,
+    printer_column::PrinterColumn,
 };
 
 /// The group of definitions.

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{
-    CustomType, JsonPath, compare_versions,
+    ColumnPath, CustomType, JsonPath, PrinterColumn, compare_versions,
     conditions::{self, TakenNames},
-    definition_errors, set_definition_defaults,
+    definition_errors, deprecation, set_definition_defaults,
 };
 
 const NOW: &str = "2026-01-01T00:00:00Z";
@@ -16,7 +16,7 @@ fn custom_type(properties: &Value) -> CustomType {
         "spec": {"type": "object", "properties": properties},
     }});
     let version = json!({"name": "v1", "schema": {"openAPIV3Schema": schema}});
-    CustomType::new(&version, false)
+    CustomType::new(&Value::Null, &version, false)
 }
 
 /// What is wrong with an object of this `spec`.
@@ -355,4 +355,152 @@ fn paths_are_of_field_names_only() {
     for bad in ["", ".", "spec", ".spec[0]", ".spec..replicas", ".spec.*"] {
         assert_eq!(JsonPath::parse(bad), None, "{bad}");
     }
+}
+
+#[test]
+fn paths_of_columns_lead_to_the_first_value() {
+    let object = json!({
+        "metadata": {"labels": {"app.kubernetes.io/name": "web"}},
+        "spec": {"ports": [{"n": 1, "name": "a"}, {"n": 2, "name": "b"}, {"n": 3}], "on": true},
+        "status": {"conditions": [
+            {"type": "Ready", "status": "True", "age": 3},
+            {"type": "Other", "status": "False", "age": 5},
+        ]},
+    });
+    for (path, expected) in [
+        (".spec.ports[0].n", json!(1)),
+        (".spec.ports[-1].n", json!(3)),
+        (".spec.ports[1:].n", json!(2)),
+        (".spec.ports[:-1].n", json!(1)),
+        (".spec.ports[*].name", json!("a")),
+        (".spec['on']", json!(true)),
+        (".spec.*.name", Value::Null),
+        ("..name", json!("a")),
+        (".metadata.labels.app\\.kubernetes\\.io/name", json!("web")),
+        (".metadata.labels['app.kubernetes.io/name']", json!("web")),
+        (
+            ".status.conditions[?(@.type==\"Ready\")].status",
+            json!("True"),
+        ),
+        (
+            ".status.conditions[?(@.type == 'Other')].status",
+            json!("False"),
+        ),
+        (
+            ".status.conditions[?(@.type!=\"Ready\")].type",
+            json!("Other"),
+        ),
+        (".status.conditions[?(@.age>3)].type", json!("Other")),
+        (".status.conditions[?(@.age<=3)].type", json!("Ready")),
+        (".status.conditions[?(@.type>3)].type", Value::Null),
+        (".spec.ports[?(@.name)].n", json!(1)),
+        (".spec.ports[?(@.none)].n", Value::Null),
+        (".spec.ports[7].n", Value::Null),
+        (".spec.ports[-7].n", Value::Null),
+        (".spec.none.deeper", Value::Null),
+        (".spec.ports.n", Value::Null),
+    ] {
+        let parsed = ColumnPath::parse(path).unwrap_or_else(|| panic!("{path} is a path"));
+        let found = parsed.first(&object).cloned().unwrap_or_default();
+        assert_eq!(found, expected, "{path}");
+    }
+}
+
+#[test]
+fn what_is_no_path_of_a_column_is_refused() {
+    let nested = format!(".a{}1==1{}", "[?(@.a".repeat(40), ")]".repeat(40));
+    for path in [
+        "spec",
+        ".a[",
+        ".a[x]",
+        ".a[?(@.b==)]",
+        ".a[?(b==1)]",
+        ".a\\",
+        &nested,
+    ] {
+        assert_eq!(ColumnPath::parse(path), None, "{path}");
+    }
+}
+
+#[test]
+fn a_version_without_columns_shows_the_age() {
+    let columns = PrinterColumn::all_of(&json!({"additionalPrinterColumns": []}));
+    let shown: Vec<(&str, &str)> = columns
+        .iter()
+        .map(|column| (column.name.as_str(), column.ty.as_str()))
+        .collect();
+    assert_eq!(shown, [("Age", "date")]);
+}
+
+#[test]
+fn columns_and_warnings_of_a_definition_are_checked() {
+    let crd = json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Cluster",
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget",
+                "listKind": "WidgetList"},
+            "versions": [{
+                "name": "v1",
+                "served": true,
+                "storage": true,
+                "deprecationWarning": "do not",
+                "schema": {"openAPIV3Schema": {"type": "object"}},
+                "additionalPrinterColumns": [
+                    {"name": "A", "type": "text", "jsonPath": ".a"},
+                    {"type": "string", "jsonPath": "a", "format": "long"},
+                    {"name": "C", "type": "date", "jsonPath": ".c", "format": "date-time"},
+                ],
+            }],
+        },
+    });
+    let columns = "spec.versions[0].additionalPrinterColumns";
+    let errors = definition_errors(&crd, None);
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        errors,
+        [
+            format!(
+                "{columns}[0].type: Invalid value: \"text\": must be one of boolean,date,integer,number,string"
+            ),
+            format!("{columns}[1].name: Required value"),
+            format!(
+                "{columns}[1].format: Invalid value: \"long\": must be one of \
+                 byte,date,date-time,double,float,int32,int64,password"
+            ),
+            format!(
+                "{columns}[1].jsonPath: Invalid value: \"a\": must be a simple json path starting with ."
+            ),
+            "spec.versions[0].deprecationWarning: Invalid value: \"do not\": can only be set for \
+             deprecated versions"
+                .to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn a_deprecated_version_names_the_best_one_that_is_not() {
+    let version = |name: &str, deprecated: bool| json!({"name": name, "served": true, "deprecated": deprecated});
+    let warning = |versions: &[Value]| {
+        let crd = json!({"spec": {"group": "example.com", "names": {"kind": "Widget"},
+            "versions": versions}});
+        deprecation::warning(&crd, &versions[0])
+    };
+    let old = version("v1beta1", true);
+    let all = [
+        old.clone(),
+        version("v1alpha1", false),
+        version("v1", false),
+    ];
+    let said = "example.com/v1beta1 Widget is deprecated; use example.com/v1 Widget";
+    assert_eq!(warning(&all).as_deref(), Some(said));
+    // What is older is no better.
+    let alone = [old.clone(), version("v1alpha1", false), version("v1", true)];
+    let said = "example.com/v1beta1 Widget is deprecated";
+    assert_eq!(warning(&alone).as_deref(), Some(said));
+    let mut own = old;
+    own["deprecationWarning"] = json!("move on");
+    assert_eq!(warning(&[own]).as_deref(), Some("move on"));
+    assert_eq!(warning(&[version("v1", false)]), None);
 }

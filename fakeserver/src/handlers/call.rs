@@ -207,8 +207,7 @@ impl<'a> Call<'a> {
                  'Metadata', 'Object', 'None', or empty"
             ))
         })?;
-        let resource = &*self.resource;
-        let printer = Printer::of(&resource.group, &resource.version, &resource.plural);
+        let printer = Printer::of(&self.resource);
         Ok(encoding.with_table(TableView::new(printer, include, self.server.core.clock)))
     }
 

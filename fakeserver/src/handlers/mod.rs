@@ -14,6 +14,7 @@ mod delete;
 mod delete_collection;
 mod namespaces;
 mod definitions;
+mod deprecation;
 mod subresources;
 mod load;
 
@@ -78,7 +79,8 @@ pub(crate) async fn serve(
         RequestVerdict::IgnoreWatchList => ignores_watch_list = true,
     }
     if let Some(subresource) = Subresource::of(&call) {
-        return subresource.serve(&call, verb, &read_body(body).await?);
+        let answer = subresource.serve(&call, verb, &read_body(body).await?);
+        return answer.map(|answer| deprecation::warn_of(&call.resource, answer));
     }
     let answer = match verb {
         Verb::Get => get::get(&call, &options).await,
@@ -95,7 +97,7 @@ pub(crate) async fn serve(
     if call.concerns_definitions(verb) {
         definitions::settle(&server.core);
     }
-    answer
+    answer.map(|answer| deprecation::warn_of(&call.resource, answer))
 }
 
 // === impl Verb ===

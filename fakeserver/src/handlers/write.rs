@@ -281,12 +281,17 @@ impl Call<'_> {
         };
         let mut response = self.delivery(encoding).whole(code, body);
         for warning in warnings {
-            let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-            if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
-                response.headers_mut().append(header::WARNING, value);
-            }
+            add_warning(&mut response, warning);
         }
         response
+    }
+}
+
+/// Tells the client what it should know though all went well.
+pub(super) fn add_warning(response: &mut Response, warning: &str) {
+    let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
+    if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
+        response.headers_mut().append(header::WARNING, value);
     }
 }
 

@@ -12,9 +12,12 @@ mod cluster;
 mod networking;
 mod storage;
 mod policy;
+mod custom;
 
 #[cfg(test)]
 mod tests;
+
+use std::{borrow::Cow, sync::Arc};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -23,12 +26,24 @@ use self::{
     cell::{Cells, named},
     columns::Columns,
 };
+use crate::{custom_resources::CustomType, resource::ResourceType};
 
 /// Shows the objects of one resource as rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Printer {
-    columns: &'static Columns,
-    cells: Option<CellsOf>,
+    /// The definitions of the columns, as JSON.
+    columns: Cow<'static, str>,
+    source: Source,
+}
+
+/// Where the cells come from.
+#[derive(Debug, Clone)]
+enum Source {
+    Builtin {
+        columns: &'static Columns,
+        cells: Option<CellsOf>,
+    },
+    Custom(Arc<CustomType>),
 }
 
 /// The cells of an object at a time.
@@ -47,29 +62,48 @@ pub(crate) struct Row {
 
 impl Printer {
     /// How a version of a resource is shown.
-    pub(crate) fn of(group: &str, version: &str, plural: &str) -> Self {
+    pub(crate) fn of(resource: &ResourceType) -> Self {
+        if let Some(custom) = &resource.custom {
+            return Self {
+                columns: custom::columns(custom.columns()).into(),
+                source: Source::Custom(Arc::clone(custom)),
+            };
+        }
+        let columns = columns::of(&resource.group, &resource.version, &resource.plural);
         Self {
-            columns: columns::of(group, version, plural),
-            cells: cells_of(group, plural),
+            columns: columns.json.as_str().into(),
+            source: Source::Builtin {
+                columns,
+                cells: cells_of(&resource.group, &resource.plural),
+            },
         }
     }
 
     /// The definitions of the columns, as JSON.
     pub(crate) fn columns(&self) -> &str {
-        &self.columns.json
+        &self.columns
     }
 
     /// The row of `object` at a time.
     pub(crate) fn row(&self, object: &Value, now: Timestamp) -> Row {
-        let mut cells = match self.cells {
+        let (columns, cells) = match &self.source {
+            Source::Builtin { columns, cells } => (columns, cells),
+            Source::Custom(custom) => {
+                return Row {
+                    cells: custom::cells(custom.columns(), object, now),
+                    conditions: None,
+                };
+            }
+        };
+        let mut cells = match cells {
             Some(cells) => cells(object, now),
             None => Vec::new(),
         };
         // A type that tells nothing but its name and age needs no function of its own.
-        for (name, kind) in self.columns.kinds.iter().skip(cells.len()) {
+        for (name, kind) in columns.kinds.iter().skip(cells.len()) {
             cells.push(named(name, kind, object, now));
         }
-        cells.truncate(self.columns.kinds.len());
+        cells.truncate(columns.kinds.len());
         let conditions = match object["kind"].as_str() {
             Some("Pod") => pods::conditions(object),
             _ => None,

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{Printer, age};
-use crate::registry::Registry;
+use crate::registry::{Lookup, Registry};
 
 const NOW: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
@@ -18,7 +18,10 @@ fn row(resource: &str, mut object: Value) -> String {
     let (plural, group) = resource.split_once('.').unwrap_or((resource, ""));
     object["metadata"]["name"] = json!("x");
     object["metadata"]["creationTimestamp"] = json!(ago(60));
-    let cells = Printer::of(group, "v1", plural).row(&object, NOW).cells;
+    let Lookup::Found(resource) = Registry::builtin().lookup(group, "v1", plural) else {
+        panic!("{resource} is a resource");
+    };
+    let cells = Printer::of(&resource).row(&object, NOW).cells;
     let cells: Vec<String> = cells
         .iter()
         .map(|cell| cell.to_string().replace('"', ""))
@@ -63,7 +66,7 @@ fn every_resource_has_a_cell_for_each_of_its_columns() {
     for group in Registry::builtin().groups() {
         for version in &group.versions {
             for resource in &version.resources {
-                let printer = Printer::of(&group.name, &version.name, &resource.plural);
+                let printer = Printer::of(resource);
                 let columns: Value = serde_json::from_str(printer.columns()).unwrap();
                 // An object that says nothing, not even its name.
                 let row = printer.row(&json!({}), NOW);

@@ -12,6 +12,7 @@ mod custom_resources;
 mod managed_fields;
 mod discovery;
 mod openapi;
+mod printer_columns;
 mod bad_input;
 mod protobuf;
 mod representations;
