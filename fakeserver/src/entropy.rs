@@ -26,6 +26,7 @@ pub(crate) struct Entropy {
     objects: Mutex<ChaCha8Rng>,
     audits: Mutex<ChaCha8Rng>,
     watches: Mutex<ChaCha8Rng>,
+    token_key: [u8; 32],
 }
 
 /// How far each generator of a server has come.
@@ -45,10 +46,13 @@ impl Entropy {
             generator.set_stream(number);
             Mutex::new(generator)
         };
+        let mut token_key = [0; 32];
+        lock(&stream(3)).fill(&mut token_key);
         Self {
             objects: stream(0),
             audits: stream(1),
             watches: stream(2),
+            token_key,
         }
     }
 
@@ -83,6 +87,11 @@ impl Entropy {
         (0..NAME_SUFFIX)
             .map(|_| char::from(NAME_ALPHABET[generator.random_range(0..NAME_ALPHABET.len())]))
             .collect()
+    }
+
+    /// What tokens of service accounts are signed with.
+    pub(crate) fn token_key(&self) -> [u8; 32] {
+        self.token_key
     }
 
     /// An `Audit-Id` for a request that brings none.

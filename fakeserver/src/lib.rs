@@ -31,6 +31,8 @@ pub mod patch;
 mod storage;
 mod snapshot;
 mod watch_cache;
+mod authentication;
+mod authorization;
 mod table;
 mod openapi;
 pub mod faults;
@@ -46,6 +48,8 @@ pub mod cli;
 pub mod fuzzing;
 
 pub use self::{
+    authentication::UserInfo,
+    authorization::Authorization,
     clock::Clock,
     server::{BuildError, FakeServer, FakeServerBuilder, ObjectError},
     snapshot::{Restart, Snapshot, SnapshotError},

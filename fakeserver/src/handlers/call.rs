@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, Method, header};
 
-use super::Verb;
+use super::{Requester, Verb};
 use crate::{
     conversion::{Form, stored_field},
     faults::RequestFacts,
@@ -27,6 +27,7 @@ use crate::{
 /// A request for objects of one resource type.
 pub(crate) struct Call<'a> {
     pub(crate) server: &'a Server,
+    pub(crate) requester: Requester,
     pub(crate) resource: Arc<ResourceType>,
     pub(crate) path: ResourcePath,
     pub(crate) query: Query,
@@ -39,6 +40,7 @@ impl<'a> Call<'a> {
     /// Looks up the resource of `path`.
     pub(crate) fn new(
         server: &'a Server,
+        requester: Requester,
         path: ResourcePath,
         query: Query,
         headers: &'a HeaderMap,
@@ -62,6 +64,7 @@ impl<'a> Call<'a> {
         }
         Ok(Self {
             server,
+            requester,
             resource,
             path,
             query,
@@ -88,11 +91,6 @@ impl<'a> Call<'a> {
         let custom = self.resource.custom.as_ref();
         if verb == Verb::Create && custom.is_some_and(|custom| custom.is_terminating()) {
             return Err(Status::definition_terminating("create"));
-        }
-        // What is only created is a question, and its answer is not stored: reviews.
-        let is_question = verb == Verb::Create && !self.resource.has_verb("get");
-        if is_question && &*self.resource.plural != "bindings" {
-            return Err(Status::unknown_resource());
         }
         Ok(verb)
     }

@@ -9,7 +9,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Call, Verb,
+    Call, Requester, Verb,
     apply::apply_in,
     create::create_in,
     definitions, delete, namespaces,
@@ -183,7 +183,13 @@ impl Target {
             subresource: subresource.map(str::to_owned),
             is_watch: false,
         };
-        Call::new(server, path, Query::default(), headers)
+        Call::new(
+            server,
+            Requester::internal(),
+            path,
+            Query::default(),
+            headers,
+        )
     }
 }
 

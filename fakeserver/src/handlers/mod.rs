@@ -1,5 +1,6 @@
 //! The verbs, one a file.
 
+mod requester;
 mod call;
 mod version;
 mod get;
@@ -17,18 +18,20 @@ mod definitions;
 mod deprecation;
 mod subresources;
 mod load;
+mod reviews;
 
 use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
-use http::{HeaderMap, Method};
+use http::{Method, request::Parts};
 
-use self::subresources::Subresource;
 pub(crate) use self::{
     call::Call,
     load::{apply as apply_object, delete as delete_object, load as load_object, restore},
+    requester::Requester,
 };
+use self::{reviews::Review, subresources::Subresource};
 use crate::{
     faults::RequestVerdict,
     request::{ListOptions, Query, ResourcePath, read_body},
@@ -52,17 +55,22 @@ pub(crate) enum Verb {
     DeleteCollection,
 }
 
-/// Answers a request for a resource.
+/// Answers a request for a resource. Rules of faults see it before it is known whether it is allowed.
 pub(crate) async fn serve(
     server: &Server,
-    method: &Method,
+    requester: &Requester,
+    parts: &Parts,
     path: ResourcePath,
     query: Query,
-    headers: &HeaderMap,
     body: Body,
 ) -> Result<Response, Status> {
-    let call = Call::new(server, path, query, headers)?;
-    let verb = call.verb(method)?;
+    let understood = Call::new(server, requester.clone(), path, query, &parts.headers)
+        .and_then(|call| Ok((call.verb(&parts.method)?, call)));
+    let (verb, call) = match understood {
+        Ok(understood) => understood,
+        // Whoever may not do it does not learn that it cannot be done.
+        Err(status) => return requester.refusal(&parts.headers).ok_or(status),
+    };
     let options = match verb {
         Verb::Get | Verb::List | Verb::Watch => call.list_options(verb)?,
         _ => ListOptions::default(),
@@ -77,6 +85,12 @@ pub(crate) async fn serve(
         RequestVerdict::Answer(answer) => return Ok(answer.into_response()),
         RequestVerdict::Hang => std::future::pending().await,
         RequestVerdict::IgnoreWatchList => ignores_watch_list = true,
+    }
+    if let Some(refused) = requester.refusal(&parts.headers) {
+        return Ok(refused);
+    }
+    if let Some(review) = Review::of(&call) {
+        return review.serve(&call, &read_body(body).await?);
     }
     if let Some(subresource) = Subresource::of(&call) {
         let answer = subresource.serve(&call, verb, &read_body(body).await?);

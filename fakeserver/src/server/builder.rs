@@ -7,10 +7,12 @@ use serde_json::Value;
 
 use super::{BuildError, FakeServer, ObjectError, beginning};
 use crate::{
+    authentication::UserInfo,
+    authorization::Authorization,
     clock::Clock,
     handlers,
     snapshot::{DataFile, Restart, Snapshot},
-    state::{Beginning, Core, REQUESTS_KEPT, Requests, Server},
+    state::{Beginning, Core, REQUESTS_KEPT, Requests, Security, Server},
     storage::Compaction,
     task::TaskSet,
 };
@@ -30,6 +32,7 @@ pub struct FakeServerBuilder {
     snapshot: Option<Snapshot>,
     data_file: Option<PathBuf>,
     restart: Restart,
+    security: Security,
 }
 
 // === impl FakeServerBuilder ===
@@ -124,6 +127,26 @@ impl FakeServerBuilder {
         self
     }
 
+    /// By which rules requests are allowed. By default everybody may do everything.
+    ///
+    /// Requests through [`FakeServer::client`](super::FakeServer::client) may do everything in any case.
+    pub fn with_authorization(mut self, authorization: Authorization) -> Self {
+        self.security.authorization = authorization;
+        self
+    }
+
+    /// Requests with the bearer token `token` are `user`'s, who is also in the group `system:authenticated`.
+    pub fn with_token(mut self, token: impl Into<String>, user: UserInfo) -> Self {
+        self.security.tokens.insert(token.into(), user);
+        self
+    }
+
+    /// Whether requests without credentials are served, as those of `system:anonymous`. By default they are.
+    pub fn with_anonymous_auth(mut self, is_served: bool) -> Self {
+        self.security.serves_anonymous = is_served;
+        self
+    }
+
     /// The server, with the namespaces that every cluster has. It needs no runtime until it is asked something.
     ///
     /// # Panics
@@ -163,6 +186,7 @@ impl FakeServerBuilder {
             self.compaction,
             self.watcher_buffer,
             Requests::new(self.requests_kept, self.keeps_bodies),
+            self.security,
         );
         if let Some(snapshot) = from {
             core.entropy.go_on(snapshot.drawn);
@@ -198,6 +222,7 @@ impl Default for FakeServerBuilder {
             snapshot: None,
             data_file: None,
             restart: Restart::default(),
+            security: Security::default(),
         }
     }
 }

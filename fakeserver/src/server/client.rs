@@ -6,18 +6,30 @@ use serde::de::DeserializeOwned;
 use tower::ServiceExt;
 
 use super::{FakeServer, error::ObjectError, objects::identity};
-use crate::storage::{GroupResource, ObjectKey};
+use crate::{
+    UserInfo,
+    storage::{GroupResource, ObjectKey},
+};
 
 // === impl FakeServer ===
 
 impl FakeServer {
-    /// A client of this server, without sockets, with the default namespace `default`.
+    /// A client of this server, without sockets, with the default namespace `default`. It may do everything.
     ///
     /// # Panics
     ///
     /// Outside of a tokio runtime.
     pub fn client(&self) -> kube::Client {
-        kube::Client::new(self.router(), "default")
+        self.client_as(UserInfo::administrator())
+    }
+
+    /// A [client](Self::client) whose requests are `user`'s, who is also in the group `system:authenticated`.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn client_as(&self, user: UserInfo) -> kube::Client {
+        kube::Client::new(self.router_as(user), "default")
     }
 
     /// A [client](Self::client) that says on each request that it is `name`: the manager of the fields that it writes,
@@ -28,14 +40,14 @@ impl FakeServer {
     /// Outside of a tokio runtime, or if `name` cannot stand in a header.
     pub fn client_named(&self, name: &str) -> kube::Client {
         let agent = HeaderValue::from_str(name).expect("a client's name is printable ASCII");
-        let named = self
-            .router()
-            .map_request(move |mut request: Request<Body>| {
+        let named = self.router_as(UserInfo::administrator()).map_request(
+            move |mut request: Request<Body>| {
                 request
                     .headers_mut()
                     .insert(header::USER_AGENT, agent.clone());
                 request.map(axum::body::Body::new)
-            });
+            },
+        );
         kube::Client::new(named, "default")
     }
 

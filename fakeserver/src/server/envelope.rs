@@ -7,7 +7,7 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use http::{HeaderName, HeaderValue, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 
 use crate::state::Server;
 
@@ -24,14 +24,17 @@ pub(super) async fn wrap(
     let audit_id = request.headers().get(AUDIT_ID).cloned();
     let audit_id = audit_id.unwrap_or_else(|| text(&server.core.entropy.audit_id()));
     let mut response = next.run(request).await;
+    let has_a_turn = response.status() != StatusCode::UNAUTHORIZED;
     let headers = response.headers_mut();
     headers.insert(AUDIT_ID, audit_id);
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-cache, private"));
-    let (flow_schema, priority_level) = server.core.flow_control;
-    headers.insert(FLOW_SCHEMA, text(&flow_schema));
-    headers.insert(PRIORITY_LEVEL, text(&priority_level));
+    if has_a_turn {
+        let (flow_schema, priority_level) = server.core.flow_control;
+        headers.insert(FLOW_SCHEMA, text(&flow_schema));
+        headers.insert(PRIORITY_LEVEL, text(&priority_level));
+    }
     response
 }
 

@@ -7,6 +7,7 @@ mod objects;
 mod data;
 mod router;
 mod request_log;
+mod access;
 mod envelope;
 mod control;
 mod listen;
@@ -15,11 +16,13 @@ mod client;
 
 use std::{future::Future, sync::Arc};
 
-use axum::Router;
+use axum::{Extension, Router};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    UserInfo,
+    authentication::Peer,
     faults::Faults,
     state::{Core, Server, Stats},
     storage::{Change, GroupResource, Range, StoredObject},
@@ -65,9 +68,15 @@ impl FakeServer {
         }
     }
 
-    /// The whole API as a service, for any transport.
+    /// The whole API as a service, for any transport. Requests are authenticated by their headers alone.
     pub fn router(&self) -> Router {
         router::router(Arc::clone(&self.server))
+    }
+
+    /// The [router](Self::router) for requests of `user`, who is also in the group `system:authenticated`.
+    pub fn router_as(&self, user: UserInfo) -> Router {
+        let peer = Peer::User(Arc::new(user.authenticated()));
+        self.router().layer(Extension(peer))
     }
 
     /// Serves HTTP/1.1, and HTTP/2 by prior knowledge, until `stop` fires or the server is shut down.

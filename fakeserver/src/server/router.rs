@@ -13,7 +13,7 @@ use http::{StatusCode, header};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::error;
 
-use super::{control, envelope, request_log};
+use super::{access, control, envelope, request_log};
 use crate::{
     discovery, handlers,
     registry::{Lookup, Registry},
@@ -39,18 +39,27 @@ pub(super) fn router(server: Arc<Server>) -> Router {
 
 async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
-    let path = parts.uri.path();
-    if let Some(action) = path.strip_prefix("/_control/") {
-        return control::handle(&server, &parts.method, action);
-    }
     let (method, headers) = (&parts.method, &parts.headers);
     let query = Query::parse(parts.uri.query());
+    let requester = match access::admit(&server.core, &parts, &query) {
+        Ok(requester) => requester,
+        Err(refused) => return *refused,
+    };
     let registry = server.core.registry();
-    let answer = match ApiPath::parse(path) {
-        ApiPath::Resource(path) if !is_routed(&registry, &path) => None,
-        ApiPath::Resource(path) => {
-            Some(handlers::serve(&server, method, path, query, headers, body).await)
+    let path = match ApiPath::parse(parts.uri.path()) {
+        ApiPath::Resource(path) if is_routed(&registry, &path) => {
+            let answer = handlers::serve(&server, &requester, &parts, path, query, body).await;
+            return answer.unwrap_or_else(|status| refusal(headers, status));
         }
+        path => path,
+    };
+    if let Some(refused) = requester.refusal(headers) {
+        return refused;
+    }
+    if let Some(action) = parts.uri.path().strip_prefix("/_control/") {
+        return control::handle(&server, method, action);
+    }
+    let answer = match path {
         ApiPath::OpenApi(path) => {
             discovery::serve_openapi(&server.core, method, &path, &query, headers)
         }

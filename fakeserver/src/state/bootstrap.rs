@@ -3,12 +3,15 @@
 use serde_json::json;
 
 use super::Core;
-use crate::storage::{GroupResource, ObjectKey, Transaction};
+use crate::{
+    authorization::{self, Authorization, bootstrap_objects},
+    storage::{GroupResource, ObjectKey, Transaction},
+};
 
 /// The namespaces that a server makes for itself, in its order.
 const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
 
-/// Writes the namespaces of an empty cluster.
+/// Writes the namespaces of an empty cluster, and what lets its users in if there are rules.
 pub(super) fn bootstrap(core: &Core, tx: &mut Transaction<'_>) {
     let namespaces = GroupResource::new("", "namespaces");
     let now = core.clock.now_text();
@@ -37,5 +40,21 @@ pub(super) fn bootstrap(core: &Core, tx: &mut Transaction<'_>) {
             "status": {"phase": "Active"},
         });
         tx.put(&ObjectKey::cluster(namespaces.clone(), name), namespace);
+    }
+    if core.authorizer.mode() == Authorization::Rbac {
+        bootstrap_roles(core, tx);
+    }
+}
+
+/// Writes the roles and bindings that a cluster begins with.
+fn bootstrap_roles(core: &Core, tx: &mut Transaction<'_>) {
+    for (plural, mut object) in bootstrap_objects() {
+        let metadata = &mut object["metadata"];
+        metadata["uid"] = json!(core.entropy.uid().to_string());
+        metadata["creationTimestamp"] = json!(core.clock.now_text());
+        let name = metadata["name"].as_str().unwrap_or_default();
+        let resource = GroupResource::new(authorization::GROUP, plural);
+        let key = ObjectKey::cluster(resource, name);
+        tx.put(&key, object);
     }
 }

@@ -8,9 +8,12 @@ use uuid::Uuid;
 use super::bootstrap::bootstrap;
 use super::{
     requests::Requests,
+    security::Security,
     stats::{Stats, Tally},
 };
 use crate::{
+    authentication::{Authenticator, TokenSigner},
+    authorization::Authorizer,
     clock::Clock,
     custom_resources,
     entropy::Entropy,
@@ -35,6 +38,8 @@ pub(crate) struct Core {
     seed: u64,
     pub(crate) entropy: Entropy,
     pub(crate) faults: Faults,
+    pub(crate) authenticator: Authenticator,
+    pub(crate) authorizer: Authorizer,
     pub(crate) tally: Tally,
     pub(crate) requests: Requests,
     /// The uids of the flow schema and the priority level that every request is classified as.
@@ -50,6 +55,7 @@ impl Core {
         compaction: Compaction,
         watcher_buffer: usize,
         requests: Requests,
+        security: Security,
     ) -> Self {
         let entropy = Entropy::new(seed);
         let flow_control = (entropy.audit_id(), entropy.audit_id());
@@ -65,6 +71,12 @@ impl Core {
             watchers,
             clock,
             seed,
+            authenticator: Authenticator::new(
+                security.tokens,
+                TokenSigner::new(entropy.token_key()),
+                security.serves_anonymous,
+            ),
+            authorizer: Authorizer::new(security.authorization),
             entropy,
             faults: Faults::default(),
             tally: Tally::default(),

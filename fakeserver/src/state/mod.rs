@@ -2,6 +2,7 @@
 
 mod core;
 mod bootstrap;
+mod security;
 mod stats;
 mod requests;
 
@@ -14,8 +15,11 @@ use crate::{
     task::TaskSet,
 };
 
-pub(crate) use self::core::Core;
-pub(crate) use self::requests::{REQUESTS_KEPT, Requests};
+pub(crate) use self::{
+    core::Core,
+    requests::{REQUESTS_KEPT, Requests},
+    security::Security,
+};
 pub use self::{requests::RequestRecord, stats::Stats};
 
 /// What a request needs: the core that it works on, and where its tasks belong.

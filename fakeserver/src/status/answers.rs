@@ -153,6 +153,22 @@ impl Status {
         .with_details(details)
     }
 
+    /// Credentials that do not count, or none where some are needed.
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized")
+    }
+
+    /// A user lacks a right. Without a resource it is one to a path, without a name one to a collection.
+    pub(crate) fn denied(object: Named<'_>, why: &str) -> Self {
+        let subject = match (object.resource, object.name) {
+            ("", _) => String::new(),
+            (resource, "") => format!("{} is ", qualified(resource, object.group)),
+            _ => format!("{object} is "),
+        };
+        let message = format!("{subject}forbidden: {why}");
+        Self::new(StatusCode::FORBIDDEN, "Forbidden", message).with_details(object.into())
+    }
+
     /// A validation failed. `kind` and `group` are those of the object, not of the resource.
     pub(crate) fn invalid(kind: &str, group: &str, name: &str, errors: &[FieldError]) -> Self {
         let shown: Vec<String> = distinct(errors);

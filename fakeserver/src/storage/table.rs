@@ -153,6 +153,11 @@ impl Snapshot {
         }
     }
 
+    /// Whether nothing was written between the two.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.objects.ptr_eq(&other.objects)
+    }
+
     /// The objects of `range` in the order of their paths, those from `start` on.
     pub(crate) fn objects<'a>(
         &'a self,

@@ -18,6 +18,7 @@ mod protobuf;
 mod representations;
 mod forms;
 mod subresources;
+mod access;
 mod program;
 mod in_process;
 mod snapshots;

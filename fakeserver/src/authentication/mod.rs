@@ -1,0 +1,21 @@
+//! Who asks: a client certificate, a bearer token or nobody becomes a user.
+//!
+//! The transport says first whom it knows ([`Peer`]), then a token speaks, then the request is anonymous if that is
+//! allowed. A token or a certificate that is wrong is an error, also where anonymous requests are served.
+
+mod user;
+mod error;
+mod tokens;
+mod service_account;
+mod authenticator;
+#[cfg(test)]
+mod tests;
+
+pub use self::user::UserInfo;
+pub(crate) use self::{
+    authenticator::{Authenticator, Peer},
+    error::AuthenticationError,
+    service_account::{ISSUER, TokenSigner},
+    tokens::StaticTokens,
+    user::{AUTHENTICATED, UNAUTHENTICATED},
+};

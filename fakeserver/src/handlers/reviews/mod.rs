@@ -1,0 +1,111 @@
+//! Questions about users and rights: they are created, answered at once, and never stored.
+
+mod access;
+mod rules;
+mod token;
+mod identity;
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::{
+    Call,
+    write::{Outcome, remove},
+};
+use crate::{
+    request::WriteOptions,
+    response::Shape,
+    status::{FieldError, Status},
+};
+
+/// A kind of question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Review {
+    /// May I do this?
+    SelfSubjectAccess,
+    /// May somebody do this?
+    SubjectAccess,
+    /// May somebody do this in a namespace?
+    LocalSubjectAccess,
+    /// What may I do in a namespace?
+    SelfSubjectRules,
+    /// Whose is a token?
+    Token,
+    /// Who am I?
+    SelfSubject,
+}
+
+// === impl Review ===
+
+impl Review {
+    /// The one that a request is about, if it is one of these.
+    pub(super) fn of(call: &Call<'_>) -> Option<Self> {
+        match (&*call.resource.group, &*call.resource.plural) {
+            ("authorization.k8s.io", "selfsubjectaccessreviews") => Some(Self::SelfSubjectAccess),
+            ("authorization.k8s.io", "subjectaccessreviews") => Some(Self::SubjectAccess),
+            ("authorization.k8s.io", "localsubjectaccessreviews") => Some(Self::LocalSubjectAccess),
+            ("authorization.k8s.io", "selfsubjectrulesreviews") => Some(Self::SelfSubjectRules),
+            ("authentication.k8s.io", "tokenreviews") => Some(Self::Token),
+            ("authentication.k8s.io", "selfsubjectreviews") => Some(Self::SelfSubject),
+            _ => None,
+        }
+    }
+
+    /// Answers the question in `body`.
+    pub(super) fn serve(self, call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+        let encoding = call.encoding(Shape::Object)?;
+        let options = WriteOptions::parse(&call.query, "CreateOptions")?;
+        let mut received = call.receive(body, options.field_validation)?;
+        call.place(&mut received.object)?;
+        let mut review = received.object;
+        remove(&mut review, "status");
+        if let Self::Token
+        | Self::SelfSubjectAccess
+        | Self::SubjectAccess
+        | Self::LocalSubjectAccess = self
+        {
+            call.record_managers(&options, None, &mut review);
+        }
+        let answered = match self {
+            Self::SelfSubjectAccess | Self::SubjectAccess | Self::LocalSubjectAccess => {
+                access::answer(self, call, review)?
+            }
+            Self::SelfSubjectRules => rules::answer(call, &review)?,
+            Self::Token => token::answer(call, review)?,
+            Self::SelfSubject => identity::answer(call),
+        };
+        let outcome = Outcome::Shown(answered);
+        Ok(call.answer(StatusCode::CREATED, &encoding, &outcome, &received.warnings))
+    }
+}
+
+/// A question about nothing in particular, with this metadata: what some answers begin with.
+fn blank(call: &Call<'_>, metadata: Value) -> Value {
+    json!({
+        "kind": call.resource.kind.to_string(),
+        "apiVersion": call.resource.api_version(),
+        "metadata": metadata,
+    })
+}
+
+/// What a question says of itself, apart from who asked it: there is nothing to say.
+fn metadata_errors(review: &Value, is_namespaced: bool) -> Vec<FieldError> {
+    let mut metadata = review["metadata"].clone();
+    remove(&mut metadata, "managedFields");
+    let shown = metadata.clone();
+    if is_namespaced {
+        remove(&mut metadata, "namespace");
+    }
+    let is_empty = metadata.as_object().is_none_or(serde_json::Map::is_empty);
+    let why = if is_namespaced {
+        "must be empty except for namespace"
+    } else {
+        "must be empty"
+    };
+    if is_empty {
+        Vec::new()
+    } else {
+        vec![FieldError::invalid("metadata", &shown, why)]
+    }
+}

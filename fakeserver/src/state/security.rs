@@ -1,0 +1,24 @@
+//! Whom a server knows, and what it asks of them.
+
+use crate::{authentication::StaticTokens, authorization::Authorization};
+
+/// How requests are admitted.
+#[derive(Clone, Debug)]
+pub(crate) struct Security {
+    pub(crate) tokens: StaticTokens,
+    /// Whether requests without credentials are served, as far as the rules allow.
+    pub(crate) serves_anonymous: bool,
+    pub(crate) authorization: Authorization,
+}
+
+// === impl Security ===
+
+impl Default for Security {
+    fn default() -> Self {
+        Self {
+            tokens: StaticTokens::default(),
+            serves_anonymous: true,
+            authorization: Authorization::default(),
+        }
+    }
+}

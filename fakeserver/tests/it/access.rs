@@ -1,0 +1,443 @@
+//! Who asks, and what he may: tokens, rules, acting as another, reviews.
+
+use fakeserver::{Authorization, FakeServer, FakeServerBuilder, UserInfo};
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Api, CONFIG_MAPS, PODS};
+
+const ADMIN: (&str, &str) = ("authorization", "Bearer admin");
+const JANE: (&str, &str) = ("authorization", "Bearer jane");
+const ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles";
+const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings";
+const CLUSTER_ROLES: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+const AUTHORIZATION: &str = "/apis/authorization.k8s.io/v1";
+const AUTHENTICATION: &str = "/apis/authentication.k8s.io/v1";
+
+fn builder() -> FakeServerBuilder {
+    FakeServer::builder()
+        .with_token("admin", UserInfo::administrator())
+        .with_token("jane", UserInfo::new("jane").with_groups(["devs"]))
+}
+
+/// A server with rules, an administrator and a user `jane`.
+fn with_rules() -> Api {
+    let builder = builder().with_authorization(Authorization::Rbac);
+    Api {
+        server: builder.build(),
+    }
+}
+
+async fn get(api: &Api, who: (&str, &str), path: &str) -> Answer {
+    api.send("GET", path, &[who], "").await
+}
+
+async fn post(api: &Api, who: (&str, &str), path: &str, object: &Value) -> Answer {
+    api.send("POST", path, &[who], object.to_string()).await
+}
+
+/// Lets `jane` do `verbs` on `resource` in the namespace `default`.
+async fn let_jane(api: &Api, verbs: &[&str], group: &str, resource: &str) {
+    let name = format!("jane-{}", verbs.join("-"));
+    let role = json!({
+        "metadata": {"name": name},
+        "rules": [{"verbs": verbs, "apiGroups": [group], "resources": [resource]}],
+    });
+    post(api, ADMIN, ROLES, &role).await.created();
+    bind_jane(api, "Role", &name).await;
+}
+
+async fn bind_jane(api: &Api, kind: &str, role: &str) {
+    let group = "rbac.authorization.k8s.io";
+    let binding = json!({
+        "metadata": {"name": format!("{role}-of-jane")},
+        "subjects": [{"kind": "User", "name": "jane", "apiGroup": group}],
+        "roleRef": {"kind": kind, "name": role, "apiGroup": group},
+    });
+    post(api, ADMIN, BINDINGS, &binding).await.created();
+}
+
+#[tokio::test]
+async fn a_token_that_is_not_known_is_nobodys() {
+    let api = Api::new();
+    api.get(PODS).await.ok();
+    let headers = [("authorization", "Bearer x"), ("audit-id", "mine")];
+    let refused = api.send("GET", PODS, &headers, "").await;
+    assert_eq!(
+        refused.json(),
+        json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": "Unauthorized", "reason": "Unauthorized", "code": 401,
+        })
+    );
+    assert_eq!(refused.headers["audit-id"], "mine");
+    let flow = "x-kubernetes-pf-flowschema-uid";
+    assert!(refused.headers.get(flow).is_none());
+    // What is no bearer token is not looked at.
+    for value in ["Basic x", "Bearer", "Bearer "] {
+        get(&api, ("authorization", value), PODS).await.ok();
+    }
+}
+
+#[tokio::test]
+async fn anonymous_requests_can_be_refused() {
+    let server = builder().with_anonymous_auth(false).build();
+    let api = Api { server };
+    for path in [PODS, "/version", "/nosuch", "/_control/stats"] {
+        assert_eq!(api.get(path).await.code, StatusCode::UNAUTHORIZED, "{path}");
+    }
+    get(&api, JANE, PODS).await.ok();
+    get(&api, JANE, "/_control/stats").await.ok();
+}
+
+#[tokio::test]
+async fn what_the_rules_do_not_allow_is_forbidden() {
+    let api = with_rules();
+    let refused = get(&api, JANE, &format!("{PODS}/p/log")).await;
+    assert_eq!(refused.headers["x-content-type-options"], "nosniff");
+    assert_eq!(refused.code, StatusCode::FORBIDDEN);
+    assert_eq!(
+        refused.json(),
+        json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
+            "message": "pods \"p\" is forbidden: User \"jane\" cannot get resource \"pods/log\" in API group \"\" \
+                        in the namespace \"default\"",
+            "reason": "Forbidden", "details": {"name": "p", "kind": "pods"}, "code": 403,
+        })
+    );
+    let cases = [
+        (
+            "/apis/apps/v1/deployments",
+            "deployments.apps is forbidden: User \"jane\" cannot list resource \"deployments\" in API group \"apps\" \
+             at the cluster scope",
+        ),
+        (
+            "/metrics",
+            "forbidden: User \"jane\" cannot get path \"/metrics\"",
+        ),
+        (
+            "/apis/nosuch.io/v1/things",
+            "things.nosuch.io is forbidden: User \"jane\" cannot list resource \"things\" in API group \"nosuch.io\" \
+             at the cluster scope",
+        ),
+        (
+            "/_control/stats",
+            "forbidden: User \"jane\" cannot get path \"/_control/stats\"",
+        ),
+    ];
+    for (path, message) in cases {
+        assert_eq!(get(&api, JANE, path).await.refused(403), message);
+    }
+    // Everybody may discover what is served, and nobody more than that.
+    get(&api, JANE, "/apis/apps/v1").await.ok();
+    api.get("/version").await.ok();
+    let refused = api.get("/apis").await.refused(403);
+    assert_eq!(
+        refused,
+        "forbidden: User \"system:anonymous\" cannot get path \"/apis\""
+    );
+    get(&api, ADMIN, "/apis/apps/v1/deployments").await.ok();
+    get(&api, ADMIN, "/_control/stats").await.ok();
+}
+
+#[tokio::test]
+async fn rules_count_from_when_they_are_stored() {
+    let api = with_rules();
+    get(&api, JANE, PODS).await.refused(403);
+    bind_jane(&api, "Role", "jane-list-watch").await;
+    let missing = get(&api, JANE, PODS).await.refused(403);
+    assert!(
+        missing.ends_with(": RBAC: role.rbac.authorization.k8s.io \"jane-list-watch\" not found"),
+        "{missing}"
+    );
+    let role = json!({
+        "metadata": {"name": "jane-list-watch"},
+        "rules": [{"verbs": ["list"], "apiGroups": [""], "resources": ["pods"]}],
+    });
+    post(&api, ADMIN, ROLES, &role).await.created();
+    get(&api, JANE, PODS).await.ok();
+    get(&api, JANE, "/api/v1/pods").await.refused(403);
+    get(&api, JANE, CONFIG_MAPS).await.refused(403);
+    let path = format!("{BINDINGS}/jane-list-watch-of-jane");
+    api.send("DELETE", &path, &[ADMIN], "").await.ok();
+    get(&api, JANE, PODS).await.refused(403);
+}
+
+#[tokio::test]
+async fn a_cluster_with_rules_begins_with_the_roles_of_users() {
+    let api = with_rules();
+    let roles = get(&api, ADMIN, CLUSTER_ROLES).await.ok();
+    let names: Vec<&str> = roles["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|role| role["metadata"]["name"].as_str().unwrap())
+        .collect();
+    for name in ["admin", "cluster-admin", "edit", "view", "system:discovery"] {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    let view = get(&api, ADMIN, &format!("{CLUSTER_ROLES}/view"))
+        .await
+        .ok();
+    assert_eq!(
+        view["rules"][0]["verbs"],
+        json!(["get", "list", "watch"]),
+        "a sum shows its rules"
+    );
+    bind_jane(&api, "ClusterRole", "view").await;
+    get(&api, JANE, CONFIG_MAPS).await.ok();
+    let secrets = "/api/v1/namespaces/default/secrets";
+    get(&api, JANE, secrets).await.refused(403);
+
+    // A role that others add to has their rules from then on.
+    let more = json!({
+        "metadata": {"name": "more", "labels": {"rbac.authorization.k8s.io/aggregate-to-view": "true"}},
+        "rules": [{"verbs": ["list"], "apiGroups": [""], "resources": ["secrets"]}],
+    });
+    post(&api, ADMIN, CLUSTER_ROLES, &more).await.created();
+    get(&api, JANE, secrets).await.ok();
+
+    let plain = Api::new().get(CLUSTER_ROLES).await.ok();
+    assert_eq!(plain["items"], json!([]), "only where rules count");
+}
+
+#[tokio::test]
+async fn fault_rules_see_also_what_is_forbidden() {
+    use fakeserver::faults::{Filter, server_error};
+    let api = with_rules();
+    let rule =
+        server_error(StatusCode::SERVICE_UNAVAILABLE).matching(Filter::any().resource("pods"));
+    let guard = api.server.faults().install(rule);
+    assert_eq!(
+        get(&api, JANE, PODS).await.code,
+        StatusCode::SERVICE_UNAVAILABLE
+    );
+    drop(guard);
+    get(&api, JANE, PODS).await.refused(403);
+}
+
+#[tokio::test]
+async fn a_service_accounts_token_is_its_account() {
+    let api = with_rules();
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let account = json!({"metadata": {"name": "robot"}});
+    let account = post(&api, ADMIN, accounts, &account).await.created();
+    let path = format!("{accounts}/robot/token");
+    let issued = post(&api, ADMIN, &path, &json!({"spec": {}}))
+        .await
+        .created();
+    let token = issued["status"]["token"].as_str().unwrap().to_owned();
+    let bearer = format!("Bearer {token}");
+    let robot = ("authorization", bearer.as_str());
+    let who = format!("{AUTHENTICATION}/selfsubjectreviews");
+    let me = post(&api, robot, &who, &json!({})).await.created();
+    let user = &me["status"]["userInfo"];
+    assert_eq!(user["username"], "system:serviceaccount:default:robot");
+    assert_eq!(user["uid"], account["metadata"]["uid"]);
+    assert_eq!(
+        user["groups"],
+        json!([
+            "system:serviceaccounts",
+            "system:serviceaccounts:default",
+            "system:authenticated"
+        ])
+    );
+    get(&api, robot, PODS).await.refused(403);
+
+    let reviews = format!("{AUTHENTICATION}/tokenreviews");
+    let review = json!({"spec": {"token": token}});
+    let review = post(&api, ADMIN, &reviews, &review).await.created();
+    assert_eq!(review["status"]["authenticated"], true);
+    assert_eq!(review["status"]["user"], *user);
+    assert_eq!(
+        review["status"]["audiences"],
+        json!(["https://kubernetes.default.svc.cluster.local"])
+    );
+    let other = json!({"spec": {"token": token, "audiences": ["vault"]}});
+    let other = post(&api, ADMIN, &reviews, &other).await.created();
+    assert_eq!(other["status"].get("authenticated"), None);
+    assert!(
+        other["status"]["error"]
+            .as_str()
+            .unwrap()
+            .contains("audience")
+    );
+
+    let path = format!("{accounts}/robot");
+    api.send("DELETE", &path, &[ADMIN], "").await.ok();
+    get(&api, robot, "/version").await.refused(401);
+    let review = json!({"spec": {"token": "x"}});
+    let review = post(&api, ADMIN, &reviews, &review).await.created();
+    assert_eq!(
+        review["status"],
+        json!({"user": {}, "error": "invalid bearer token"})
+    );
+    let empty = post(&api, ADMIN, &reviews, &json!({"spec": {}})).await;
+    assert_eq!(
+        empty.refused(400),
+        "token is required for TokenReview in authentication"
+    );
+}
+
+#[tokio::test]
+async fn a_user_may_act_as_another_if_the_rules_say_so() {
+    let api = with_rules();
+    let who = format!("{AUTHENTICATION}/selfsubjectreviews");
+    let act = async |who_asks, name: &str| {
+        let headers = [who_asks, ("impersonate-user", name)];
+        api.send("POST", &who, &headers, "{}").await
+    };
+    let joe = act(ADMIN, "joe").await.created();
+    assert_eq!(
+        joe["status"]["userInfo"],
+        json!({"username": "joe", "groups": ["system:authenticated"]})
+    );
+    assert_eq!(
+        act(JANE, "joe").await.refused(403),
+        "users \"joe\" is forbidden: User \"jane\" cannot impersonate resource \"users\" in API group \"\" \
+         at the cluster scope"
+    );
+    let_jane(&api, &["impersonate"], "", "serviceaccounts").await;
+    let robot = act(JANE, "system:serviceaccount:default:robot")
+        .await
+        .created();
+    let name = &robot["status"]["userInfo"]["username"];
+    assert_eq!(name, "system:serviceaccount:default:robot");
+    let elsewhere = act(JANE, "system:serviceaccount:other:robot").await;
+    elsewhere.refused(403);
+    let headers = [ADMIN, ("impersonate-group", "devs")];
+    let alone = api.send("GET", PODS, &headers, "").await;
+    assert_eq!(
+        alone.refused_plainly(500),
+        format!(
+            "Internal Server Error: {PODS:?}: requested [{{Group  devs    }}] without impersonating a user\n"
+        )
+    );
+}
+
+#[tokio::test]
+async fn reviews_tell_what_would_be_allowed() {
+    let api = with_rules();
+    let_jane(&api, &["get", "list"], "", "pods").await;
+    let mine = format!("{AUTHORIZATION}/selfsubjectaccessreviews");
+    let ask = |verb: &str, namespace: &str| json!({"spec": {"resourceAttributes": {"verb": verb, "resource": "pods", "namespace": namespace}}});
+    let answer = post(&api, JANE, &mine, &ask("list", "default"))
+        .await
+        .created();
+    assert_eq!(answer["spec"], ask("list", "default")["spec"]);
+    assert_eq!(
+        answer["status"],
+        json!({
+            "allowed": true,
+            "reason": "RBAC: allowed by RoleBinding \"jane-get-list-of-jane/default\" of Role \"jane-get-list\" \
+                       to User \"jane\"",
+        })
+    );
+    for refused in [ask("delete", "default"), ask("list", "")] {
+        let answer = post(&api, JANE, &mine, &refused).await.created();
+        assert_eq!(answer["status"], json!({"allowed": false}), "{refused}");
+    }
+    let of_jane = |mut review: Value| {
+        review["spec"]["user"] = json!("jane");
+        review
+    };
+    let others = format!("{AUTHORIZATION}/subjectaccessreviews");
+    let asked = of_jane(ask("get", "default"));
+    let answer = post(&api, ADMIN, &others, &asked).await.created();
+    assert_eq!(answer["status"]["allowed"], true);
+    let path = json!({"spec": {"user": "jane", "nonResourceAttributes": {"verb": "get", "path": "/version"}}});
+    let answer = post(&api, ADMIN, &others, &path).await.created();
+    assert_eq!(
+        answer["status"],
+        json!({"allowed": false}),
+        "he is in no group"
+    );
+    post(&api, JANE, &others, &asked).await.refused(403);
+
+    let local = format!("{AUTHORIZATION}/namespaces/default/localsubjectaccessreviews");
+    let answer = post(&api, ADMIN, &local, &asked).await.created();
+    assert_eq!(answer["status"]["allowed"], true);
+    let wrong = post(&api, ADMIN, &local, &of_jane(ask("get", "other"))).await;
+    assert_eq!(
+        wrong.refused(422),
+        "LocalSubjectAccessReview.authorization.k8s.io \"\" is invalid: spec.resourceAttributes.namespace: \
+         Invalid value: \"other\": must match metadata.namespace"
+    );
+    let everything = Api::new().post(&mine, &ask("delete", "x")).await.created();
+    assert_eq!(everything["status"], json!({"allowed": true}));
+}
+
+#[tokio::test]
+async fn questions_that_ask_nothing_are_refused() {
+    let api = Api::new();
+    let mine = format!("{AUTHORIZATION}/selfsubjectaccessreviews");
+    let refused = api.post(&mine, &json!({"spec": {}})).await.refused(422);
+    assert_eq!(
+        refused,
+        "SelfSubjectAccessReview.authorization.k8s.io \"\" is invalid: spec.resourceAttributes: Invalid value: null: \
+         exactly one of nonResourceAttributes or resourceAttributes must be specified"
+    );
+    let named = json!({
+        "metadata": {"name": "x"},
+        "spec": {"nonResourceAttributes": {"verb": "get", "path": "/"}},
+    });
+    let refused = api.post(&mine, &named).await.refused(422);
+    assert!(
+        refused.contains("metadata: Invalid value: {\"name\":\"x\"}: must be empty"),
+        "{refused}"
+    );
+    let others = format!("{AUTHORIZATION}/subjectaccessreviews");
+    let nobody = json!({"spec": {"nonResourceAttributes": {"verb": "get", "path": "/"}}});
+    let refused = api.post(&others, &nobody).await.refused(422);
+    assert!(
+        refused.contains(
+            "spec.user: Invalid value: \"\": at least one of user or group must be specified"
+        ),
+        "{refused}"
+    );
+    let rules = format!("{AUTHORIZATION}/selfsubjectrulesreviews");
+    let refused = api.post(&rules, &json!({"spec": {}})).await.refused(400);
+    assert_eq!(refused, "no namespace on request");
+    api.get(&mine).await.refused(405);
+}
+
+#[tokio::test]
+async fn a_user_can_list_his_rules() {
+    let api = with_rules();
+    let_jane(&api, &["get"], "", "pods").await;
+    let rules = format!("{AUTHORIZATION}/selfsubjectrulesreviews");
+    let ask = json!({"spec": {"namespace": "default"}});
+    let answer = post(&api, JANE, &rules, &ask).await.created();
+    let status = &answer["status"];
+    assert_eq!(status["incomplete"], false);
+    let own = json!({"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]});
+    let listed = status["resourceRules"].as_array().unwrap();
+    assert!(listed.contains(&own), "{listed:?}");
+    let paths = status["nonResourceRules"].as_array().unwrap();
+    assert!(paths.iter().any(|rule| {
+        let paths = rule["nonResourceURLs"].as_array().unwrap();
+        paths.contains(&json!("/version"))
+    }));
+    let answer = Api::new().post(&rules, &ask).await.created();
+    let all = json!([{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]);
+    assert_eq!(answer["status"]["resourceRules"], all);
+}
+
+#[tokio::test]
+async fn clients_without_sockets_are_whom_they_are_said_to_be() {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::api::{Api as Objects, ListParams};
+    let server = builder()
+        .with_authorization(Authorization::Rbac)
+        .with_anonymous_auth(false)
+        .build();
+    let list = async |client: kube::Client| {
+        let maps: Objects<ConfigMap> = Objects::default_namespaced(client);
+        maps.list(&ListParams::default()).await.map(|_| ())
+    };
+    list(server.client()).await.unwrap();
+    list(server.client_named("x")).await.unwrap();
+    let refused = list(server.client_as(UserInfo::new("joe"))).await;
+    let refused = refused.unwrap_err().to_string();
+    assert!(refused.contains("User \"joe\" cannot list"), "{refused}");
+}
