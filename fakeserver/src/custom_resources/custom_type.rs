@@ -9,13 +9,11 @@ use super::{
     defaulting::{drop_nulls, set_defaults},
     deprecation,
     rules::Rules,
+    stored_form::{StoredForm, VersionSchema},
     validation::validate,
 };
 use crate::{
-    schema::{
-        Decoded, Schema, SchemaId, Schemas, StrictError, decode, duplicate_fields, prune,
-        type_of_kind,
-    },
+    schema::{Decoded, Schema, StrictError, decode, duplicate_fields, prune, type_of_kind},
     status::FieldError,
 };
 
@@ -24,8 +22,9 @@ use crate::{
 pub(crate) struct CustomType {
     /// The version as its definition has it.
     version: Value,
-    schemas: Schemas,
-    root: SchemaId,
+    schema: VersionSchema,
+    /// How its objects are stored, if they have to be shown otherwise.
+    stored: Option<StoredForm>,
     rules: Rules,
     selectable: Vec<JsonPath>,
     columns: Vec<PrinterColumn>,
@@ -39,7 +38,6 @@ impl CustomType {
     /// What `version`, an item of `spec.versions` of the definition `crd`, says.
     pub(super) fn new(crd: &Value, version: &Value, is_terminating: bool) -> Self {
         let schema = &version["schema"]["openAPIV3Schema"];
-        let (schemas, root) = Schemas::of_custom_resource(schema);
         let selectable = version["selectableFields"].as_array().into_iter().flatten();
         let selectable =
             selectable.filter_map(|field| JsonPath::parse(field["jsonPath"].as_str()?));
@@ -48,9 +46,9 @@ impl CustomType {
             selectable: selectable.collect(),
             columns: PrinterColumn::all_of(version),
             deprecation_warning: deprecation::warning(crd, version),
+            schema: VersionSchema::new(version),
+            stored: StoredForm::of(crd, version),
             version: version.clone(),
-            schemas,
-            root,
             is_terminating,
         }
     }
@@ -71,7 +69,7 @@ impl CustomType {
         let metadata = read_metadata(&object)?;
         object["metadata"] = metadata.value;
         strict.extend(metadata.strict);
-        let schema = self.schemas.get(self.root);
+        let schema = self.schema.root();
         let pruned = prune(&mut object, schema, true);
         strict.extend(pruned.into_iter().map(StrictError::UnknownField));
         drop_nulls(&mut object, schema);
@@ -81,7 +79,20 @@ impl CustomType {
 
     /// The schema of whole objects, with the metadata that all objects have.
     pub(crate) fn schema(&self) -> Schema<'_> {
-        self.schemas.get(self.root).with_metadata()
+        self.schema.root().with_metadata()
+    }
+
+    /// Counts the forms in which its objects have been shown; nothing if they are shown as they are stored.
+    pub(crate) fn shown_form(&self) -> Option<i64> {
+        self.stored.as_ref().map(StoredForm::generation)
+    }
+
+    /// A stored object as this version shows it.
+    pub(crate) fn show(&self, mut object: Value) -> Value {
+        if let Some(stored) = &self.stored {
+            stored.show(&mut object, self.schema.root());
+        }
+        object
     }
 
     /// What every answer warns of, if the version is deprecated.

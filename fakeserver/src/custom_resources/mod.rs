@@ -17,6 +17,7 @@ mod column_path;
 mod printer_column;
 mod deprecation;
 mod rules;
+mod stored_form;
 mod validation;
 #[cfg(test)]
 mod tests;

@@ -160,12 +160,12 @@ impl<'a> Call<'a> {
             Some(form) => encoding.with_form(form),
             None => encoding,
         };
-        Ok(if self.resource.custom.is_some() {
-            encoding
+        Ok(match &self.resource.custom {
+            Some(custom) => encoding
                 .with_whole_items()
-                .with_list_kind(self.resource.list_kind.clone())
-        } else {
-            encoding
+                .with_custom(custom)
+                .with_list_kind(self.resource.list_kind.clone()),
+            None => encoding,
         })
     }
 

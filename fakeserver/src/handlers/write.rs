@@ -174,6 +174,9 @@ impl Call<'_> {
         if let Some(form) = self.form().filter(|form| !form.is_stored()) {
             return form.convert(object);
         }
+        if let Some(custom) = &self.resource.custom {
+            object = custom.show(object);
+        }
         object["kind"] = self.resource.kind.to_string().into();
         object["apiVersion"] = self.resource.api_version().into();
         object

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{Format, TableView, answer::status_protobuf, bookmark};
 use crate::{
     conversion::Form,
+    custom_resources::CustomType,
     protobuf,
     revision::Revision,
     schema::TypeMeta,
@@ -39,6 +40,8 @@ pub(crate) struct Encoding {
     pub(super) representation: Representation,
     /// The form in which objects are shown, if it is not the one in which they are stored.
     pub(super) form: Option<Form>,
+    /// The custom type whose objects are not shown as they are stored.
+    pub(super) custom: Option<Arc<CustomType>>,
     format: Format,
     /// Objects are rows.
     pub(super) table: Option<TableView>,
@@ -67,6 +70,7 @@ impl Encoding {
             list_kind: None,
             representation,
             form: None,
+            custom: None,
             format: Format::Json,
             table: None,
             has_whole_items: representation == Representation::Metadata,
@@ -88,6 +92,18 @@ impl Encoding {
     pub(crate) fn with_form(mut self, form: Form) -> Self {
         self.table = self.table.map(|table| table.with_form(form));
         self.form = Some(form);
+        self
+    }
+
+    /// Shows objects of a custom type, if they are not shown as they are stored.
+    pub(crate) fn with_custom(mut self, custom: &Arc<CustomType>) -> Self {
+        if let Some(form) = custom.shown_form() {
+            // Frames that were made before the definition changed are not those of today.
+            let mut key = Vec::from(self.frame_key);
+            key.extend(form.to_le_bytes());
+            self.frame_key = key.into();
+            self.custom = Some(Arc::clone(custom));
+        }
         self
     }
 
@@ -153,7 +169,7 @@ impl Encoding {
         if let Some(table) = &self.table {
             return table.put_row(bytes, &self.typed(object));
         }
-        if self.form.is_some() {
+        if self.is_converted() {
             self.put_converted(bytes, object);
         } else if self.has_whole_items {
             self.put_object(bytes, object);
@@ -241,7 +257,12 @@ impl Encoding {
 
     /// Whether the bytes of the store are shown as they are.
     fn is_plain(&self) -> bool {
-        self.table.is_none() && self.form.is_none() && self.format != Format::Protobuf
+        self.table.is_none() && !self.is_converted() && self.format != Format::Protobuf
+    }
+
+    /// Whether objects are shown in another form than the stored one.
+    fn is_converted(&self) -> bool {
+        self.form.is_some() || self.custom.is_some()
     }
 
     fn frame(&self, kind: &str, object: &StoredObject) -> Bytes {

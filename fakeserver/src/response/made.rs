@@ -120,6 +120,9 @@ impl Encoding {
         if let Some(form) = self.form.filter(|_| self.table.is_none()) {
             return self.typed_value(&form.convert(object.to_value()));
         }
+        if let Some(custom) = &self.custom {
+            return self.typed_value(&custom.show(object.to_value()));
+        }
         let value = match self.representation {
             Representation::Object => object.to_value(),
             Representation::Metadata => {

@@ -4,6 +4,7 @@ mod support;
 
 mod create;
 mod update;
+mod versions;
 mod patch;
 mod apply;
 mod delete;

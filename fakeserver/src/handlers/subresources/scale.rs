@@ -40,7 +40,7 @@ pub(super) fn get(call: &Call<'_>) -> Result<Response, Status> {
         .storage
         .view(|view| view.get(&key).cloned())
         .ok_or_else(|| Status::not_found(call.named(call.name())))?;
-    let body = encoding.value(&scale_of(call, &stored.to_value()));
+    let body = encoding.value(&scale_of(call, &call.shown(&stored)));
     Ok(call.delivery(&encoding).whole(StatusCode::OK, body))
 }
 
