@@ -30,6 +30,7 @@ pub mod protobuf;
 pub mod patch;
 mod storage;
 mod snapshot;
+mod manifests;
 mod watch_cache;
 mod authentication;
 mod authorization;
@@ -51,6 +52,7 @@ pub use self::{
     authentication::UserInfo,
     authorization::Authorization,
     clock::Clock,
+    manifests::{ManifestError, Origin},
     server::{BuildError, FakeServer, FakeServerBuilder, ObjectError},
     snapshot::{Restart, Snapshot, SnapshotError},
     state::{RequestRecord, Stats},

@@ -1,16 +1,22 @@
 //! The state on disk: what a server begins with, and when it is saved.
 
-use std::{future::Future, path::PathBuf, time::Duration};
+use std::{future::Future, io::IsTerminal, path::PathBuf, sync::Arc, time::Duration};
 
 use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use jiff::SignedDuration;
 use tracing::warn;
 
 use super::told;
-use crate::{FakeServer, FakeServerBuilder, Restart, task};
+use crate::{FakeServer, FakeServerBuilder, Restart, server::Progress, task};
 
 #[derive(Debug, Args)]
 pub(super) struct DataOptions {
+    /// Begin with the objects in this file, or in the files of this directory: YAML or JSON, as people write them and
+    /// as `kubectl get -A -o yaml` prints them. Not with `--data`, once there is state in its file.
+    #[arg(long, value_name = "PATH")]
+    load: Vec<PathBuf>,
+
     /// Keep the state in this file: begin with it, save it now and then and at the end.
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
@@ -41,7 +47,18 @@ impl DataOptions {
         if let Some(file) = &self.data {
             builder = builder.with_data_file(file);
         }
-        builder.try_build().map_err(|error| told(&error))
+        for path in &self.load {
+            builder = builder.with_manifests(path);
+        }
+        let bar = progress_bar();
+        let shown = bar.clone();
+        builder = builder.with_progress(Progress(Arc::new(move |done, all| {
+            shown.set_length(all as u64);
+            shown.set_position(done as u64);
+        })));
+        let server = builder.try_build().map_err(|error| told(&error));
+        bar.finish_and_clear();
+        server
     }
 
     /// Saves the state at intervals until `serving` ends.
@@ -67,6 +84,18 @@ impl DataOptions {
             () = saving => {}
         }
     }
+}
+
+/// On a terminal only.
+fn progress_bar() -> ProgressBar {
+    let target = if std::io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} objects {elapsed}");
+    ProgressBar::with_draw_target(None, target)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
 /// Saves the state, if it is to be and has changed.

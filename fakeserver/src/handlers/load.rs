@@ -84,7 +84,7 @@ pub(crate) fn restore(core: &Core, snapshot: &Snapshot, restart: Restart) {
 }
 
 /// Applies `object` by server-side apply with force, and then its status, if it brings one.
-pub(crate) fn apply(server: &Server, object: Value) -> Result<Arc<StoredObject>, Status> {
+pub(crate) fn apply(server: &Server, object: Value) -> Result<Value, Status> {
     let target = Target::of(server, &object)?;
     let headers = HeaderMap::new();
     let call = target.call(server, &headers, None)?;
@@ -104,7 +104,17 @@ pub(crate) fn apply(server: &Server, object: Value) -> Result<Arc<StoredObject>,
         stored_of(outcome)
     })?;
     settle(&call);
-    Ok(stored)
+    Ok(call.shown(&stored))
+}
+
+/// What is under the kind and name of `object`, if anything is.
+pub(crate) fn find(server: &Server, object: &Value) -> Result<Option<Value>, Status> {
+    let target = Target::of(server, object)?;
+    let headers = HeaderMap::new();
+    let call = target.call(server, &headers, None)?;
+    let key = call.key(call.name());
+    let stored = server.core.storage.view(|view| view.get(&key).cloned());
+    Ok(stored.map(|stored| call.shown(&stored)))
 }
 
 /// Deletes what is under the kind and name of `object`, as a client would without options.

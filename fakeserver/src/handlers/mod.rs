@@ -28,7 +28,10 @@ use http::{Method, request::Parts};
 
 pub(crate) use self::{
     call::Call,
-    load::{apply as apply_object, delete as delete_object, load as load_object, restore},
+    load::{
+        apply as apply_object, delete as delete_object, find as find_object, load as load_object,
+        restore,
+    },
     requester::Requester,
 };
 use self::{reviews::Review, subresources::Subresource};

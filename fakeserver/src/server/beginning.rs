@@ -1,25 +1,67 @@
 //! What a server begins with, and is reset to.
 
+use std::{fmt, sync::Arc};
+
 use super::{
     error::BuildError,
     objects::{identity, refused},
 };
-use crate::{handlers, state::Server};
+use crate::{
+    handlers,
+    manifests::{Manifest, ManifestError},
+    state::Server,
+};
+
+/// Hears of each object that a server begins with: how many are in, and how many there are.
+#[derive(Clone)]
+pub(crate) struct Progress(pub(crate) Arc<dyn Fn(usize, usize) + Send + Sync>);
 
 /// Puts in what the server is to begin with.
-pub(super) fn fill(server: &Server) -> Result<(), BuildError> {
-    if let Some((snapshot, restart)) = &server.beginning.snapshot {
+pub(super) fn fill(server: &Server, progress: Option<&Progress>) -> Result<(), BuildError> {
+    let beginning = &server.beginning;
+    if let Some((snapshot, restart)) = &beginning.snapshot {
         handlers::restore(&server.core, snapshot, *restart);
     }
-    for object in &server.beginning.objects {
-        handlers::load_object(server, object.clone())
-            .map_err(|status| BuildError::Object(refused(&identity(object), &status)))?;
+    for (index, manifest) in beginning.objects.iter().enumerate() {
+        put(server, manifest)?;
+        if let Some(Progress(hear)) = progress {
+            hear(index + 1, beginning.objects.len());
+        }
     }
     Ok(())
+}
+
+fn put(server: &Server, manifest: &Manifest) -> Result<(), BuildError> {
+    let object = &manifest.object;
+    let Err(status) = handlers::load_object(server, object.clone()) else {
+        return Ok(());
+    };
+    let source = refused(&identity(object), &status);
+    Err(match &manifest.origin {
+        None => BuildError::Object(source),
+        Some(origin) => BuildError::Manifest(ManifestError::Refused {
+            origin: origin.clone(),
+            source,
+        }),
+    })
 }
 
 /// Makes it the server that it was when it was built.
 pub(super) fn reset(server: &Server) {
     server.core.reset();
-    fill(server).expect("the same objects were taken when the server was built");
+    // A server that began with its data file has not yet taken what it would begin with otherwise.
+    if let Err(error) = fill(server, None) {
+        tracing::warn!(
+            error = &error as &dyn std::error::Error,
+            "server reset without all of its objects"
+        );
+    }
+}
+
+// === impl Progress ===
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Progress").finish_non_exhaustive()
+    }
 }

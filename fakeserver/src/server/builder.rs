@@ -5,12 +5,13 @@ use std::{error::Error, path::PathBuf, sync::Arc};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{BuildError, FakeServer, ObjectError, beginning};
+use super::{BuildError, FakeServer, ObjectError, Progress, beginning};
 use crate::{
     authentication::UserInfo,
     authorization::Authorization,
     clock::Clock,
     handlers,
+    manifests::{self, Manifest},
     snapshot::{DataFile, Restart, Snapshot},
     state::{Beginning, Core, REQUESTS_KEPT, Requests, Security, Server},
     storage::Compaction,
@@ -29,6 +30,8 @@ pub struct FakeServerBuilder {
     keeps_bodies: bool,
     /// In the order in which they go in; or why one of them cannot.
     objects: Vec<Result<Value, Arc<serde_json::Error>>>,
+    manifests: Vec<PathBuf>,
+    progress: Option<Progress>,
     snapshot: Option<Snapshot>,
     data_file: Option<PathBuf>,
     restart: Restart,
@@ -101,6 +104,23 @@ impl FakeServerBuilder {
         self.with_object(&K::crd())
     }
 
+    /// Begins with the objects in a file of YAML or JSON, or in all such files of a directory and those below it.
+    ///
+    /// A file may hold several documents, and a document a list, as `kubectl get -o yaml` prints them. Objects come after
+    /// those given one by one, in the order of the file names, but namespaces and definitions of custom resources come
+    /// first. Each is taken as [`with_object`](Self::with_object) takes it. Files are read when the server is built, also
+    /// if it then begins with its data file.
+    pub fn with_manifests(mut self, path: impl Into<PathBuf>) -> Self {
+        self.manifests.push(path.into());
+        self
+    }
+
+    /// Tells `progress` of each object that is put in.
+    pub(crate) fn with_progress(mut self, progress: Progress) -> Self {
+        self.progress = Some(progress);
+        self
+    }
+
     /// Begins with what `snapshot` holds, and then with the objects of this builder. Seed and generators are those of the
     /// snapshot, and so is the time, unless a [clock](Self::with_clock) is given.
     ///
@@ -164,8 +184,8 @@ impl FakeServerBuilder {
     ///
     /// It is to begin with something that it does not take. Trying again does not help.
     pub fn try_build(self) -> Result<FakeServer, BuildError> {
-        let objects: Result<Vec<Value>, _> = self.objects.into_iter().collect();
-        let objects = objects.map_err(|error| BuildError::Object(ObjectError::NotJson(error)))?;
+        let mut objects = own(self.objects)?;
+        objects.extend(manifests::read(&self.manifests)?);
         let (data, kept) = match &self.data_file {
             Some(file) => {
                 let (data, kept) = DataFile::open(file)?;
@@ -203,7 +223,7 @@ impl FakeServerBuilder {
         };
         match kept {
             Some(kept) => handlers::restore(&server.core, &kept, restart),
-            None => beginning::fill(&server)?,
+            None => beginning::fill(&server, self.progress.as_ref())?,
         }
         Ok(FakeServer::new(server))
     }
@@ -219,12 +239,26 @@ impl Default for FakeServerBuilder {
             requests_kept: REQUESTS_KEPT,
             keeps_bodies: false,
             objects: Vec::new(),
+            manifests: Vec::new(),
+            progress: None,
             snapshot: None,
             data_file: None,
             restart: Restart::default(),
             security: Security::default(),
         }
     }
+}
+
+/// The objects that were given one by one.
+fn own(objects: Vec<Result<Value, Arc<serde_json::Error>>>) -> Result<Vec<Manifest>, BuildError> {
+    let manifests = objects.into_iter().map(|object| {
+        let object = object.map_err(ObjectError::NotJson);
+        Ok(Manifest {
+            origin: None,
+            object: object.map_err(BuildError::Object)?,
+        })
+    });
+    manifests.collect()
 }
 
 /// An error and what it comes from, in one line.

@@ -3,13 +3,15 @@
 use http::{HeaderValue, Request, header};
 use kube::{Resource, client::Body};
 use serde::de::DeserializeOwned;
+use serde_json::json;
 use tower::ServiceExt;
 
-use super::{FakeServer, error::ObjectError, objects::identity};
-use crate::{
-    UserInfo,
-    storage::{GroupResource, ObjectKey},
+use super::{
+    FakeServer,
+    error::ObjectError,
+    objects::{identity, refused},
 };
+use crate::{UserInfo, handlers};
 
 // === impl FakeServer ===
 
@@ -55,20 +57,22 @@ impl FakeServer {
     ///
     /// # Errors
     ///
-    /// [`ObjectError::Unreadable`]: what is stored is no value of the type.
+    /// [`ObjectError::Unreadable`]: what is stored is no value of the type; [`ObjectError::Refused`]: nothing of its kind is
+    /// served.
     pub fn get<K>(&self, namespace: Option<&str>, name: &str) -> Result<Option<K>, ObjectError>
     where
         K: Resource<DynamicType = ()> + DeserializeOwned,
     {
-        let resource = GroupResource::new(&*K::group(&()), &*K::plural(&()));
-        let key = ObjectKey::new(resource, namespace, name);
-        let stored = self.core().storage.view(|view| view.get(&key).cloned());
-        let Some(stored) = stored else {
+        let wanted = json!({
+            "kind": K::kind(&()),
+            "apiVersion": K::api_version(&()),
+            "metadata": {"name": name, "namespace": namespace},
+        });
+        let found = handlers::find_object(&self.server, &wanted);
+        let found = found.map_err(|status| refused(&identity(&wanted), &status))?;
+        let Some(object) = found else {
             return Ok(None);
         };
-        let mut object = stored.to_value();
-        object["kind"] = K::kind(&()).into();
-        object["apiVersion"] = K::api_version(&()).into();
         let named = identity(&object);
         match K::deserialize(object) {
             Ok(object) => Ok(Some(object)),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 
-use crate::snapshot::SnapshotError;
+use crate::{manifests::ManifestError, snapshot::SnapshotError};
 
 /// An object that a server does not take, or cannot give back.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +42,9 @@ pub enum BuildError {
     /// One of the builder's objects is not taken.
     #[error("an object to begin with is refused")]
     Object(#[source] ObjectError),
+    /// A manifest cannot be read, or an object in it is not taken.
+    #[error("a manifest is refused")]
+    Manifest(#[from] ManifestError),
     /// The file that it keeps its state in cannot be used.
     #[error("the state on disk cannot be used")]
     Data(#[from] SnapshotError),

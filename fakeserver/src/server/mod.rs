@@ -28,6 +28,7 @@ use crate::{
     storage::{Change, GroupResource, Range, StoredObject},
 };
 
+pub(crate) use self::beginning::Progress;
 pub use self::{
     builder::FakeServerBuilder,
     error::{BuildError, ObjectError},

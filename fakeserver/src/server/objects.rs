@@ -51,13 +51,9 @@ impl FakeServer {
     {
         let value = to_value(object)?;
         let named = identity(&value);
-        let (kind, api_version) = (value["kind"].clone(), value["apiVersion"].clone());
         let stored = handlers::apply_object(&self.server, value)
             .map_err(|status| refused(&named, &status))?;
-        let mut shown = stored.to_value();
-        shown["kind"] = kind;
-        shown["apiVersion"] = api_version;
-        T::deserialize(shown).map_err(|source| ObjectError::Unreadable {
+        T::deserialize(stored).map_err(|source| ObjectError::Unreadable {
             object: named,
             source,
         })

@@ -8,9 +8,8 @@ mod requests;
 
 use std::{sync::Arc, time::Duration};
 
-use serde_json::Value;
-
 use crate::{
+    manifests::Manifest,
     snapshot::{DataFile, Restart, Snapshot},
     task::TaskSet,
 };
@@ -36,7 +35,7 @@ pub(crate) struct Server {
 #[derive(Debug, Default)]
 pub(crate) struct Beginning {
     pub(crate) snapshot: Option<(Snapshot, Restart)>,
-    pub(crate) objects: Vec<Value>,
+    pub(crate) objects: Vec<Manifest>,
 }
 
 // === impl Server ===

@@ -23,3 +23,4 @@ mod access;
 mod program;
 mod in_process;
 mod snapshots;
+mod manifests;

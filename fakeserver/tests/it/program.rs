@@ -180,3 +180,27 @@ async fn the_state_outlives_the_program() {
     assert!(body(&again).contains("\"name\":\"kept\""), "{again}");
     assert_eq!(body(&again), body(&kept));
 }
+
+#[tokio::test]
+async fn manifests_are_loaded_before_it_listens() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("x.yaml");
+    let text = "kind: ConfigMap\napiVersion: v1\nmetadata: {name: loaded}\n";
+    std::fs::write(&file, text).unwrap();
+    let load = ["--load", directory.path().to_str().unwrap()];
+    let (_child, url) = serving_with(&load).await;
+    let answer = get(&url, "/api/v1/namespaces/default/configmaps/loaded").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+
+    std::fs::write(&file, format!("{text}dat: {{}}\n")).unwrap();
+    let mut refused = program();
+    refused.args(["run"]).args(load).args(["--", "true"]);
+    let refused = timeout(PATIENCE, refused.output()).await.unwrap().unwrap();
+    assert!(!refused.status.success());
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        said.contains("x.yaml, document 1: ConfigMap loaded: "),
+        "{said}"
+    );
+    assert!(said.contains("unknown field \"dat\""), "{said}");
+}
