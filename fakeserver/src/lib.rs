@@ -38,6 +38,8 @@ mod table;
 mod openapi;
 pub mod faults;
 mod state;
+mod deletion;
+mod controllers;
 mod response;
 mod handlers;
 mod discovery;
@@ -55,6 +57,6 @@ pub use self::{
     manifests::{ManifestError, Origin},
     server::{BuildError, FakeServer, FakeServerBuilder, ObjectError},
     snapshot::{Restart, Snapshot, SnapshotError},
-    state::{RequestRecord, Stats},
+    state::{Controllers, RequestRecord, Stats},
     storage::{Change, ChangeKind, Compaction, StoredObject},
 };

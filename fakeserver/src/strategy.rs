@@ -165,6 +165,15 @@ impl<'a> Strategy<'a> {
         !matches!(self.id(), ("" | "events.k8s.io", "events"))
     }
 
+    /// Whether what it owns stays when a deletion does not say: as it was before there was a choice.
+    #[doc(alias = "DefaultGarbageCollectionPolicy")]
+    pub(crate) fn orphans_by_default(self) -> bool {
+        matches!(
+            self.id(),
+            ("", "replicationcontrollers") | ("batch", "jobs")
+        )
+    }
+
     /// Whether a write to `status` may also change metadata.
     pub(crate) fn status_writes_metadata(self) -> bool {
         matches!(self.id(), ("", "pods" | "nodes"))

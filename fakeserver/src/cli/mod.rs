@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use jiff::SignedDuration;
 use tracing_subscriber::EnvFilter;
 
-use crate::{Clock, Compaction, FakeServer};
+use crate::{Clock, Compaction, Controllers, FakeServer};
 
 /// A Kubernetes API server for tests: exact, in memory, started in milliseconds.
 #[derive(Debug, Parser)]
@@ -63,6 +63,10 @@ struct ServerOptions {
     /// How many bytes of history are kept. `off` keeps all.
     #[arg(long, value_name = "BYTES", default_value = "268435456", value_parser = parse_bytes)]
     compact_bytes: KeptBytes,
+
+    /// Which controllers work: a list of `default` (those two that follow), `garbage-collector`, `namespaces`; or `none`.
+    #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_controllers)]
+    controllers: Controllers,
 
     #[command(flatten)]
     data: data::DataOptions,
@@ -128,7 +132,8 @@ impl ServerOptions {
             .with_compaction(Compaction {
                 age: self.compact_age.0,
                 bytes: self.compact_bytes.0,
-            });
+            })
+            .with_controllers(self.controllers.clone());
         self.data.build(builder)
     }
 }
@@ -151,4 +156,39 @@ fn parse_bytes(text: &str) -> Result<KeptBytes, String> {
     text.parse()
         .map(|bytes| KeptBytes(Some(bytes)))
         .map_err(|error| format!("{error}; try `268435456` or `off`"))
+}
+
+fn parse_controllers(text: &str) -> Result<Controllers, String> {
+    let mut controllers = Controllers::none();
+    for name in text.split(',').map(str::trim) {
+        controllers = match name {
+            "none" => controllers,
+            "default" => controllers
+                .with_garbage_collector(true)
+                .with_namespaces(true),
+            "garbage-collector" => controllers.with_garbage_collector(true),
+            "namespaces" => controllers.with_namespaces(true),
+            _ => return Err(format!("no controller {name:?}; try `default` or `none`")),
+        };
+    }
+    Ok(controllers)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn controllers_are_named_one_by_one_or_together() {
+        let none = Controllers::none();
+        let both = Controllers::default();
+        assert_eq!(parse_controllers("none"), Ok(none.clone()));
+        assert_eq!(parse_controllers("default"), Ok(both.clone()));
+        assert_eq!(parse_controllers("namespaces, garbage-collector"), Ok(both));
+        assert_eq!(
+            parse_controllers("namespaces"),
+            Ok(none.with_namespaces(true))
+        );
+        assert!(parse_controllers("kubelet").is_err());
+    }
 }

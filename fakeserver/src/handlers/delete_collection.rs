@@ -32,7 +32,7 @@ pub(super) fn delete_collection(call: &Call<'_>, body: &[u8]) -> Result<Response
         let mut selected = tx.list(&resource, call.path.namespace.as_deref());
         selected.retain(|object| selection.matches(object));
         for object in &selected {
-            delete_in(call, tx, &options, object.key(), object)?;
+            delete_in(call, tx, &options, object)?;
         }
         Ok::<_, Status>((metadata, selected))
     })?;

@@ -17,6 +17,7 @@ use super::{
     write::{Outcome, Source, remove},
 };
 use crate::{
+    controllers,
     request::{FieldValidation, Query, ResourcePath, WriteOptions},
     resource::{ResourceType, api_version},
     snapshot::{Restart, Snapshot},
@@ -79,7 +80,7 @@ pub(crate) fn load(server: &Server, object: Value) -> Result<Arc<StoredObject>, 
 /// Goes on with what `snapshot` holds: serves what it defines, and ends what was going away.
 pub(crate) fn restore(core: &Core, snapshot: &Snapshot, restart: Restart) {
     core.restore(snapshot, restart, || definitions::serve_defined(core));
-    namespaces::resume(core);
+    controllers::namespaces::resume(core);
     definitions::resume(core);
 }
 

@@ -14,7 +14,6 @@ mod apply;
 mod delete;
 mod delete_collection;
 mod namespaces;
-mod definitions;
 mod deprecation;
 mod subresources;
 mod load;
@@ -36,6 +35,7 @@ pub(crate) use self::{
 };
 use self::{reviews::Review, subresources::Subresource};
 use crate::{
+    controllers::definitions,
     faults::RequestVerdict,
     request::{ListOptions, Query, ResourcePath, read_body},
     state::Server,

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::{
     Call,
     create::create_in,
-    namespaces,
     write::{Outcome, Received, Source, remove},
 };
 use crate::{
+    deletion::is_finished,
     managed_fields,
     request::WriteOptions,
     response::Shape,
@@ -142,12 +142,9 @@ pub(super) fn replace(
     if is_unchanged(&old, &new) {
         return Ok(Outcome::Stored(stored));
     }
-    if is_finished(call, &old, &new) {
+    if is_finished(strategy, &old, &new) {
         if !options.is_dry_run {
             tx.delete(&key);
-            if let Some(namespace) = key.namespace() {
-                namespaces::end_if_empty(tx, namespace);
-            }
         }
         return Ok(Outcome::Shown(new));
     }
@@ -244,14 +241,4 @@ fn without_times(object: &Value) -> Value {
         remove(entry, "time");
     }
     object
-}
-
-/// Whether the object was only kept by finalizers that are gone now.
-fn is_finished(call: &Call<'_>, old: &Value, new: &Value) -> bool {
-    let is_empty = |list: &Value| list.as_array().is_none_or(Vec::is_empty);
-    let grace = &old["metadata"]["deletionGracePeriodSeconds"];
-    !old["metadata"]["deletionTimestamp"].is_null()
-        && grace.as_i64().unwrap_or_default() == 0
-        && is_empty(&new["metadata"]["finalizers"])
-        && (!call.strategy().is_namespace() || is_empty(&new["spec"]["finalizers"]))
 }

@@ -13,7 +13,7 @@ use crate::{
     handlers,
     manifests::{self, Manifest},
     snapshot::{DataFile, Restart, Snapshot},
-    state::{Beginning, Core, REQUESTS_KEPT, Requests, Security, Server},
+    state::{Beginning, Controllers, Core, REQUESTS_KEPT, Requests, Security, Server},
     storage::Compaction,
     task::TaskSet,
 };
@@ -36,6 +36,7 @@ pub struct FakeServerBuilder {
     data_file: Option<PathBuf>,
     restart: Restart,
     security: Security,
+    controllers: Controllers,
 }
 
 // === impl FakeServerBuilder ===
@@ -167,6 +168,13 @@ impl FakeServerBuilder {
         self
     }
 
+    /// Which controllers work in the server, from its first request on. By default the garbage collector and the one of
+    /// namespaces.
+    pub fn with_controllers(mut self, controllers: Controllers) -> Self {
+        self.controllers = controllers;
+        self
+    }
+
     /// The server, with the namespaces that every cluster has. It needs no runtime until it is asked something.
     ///
     /// # Panics
@@ -220,6 +228,7 @@ impl FakeServerBuilder {
                 objects,
             },
             data,
+            controllers: self.controllers,
         };
         match kept {
             Some(kept) => handlers::restore(&server.core, &kept, restart),
@@ -245,6 +254,7 @@ impl Default for FakeServerBuilder {
             data_file: None,
             restart: Restart::default(),
             security: Security::default(),
+            controllers: Controllers::default(),
         }
     }
 }

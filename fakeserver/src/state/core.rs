@@ -5,8 +5,9 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use uuid::Uuid;
 
-use super::bootstrap::bootstrap;
 use super::{
+    bootstrap::bootstrap,
+    feed::{Feed, Sinks},
     requests::Requests,
     security::Security,
     stats::{Stats, Tally},
@@ -34,6 +35,8 @@ pub(crate) struct Core {
     registry: Arc<ArcSwap<Registry>>,
     openapi: DocumentsCache,
     pub(crate) watchers: Arc<Watchers>,
+    /// What the controllers hear of.
+    pub(crate) feed: Arc<Feed>,
     pub(crate) clock: Clock,
     seed: u64,
     pub(crate) entropy: Entropy,
@@ -60,15 +63,18 @@ impl Core {
         let entropy = Entropy::new(seed);
         let flow_control = (entropy.audit_id(), entropy.audit_id());
         let watchers = Arc::new(Watchers::new(watcher_buffer));
+        let feed = Arc::new(Feed::default());
+        let sinks = Sinks([Arc::clone(&watchers) as _, Arc::clone(&feed) as _]);
         let registry = Arc::new(ArcSwap::new(Registry::builtin()));
         let known = Arc::clone(&registry);
         let fields =
             move |resource: &_, object: &_| selectable_fields(&known.load(), resource, object);
         let core = Self {
-            storage: Storage::new(compaction, Box::new(fields), Arc::clone(&watchers) as _),
+            storage: Storage::new(compaction, Box::new(fields), Arc::new(sinks)),
             registry,
             openapi: DocumentsCache::default(),
             watchers,
+            feed,
             clock,
             seed,
             authenticator: Authenticator::new(
@@ -164,6 +170,7 @@ impl Core {
         Stats {
             revision: self.storage.revision().get(),
             watchers: self.watchers.len(),
+            unseen_changes: self.feed.len(),
             requests: self.tally.counts(),
             requests_forgotten: self.requests.forgotten(),
         }

@@ -2,11 +2,13 @@
 
 mod core;
 mod bootstrap;
+mod feed;
 mod security;
 mod stats;
 mod requests;
+mod controllers;
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use crate::{
     manifests::Manifest,
@@ -14,12 +16,13 @@ use crate::{
     task::TaskSet,
 };
 
+pub use self::{controllers::Controllers, requests::RequestRecord, stats::Stats};
 pub(crate) use self::{
     core::Core,
+    feed::News,
     requests::{REQUESTS_KEPT, Requests},
     security::Security,
 };
-pub use self::{requests::RequestRecord, stats::Stats};
 
 /// What a request needs: the core that it works on, and where its tasks belong.
 #[derive(Debug)]
@@ -29,6 +32,8 @@ pub(crate) struct Server {
     pub(crate) beginning: Beginning,
     /// Where the state is kept, if it is.
     pub(crate) data: Option<DataFile>,
+    /// Who works behind the requests.
+    pub(crate) controllers: Controllers,
 }
 
 /// What a server begins with beside what every cluster has, and is reset to.
@@ -36,21 +41,4 @@ pub(crate) struct Server {
 pub(crate) struct Beginning {
     pub(crate) snapshot: Option<(Snapshot, Restart)>,
     pub(crate) objects: Vec<Manifest>,
-}
-
-// === impl Server ===
-
-impl Server {
-    /// Does `work` after a while, as controllers do theirs; not at all if the server stops before.
-    pub(crate) fn later(&self, after: Duration, work: impl FnOnce(&Core) + Send + 'static) {
-        let core = Arc::clone(&self.core);
-        let stop = self.tasks.stop_token().clone();
-        self.tasks.spawn(async move {
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => {}
-                () = tokio::time::sleep(after) => work(&core),
-            }
-        });
-    }
 }

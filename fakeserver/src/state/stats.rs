@@ -15,6 +15,8 @@ pub struct Stats {
     pub revision: u64,
     /// How many watches are open.
     pub watchers: usize,
+    /// How many changes the controllers have not seen yet.
+    pub unseen_changes: usize,
     /// How many requests there were, by resource (`deployments.apps`, `pods/status`) and verb.
     pub requests: BTreeMap<String, BTreeMap<String, u64>>,
     /// How many requests the log no longer has.

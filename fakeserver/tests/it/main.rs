@@ -8,6 +8,7 @@ mod versions;
 mod patch;
 mod apply;
 mod delete;
+mod garbage_collection;
 mod namespaces;
 mod custom_resources;
 mod managed_fields;

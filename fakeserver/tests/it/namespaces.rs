@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use fakeserver::Controllers;
+use serde_json::{Value, json};
 
 use crate::support::{Api, PODS, pod};
 
 async fn with_namespace(name: &str) -> Api {
-    let api = Api::new();
+    with_namespace_in(Api::new(), name).await
+}
+
+async fn with_namespace_in(api: Api, name: &str) -> Api {
     let object = json!({"metadata": {"name": name}});
     let created = api.post("/api/v1/namespaces", &object).await.created();
     assert_eq!(
@@ -55,14 +59,43 @@ async fn a_namespace_waits_for_the_finalizers_of_its_contents() {
     tokio::time::sleep(Duration::from_mins(1)).await;
     let held = api.get(&format!("{maps}/held")).await.ok();
     assert!(held["metadata"].get("deletionTimestamp").is_some());
-    api.get("/api/v1/namespaces/n").await.ok();
+    let namespace = api.get("/api/v1/namespaces/n").await.ok();
+    let messages: Vec<&Value> = namespace["status"]["conditions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|condition| condition["status"] == "True")
+        .map(|condition| &condition["message"])
+        .collect();
+    assert_eq!(
+        messages,
+        [
+            "Some resources are remaining: configmaps. has 1 resource instances",
+            "Some content in the namespace has finalizers remaining: example.com/f in 1 resource instances",
+        ]
+    );
     api.merge(
         &format!("{maps}/held"),
         &json!({"metadata": {"finalizers": null}}),
     )
     .await
     .ok();
+    api.settle().await;
     api.get("/api/v1/namespaces/n").await.refused(404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_its_controller_a_namespace_keeps_what_is_in_it() {
+    let api = with_namespace_in(Api::with(Controllers::none()), "n").await;
+    let maps = "/api/v1/namespaces/n/configmaps";
+    api.post(maps, &json!({"metadata": {"name": "a"}}))
+        .await
+        .created();
+    api.delete("/api/v1/namespaces/n").await.ok();
+    tokio::time::sleep(Duration::from_hours(1)).await;
+    api.get(&format!("{maps}/a")).await.ok();
+    let namespace = api.get("/api/v1/namespaces/n").await.ok();
+    assert_eq!(namespace["status"], json!({"phase": "Terminating"}));
 }
 
 #[tokio::test]

@@ -1,10 +1,10 @@
 //! A server, and requests to it in one line each.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
-use fakeserver::FakeServer;
+use fakeserver::{Controllers, FakeServer};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -35,6 +35,17 @@ impl Api {
         Self {
             server: FakeServer::builder().build(),
         }
+    }
+
+    pub(crate) fn with(controllers: Controllers) -> Self {
+        Self {
+            server: FakeServer::builder().with_controllers(controllers).build(),
+        }
+    }
+
+    /// Lets the controllers do what they do at once or a moment later.
+    pub(crate) async fn settle(&self) {
+        tokio::time::sleep(Duration::from_secs(5)).await;
     }
 
     pub(crate) async fn send(

@@ -36,7 +36,7 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
             .get(&key)
             .ok_or_else(|| Status::not_found(call.named(call.name())))?;
         take_from_budget(call, tx, &stored, options.is_dry_run)?;
-        delete_in(call, tx, &options, &key, &stored)
+        delete_in(call, tx, &options, &stored)
     })?;
     Ok(call.succeed(StatusCode::CREATED, &encoding, &Success::created()))
 }

@@ -2,22 +2,28 @@
 //!
 //! What controllers of a real server do in the background is done here as soon as a definition was written, by
 //! [`settle`], which looks at the state and does what is due: it can be called at any time. Only the objects of a deleted
-//! definition go a moment later, by a task of the server, so that clients see the definition terminating.
+//! definition go a moment later, by the [controller](Definitions), so that clients see the definition terminating.
 
-use std::{convert::Infallible, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 
-use super::delete::delete_all;
+use super::{
+    cluster::Cluster,
+    controller::Controller,
+    index::{Index, Observed},
+    queue::Due,
+};
 use crate::{
     custom_resources::{
         CLEANUP_FINALIZER, Definition, GROUP, PLURAL, VERSION,
         conditions::{self, TakenNames},
     },
+    deletion::{delete_all, is_deleted},
     managed_fields::{self, Manager, described},
     registry::Registry,
     resource::api_version,
-    state::{Core, Server},
+    state::Core,
     storage::{GroupResource, ObjectKey, Range, StoredObject, Transaction},
 };
 
@@ -27,26 +33,79 @@ const KIND: &str = "CustomResourceDefinition";
 /// Who writes the status of definitions.
 const MANAGER: &str = "kube-apiserver";
 
+/// The controller that cleans up after definitions.
+#[derive(Debug, Default)]
+pub(super) struct Definitions {
+    /// What the definitions define that are going away, and where these are.
+    terminating: BTreeMap<GroupResource, ObjectKey>,
+}
+
+// === impl Definitions ===
+
+impl Controller for Definitions {
+    fn name(&self) -> &'static str {
+        "definitions"
+    }
+
+    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+        let key = change.key();
+        if key.resource() == &resource() {
+            match &change.after {
+                Some((crd, meta)) if meta.is_deleted() => {
+                    let defined = defined_by(&shown(crd));
+                    if self.terminating.insert(defined, key.clone()).is_none() {
+                        due.add(key.clone(), CLEANED_UP_AFTER);
+                    }
+                }
+                _ => self.terminating.retain(|_, known| known != key),
+            }
+        } else if change.after.is_none()
+            && let Some(crd) = self.terminating.get(key.resource())
+        {
+            due.add(crd.clone(), Duration::ZERO);
+        }
+    }
+
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+        let before = cluster.tx.revision();
+        clean_up(cluster.core, cluster.tx, key);
+        if cluster.tx.revision() == before {
+            settle_in(cluster.core, cluster.tx);
+        } else {
+            // Watches end with the definition, and are told of what went before: that has to be written first.
+            due.add(key.clone(), Duration::ZERO);
+        }
+    }
+}
+
+/// Lets the objects of a deleted definition go.
+fn clean_up(core: &Core, tx: &mut Transaction<'_>, key: &ObjectKey) {
+    let Some(stored) = tx.get(key) else {
+        return;
+    };
+    let mut crd = shown(&stored);
+    if !is_deleted(&crd) {
+        return;
+    }
+    let now = core.clock.now_text();
+    if conditions::mark_in_progress(&mut crd, &now) {
+        write_status(tx, &stored, crd.clone(), &now);
+    }
+    let objects = tx.list(&defined_by(&crd), None);
+    delete_all(tx, objects, &now);
+}
+
 /// Does what is due after definitions or their objects were written, and serves what is defined now.
-pub(super) fn settle(core: &Core) {
+pub(crate) fn settle(core: &Core) {
     let settled: Result<(), Infallible> = core.storage.transact(|tx| {
-        let now = core.clock.now_text();
-        let stored = tx.list(&resource(), None);
-        let mut taken = TakenNames::default();
-        for crd in &stored {
-            taken.add(&shown(crd));
-        }
-        for crd in stored {
-            settle_one(tx, crd, &mut taken, &now);
-        }
-        serve(core, tx);
+        settle_in(core, tx);
         Ok(())
     });
     let Ok(()) = settled;
 }
 
 /// Serves what is defined, without doing what is due.
-pub(super) fn serve_defined(core: &Core) {
+pub(crate) fn serve_defined(core: &Core) {
     let served: Result<(), Infallible> = core.storage.transact(|tx| {
         serve(core, tx);
         Ok(())
@@ -55,49 +114,29 @@ pub(super) fn serve_defined(core: &Core) {
 }
 
 /// Ends what was going away when the server stopped.
-pub(super) fn resume(core: &Core) {
+pub(crate) fn resume(core: &Core) {
     let definitions = core.storage.view(|view| view.snapshot(&resource()));
     for stored in definitions.objects(&Range::All, None) {
-        if !stored.to_value()["metadata"]["deletionTimestamp"].is_null() {
-            clean_up(core, stored.name(), stored.uid());
-        }
+        let cleaned: Result<(), Infallible> = core.storage.transact(|tx| {
+            clean_up(core, tx, stored.key());
+            Ok(())
+        });
+        let Ok(()) = cleaned;
     }
     settle(core);
 }
 
-/// Makes a deletion of `crd` one that waits for its objects.
-pub(super) fn mark_terminating(crd: &mut Value, now: &str) {
-    crd["metadata"]["deletionTimestamp"] = json!(now);
-    let finalizers = &mut crd["metadata"]["finalizers"];
-    let mut all = finalizers.as_array().cloned().unwrap_or_default();
-    if !all.iter().any(|finalizer| finalizer == CLEANUP_FINALIZER) {
-        all.push(json!(CLEANUP_FINALIZER));
-    }
-    *finalizers = all.into();
-    conditions::mark_terminating(crd, now);
-}
-
-/// Lets the objects of the deleted definition `name` go.
-pub(super) fn clean_up_later(server: &Server, name: &str, uid: &str) {
-    let (name, uid) = (name.to_owned(), uid.to_owned());
-    server.later(CLEANED_UP_AFTER, move |core| clean_up(core, &name, &uid));
-}
-
-fn clean_up(core: &Core, name: &str, uid: &str) {
+fn settle_in(core: &Core, tx: &mut Transaction<'_>) {
     let now = core.clock.now_text();
-    let cleaned: Result<(), Infallible> = core.storage.transact(|tx| {
-        let Some(stored) = tx.get(&key(name)).filter(|found| found.uid() == uid) else {
-            return Ok(());
-        };
-        let mut crd = shown(&stored);
-        if conditions::mark_in_progress(&mut crd, &now) {
-            write_status(tx, &stored, crd.clone(), &now);
-        }
-        delete_all(tx, tx.list(&defined_by(&crd), None), &now);
-        Ok(())
-    });
-    let Ok(()) = cleaned;
-    settle(core);
+    let stored = tx.list(&resource(), None);
+    let mut taken = TakenNames::default();
+    for crd in &stored {
+        taken.add(&shown(crd));
+    }
+    for crd in stored {
+        settle_one(tx, crd, &mut taken, &now);
+    }
+    serve(core, tx);
 }
 
 /// Brings one definition to where it should be.
@@ -108,7 +147,7 @@ fn settle_one(
     now: &str,
 ) {
     let mut crd = shown(&stored);
-    if !crd["metadata"]["deletionTimestamp"].is_null() {
+    if is_deleted(&crd) {
         let is_clean = tx.list(&defined_by(&crd), None).is_empty();
         if is_clean && conditions::is_in_progress(&crd) {
             end(tx, &stored, crd);
@@ -185,10 +224,6 @@ fn write_status(
 
 fn resource() -> GroupResource {
     GroupResource::new(GROUP, PLURAL)
-}
-
-fn key(name: &str) -> ObjectKey {
-    ObjectKey::cluster(resource(), name)
 }
 
 /// Where the objects that `crd` defines are stored.

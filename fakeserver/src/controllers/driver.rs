@@ -1,0 +1,200 @@
+//! The task of the controllers: takes what has changed, and works through the keys that are due.
+
+use std::{convert::Infallible, sync::Arc};
+
+use tokio::time::{Instant, sleep_until};
+use tracing::{debug, trace};
+
+use super::{
+    cluster::Cluster,
+    controller::Controller,
+    definitions::Definitions,
+    garbage_collector::GarbageCollector,
+    index::{Index, Observed},
+    namespaces::Namespaces,
+    queue::{Due, Item, Queue},
+};
+use crate::{
+    state::{Controllers, Core, News, Server},
+    storage::{GroupResource, Range},
+};
+
+/// How many keys are worked through before other tasks have their turn.
+const KEYS_PER_TURN: usize = 64;
+
+/// Lets the controllers of `server` work, if they do not yet. It is to be called in a runtime.
+pub(crate) fn start(server: &Server) {
+    let stop = server.tasks.stop_token();
+    if stop.is_cancelled() || !server.core.feed.open() {
+        return;
+    }
+    let driver = Driver {
+        core: Arc::clone(&server.core),
+        world: World::new(&server.controllers),
+        options: server.controllers.clone(),
+    };
+    let stop = stop.clone();
+    server.tasks.spawn(async move {
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => {}
+            () = driver.run() => {}
+        }
+    });
+}
+
+/// The loop. While it is there, the feed is open.
+struct Driver {
+    core: Arc<Core>,
+    world: World,
+    options: Controllers,
+}
+
+/// What the controllers know, and what they have to do.
+struct World {
+    /// The store has begun anew, and nothing of it is known.
+    is_stale: bool,
+    index: Index,
+    queue: Queue,
+    controllers: Vec<Box<dyn Controller>>,
+}
+
+// === impl Driver ===
+
+impl Driver {
+    async fn run(mut self) {
+        debug!("controllers started");
+        self.rebuild();
+        loop {
+            for _ in 0..KEYS_PER_TURN {
+                self.world.absorb(self.core.feed.take());
+                if self.world.is_stale {
+                    self.rebuild();
+                }
+                let Some(item) = self.world.queue.pop(Instant::now()) else {
+                    break;
+                };
+                self.reconcile(&item);
+            }
+            let next = self.world.queue.next_due();
+            if next.is_some_and(|at| at <= Instant::now()) {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            let due = async {
+                match next {
+                    Some(at) => sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                // What has changed may make something else due.
+                () = self.core.feed.arrived() => {}
+                () = due => {}
+            }
+        }
+    }
+
+    /// Begins with what is stored.
+    fn rebuild(&mut self) {
+        self.world = World::new(&self.options);
+        let stored = self.core.storage.view(|view| {
+            // What has come until now is part of what is stored.
+            self.core.feed.take();
+            let resources: Vec<GroupResource> = view.resources().cloned().collect();
+            resources
+                .iter()
+                .map(|resource| view.snapshot(resource))
+                .collect::<Vec<_>>()
+        });
+        let objects = stored
+            .iter()
+            .flat_map(|snapshot| snapshot.objects(&Range::All, None));
+        for object in objects {
+            self.world.observe(&Observed::new(None, Some(object)));
+        }
+        self.world.started();
+    }
+
+    fn reconcile(&mut self, item: &Item) {
+        let Self { core, world, .. } = self;
+        let (controller, key) = item;
+        let done: Result<(), Infallible> = core.storage.transact(|tx| {
+            // Under the lock of the store nothing more comes: the index knows what is read.
+            world.absorb(core.feed.take());
+            if world.is_stale {
+                return Ok(());
+            }
+            let World {
+                index,
+                queue,
+                controllers,
+                ..
+            } = world;
+            let mut cluster = Cluster { core, tx, index };
+            let mut due = Due::new(queue, *controller, Instant::now());
+            let controller = &mut controllers[*controller];
+            trace!(controller = controller.name(), key = %key, "looking");
+            controller.reconcile(&mut cluster, key, &mut due);
+            Ok(())
+        });
+        let Ok(()) = done;
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.core.feed.close();
+    }
+}
+
+// === impl World ===
+
+impl World {
+    fn new(options: &Controllers) -> Self {
+        let mut controllers: Vec<Box<dyn Controller>> = vec![Box::new(Definitions::default())];
+        if options.namespaces {
+            controllers.push(Box::new(Namespaces::default()));
+        }
+        if options.garbage_collector {
+            controllers.push(Box::new(GarbageCollector::default()));
+        }
+        Self {
+            is_stale: false,
+            index: Index::default(),
+            queue: Queue::default(),
+            controllers,
+        }
+    }
+
+    fn absorb(&mut self, news: impl IntoIterator<Item = News>) {
+        for news in news {
+            match news {
+                News::Changed(change) => {
+                    self.observe(&Observed::new(change.before(), change.after()));
+                }
+                News::Reset => self.is_stale = true,
+            }
+        }
+    }
+
+    fn observe(&mut self, change: &Observed<'_>) {
+        if change.is_event() {
+            return;
+        }
+        let now = Instant::now();
+        self.index.apply(change);
+        for (number, controller) in self.controllers.iter_mut().enumerate() {
+            let mut due = Due::new(&mut self.queue, number, now);
+            controller.observe(change, &self.index, &mut due);
+        }
+    }
+
+    fn started(&mut self) {
+        let now = Instant::now();
+        for (number, controller) in self.controllers.iter_mut().enumerate() {
+            controller.started(&mut Due::new(&mut self.queue, number, now));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What is to be done with one object, given its owners and what it owns.
+
+use crate::request::Propagation;
+
+/// What has become of an owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OwnerState {
+    Solid,
+    /// It is going away as soon as what blocks it is gone.
+    Waiting,
+    /// It is not there, or another object of its name is.
+    Absent,
+    /// Nobody can tell: its kind is not served.
+    Unknown,
+}
+
+/// An object that names the subject as an owner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dependent {
+    pub(super) blocks: bool,
+    /// Whether it waits for what it owns itself.
+    pub(super) is_waiting: bool,
+}
+
+/// An object, as far as it matters here.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Subject {
+    pub(super) is_deleted: bool,
+    /// Whether it has the finalizer `orphan`.
+    pub(super) orphans: bool,
+    /// Whether it has the finalizer `foregroundDeletion`.
+    pub(super) waits: bool,
+    /// Uids and states of its owners.
+    pub(super) owners: Vec<(String, OwnerState)>,
+    pub(super) dependents: Vec<Dependent>,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Nothing,
+    /// It cannot be known yet.
+    Postpone,
+    /// Nobody names the subject as an owner any more, then it goes.
+    Orphan,
+    /// What it owns is looked at, and it stays until that has gone.
+    AwaitDependents,
+    /// What it waited for is gone.
+    Finish,
+    /// These owners are gone, and others are not.
+    Release(Vec<String>),
+    /// It has lost its owners.
+    Delete {
+        propagation: Propagation,
+        /// Its owners do not have to wait for it: they wait in a circle.
+        unblocks: bool,
+    },
+}
+
+/// Decides about `subject`.
+#[doc(alias = "attemptToDeleteItem")]
+pub(super) fn decide(subject: &Subject) -> Step {
+    if subject.is_deleted && subject.orphans {
+        return Step::Orphan;
+    }
+    if subject.is_deleted && subject.waits {
+        let is_blocked = subject.dependents.iter().any(|each| each.blocks);
+        return if is_blocked {
+            Step::AwaitDependents
+        } else {
+            Step::Finish
+        };
+    }
+    if subject.is_deleted || subject.owners.is_empty() {
+        return Step::Nothing;
+    }
+    let has = |wanted: OwnerState| subject.owners.iter().any(|(_, state)| *state == wanted);
+    if has(OwnerState::Unknown) {
+        return Step::Postpone;
+    }
+    if has(OwnerState::Solid) {
+        let lost = subject.owners.iter();
+        let lost = lost.filter(|(_, state)| *state != OwnerState::Solid);
+        let lost: Vec<String> = lost.map(|(uid, _)| uid.clone()).collect();
+        return if lost.is_empty() {
+            Step::Nothing
+        } else {
+            Step::Release(lost)
+        };
+    }
+    if has(OwnerState::Waiting) && !subject.dependents.is_empty() {
+        return Step::Delete {
+            propagation: Propagation::Foreground,
+            unblocks: subject.dependents.iter().any(|each| each.is_waiting),
+        };
+    }
+    let propagation = match (subject.orphans, subject.waits) {
+        (true, _) => Propagation::Orphan,
+        (_, true) => Propagation::Foreground,
+        _ => Propagation::Background,
+    };
+    Step::Delete {
+        propagation,
+        unblocks: false,
+    }
+}
+
+// === impl Subject ===
+
+impl Subject {
+    /// Of each dependent, whether it waits for what it owns itself.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = bool> {
+        self.dependents.iter().map(|dependent| dependent.is_waiting)
+    }
+}

@@ -1,0 +1,102 @@
+//! What belongs to what, kept up to date change by change.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::meta::Meta;
+use crate::storage::{ObjectKey, StoredObject};
+
+/// A change, with what all controllers ask of it.
+#[derive(Debug)]
+pub(super) struct Observed<'a> {
+    pub(super) before: Option<(&'a Arc<StoredObject>, Meta)>,
+    pub(super) after: Option<(&'a Arc<StoredObject>, Meta)>,
+}
+
+/// Finds what an object owns.
+///
+/// # Memory
+///
+/// One entry for each reference to an owner.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    /// By the uid of the owner, be it there or not: those that name it, and whether they block its deletion.
+    dependents: BTreeMap<String, BTreeMap<ObjectKey, bool>>,
+}
+
+// === impl Observed ===
+
+impl<'a> Observed<'a> {
+    pub(super) fn new(
+        before: Option<&'a Arc<StoredObject>>,
+        after: Option<&'a Arc<StoredObject>>,
+    ) -> Self {
+        let with_meta = |object: &'a Arc<StoredObject>| (object, Meta::of(object));
+        Self {
+            before: before.map(with_meta),
+            after: after.map(with_meta),
+        }
+    }
+
+    /// The object that the change is about: the new one, or the last one.
+    pub(super) fn subject(&self) -> &'a Arc<StoredObject> {
+        let (subject, _) = self
+            .after
+            .as_ref()
+            .or(self.before.as_ref())
+            .expect("a change has an object before or after it");
+        subject
+    }
+
+    pub(super) fn key(&self) -> &'a ObjectKey {
+        self.subject().key()
+    }
+
+    /// Whether it is about an object of a resource, as in `apps` and `deployments`.
+    pub(super) fn is_of(&self, group: &str, resource: &str) -> bool {
+        let own = self.key().resource();
+        own.group() == group && own.resource() == resource
+    }
+
+    /// Whether events are told of: they own nothing, and nobody owns them.
+    pub(super) fn is_event(&self) -> bool {
+        let own = self.key().resource();
+        own.resource() == "events" && matches!(own.group(), "" | "events.k8s.io")
+    }
+}
+
+// === impl Index ===
+
+impl Index {
+    /// Takes a change in.
+    pub(super) fn apply(&mut self, change: &Observed<'_>) {
+        let owners = |side: &Option<(_, Meta)>| {
+            side.as_ref()
+                .map_or_else(Vec::new, |(_, meta): &(_, Meta)| meta.owners().to_vec())
+        };
+        let before = owners(&change.before);
+        let after = owners(&change.after);
+        if before == after {
+            return;
+        }
+        let key = change.key();
+        for owner in before {
+            if let Some(dependents) = self.dependents.get_mut(&owner.uid) {
+                dependents.remove(key);
+                if dependents.is_empty() {
+                    self.dependents.remove(&owner.uid);
+                }
+            }
+        }
+        for owner in after {
+            let blocks = owner.blocks();
+            let dependents = self.dependents.entry(owner.uid).or_default();
+            dependents.insert(key.clone(), blocks);
+        }
+    }
+
+    /// The objects that name the owner of that uid, in the order of their keys, and whether they block its deletion.
+    pub(super) fn dependents(&self, uid: &str) -> impl Iterator<Item = (&ObjectKey, bool)> {
+        let dependents = self.dependents.get(uid).into_iter().flatten();
+        dependents.map(|(key, blocks)| (key, *blocks))
+    }
+}

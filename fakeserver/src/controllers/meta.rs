@@ -1,0 +1,70 @@
+//! What controllers ask of the metadata of an object.
+
+use serde::Deserialize;
+
+use crate::storage::StoredObject;
+
+/// The part of `metadata` that says who owns an object, and whether it is going away.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Meta {
+    deletion_timestamp: Option<String>,
+    finalizers: Option<Vec<String>>,
+    owner_references: Option<Vec<OwnerReference>>,
+}
+
+/// One owner, as an object names it.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct OwnerReference {
+    pub(super) api_version: String,
+    pub(super) kind: String,
+    pub(super) name: String,
+    pub(super) uid: String,
+    pub(super) block_owner_deletion: Option<bool>,
+}
+
+// === impl Meta ===
+
+impl Meta {
+    /// Metadata that says nothing of the kind if it cannot be read.
+    pub(super) fn of(object: &StoredObject) -> Self {
+        serde_json::from_slice(&object.metadata_json()).unwrap_or_default()
+    }
+
+    pub(super) fn is_deleted(&self) -> bool {
+        self.deletion_timestamp.is_some()
+    }
+
+    pub(super) fn has_finalizer(&self, name: &str) -> bool {
+        self.finalizers
+            .as_ref()
+            .is_some_and(|all| all.iter().any(|finalizer| finalizer == name))
+    }
+
+    /// `metadata.finalizers`.
+    pub(super) fn finalizers(&self) -> &[String] {
+        self.finalizers.as_deref().unwrap_or_default()
+    }
+
+    /// `metadata.ownerReferences`.
+    pub(super) fn owners(&self) -> &[OwnerReference] {
+        self.owner_references.as_deref().unwrap_or_default()
+    }
+}
+
+// === impl OwnerReference ===
+
+impl OwnerReference {
+    /// Whether the owner may not go before the object when it is deleted in the foreground.
+    pub(super) fn blocks(&self) -> bool {
+        self.block_owner_deletion == Some(true)
+    }
+
+    /// The group and the version of the owner.
+    pub(super) fn group_version(&self) -> (&str, &str) {
+        self.api_version
+            .split_once('/')
+            .unwrap_or(("", &self.api_version))
+    }
+}

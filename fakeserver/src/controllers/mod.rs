@@ -1,0 +1,24 @@
+//! What works behind the requests, as the controllers of a cluster do: it hears of every change, and brings what is stored
+//! to what is wanted.
+//!
+//! ```text
+//! storage ──► Feed ──► driver ──► Index, then Controller::observe ──► Queue of keys, each with its time
+//!    ▲                                                                  │
+//!    └────────────── Cluster, in one transaction ◄── Controller::reconcile
+//! ```
+//!
+//! One task does everything, key by key, so that a run is the same again on a paused clock. No controller walks through
+//! the world for one event: what belongs to what is found in the [`Index`](index::Index).
+//! What a controller reads in a transaction, the index knows too: the feed is read to its end under the store's lock.
+
+mod meta;
+mod index;
+mod queue;
+mod cluster;
+mod controller;
+mod driver;
+pub(crate) mod definitions;
+pub(crate) mod namespaces;
+mod garbage_collector;
+
+pub(crate) use self::driver::start;

@@ -1,0 +1,210 @@
+//! The end of a namespace: what is in it is deleted, and it goes when nothing is left.
+//!
+//! It begins a moment after the deletion, so that clients see the namespace terminating. Objects with finalizers stay until
+//! these are gone, and the namespace with them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    convert::Infallible,
+    sync::Arc,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use super::{
+    cluster::{Actor, Cluster},
+    controller::Controller,
+    index::{Index, Observed},
+    meta::Meta,
+    queue::Due,
+};
+use crate::{
+    deletion::delete_all,
+    state::Core,
+    storage::{GroupResource, ObjectKey, Range, StoredObject},
+};
+
+/// How long a deleted namespace keeps its contents, at least.
+const EMPTIED_AFTER: Duration = Duration::from_secs(1);
+/// How long one waits for more to leave, when something has left a namespace.
+const LOOKED_AT_AFTER: Duration = Duration::from_millis(20);
+
+/// The finalizer that every namespace has.
+const FINALIZER: &str = "kubernetes";
+
+/// The controller of namespaces.
+#[derive(Debug, Default)]
+pub(super) struct Namespaces {
+    /// The names of those that are going away.
+    terminating: BTreeSet<String>,
+}
+
+// === impl Namespaces ===
+
+impl Controller for Namespaces {
+    fn name(&self) -> &'static str {
+        "namespaces"
+    }
+
+    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+        if change.is_of("", "namespaces") {
+            let key = change.key();
+            let is_going = change
+                .after
+                .as_ref()
+                .is_some_and(|(_, meta)| meta.is_deleted());
+            if !is_going {
+                self.terminating.remove(key.name());
+            } else if self.terminating.insert(key.name().to_owned()) {
+                due.add(key.clone(), EMPTIED_AFTER);
+            }
+            return;
+        }
+        let namespace = change.key().namespace();
+        if let Some(namespace) = namespace.filter(|name| self.terminating.contains(*name))
+            && change.after.is_none()
+        {
+            due.add(key(namespace), LOOKED_AT_AFTER);
+        }
+    }
+
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+        empty(cluster, key);
+    }
+}
+
+/// Empties the namespaces that were going away when the server stopped.
+pub(crate) fn resume(core: &Core) {
+    let resource = GroupResource::new("", "namespaces");
+    let namespaces = core.storage.view(|view| view.snapshot(&resource));
+    for found in namespaces.objects(&Range::All, None) {
+        let emptied: Result<(), Infallible> = core.storage.transact(|tx| {
+            let index = &Index::default();
+            empty(&mut Cluster { core, tx, index }, found.key());
+            Ok(())
+        });
+        let Ok(()) = emptied;
+    }
+}
+
+/// Deletes what is in a namespace that is going away, and ends it if nothing is left.
+fn empty(cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
+    let is_going = cluster
+        .get(key)
+        .is_some_and(|found| Meta::of(&found).is_deleted());
+    if !is_going {
+        return;
+    }
+    let now = cluster.now_text();
+    let objects = cluster.tx.list_namespace(key.name());
+    delete_all(cluster.tx, objects, &now);
+    let left = cluster.tx.list_namespace(key.name());
+    if left.is_empty() {
+        cluster.update(key, Actor::CONTROLLER_MANAGER, |namespace| {
+            if let Some(finalizers) = namespace["spec"]["finalizers"].as_array_mut() {
+                finalizers.retain(|finalizer| finalizer != FINALIZER);
+            }
+        });
+    } else {
+        let status = Actor::CONTROLLER_MANAGER.of_status();
+        cluster.update(key, status, |namespace| {
+            set_conditions(namespace, &conditions(&left), &now);
+        });
+    }
+}
+
+fn key(name: &str) -> ObjectKey {
+    ObjectKey::cluster(GroupResource::new("", "namespaces"), name)
+}
+
+/// What holds a namespace up: type, status, reason and message of each condition.
+fn conditions(left: &[Arc<StoredObject>]) -> Vec<[String; 4]> {
+    let mut by_resource: BTreeMap<String, usize> = BTreeMap::new();
+    let mut by_finalizer: BTreeMap<String, usize> = BTreeMap::new();
+    for object in left {
+        let resource = object.resource();
+        let name = format!("{}.{}", resource.resource(), resource.group());
+        *by_resource.entry(name).or_default() += 1;
+        for finalizer in Meta::of(object).finalizers() {
+            *by_finalizer.entry(finalizer.clone()).or_default() += 1;
+        }
+    }
+    let told = |counts: &BTreeMap<String, usize>, verb: &str| {
+        let each = counts
+            .iter()
+            .map(|(name, count)| format!("{name} {verb} {count} resource instances"));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    let row = |cells: [&str; 4]| cells.map(str::to_owned);
+    let mut rows = vec![
+        row([
+            "NamespaceDeletionDiscoveryFailure",
+            "False",
+            "ResourcesDiscovered",
+            "All resources successfully discovered",
+        ]),
+        row([
+            "NamespaceDeletionGroupVersionParsingFailure",
+            "False",
+            "ParsedGroupVersions",
+            "All legacy kube types successfully parsed",
+        ]),
+        row([
+            "NamespaceDeletionContentFailure",
+            "False",
+            "ContentDeleted",
+            "All content successfully deleted, may be waiting on finalization",
+        ]),
+        row([
+            "NamespaceContentRemaining",
+            "True",
+            "SomeResourcesRemain",
+            &format!(
+                "Some resources are remaining: {}",
+                told(&by_resource, "has")
+            ),
+        ]),
+    ];
+    rows.push(if by_finalizer.is_empty() {
+        row([
+            "NamespaceFinalizersRemaining",
+            "False",
+            "ContentHasNoFinalizers",
+            "All content-preserving finalizers finished",
+        ])
+    } else {
+        row([
+            "NamespaceFinalizersRemaining",
+            "True",
+            "SomeFinalizersRemain",
+            &format!(
+                "Some content in the namespace has finalizers remaining: {}",
+                told(&by_finalizer, "in")
+            ),
+        ])
+    });
+    rows
+}
+
+/// Sets conditions; the time stays where the status does.
+fn set_conditions(namespace: &mut Value, rows: &[[String; 4]], now: &str) {
+    let present = namespace["status"]["conditions"].take();
+    let present = present.as_array().cloned().unwrap_or_default();
+    let conditions = rows.iter().map(|[kind, status, reason, message]| {
+        let mut same = present
+            .iter()
+            .filter(|known| known["type"] == kind.as_str() && known["status"] == status.as_str());
+        let since = same
+            .next()
+            .map_or_else(|| json!(now), |known| known["lastTransitionTime"].clone());
+        json!({
+            "type": kind,
+            "status": status,
+            "lastTransitionTime": since,
+            "reason": reason,
+            "message": message,
+        })
+    });
+    namespace["status"]["conditions"] = conditions.collect();
+}

@@ -1,0 +1,55 @@
+//! Which controllers work in a server.
+
+/// Which controllers work in a server: by default those without which deletions do not end.
+///
+/// Definitions of custom resources are looked after always, as in a real API server.
+///
+/// # Examples
+///
+/// ```
+/// use fakeserver::{Controllers, FakeServer};
+///
+/// let controllers = Controllers::default().with_garbage_collector(false);
+/// let server = FakeServer::builder().with_controllers(controllers).build();
+/// # drop(server);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Controllers {
+    pub(crate) garbage_collector: bool,
+    pub(crate) namespaces: bool,
+}
+
+// === impl Controllers ===
+
+impl Controllers {
+    /// No controllers: deleted namespaces stay as they are, and finalizers of the garbage collector stay for ever.
+    pub fn none() -> Self {
+        Self {
+            garbage_collector: false,
+            namespaces: false,
+        }
+    }
+
+    /// Whether what owners leave behind is deleted, and finalizers `orphan` and `foregroundDeletion` are served.
+    #[doc(alias = "garbagecollector")]
+    pub fn with_garbage_collector(mut self, is_on: bool) -> Self {
+        self.garbage_collector = is_on;
+        self
+    }
+
+    /// Whether deleted namespaces are emptied and end.
+    pub fn with_namespaces(mut self, is_on: bool) -> Self {
+        self.namespaces = is_on;
+        self
+    }
+}
+
+impl Default for Controllers {
+    fn default() -> Self {
+        Self {
+            garbage_collector: true,
+            namespaces: true,
+        }
+    }
+}

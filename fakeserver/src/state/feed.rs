@@ -1,0 +1,110 @@
+//! What was written since the controllers last looked.
+
+use std::{
+    collections::VecDeque,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use tokio::sync::Notify;
+
+use crate::storage::{Change, ChangeSink};
+
+/// Something that the controllers have not seen yet.
+#[derive(Debug)]
+pub(crate) enum News {
+    Changed(Arc<Change>),
+    /// The store is empty, and begins anew.
+    Reset,
+}
+
+/// The changes that wait for the controllers, in order. It is empty while no controllers run.
+///
+/// # Memory
+///
+/// It has no bound, since a change that is left out would be lost for good; [`Stats`](super::Stats) tells its length.
+#[derive(Debug, Default)]
+pub(crate) struct Feed {
+    is_open: AtomicBool,
+    news: Mutex<VecDeque<News>>,
+    arrived: Notify,
+}
+
+/// Tells several of each change, in this order.
+pub(super) struct Sinks(pub(super) [Arc<dyn ChangeSink>; 2]);
+
+// === impl Feed ===
+
+impl Feed {
+    /// Keeps changes from now on. False if it did so already.
+    pub(crate) fn open(&self) -> bool {
+        !self.is_open.load(Ordering::Acquire) && !self.is_open.swap(true, Ordering::AcqRel)
+    }
+
+    /// Keeps nothing any more.
+    pub(crate) fn close(&self) {
+        self.is_open.store(false, Ordering::Release);
+        self.lock().clear();
+    }
+
+    /// Everything that has come since the last time.
+    pub(crate) fn take(&self) -> VecDeque<News> {
+        std::mem::take(&mut *self.lock())
+    }
+
+    /// Waits until there is something to take.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped.
+    pub(crate) async fn arrived(&self) {
+        while self.len() == 0 {
+            self.arrived.notified().await;
+        }
+    }
+
+    /// How many changes wait.
+    pub(crate) fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    fn push(&self, news: News) {
+        if self.is_open.load(Ordering::Acquire) {
+            self.lock().push_back(news);
+            self.arrived.notify_one();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<News>> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ChangeSink for Feed {
+    fn changed(&self, change: &Arc<Change>) {
+        self.push(News::Changed(Arc::clone(change)));
+    }
+
+    fn reset(&self) {
+        self.lock().clear();
+        self.push(News::Reset);
+    }
+}
+
+// === impl Sinks ===
+
+impl ChangeSink for Sinks {
+    fn changed(&self, change: &Arc<Change>) {
+        for sink in &self.0 {
+            sink.changed(change);
+        }
+    }
+
+    fn reset(&self) {
+        for sink in &self.0 {
+            sink.reset();
+        }
+    }
+}
