@@ -25,3 +25,4 @@ mod program;
 mod in_process;
 mod snapshots;
 mod manifests;
+mod model;
