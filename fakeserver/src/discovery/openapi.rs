@@ -18,6 +18,22 @@ use crate::{
 const INDEX_TYPE: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
 
+/// What a document as protobuf is called.
+struct Protobuf {
+    name: &'static str,
+    /// The name that many clients still ask for, though it is no media type.
+    old_name: &'static str,
+}
+
+const PROTOBUF_V2: Protobuf = Protobuf {
+    name: "application/com.github.proto-openapi.spec.v2.v1.0+protobuf",
+    old_name: "application/com.github.proto-openapi.spec.v2@v1.0+protobuf",
+};
+const PROTOBUF_V3: Protobuf = Protobuf {
+    name: "application/com.github.proto-openapi.spec.v3.v1.0+protobuf",
+    old_name: "application/com.github.proto-openapi.spec.v3@v1.0+protobuf",
+};
+
 /// Answers with an OpenAPI document; nothing if there is none at `path`.
 pub(crate) fn serve(
     core: &Core,
@@ -29,13 +45,13 @@ pub(crate) fn serve(
     let documents = core.openapi();
     let answer = match path {
         OpenApiPath::Index => answer(headers, documents.index(), INDEX_TYPE),
-        OpenApiPath::V2 => negotiated(headers, documents.v2()),
+        OpenApiPath::V2 => negotiated(headers, documents.v2(), &PROTOBUF_V2),
         OpenApiPath::V3(path) => {
             let document = documents.v3(path)?;
             match query.get("hash").filter(|hash| !hash.is_empty()) {
-                None => negotiated(headers, document),
+                None => negotiated(headers, document, &PROTOBUF_V3),
                 Some(hash) if hash == document.hash() => {
-                    immutable(negotiated(headers, document), &core.clock)
+                    immutable(negotiated(headers, document, &PROTOBUF_V3), &core.clock)
                 }
                 Some(_) => moved(&documents.url(path)?),
             }
@@ -49,19 +65,23 @@ pub(crate) fn serve(
 }
 
 /// The document in the first form that the client accepts and the server has.
-fn negotiated(headers: &HeaderMap, document: &Document) -> Response {
+fn negotiated(headers: &HeaderMap, document: &Document, protobuf: &Protobuf) -> Response {
     let accept = match text(headers, header::ACCEPT) {
         "" => "*/*",
         accept => accept,
     };
-    let is_known = |clause: &str| {
+    let accepted = accept.split(',').find_map(|clause| {
         let media_type = clause.split(';').next().unwrap_or_default().trim();
-        matches!(media_type, JSON | "application/*" | "*/*")
-    };
-    if !accept.split(',').any(is_known) {
+        match media_type {
+            JSON | "application/*" | "*/*" => Some(JSON),
+            other if other == protobuf.name || other == protobuf.old_name => Some(protobuf.name),
+            _ => None,
+        }
+    });
+    let Some(media_type) = accepted else {
         return StatusCode::NOT_ACCEPTABLE.into_response();
-    }
-    let mut response = answer(headers, document, JSON);
+    };
+    let mut response = answer(headers, document, media_type);
     let vary = HeaderValue::from_static("Accept");
     response.headers_mut().append(header::VARY, vary);
     response
@@ -74,8 +94,11 @@ fn answer(headers: &HeaderMap, document: &Document, media_type: &'static str) ->
     let mut response = if known.split(',').any(|tag| tag.trim() == etag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
-        let delivery = Delivery::as_it_is(headers);
-        let mut response = delivery.whole(StatusCode::OK, document.json().clone());
+        let body = match media_type {
+            JSON | INDEX_TYPE => document.json(),
+            _ => document.protobuf(),
+        };
+        let mut response = Delivery::as_it_is(headers).whole(StatusCode::OK, body.clone());
         let media_type = HeaderValue::from_static(media_type);
         response
             .headers_mut()

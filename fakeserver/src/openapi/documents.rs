@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{Document, v2, v3};
+use super::{Document, definitions::Dialect, v2, v3};
 use crate::{
     registry::{Group, Registry, Version},
     resource::api_version,
@@ -109,7 +109,10 @@ impl Documents {
                 let url = self.url(path)?;
                 Some((path.clone(), json!({"serverRelativeURL": url})))
             });
-            Document::new(&json!({"paths": paths.collect::<serde_json::Map<_, _>>()}))
+            Document::new(
+                Dialect::V3,
+                &json!({"paths": paths.collect::<serde_json::Map<_, _>>()}),
+            )
         })
     }
 
@@ -127,16 +130,16 @@ impl Documents {
         {
             return shared.v3(path);
         }
-        let document = entry
-            .document
-            .get_or_init(|| Document::new(&v3::document(&self.registry, &entry.subject)));
+        let document = entry.document.get_or_init(|| {
+            Document::new(Dialect::V3, &v3::document(&self.registry, &entry.subject))
+        });
         Some(document)
     }
 
     /// The document of version 2.
     pub(crate) fn v2(&self) -> &Document {
         self.v2
-            .get_or_init(|| Document::new(&v2::document(&self.registry)))
+            .get_or_init(|| Document::new(Dialect::V2, &v2::document(&self.registry)))
     }
 
     /// Whether definitions have a part in it.

@@ -14,6 +14,7 @@ mod parameters;
 mod operations;
 mod v2;
 mod v3;
+mod protobuf;
 mod document;
 mod documents;
 #[cfg(test)]

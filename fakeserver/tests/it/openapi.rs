@@ -162,3 +162,23 @@ async fn a_list_says_the_kind_that_its_definition_gives_it() {
     let list = get_with(&api, widgets, ("accept", metadata)).await.ok();
     assert_eq!(list["kind"], "PartialObjectMetadataList");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_document_goes_out_as_protobuf_to_who_asks_for_it() {
+    let api = Api::new();
+    for (path, version) in [("/openapi/v2", "v2"), ("/openapi/v3/api/v1", "v3")] {
+        let name = format!("application/com.github.proto-openapi.spec.{version}.v1.0+protobuf");
+        let old_name = name.replace(".v1.0", "@v1.0");
+        let first = get_with(&api, path, ("accept", &old_name)).await;
+        assert_eq!(first.headers["content-type"], name.as_str());
+        assert_eq!(first.headers["vary"], "Accept");
+        // The first field is the version, as text.
+        assert_eq!(first.bytes[0], 0x0a);
+        let again = get_with(&api, path, ("accept", &name)).await;
+        assert_eq!(first.bytes, again.bytes);
+        let json = get_with(&api, path, ("accept", &format!("application/json, {name}"))).await;
+        assert_eq!(json.headers["content-type"], "application/json");
+        let other = name.replace(version, "v4");
+        assert_eq!(get_with(&api, path, ("accept", &other)).await.code, 406);
+    }
+}
