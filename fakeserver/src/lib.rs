@@ -22,6 +22,8 @@ mod strategy;
 mod managed_fields;
 mod apply;
 mod request;
+mod webhook;
+mod admission;
 #[doc(hidden)]
 pub mod schema;
 #[doc(hidden)]

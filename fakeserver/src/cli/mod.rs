@@ -5,6 +5,7 @@ mod run;
 mod serve;
 mod signals;
 mod data;
+mod webhooks;
 
 use std::{io::IsTerminal, process::ExitCode, time::Duration};
 
@@ -70,6 +71,9 @@ struct ServerOptions {
 
     #[command(flatten)]
     data: data::DataOptions,
+
+    #[command(flatten)]
+    webhooks: webhooks::WebhookOptions,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +138,9 @@ impl ServerOptions {
                 bytes: self.compact_bytes.0,
             })
             .with_controllers(self.controllers.clone());
-        self.data.build(builder)
+        let server = self.data.build(builder)?;
+        self.webhooks.configure(&server);
+        Ok(server)
     }
 }
 

@@ -18,6 +18,7 @@ mod secret;
 mod service;
 mod stateful_set;
 mod volume;
+mod webhook;
 
 #[cfg(test)]
 mod tests;
@@ -53,6 +54,12 @@ pub(crate) fn set_defaults(group: &str, plural: &str, object: &mut Value) {
         }
         ("rbac.authorization.k8s.io", "rolebindings" | "clusterrolebindings") => {
             access::set_defaults(object);
+        }
+        ("admissionregistration.k8s.io", "mutatingwebhookconfigurations") => {
+            webhook::set_mutating_defaults(object);
+        }
+        ("admissionregistration.k8s.io", "validatingwebhookconfigurations") => {
+            webhook::set_defaults(object);
         }
         _ => {}
     }

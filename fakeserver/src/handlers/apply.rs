@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::{
     Call,
+    attempt::{Attempt, Halt},
     create::create_in,
     update::{Existing, check_name, replace},
     write::{Outcome, Source, remove},
@@ -16,11 +17,10 @@ use crate::{
     request::{FieldValidation, WriteOptions, duplicate_key, parse_config},
     response::Shape,
     status::Status,
-    storage::Transaction,
 };
 
 /// Applies the configuration in `body`, and creates the object if there is none.
-pub(super) fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+pub(super) async fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let options = WriteOptions::parse_apply(&call.query)?;
     let encoding = call.encoding(Shape::Object)?;
     let config = parse_config(body)?;
@@ -28,35 +28,32 @@ pub(super) fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
         FieldValidation::Ignore => None,
         FieldValidation::Warn | FieldValidation::Strict => duplicate_key(body),
     };
-    let (code, outcome) = call
-        .server
-        .core
-        .storage
-        .transact(|tx| apply_in(call, tx, &options, &config, duplicate.as_deref()))?;
-    let warnings: Vec<String> = duplicate.into_iter().collect();
+    let written = call.write(&options, |tx| {
+        apply_in(call, tx, &options, &config, duplicate.as_deref())
+    });
+    let ((code, outcome), said) = written.await?;
+    let warnings: Vec<String> = duplicate.into_iter().chain(said).collect();
     Ok(call.answer(code, &encoding, &outcome, &warnings))
 }
 
 pub(super) fn apply_in(
     call: &Call<'_>,
-    tx: &mut Transaction<'_>,
+    tx: &mut Attempt<'_, '_>,
     options: &WriteOptions,
     config: &Value,
     duplicate: Option<&str>,
-) -> Result<(StatusCode, Outcome), Status> {
+) -> Result<(StatusCode, Outcome), Halt> {
     let key = call.key(call.name());
     let stored = tx.get(&key);
     if stored.is_none() && !call.subresource().is_empty() {
-        return Err(Status::not_found(call.named(call.name())));
+        return Err(Status::not_found(call.named(call.name())).into());
     }
     let live = stored.as_ref().map(|stored| call.shown(stored));
-    let mut object = applied(call, options, live.as_ref(), config)?;
+    let mut object = applied(call, options, live.as_ref(), config, tx.now_text())?;
     if let Some(duplicate) = duplicate
         && options.field_validation == FieldValidation::Strict
     {
-        return Err(Status::bad_request(format!(
-            "error strict decoding YAML: {duplicate}"
-        )));
+        return Err(Status::bad_request(format!("error strict decoding YAML: {duplicate}")).into());
     }
     let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
     if live.is_none() && !uid.is_empty() {
@@ -65,7 +62,8 @@ pub(super) fn apply_in(
             &format!(
                 "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             ),
-        ));
+        )
+        .into());
     }
     check_name(call, &object)?;
     place(call, &mut object)?;
@@ -87,6 +85,7 @@ fn applied(
     options: &WriteOptions,
     live: Option<&Value>,
     config: &Value,
+    now: &str,
 ) -> Result<Value, Status> {
     let resource = &*call.resource;
     let api_version = resource.api_version();
@@ -98,7 +97,7 @@ fn applied(
         },
         is_forced: options.is_forced,
         described: call.described(),
-        now: &call.server.core.clock.now_text(),
+        now,
     };
     applier.check(config, &resource.kind)?;
     let mut wanted = config.clone();

@@ -6,15 +6,16 @@ use serde_json::{Value, json};
 
 use super::{
     Call,
+    attempt::{Attempt, Halt},
     load::Brought,
     namespaces,
-    write::{Outcome, Source, remove},
+    write::{Outcome, Received, Source, remove},
 };
 use crate::{
+    admission::Operation,
     request::WriteOptions,
     response::Shape,
     status::Status,
-    storage::Transaction,
     validation::{metadata_errors, spec_errors},
 };
 
@@ -33,52 +34,55 @@ const SERVER_SET: [&str; 5] = [
 ];
 
 /// Creates the object in `body`.
-pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding(Shape::Object)?;
     let options = WriteOptions::parse(&call.query, "CreateOptions")?;
     let mut received = call.receive(body, options.field_validation)?;
     call.place(&mut received.object)?;
-    let object = received.object;
-    let storage = &call.server.core.storage;
-    let outcome = storage.transact(|tx| create_in(call, tx, &options, object, Source::Sent))?;
-    Ok(call.answer(StatusCode::CREATED, &encoding, &outcome, &received.warnings))
+    let Received {
+        mut object,
+        mut warnings,
+    } = received;
+    let written = call.write(&options, |tx| {
+        let object = tx.input(&mut object);
+        create_in(call, tx, &options, object, Source::Sent)
+    });
+    let (outcome, said) = written.await?;
+    warnings.extend(said);
+    Ok(call.answer(StatusCode::CREATED, &encoding, &outcome, &warnings))
 }
 
 /// Creates `object`, which is in the namespace of the request.
 pub(super) fn create_in(
     call: &Call<'_>,
-    tx: &mut Transaction<'_>,
+    tx: &mut Attempt<'_, '_>,
     options: &WriteOptions,
     mut object: Value,
     source: Source,
-) -> Result<Outcome, Status> {
+) -> Result<Outcome, Halt> {
     let strategy = call.strategy();
-    let given_name = text(&object, "name").to_owned();
+    let mut given_name = text(&object, "name").to_owned();
     if let Some(namespace) = &call.path.namespace {
         namespaces::check_accepts(tx, namespace, call.named(&given_name))?;
     }
     let mut brought = (source == Source::Loaded).then(|| Brought::of(call, &object));
-    for field in SERVER_SET {
-        remove(&mut object["metadata"], field);
-    }
-    if !strategy.is_created_with_status() {
-        remove(&mut object, "status");
-        object = call.canonical(object);
-    }
-    strategy.set_defaults(&mut object);
+    object = complete(call, object);
     if source != Source::Apply {
-        call.record_managers(options, None, &mut object);
+        call.record_managers(options, None, &mut object, tx.now_text());
+    }
+    if let Some(mutated) = tx.mutate(call, Operation::Create, Some(&object), None)? {
+        object = complete(call, mutated);
+        given_name = text(&object, "name").to_owned();
     }
 
-    let core = &call.server.core;
-    object["metadata"]["uid"] = json!(core.entropy.uid().to_string());
-    object["metadata"]["creationTimestamp"] = json!(core.clock.now_text());
+    object["metadata"]["uid"] = json!(tx.uid());
+    object["metadata"]["creationTimestamp"] = json!(tx.now_text());
     let prefix = text(&object, "generateName").to_owned();
     let is_generated = given_name.is_empty() && !prefix.is_empty();
     let tries = if is_generated { NAMES_TRIED } else { 1 };
     for attempt in 0..tries {
         if is_generated {
-            let name = format!("{}{}", base(&prefix), core.entropy.name_suffix());
+            let name = format!("{}{}", base(&prefix), tx.name_suffix(attempt));
             object["metadata"]["name"] = name.into();
         }
         if attempt == 0 {
@@ -92,14 +96,16 @@ pub(super) fn create_in(
         errors.extend(spec_errors(&call.resource, &object));
         errors.extend(call.type_errors(&object, None));
         if !errors.is_empty() {
-            return Err(call.invalid(name, &errors));
+            return Err(call.invalid(name, &errors).into());
         }
         let version = text(&object, "resourceVersion");
         if !matches!(version, "" | "0") {
             return Err(Status::unclassified(
                 "resourceVersion should not be set on objects to be created",
-            ));
+            )
+            .into());
         }
+        tx.validate(call, Operation::Create, Some(&object), None)?;
         let key = call.key(name);
         match tx.get(&key) {
             None => {
@@ -109,14 +115,26 @@ pub(super) fn create_in(
             Some(existing) if !is_generated => {
                 let is_terminating =
                     !existing.to_value()["metadata"]["deletionTimestamp"].is_null();
-                return Err(Status::already_exists(call.named(name), is_terminating));
+                return Err(Status::already_exists(call.named(name), is_terminating).into());
             }
             Some(_) => {}
         }
     }
-    Err(Status::name_not_generated(
-        call.named(text(&object, "name")),
-    ))
+    let tried = call.named(text(&object, "name"));
+    Err(Status::name_not_generated(tried).into())
+}
+
+/// A new object without what only the server sets, and with what a client may leave out.
+fn complete(call: &Call<'_>, mut object: Value) -> Value {
+    for field in SERVER_SET {
+        remove(&mut object["metadata"], field);
+    }
+    if !call.strategy().is_created_with_status() {
+        remove(&mut object, "status");
+        object = call.canonical(object);
+    }
+    call.strategy().set_defaults(&mut object);
+    object
 }
 
 fn text<'a>(object: &'a Value, field: &str) -> &'a str {

@@ -8,30 +8,52 @@ use std::sync::Arc;
 use axum::response::Response;
 use http::StatusCode;
 
-use super::{Call, namespaces, write::Outcome};
+use super::{
+    Call,
+    attempt::{Attempt, Halt},
+    namespaces,
+    write::{Outcome, add_warnings},
+};
 use crate::{
     deletion::{self, Deletion, Wanted},
     request::{DeleteOptions, parse_delete_options},
     response::{Encoding, Shape},
     status::{Named, Status, Success},
-    storage::{StoredObject, Transaction},
+    storage::StoredObject,
 };
 
 /// Deletes the object, or marks it as deleted.
-pub(super) fn delete(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+pub(super) async fn delete(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding(Shape::Object)?;
     let options = options(call, body)?;
+    let written = call.write(&options, |tx| delete_named(call, tx, &options));
+    let ((uid, deletion), warnings) = written.await?;
+    let mut response = answer(call, &encoding, &deletion, uid);
+    add_warnings(&mut response, &warnings);
+    Ok(response)
+}
+
+/// Deletes the object for somebody behind the API, without options.
+pub(super) fn delete_unreviewed(call: &Call<'_>) -> Result<(), Status> {
+    let options = DeleteOptions::default();
+    call.write_unreviewed(&options, |tx| delete_named(call, tx, &options))
+        .map(drop)
+}
+
+/// Deletes the object of the path, and gives its uid.
+fn delete_named(
+    call: &Call<'_>,
+    tx: &mut Attempt<'_, '_>,
+    options: &DeleteOptions,
+) -> Result<(String, Deletion), Halt> {
     let named = call.named(call.name());
     if call.strategy().is_namespace() {
         namespaces::check_mortal(named)?;
     }
-    let (uid, deletion) = call.server.core.storage.transact(|tx| {
-        let key = call.key(call.name());
-        let existing = tx.get(&key).ok_or_else(|| Status::not_found(named))?;
-        let uid = existing.uid().to_owned();
-        Ok::<_, Status>((uid, delete_in(call, tx, &options, &existing)?))
-    })?;
-    Ok(answer(call, &encoding, &deletion, uid))
+    let key = call.key(call.name());
+    let existing = tx.get(&key).ok_or_else(|| Status::not_found(named))?;
+    let uid = existing.uid().to_owned();
+    Ok((uid, delete_in(call, tx, options, &existing)?))
 }
 
 /// The options of a delete, from the body if there is one.
@@ -64,13 +86,17 @@ fn answer(call: &Call<'_>, encoding: &Encoding, deletion: &Deletion, uid: String
 /// Deletes `existing`, or marks it as deleted.
 pub(super) fn delete_in(
     call: &Call<'_>,
-    tx: &mut Transaction<'_>,
+    tx: &mut Attempt<'_, '_>,
     options: &DeleteOptions,
     existing: &Arc<StoredObject>,
-) -> Result<Deletion, Status> {
+) -> Result<Deletion, Halt> {
     check_preconditions(call, options, existing)?;
     let old = call.shown(existing);
-    let now = call.server.core.clock.now();
+    // An eviction was put to webhooks as what it is.
+    if call.subresource().is_empty() {
+        tx.admit_deletion(call, &old)?;
+    }
+    let now = tx.now();
     let wanted = Wanted::from(options);
     Ok(deletion::delete(
         tx,

@@ -1,19 +1,24 @@
 //! DELETE of a collection: of all that is selected in it, one by one.
 
+use std::sync::Arc;
+
 use axum::response::Response;
 
 use super::{
     Call,
+    attempt::Halt,
     delete::{delete_in, options},
+    write::add_warnings,
 };
 use crate::{
     request::{ListOptions, Preconditions},
     response::{ListMeta, Shape, list_pieces},
     status::Status,
+    storage::StoredObject,
 };
 
 /// Deletes what is selected, and answers with it as it was.
-pub(super) fn delete_collection(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+pub(super) async fn delete_collection(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding(Shape::List)?;
     let mut options = options(call, body)?;
     // They would be those of one object.
@@ -22,20 +27,35 @@ pub(super) fn delete_collection(call: &Call<'_>, body: &[u8]) -> Result<Response
     list_options.validate()?;
     let selection = call.selection(&list_options)?;
     let resource = call.group_resource();
-    let (metadata, deleted) = call.server.core.storage.transact(|tx| {
-        let mut metadata = ListMeta {
-            resource_version: tx.revision().to_string(),
+    let (mut metadata, selected) = call.server.core.storage.view(|view| {
+        let metadata = ListMeta {
+            resource_version: view.revision().to_string(),
             continue_token: None,
             remaining_item_count: None,
         };
-        call.complete(&mut metadata);
-        let mut selected = tx.list(&resource, call.path.namespace.as_deref());
+        let mut selected: Vec<Arc<StoredObject>> = view
+            .snapshot(&resource)
+            .objects(&selection.range, None)
+            .map(Arc::clone)
+            .collect();
         selected.retain(|object| selection.matches(object));
-        for object in &selected {
-            delete_in(call, tx, &options, object)?;
-        }
-        Ok::<_, Status>((metadata, selected))
-    })?;
+        (metadata, selected)
+    });
+    call.complete(&mut metadata);
+    let mut warnings = Vec::new();
+    for object in &selected {
+        let written = call.write(&options, |tx| {
+            // Somebody else may have deleted it by now, or put another one there.
+            match tx.get(object.key()).filter(|now| now.uid() == object.uid()) {
+                Some(now) => delete_in(call, tx, &options, &now).map(drop),
+                None => Ok::<_, Halt>(()),
+            }
+        });
+        let ((), said) = written.await?;
+        warnings.extend(said);
+    }
     let delivery = call.delivery(&encoding);
-    Ok(delivery.pieces(list_pieces(encoding, &metadata, deleted)))
+    let mut response = delivery.pieces(list_pieces(encoding, &metadata, selected));
+    add_warnings(&mut response, &warnings);
+    Ok(response)
 }

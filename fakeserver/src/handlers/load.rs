@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Call, Requester, Verb,
     apply::apply_in,
+    attempt::{Attempt, Halt},
     create::create_in,
     definitions, delete, namespaces,
     update::{Existing, replace},
@@ -23,7 +24,7 @@ use crate::{
     snapshot::{Restart, Snapshot},
     state::{Core, Server},
     status::Status,
-    storage::{StoredObject, Transaction},
+    storage::StoredObject,
 };
 
 /// Who owns the fields of these objects.
@@ -50,14 +51,14 @@ pub(crate) fn load(server: &Server, object: Value) -> Result<Arc<StoredObject>, 
     let object = received.object;
     let options = options();
     make_namespace(&call)?;
-    let stored = call.server.core.storage.transact(|tx| {
+    let stored = call.write_unreviewed(&options, |tx| {
         let key = call.key(call.name());
         let Some(stored) = tx.get(&key) else {
             let mut object = object;
             remove(&mut object["metadata"], "resourceVersion");
             remove(&mut object["metadata"], "managedFields");
             let outcome = create_in(&call, tx, &options, object, Source::Loaded)?;
-            return stored_of(outcome);
+            return Ok(stored_of(outcome)?);
         };
         let status = object.get("status").cloned();
         let shown = call.shown(&stored);
@@ -94,7 +95,7 @@ pub(crate) fn apply(server: &Server, object: Value) -> Result<Value, Status> {
     call.receive(object.to_string().as_bytes(), FieldValidation::Strict)?;
     make_namespace(&call)?;
     let options = options();
-    let stored = server.core.storage.transact(|tx| {
+    let stored = call.write_unreviewed(&options, |tx| {
         let (_, outcome): (StatusCode, _) = apply_in(&call, tx, &options, &object, None)?;
         let stored = stored_of(outcome)?;
         if object.get("status").is_none_or(Value::is_null) || !has_own_status(&call) {
@@ -102,7 +103,7 @@ pub(crate) fn apply(server: &Server, object: Value) -> Result<Value, Status> {
         }
         let status = target.call(server, &headers, Some("status"))?;
         let (_, outcome) = apply_in(&status, tx, &options, &object, None)?;
-        stored_of(outcome)
+        Ok(stored_of(outcome)?)
     })?;
     settle(&call);
     Ok(call.shown(&stored))
@@ -123,7 +124,7 @@ pub(crate) fn delete(server: &Server, object: &Value) -> Result<(), Status> {
     let target = Target::of(server, object)?;
     let headers = HeaderMap::new();
     let call = target.call(server, &headers, None)?;
-    delete::delete(&call, &[])?;
+    delete::delete_unreviewed(&call)?;
     settle(&call);
     Ok(())
 }
@@ -270,10 +271,10 @@ fn without_identity(mut object: Value) -> Value {
 fn set_status(
     target: &Target,
     server: &Server,
-    tx: &mut Transaction<'_>,
+    tx: &mut Attempt<'_, '_>,
     stored: &Arc<StoredObject>,
     status: Value,
-) -> Result<Arc<StoredObject>, Status> {
+) -> Result<Arc<StoredObject>, Halt> {
     let headers = HeaderMap::new();
     let call = target.call(server, &headers, Some("status"))?;
     let shown = call.shown(stored);
@@ -285,7 +286,7 @@ fn set_status(
         shown,
     };
     let outcome = replace(&call, tx, &options(), existing, object, Source::Loaded)?;
-    stored_of(outcome)
+    Ok(stored_of(outcome)?)
 }
 
 /// Makes the namespace that the object is to be in, unless it is there.

@@ -7,6 +7,8 @@ mod get;
 mod list;
 mod watch;
 mod write;
+mod admission;
+mod attempt;
 mod create;
 mod update;
 mod patch;
@@ -96,19 +98,21 @@ pub(crate) async fn serve(
         return review.serve(&call, &read_body(body).await?);
     }
     if let Some(subresource) = Subresource::of(&call) {
-        let answer = subresource.serve(&call, verb, &read_body(body).await?);
+        let answer = subresource
+            .serve(&call, verb, &read_body(body).await?)
+            .await;
         return answer.map(|answer| deprecation::warn_of(&call.resource, answer));
     }
     let answer = match verb {
         Verb::Get => get::get(&call, &options).await,
         Verb::List => list::list(&call, &options).await,
         Verb::Watch => watch::watch(&call, facts, &options, ignores_watch_list).await,
-        Verb::Create => create::create(&call, &read_body(body).await?),
-        Verb::Update => update::update(&call, &read_body(body).await?),
-        Verb::Patch => patch::patch(&call, &read_body(body).await?),
-        Verb::Delete => delete::delete(&call, &read_body(body).await?),
+        Verb::Create => create::create(&call, &read_body(body).await?).await,
+        Verb::Update => update::update(&call, &read_body(body).await?).await,
+        Verb::Patch => patch::patch(&call, &read_body(body).await?).await,
+        Verb::Delete => delete::delete(&call, &read_body(body).await?).await,
         Verb::DeleteCollection => {
-            delete_collection::delete_collection(&call, &read_body(body).await?)
+            delete_collection::delete_collection(&call, &read_body(body).await?).await
         }
     };
     if call.concerns_definitions(verb) {

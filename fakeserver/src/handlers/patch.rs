@@ -36,16 +36,16 @@ enum Change {
 }
 
 /// Applies the patch in `body`.
-pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+pub(super) async fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let kind = call.resource.group_version_kind();
     let patch_type = patch_type(call.headers, &kind)?;
     if patch_type == PatchType::Apply {
-        return apply::apply(call, body);
+        return apply::apply(call, body).await;
     }
     let encoding = call.encoding(Shape::Object)?;
     let options = WriteOptions::parse(&call.query, "PatchOptions")?;
     let mut warnings = Vec::new();
-    let outcome = call.server.core.storage.transact(|tx| {
+    let written = call.write(&options, |tx| {
         let key = call.key(call.name());
         let stored = tx
             .get(&key)
@@ -65,7 +65,9 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
         check_name(call, &object)?;
         let existing = Existing { key, stored, shown };
         replace(call, tx, &options, existing, object, Source::Patch)
-    })?;
+    });
+    let (outcome, said) = written.await?;
+    warnings.extend(said);
     Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
 }
 

@@ -8,28 +8,34 @@ use serde_json::{Value, json};
 
 use super::{
     Call,
+    attempt::{Attempt, Halt},
     create::create_in,
     write::{Outcome, Received, Source, remove},
 };
 use crate::{
+    admission::Operation,
     deletion::is_finished,
     managed_fields,
     request::WriteOptions,
     response::Shape,
     status::{FieldError, Named, Status},
-    storage::{ObjectKey, StoredObject, Transaction},
+    storage::{ObjectKey, StoredObject},
     validation::{immutable_errors, metadata_errors, metadata_update_errors, spec_errors},
 };
 
 /// Replaces the object by the one in `body`.
-pub(super) fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+pub(super) async fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding(Shape::Object)?;
     let options = WriteOptions::parse(&call.query, "UpdateOptions")?;
     let mut received = call.receive(body, options.field_validation)?;
     call.place(&mut received.object)?;
     check_name(call, &received.object)?;
-    let Received { object, warnings } = received;
-    let (code, outcome) = call.server.core.storage.transact(|tx| {
+    let Received {
+        mut object,
+        mut warnings,
+    } = received;
+    let written = call.write(&options, |tx| {
+        let mut object = tx.input(&mut object);
         let key = call.key(call.name());
         match tx.get(&key) {
             Some(existing) => {
@@ -49,14 +55,15 @@ pub(super) fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
                 Ok((StatusCode::OK, outcome))
             }
             None if call.strategy().creates_on_update() && call.subresource().is_empty() => {
-                let mut object = object;
                 remove(&mut object["metadata"], "resourceVersion");
                 let outcome = create_in(call, tx, &options, object, Source::Sent)?;
                 Ok((StatusCode::CREATED, outcome))
             }
-            None => Err(Status::not_found(call.named(call.name()))),
+            None => Err(Status::not_found(call.named(call.name())).into()),
         }
-    })?;
+    });
+    let ((code, outcome), said) = written.await?;
+    warnings.extend(said);
     Ok(call.answer(code, &encoding, &outcome, &warnings))
 }
 
@@ -93,32 +100,37 @@ pub(super) struct Existing {
 /// the object.
 pub(super) fn replace(
     call: &Call<'_>,
-    tx: &mut Transaction<'_>,
+    tx: &mut Attempt<'_, '_>,
     options: &WriteOptions,
     existing: Existing,
     mut new: Value,
     source: Source,
-) -> Result<Outcome, Status> {
+) -> Result<Outcome, Halt> {
     let Existing {
         key,
         stored,
         shown: old,
     } = existing;
-    check_preconditions(call, &stored, &new, source)?;
+    check_uid(call, &stored, &new, source)?;
     let strategy = call.strategy();
     // Who applies has already told who owns what, and the endpoint does not take that back.
     let managers = managed_fields::of(&new);
-    strategy.reset_for_endpoint(call.subresource(), &old, &mut new);
-    if call.subresource().is_empty() {
-        strategy.set_defaults(&mut new);
-    }
-    keep_server_set(&old["metadata"], &mut new["metadata"]);
+    complete(call, &old, &mut new);
     match source {
         Source::Apply => managed_fields::set(&mut new, managers),
         Source::Sent | Source::Patch | Source::Loaded => {
-            call.record_managers(options, Some(&old), &mut new);
+            call.record_managers(options, Some(&old), &mut new, tx.now_text());
         }
     }
+    // Of a scale more is known where it becomes part of the object.
+    let is_asked = call.subresource() != "scale";
+    if is_asked && let Some(mutated) = tx.mutate(call, Operation::Update, Some(&new), Some(&old))? {
+        new = mutated;
+        let managers = managed_fields::of(&new);
+        complete(call, &old, &mut new);
+        managed_fields::set(&mut new, managers);
+    }
+    check_version(call, &stored, &new)?;
     let generation = old["metadata"]["generation"].as_i64();
     if let Some(generation) = generation
         && strategy.has_generation()
@@ -135,10 +147,13 @@ pub(super) fn replace(
     errors.extend(immutable_errors(&call.resource, &old, &new));
     errors.extend(call.type_errors(&new, Some(&old)));
     if !errors.is_empty() {
-        return Err(call.invalid(call.name(), &errors));
+        return Err(call.invalid(call.name(), &errors).into());
     }
 
     new["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
+    if is_asked {
+        tx.validate(call, Operation::Update, Some(&new), Some(&old))?;
+    }
     if is_unchanged(&old, &new) {
         return Ok(Outcome::Stored(stored));
     }
@@ -151,8 +166,18 @@ pub(super) fn replace(
     Ok(Call::store(tx, options, &key, new))
 }
 
-/// Whether the write was based on the present version of this very object.
-fn check_preconditions(
+/// Takes back what the endpoint may not change, and fills in what a client may leave out.
+fn complete(call: &Call<'_>, old: &Value, new: &mut Value) {
+    let strategy = call.strategy();
+    strategy.reset_for_endpoint(call.subresource(), old, new);
+    if call.subresource().is_empty() {
+        strategy.set_defaults(new);
+    }
+    keep_server_set(&old["metadata"], &mut new["metadata"]);
+}
+
+/// Whether the write is about this very object.
+fn check_uid(
     call: &Call<'_>,
     stored: &StoredObject,
     new: &Value,
@@ -172,6 +197,12 @@ fn check_preconditions(
             ),
         ));
     }
+    Ok(())
+}
+
+/// Whether the write was based on the present version of the object.
+fn check_version(call: &Call<'_>, stored: &StoredObject, new: &Value) -> Result<(), Status> {
+    let named = call.named(call.name());
     let version = new["metadata"]["resourceVersion"]
         .as_str()
         .unwrap_or_default();

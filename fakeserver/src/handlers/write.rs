@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Call;
 use crate::{
+    admission::{configuration_errors, is_configuration},
     custom_resources::definition_errors,
     managed_fields::{self, Described, Manager, described},
     protobuf::encode_object,
@@ -188,6 +189,7 @@ impl Call<'_> {
         options: &WriteOptions,
         old: Option<&Value>,
         new: &mut Value,
+        now: &str,
     ) {
         let api_version = self.resource.api_version();
         let manager = Manager {
@@ -197,10 +199,10 @@ impl Call<'_> {
         };
         // A scale is no object that could remember when it was written.
         let now = match self.subresource() {
-            "scale" => String::new(),
-            _ => self.server.core.clock.now_text(),
+            "scale" => "",
+            _ => now,
         };
-        managed_fields::record_update(old, new, self.described(), &manager, &now);
+        managed_fields::record_update(old, new, self.described(), &manager, now);
     }
 
     /// What is known of the kind of these objects.
@@ -230,6 +232,9 @@ impl Call<'_> {
         match &self.resource.custom {
             Some(custom) => custom.errors(object, old),
             None if self.strategy().is_definition() => definition_errors(object, old),
+            None if is_configuration(&self.resource.group, &self.resource.plural) => {
+                configuration_errors(object)
+            }
             None => Vec::new(),
         }
     }
@@ -283,10 +288,15 @@ impl Call<'_> {
             Outcome::Shown(object) => encoding.value(object),
         };
         let mut response = self.delivery(encoding).whole(code, body);
-        for warning in warnings {
-            add_warning(&mut response, warning);
-        }
+        add_warnings(&mut response, warnings);
         response
+    }
+}
+
+/// Tells the client all that it should know though all went well.
+pub(super) fn add_warnings(response: &mut Response, warnings: &[String]) {
+    for warning in warnings {
+        add_warning(response, warning);
     }
 }
 

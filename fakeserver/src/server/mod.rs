@@ -17,6 +17,7 @@ mod client;
 use std::{future::Future, sync::Arc};
 
 use axum::{Extension, Router};
+use http::Uri;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -93,6 +94,23 @@ impl FakeServer {
         stop: CancellationToken,
     ) -> impl Future<Output = ()> + Send + use<> {
         listen::serve(Arc::clone(&self.server), listener, stop)
+    }
+
+    /// Lets `webhooks` answer in process what the server asks the webhooks at `host`, without TLS: the host, or host and
+    /// port, of a `url`, or `NAME.NAMESPACE.svc` for a service.
+    ///
+    /// Each question is a POST of an `AdmissionReview` to the path that a webhook configuration names, with `?timeout=10s`.
+    /// What is not served so is asked over HTTPS, and trusted by the `caBundle` of its configuration only.
+    pub fn serve_webhooks(&self, host: &str, webhooks: Router) {
+        self.core().webhooks.serve(host, webhooks);
+    }
+
+    /// Sends what the server asks the webhooks at `host`, as [`serve_webhooks`](Self::serve_webhooks) names it, to the
+    /// scheme, host and port of `to`: `https`, or `http` without TLS.
+    ///
+    /// The certificate has to be that of `host`, as it would be in a cluster.
+    pub fn redirect_webhooks(&self, host: &str, to: Uri) {
+        self.core().webhooks.redirect(host, to);
     }
 
     /// The revision of the last write.

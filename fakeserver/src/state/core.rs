@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{
     bootstrap::bootstrap,
     feed::{Feed, Sinks},
+    hooks::HookCache,
     requests::Requests,
     security::Security,
     stats::{Stats, Tally},
@@ -25,6 +26,7 @@ use crate::{
     snapshot::{Kept, Restart, Snapshot},
     storage::{Compaction, ObjectKey, Range, Storage},
     watch_cache::Watchers,
+    webhook::Webhooks,
 };
 
 /// The state of one server.
@@ -43,6 +45,9 @@ pub(crate) struct Core {
     pub(crate) faults: Faults,
     pub(crate) authenticator: Authenticator,
     pub(crate) authorizer: Authorizer,
+    /// Where webhooks are, and which there are.
+    pub(crate) webhooks: Webhooks,
+    pub(crate) hooks: HookCache,
     pub(crate) tally: Tally,
     pub(crate) requests: Requests,
     /// The uids of the flow schema and the priority level that every request is classified as.
@@ -85,6 +90,8 @@ impl Core {
             authorizer: Authorizer::new(security.authorization),
             entropy,
             faults: Faults::default(),
+            webhooks: Webhooks::default(),
+            hooks: HookCache::default(),
             tally: Tally::default(),
             requests,
             flow_control,

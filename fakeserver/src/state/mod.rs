@@ -5,6 +5,7 @@ mod bootstrap;
 mod feed;
 mod security;
 mod stats;
+mod hooks;
 mod requests;
 mod controllers;
 

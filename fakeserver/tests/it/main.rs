@@ -20,6 +20,7 @@ mod protobuf;
 mod representations;
 mod forms;
 mod subresources;
+mod webhooks;
 mod access;
 mod program;
 mod in_process;

@@ -65,7 +65,8 @@ impl Review {
         | Self::SubjectAccess
         | Self::LocalSubjectAccess = self
         {
-            call.record_managers(&options, None, &mut review);
+            let now = call.server.core.clock.now_text();
+            call.record_managers(&options, None, &mut review, &now);
         }
         let answered = match self {
             Self::SelfSubjectAccess | Self::SubjectAccess | Self::LocalSubjectAccess => {

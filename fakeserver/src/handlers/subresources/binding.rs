@@ -5,7 +5,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
-    handlers::Call,
+    handlers::{Call, write::add_warnings},
     request::WriteOptions,
     resource::GroupVersionKind,
     response::Shape,
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Puts the pod that the binding in `body` names on the node that it names.
-pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding_of(&GroupVersionKind::new("", "v1", "Status"), Shape::Object)?;
     let options = WriteOptions::parse(&call.query, "CreateOptions")?;
     let kind = GroupVersionKind::new("", "v1", "Binding");
@@ -28,11 +28,11 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
             "name in URL does not match name in Binding object",
         ));
     }
-    let node = check_target(&binding, name)?;
-
     let namespace = call.path.namespace.as_deref();
     let key = ObjectKey::new(GroupResource::new("", "pods"), namespace, name);
-    call.server.core.storage.transact(|tx| {
+    let written = call.write(&options, |tx| {
+        let binding = tx.admit_new(call, binding.clone())?;
+        let node = check_target(&binding, name)?;
         let stored = tx.get(&key).ok_or_else(|| {
             Status::not_found(Named {
                 resource: "pods",
@@ -50,13 +50,16 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
         {
             pod["metadata"]["annotations"][annotation] = value.clone();
         }
-        mark_scheduled(&mut pod, &call.server.core.clock.now_text());
+        mark_scheduled(&mut pod, tx.now_text());
         if !options.is_dry_run {
             tx.put(&key, pod);
         }
-        Ok::<_, Status>(())
-    })?;
-    Ok(call.succeed(StatusCode::CREATED, &encoding, &Success::created()))
+        Ok(())
+    });
+    let ((), warnings) = written.await?;
+    let mut response = call.succeed(StatusCode::CREATED, &encoding, &Success::created());
+    add_warnings(&mut response, &warnings);
+    Ok(response)
 }
 
 /// The node that a binding names.

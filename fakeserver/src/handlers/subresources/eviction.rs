@@ -5,7 +5,13 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
-    handlers::{Call, delete::delete_in, update::check_name},
+    handlers::{
+        Call,
+        attempt::{Attempt, Halt},
+        delete::delete_in,
+        update::check_name,
+        write::add_warnings,
+    },
     object::selectors::{LabelSelector, print_label_selector},
     request::{DeleteOptions, WriteOptions},
     resource::GroupVersionKind,
@@ -18,7 +24,7 @@ use crate::{
 const RETRY_AFTER_SECONDS: u32 = 10;
 
 /// Deletes the pod, as the eviction in `body` asks.
-pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding_of(&GroupVersionKind::new("", "v1", "Status"), Shape::Object)?;
     let write_options = WriteOptions::parse(&call.query, "CreateOptions")?;
     let kind = GroupVersionKind::new("policy", "v1", "Eviction");
@@ -30,24 +36,27 @@ pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let mut options = DeleteOptions::parse(&call.query, given)?;
     options.is_dry_run |= write_options.is_dry_run;
 
-    call.server.core.storage.transact(|tx| {
+    let written = call.write(&options, |tx| {
+        tx.admit_new(call, eviction.clone())?;
         let key = call.key(call.name());
         let stored = tx
             .get(&key)
             .ok_or_else(|| Status::not_found(call.named(call.name())))?;
-        take_from_budget(call, tx, &stored, options.is_dry_run)?;
+        take_from_budget(tx, &stored, options.is_dry_run)?;
         delete_in(call, tx, &options, &stored)
-    })?;
-    Ok(call.succeed(StatusCode::CREATED, &encoding, &Success::created()))
+    });
+    let (_, warnings) = written.await?;
+    let mut response = call.succeed(StatusCode::CREATED, &encoding, &Success::created());
+    add_warnings(&mut response, &warnings);
+    Ok(response)
 }
 
 /// Asks the pod's budget for one disruption, if the pod counts and has a budget.
 fn take_from_budget(
-    call: &Call<'_>,
-    tx: &mut Transaction<'_>,
+    tx: &mut Attempt<'_, '_>,
     pod: &StoredObject,
     is_dry_run: bool,
-) -> Result<(), Status> {
+) -> Result<(), Halt> {
     let value = pod.to_value();
     let phase = value["status"]["phase"].as_str().unwrap_or_default();
     let is_going = !value["metadata"]["deletionTimestamp"].is_null();
@@ -61,7 +70,8 @@ fn take_from_budget(
     if !budgets.is_empty() {
         return Err(Status::internal(
             "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
-        ));
+        )
+        .into());
     }
     let is_ready = has_condition(&value, "Ready");
     if !is_ready && may_go_unhealthy(&budget) {
@@ -70,8 +80,7 @@ fn take_from_budget(
     check_allows(&budget)?;
     let allowed = count(&budget["status"]["disruptionsAllowed"]);
     budget["status"]["disruptionsAllowed"] = json!(allowed - 1);
-    let now = call.server.core.clock.now_text();
-    budget["status"]["disruptedPods"][pod.name()] = json!(now);
+    budget["status"]["disruptedPods"][pod.name()] = json!(tx.now_text());
     if !is_dry_run {
         tx.put(&key, budget);
     }

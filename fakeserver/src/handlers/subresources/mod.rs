@@ -45,7 +45,7 @@ impl Subresource {
     }
 
     /// Answers a request whose verb the subresource has.
-    pub(super) fn serve(
+    pub(super) async fn serve(
         self,
         call: &Call<'_>,
         verb: Verb,
@@ -53,11 +53,11 @@ impl Subresource {
     ) -> Result<Response, Status> {
         match (self, verb) {
             (Self::Scale, Verb::Get) => scale::get(call),
-            (Self::Scale, Verb::Update) => scale::update(call, body),
-            (Self::Scale, Verb::Patch) => scale::patch(call, body),
-            (Self::Binding, Verb::Create) => binding::create(call, body),
-            (Self::Eviction, Verb::Create) => eviction::create(call, body),
-            (Self::Token, Verb::Create) => token::create(call, body),
+            (Self::Scale, Verb::Update) => scale::update(call, body).await,
+            (Self::Scale, Verb::Patch) => scale::patch(call, body).await,
+            (Self::Binding, Verb::Create) => binding::create(call, body).await,
+            (Self::Eviction, Verb::Create) => eviction::create(call, body).await,
+            (Self::Token, Verb::Create) => token::create(call, body).await,
             (Self::Container, _) => Err(container::refuse(call)),
             _ => Err(Status::method_not_allowed()),
         }

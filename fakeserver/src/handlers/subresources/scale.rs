@@ -5,9 +5,11 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::{
+    admission::Operation,
     apply::{Applier, print_object},
     handlers::{
         Call,
+        attempt::{Attempt, Halt},
         patch::receive_patched,
         update::{Existing, check_name, replace},
         write::{Outcome, Received, Source},
@@ -45,32 +47,35 @@ pub(super) fn get(call: &Call<'_>) -> Result<Response, Status> {
 }
 
 /// Sets the replicas to those of the scale in `body`.
-pub(super) fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+pub(super) async fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding_of(&kind(), Shape::Object)?;
     let options = WriteOptions::parse(&call.query, "UpdateOptions")?;
     let mut received = call.receive_as(&kind(), body, options.field_validation)?;
     call.place(&mut received.object)?;
     check_name(call, &received.object)?;
-    let Received { object, warnings } = received;
-    let storage = &call.server.core.storage;
-    let outcome = storage.transact(|tx| {
+    let Received {
+        object,
+        mut warnings,
+    } = received;
+    let written = call.write(&options, |tx| {
         let existing = existing(call, tx)?;
         write(call, tx, &options, existing, &object, Source::Sent)
-    })?;
+    });
+    let (outcome, said) = written.await?;
+    warnings.extend(said);
     Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
 }
 
 /// Applies a patch to the scale, and sets the replicas to what it says.
-pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+pub(super) async fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding_of(&kind(), Shape::Object)?;
     let patch_type = patch_type(call.headers, &kind())?;
     if patch_type == PatchType::Apply {
-        return apply(call, body);
+        return apply(call, body).await;
     }
     let options = WriteOptions::parse(&call.query, "PatchOptions")?;
     let mut warnings = Vec::new();
-    let storage = &call.server.core.storage;
-    let outcome = storage.transact(|tx| {
+    let written = call.write(&options, |tx| {
         let existing = existing(call, tx)?;
         let shown = scale_of(call, &existing.shown);
         let received = receive_patched(
@@ -86,24 +91,26 @@ pub(super) fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
         call.place(&mut scale)?;
         check_name(call, &scale)?;
         write(call, tx, &options, existing, &scale, Source::Patch)
-    })?;
+    });
+    let (outcome, said) = written.await?;
+    warnings.extend(said);
     Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
 }
 
 /// Applies the configuration of a scale in `body`.
-fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+async fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding_of(&kind(), Shape::Object)?;
     let options = WriteOptions::parse_apply(&call.query)?;
     let config = parse_config(body)?;
-    let storage = &call.server.core.storage;
-    let outcome = storage.transact(|tx| {
+    let written = call.write(&options, |tx| {
         let existing = existing(call, tx)?;
         let mut scale = applied(call, &options, &existing.shown, &config)?;
         call.place(&mut scale)?;
         check_name(call, &scale)?;
         write(call, tx, &options, existing, &scale, Source::Apply)
-    })?;
-    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &[]))
+    });
+    let (outcome, said) = written.await?;
+    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &said))
 }
 
 /// The scale of an object with `config` applied. Its managers are those of the whole object.
@@ -172,12 +179,15 @@ fn existing(call: &Call<'_>, tx: &Transaction<'_>) -> Result<Existing, Status> {
 /// Makes `scale` the scale of an object. Its version and uid are conditions on the object.
 fn write(
     call: &Call<'_>,
-    tx: &mut Transaction<'_>,
+    tx: &mut Attempt<'_, '_>,
     options: &WriteOptions,
     existing: Existing,
     scale: &Value,
     source: Source,
-) -> Result<Outcome, Status> {
+) -> Result<Outcome, Halt> {
+    let old = scale_of(call, &existing.shown);
+    let mutated = tx.mutate(call, Operation::Update, Some(scale), Some(&old))?;
+    let scale = mutated.as_ref().unwrap_or(scale);
     let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
     if replicas < 0 {
         let error = FieldError::invalid(
@@ -185,7 +195,7 @@ fn write(
             &json!(replicas),
             "must be greater than or equal to 0",
         );
-        return Err(Status::invalid(KIND, GROUP, call.name(), &[error]));
+        return Err(Status::invalid(KIND, GROUP, call.name(), &[error]).into());
     }
     let mut new = existing.shown.clone();
     set_replicas(call, &mut new, replicas);
@@ -198,6 +208,7 @@ fn write(
         new["metadata"]["uid"] = condition("uid").into();
     }
     let outcome = replace(call, tx, options, existing, new, source)?;
+    tx.validate(call, Operation::Update, Some(scale), Some(&old))?;
     let object = match outcome {
         Outcome::Stored(object) => object.to_value(),
         Outcome::Shown(object) => object,

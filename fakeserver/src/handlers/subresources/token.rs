@@ -21,13 +21,15 @@ const SECONDS_MIN: i64 = 600;
 const SECONDS_MAX: i64 = 1 << 32;
 
 /// Issues the token that the request in `body` asks for.
-pub(super) fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let kind = GroupVersionKind::new(GROUP, "v1", KIND);
     let encoding = call.encoding_of(&kind, Shape::Object)?;
     let options = WriteOptions::parse(&call.query, "CreateOptions")?;
     let mut received = call.receive_as(&kind, body, options.field_validation)?;
     call.place(&mut received.object)?;
-    let mut request = received.object;
+    let written = call.write(&options, |tx| tx.admit_new(call, received.object.clone()));
+    let (mut request, said) = written.await?;
+    received.warnings.extend(said);
     let key = call.key(call.name());
     let account = call
         .server
