@@ -57,7 +57,10 @@ pub use self::{
     authorization::Authorization,
     clock::Clock,
     manifests::{ManifestError, Origin},
-    server::{BuildError, FakeServer, FakeServerBuilder, ObjectError},
+    server::{
+        BuildError, CertificateError, Certificates, ClientCertificate, FakeServer,
+        FakeServerBuilder, ObjectError,
+    },
     snapshot::{Restart, Snapshot, SnapshotError},
     state::{Controllers, RequestRecord, Stats},
     storage::{Change, ChangeKind, Compaction, StoredObject},

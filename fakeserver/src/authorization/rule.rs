@@ -25,6 +25,24 @@ pub(crate) struct PolicyRule {
 // === impl PolicyRule ===
 
 impl PolicyRule {
+    /// The rules of whoever may do everything.
+    pub(crate) fn everything() -> [Self; 2] {
+        let all = || vec!["*".to_owned()];
+        [
+            Self {
+                verbs: all(),
+                api_groups: all(),
+                resources: all(),
+                ..Self::default()
+            },
+            Self {
+                verbs: all(),
+                non_resource_urls: all(),
+                ..Self::default()
+            },
+        ]
+    }
+
     pub(crate) fn allows(&self, attributes: &Attributes) -> bool {
         if !has_or_all(&self.verbs, &attributes.verb) {
             return false;

@@ -6,6 +6,7 @@ mod serve;
 mod signals;
 mod data;
 mod webhooks;
+mod security;
 
 use std::{io::IsTerminal, process::ExitCode, time::Duration};
 
@@ -23,7 +24,9 @@ use crate::{Clock, Compaction, Controllers, FakeServer};
     after_help = "Examples:\n  \
         fakeserver serve --listen 127.0.0.1:8001 --kubeconfig ./kubeconfig\n  \
         kubectl --kubeconfig ./kubeconfig get namespaces\n  \
-        fakeserver run -- kubectl get namespaces"
+        fakeserver run -- kubectl get namespaces\n  \
+        fakeserver run --tls --authorization rbac -- kubectl auth whoami\n  \
+        fakeserver serve --tls --authorization rbac --token secret=jane,developers --kubeconfig ./kubeconfig"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -44,7 +47,7 @@ struct Arguments {
 enum Command {
     /// Serve until SIGINT or SIGTERM.
     ///
-    /// The first line on stdout is `listening on http://ADDRESS:PORT`.
+    /// The first line on stdout is `listening on http://ADDRESS:PORT`, or `https://` by TLS.
     Serve(serve::Options),
     /// Serve while a command runs, with KUBECONFIG set for it, and end with its exit status.
     Run(run::Options),
@@ -74,6 +77,9 @@ struct ServerOptions {
 
     #[command(flatten)]
     webhooks: webhooks::WebhookOptions,
+
+    #[command(flatten)]
+    security: security::SecurityOptions,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +135,7 @@ fn failure(error: &str) -> ExitCode {
 // === impl ServerOptions ===
 
 impl ServerOptions {
-    fn build(&self) -> Result<FakeServer, String> {
+    fn build(&self, secured: &security::Secured) -> Result<FakeServer, String> {
         let builder = FakeServer::builder()
             .with_seed(self.seed)
             .with_clock(Clock::wall())
@@ -138,7 +144,7 @@ impl ServerOptions {
                 bytes: self.compact_bytes.0,
             })
             .with_controllers(self.controllers.clone());
-        let server = self.data.build(builder)?;
+        let server = self.data.build(secured.configure(builder))?;
         self.webhooks.configure(&server);
         Ok(server)
     }

@@ -3,7 +3,7 @@
 use std::{
     ffi::OsString,
     io::IsTerminal,
-    net::{Ipv4Addr, SocketAddr},
+    net::Ipv4Addr,
     os::unix::process::ExitStatusExt,
     process::{ExitCode, ExitStatus},
 };
@@ -17,7 +17,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ServerOptions, data, kubeconfig,
+    ServerOptions, data,
     signals::{Signals, Stop},
 };
 
@@ -43,9 +43,11 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
     let directory =
         tempfile::tempdir().map_err(|error| format!("no temporary directory: {error}"))?;
     let file = directory.path().join("kubeconfig");
-    kubeconfig::write(&file, address)?;
+    let secured = options.server.security.secure(address)?;
+    secured.kubeconfig.write(&file)?;
 
-    let server = options.server.build()?;
+    let server = options.server.build(&secured)?;
+    options.server.security.warn(address);
     let (program, arguments) = options
         .command
         .split_first()
@@ -59,7 +61,7 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
 
     let stop = CancellationToken::new();
     let status = {
-        let serving = server.serve(listener, stop.clone());
+        let serving = secured.serve(&server, listener, stop.clone());
         let serving = options.server.data.while_saving(&server, serving);
         let running = wait(&mut child, &mut signals);
         tokio::pin!(serving, running);
@@ -79,7 +81,7 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
         format!(
             "cannot wait for {} at {}: {error}",
             program.display(),
-            url(address)
+            secured.kubeconfig.url()
         )
     })
 }
@@ -124,8 +126,4 @@ fn exit_code(status: ExitStatus) -> ExitCode {
         .and_then(|code| u8::try_from(code).ok())
         .unwrap_or(u8::MAX);
     ExitCode::from(code)
-}
-
-fn url(address: SocketAddr) -> String {
-    format!("http://{address}")
 }

@@ -11,7 +11,7 @@ use clap::Args;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{ServerOptions, data, kubeconfig, signals::Signals};
+use super::{ServerOptions, data, security::Secured, signals::Signals};
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
@@ -39,14 +39,16 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     let address = listener
         .local_addr()
         .map_err(|error| format!("the listener has no address: {error}"))?;
+    let secured = options.server.security.secure(address)?;
     if let Some(file) = &options.kubeconfig {
-        kubeconfig::write(file, address)?;
+        secured.kubeconfig.write(file)?;
     }
-    let server = options.server.build()?;
-    announce(address).map_err(|error| format!("cannot write to stdout: {error}"))?;
+    let server = options.server.build(&secured)?;
+    options.server.security.warn(address);
+    announce(&secured, address).map_err(|error| format!("cannot write to stdout: {error}"))?;
 
     let stop = CancellationToken::new();
-    let serving = server.serve(listener, stop.clone());
+    let serving = secured.serve(&server, listener, stop.clone());
     let stopping = async {
         signals.recv().await;
         stop.cancel();
@@ -64,8 +66,8 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     }
 }
 
-fn announce(address: SocketAddr) -> io::Result<()> {
+fn announce(secured: &Secured, address: SocketAddr) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    writeln!(stdout, "listening on http://{address}")?;
+    writeln!(stdout, "listening on {}://{address}", secured.scheme())?;
     stdout.flush()
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{
     Call,
     attempt::{Attempt, Halt},
+    escalation,
     load::Brought,
     namespaces,
     write::{Outcome, Received, Source, remove},
@@ -74,6 +75,7 @@ pub(super) fn create_in(
         object = complete(call, mutated);
         given_name = text(&object, "name").to_owned();
     }
+    escalation::check(call, None, &object)?;
 
     object["metadata"]["uid"] = json!(tx.uid());
     object["metadata"]["creationTimestamp"] = json!(tx.now_text());

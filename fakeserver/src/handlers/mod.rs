@@ -20,6 +20,7 @@ mod deprecation;
 mod subresources;
 mod load;
 mod reviews;
+mod escalation;
 
 use axum::{
     body::Body,

@@ -10,6 +10,7 @@ use super::{
     Call,
     attempt::{Attempt, Halt},
     create::create_in,
+    escalation,
     write::{Outcome, Received, Source, remove},
 };
 use crate::{
@@ -131,6 +132,7 @@ pub(super) fn replace(
         managed_fields::set(&mut new, managers);
     }
     check_version(call, &stored, &new)?;
+    escalation::check(call, Some(&old), &new)?;
     let generation = old["metadata"]["generation"].as_i64();
     if let Some(generation) = generation
         && strategy.has_generation()

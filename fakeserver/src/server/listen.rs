@@ -1,30 +1,47 @@
-//! The API over TCP.
+//! The API over TCP, in the clear or by TLS.
 
 use std::{future::Future, sync::Arc, time::Duration};
 
+use axum::{Extension, Router};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
-    server::{conn::auto, graceful::GracefulShutdown},
+    server::{
+        conn::auto,
+        graceful::{GracefulShutdown, Watcher},
+    },
     service::TowerToHyperService,
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     time,
 };
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-use super::router;
+use super::{certificates::Certificates, router};
 use crate::{state::Server, task::TaskSet};
 
 /// How long connections have to finish their requests.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
+/// How long a client has to agree on keys.
+const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
 /// How long the listener rests when the system has no sockets left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Runs the tasks that a connection needs as tasks of its server.
 #[derive(Clone)]
 struct Executor(Arc<TaskSet>);
+
+/// What each connection is served with.
+#[derive(Clone)]
+struct Connections {
+    builder: auto::Builder<Executor>,
+    router: Router,
+    certificates: Option<Certificates>,
+    /// Fires when no more handshakes are waited for.
+    ending: CancellationToken,
+}
 
 // === impl Executor ===
 
@@ -39,13 +56,62 @@ where
     }
 }
 
+// === impl Connections ===
+
+impl Connections {
+    /// Serves one connection to its end. It is finished when `watcher` says so.
+    async fn serve(self, stream: TcpStream, watcher: Watcher) {
+        prepare(&stream);
+        let Some(certificates) = &self.certificates else {
+            return converse(&self.builder, stream, self.router, watcher).await;
+        };
+        let handshake = time::timeout(HANDSHAKE_LIMIT, certificates.acceptor().accept(stream));
+        let stream = match self.ending.run_until_cancelled(handshake).await {
+            Some(Ok(Ok(stream))) => stream,
+            Some(Ok(Err(error))) => return debug!(%error, "TLS handshake failed"),
+            Some(Err(_)) => return debug!("TLS handshake took too long"),
+            None => return,
+        };
+        let (_, session) = stream.get_ref();
+        let router = match certificates.peer(session.peer_certificates()) {
+            Some(peer) => self.router.layer(Extension(peer)),
+            None => self.router,
+        };
+        converse(&self.builder, stream, router, watcher).await;
+    }
+}
+
+/// Answers the requests of a connection.
+async fn converse<S>(builder: &auto::Builder<Executor>, stream: S, router: Router, watcher: Watcher)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let service = TowerToHyperService::new(router);
+    let connection = builder
+        .serve_connection_with_upgrades(TokioIo::new(stream), service)
+        .into_owned();
+    if let Err(error) = watcher.watch(connection).await {
+        debug!(error, "connection ended");
+    }
+}
+
 /// Accepts connections until `stop` fires or the server is shut down, and then lets them finish.
-pub(super) async fn serve(server: Arc<Server>, listener: TcpListener, stop: CancellationToken) {
+pub(super) async fn serve(
+    server: Arc<Server>,
+    listener: TcpListener,
+    certificates: Option<Certificates>,
+    stop: CancellationToken,
+) {
     let executor = Executor(Arc::new(TaskSet::new()));
-    let service = TowerToHyperService::new(router::router(Arc::clone(&server)));
-    let mut connections = auto::Builder::new(executor.clone());
-    connections.http1().timer(TokioTimer::new());
-    connections.http2().timer(TokioTimer::new());
+    let mut builder = auto::Builder::new(executor.clone());
+    builder.http1().timer(TokioTimer::new());
+    builder.http2().timer(TokioTimer::new());
+    let connections = Connections {
+        builder,
+        router: router::router(Arc::clone(&server)),
+        certificates,
+        ending: CancellationToken::new(),
+    };
     let graceful = GracefulShutdown::new();
     loop {
         let accepted = tokio::select! {
@@ -56,16 +122,8 @@ pub(super) async fn serve(server: Arc<Server>, listener: TcpListener, stop: Canc
         };
         match accepted {
             Ok((stream, _)) => {
-                prepare(&stream);
-                let connection = connections
-                    .serve_connection_with_upgrades(TokioIo::new(stream), service.clone())
-                    .into_owned();
-                let connection = graceful.watch(connection);
-                hyper::rt::Executor::execute(&executor, async move {
-                    if let Err(error) = connection.await {
-                        debug!(error, "connection ended");
-                    }
-                });
+                let connection = connections.clone().serve(stream, graceful.watcher());
+                hyper::rt::Executor::execute(&executor, connection);
             }
             Err(error) => {
                 warn!(%error, "connection not accepted");
@@ -74,6 +132,7 @@ pub(super) async fn serve(server: Arc<Server>, listener: TcpListener, stop: Canc
         }
     }
     drop(listener);
+    connections.ending.cancel();
     // A watch would keep its connection for an hour.
     server.core.watchers.disconnect();
     if time::timeout(DRAIN_LIMIT, graceful.shutdown())

@@ -10,6 +10,7 @@ mod request_log;
 mod access;
 mod envelope;
 mod control;
+mod certificates;
 mod listen;
 #[cfg(feature = "client")]
 mod client;
@@ -32,6 +33,7 @@ use crate::{
 pub(crate) use self::beginning::Progress;
 pub use self::{
     builder::FakeServerBuilder,
+    certificates::{CertificateError, Certificates, ClientCertificate},
     error::{BuildError, ObjectError},
 };
 
@@ -93,7 +95,25 @@ impl FakeServer {
         listener: TcpListener,
         stop: CancellationToken,
     ) -> impl Future<Output = ()> + Send + use<> {
-        listen::serve(Arc::clone(&self.server), listener, stop)
+        listen::serve(Arc::clone(&self.server), listener, None, stop)
+    }
+
+    /// [Serves](Self::serve) by TLS, HTTP/1.1 or HTTP/2 as the client prefers.
+    ///
+    /// A client that shows a certificate of this authority is the user whom it names. Any other certificate is answered
+    /// with 401.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, its connections are dropped with it.
+    pub fn serve_tls(
+        &self,
+        listener: TcpListener,
+        certificates: &Certificates,
+        stop: CancellationToken,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let certificates = Some(certificates.clone());
+        listen::serve(Arc::clone(&self.server), listener, certificates, stop)
     }
 
     /// Lets `webhooks` answer in process what the server asks the webhooks at `host`, without TLS: the host, or host and

@@ -441,3 +441,92 @@ async fn clients_without_sockets_are_whom_they_are_said_to_be() {
     let refused = refused.unwrap_err().to_string();
     assert!(refused.contains("User \"joe\" cannot list"), "{refused}");
 }
+
+#[tokio::test]
+async fn nobody_gives_rights_that_he_lacks() {
+    let api = with_rules();
+    bind_jane(&api, "ClusterRole", "admin").await;
+    let role = |name: &str, resource: &str| {
+        json!({
+            "metadata": {"name": name},
+            "rules": [{"verbs": ["get"], "apiGroups": [""], "resources": [resource]}],
+        })
+    };
+    let pods = post(&api, JANE, ROLES, &role("pods", "pods"))
+        .await
+        .created();
+    let refused = post(&api, JANE, ROLES, &role("nodes", "nodes")).await;
+    assert_eq!(
+        refused.refused(403),
+        "roles.rbac.authorization.k8s.io \"nodes\" is forbidden: user \"jane\" \
+         (groups=[\"devs\" \"system:authenticated\"]) is attempting to grant RBAC permissions not currently held:\n\
+         {APIGroups:[\"\"], Resources:[\"nodes\"], Verbs:[\"get\"]}"
+    );
+    let put = async |who, change: &Value| {
+        let path = format!("{ROLES}/pods");
+        api.send("PUT", &path, &[who], change.to_string()).await
+    };
+    put(JANE, &role("pods", "nodes")).await.refused(403);
+    put(ADMIN, &role("pods", "nodes")).await.ok();
+    // What only lets go of an object gives nothing.
+    let mut released = get(&api, ADMIN, &format!("{ROLES}/pods")).await.ok();
+    released["metadata"]["finalizers"] = json!(["a.b/c"]);
+    put(JANE, &released).await.ok();
+    assert_ne!(pods["metadata"]["resourceVersion"], "");
+
+    let group = "rbac.authorization.k8s.io";
+    let give = |name: &str, role: &str| {
+        json!({
+            "metadata": {"name": name},
+            "subjects": [{"kind": "User", "name": "joe", "apiGroup": group}],
+            "roleRef": {"kind": "ClusterRole", "name": role, "apiGroup": group},
+        })
+    };
+    post(&api, JANE, BINDINGS, &give("a", "view"))
+        .await
+        .created();
+    let all = give("b", "cluster-admin");
+    let refused = post(&api, JANE, BINDINGS, &all).await.refused(403);
+    assert!(
+        refused.contains("\n{APIGroups:[\"*\"], Resources:[\"*\"], Verbs:[\"*\"]}"),
+        "{refused}"
+    );
+    let absent = post(&api, JANE, BINDINGS, &give("c", "absent")).await;
+    assert_eq!(
+        absent.refused(404),
+        "clusterroles.rbac.authorization.k8s.io \"absent\" not found"
+    );
+    let_jane(&api, &["bind"], group, "clusterroles").await;
+    post(&api, JANE, BINDINGS, &all).await.created();
+    let_jane(&api, &["escalate"], group, "roles").await;
+    post(&api, JANE, ROLES, &role("nodes", "nodes"))
+        .await
+        .created();
+}
+
+#[tokio::test]
+async fn only_who_has_every_right_makes_sums_of_roles() {
+    let api = with_rules();
+    let role = json!({
+        "metadata": {"name": "writer"},
+        "rules": [{"verbs": ["create"], "apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"]}],
+    });
+    post(&api, ADMIN, CLUSTER_ROLES, &role).await.created();
+    let binding = json!({
+        "metadata": {"name": "writer"},
+        "subjects": [{"kind": "Group", "name": "devs"}],
+        "roleRef": {"kind": "ClusterRole", "name": "writer"},
+    });
+    let bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+    post(&api, ADMIN, bindings, &binding).await.created();
+    let sum = json!({
+        "metadata": {"name": "sum"},
+        "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"a": "b"}}]},
+    });
+    let refused = post(&api, JANE, CLUSTER_ROLES, &sum).await.refused(403);
+    assert!(
+        refused.ends_with("must have cluster-admin privileges to use the aggregationRule"),
+        "{refused}"
+    );
+    post(&api, ADMIN, CLUSTER_ROLES, &sum).await.created();
+}

@@ -22,6 +22,7 @@ mod forms;
 mod subresources;
 mod webhooks;
 mod access;
+mod tls;
 mod program;
 mod in_process;
 mod snapshots;

@@ -204,3 +204,61 @@ async fn manifests_are_loaded_before_it_listens() {
     );
     assert!(said.contains("unknown field \"dat\""), "{said}");
 }
+
+/// Runs a command beside a server, and returns its status and what the server said.
+async fn beside(options: &[&str], command: &str) -> (Option<i32>, String) {
+    let run = program()
+        .arg("run")
+        .args(options)
+        .args(["--", "sh", "-c", command])
+        .output();
+    let output = timeout(PATIENCE, run).await.unwrap().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), said)
+}
+
+#[tokio::test]
+async fn a_kubeconfig_has_what_a_client_needs_to_be_let_in() {
+    let by_tls = r#"grep -q '^    server: https://127.0.0.1:' "$KUBECONFIG" \
+        && grep -q '^    certificate-authority-data: ' "$KUBECONFIG" \
+        && grep -c '^    client-key-data: ' "$KUBECONFIG" | grep -q '^2$' \
+        && grep -q '^- name: "jane"$' "$KUBECONFIG" && exit 7"#;
+    let options = [
+        "--tls",
+        "--authorization",
+        "rbac",
+        "--client-certificate",
+        "jane,devs",
+    ];
+    assert_eq!(beside(&options, by_tls).await, (Some(7), String::new()));
+    let by_token = r#"grep -q '^    token: "[0-9a-f]*"$' "$KUBECONFIG" && exit 7"#;
+    let (code, _) = beside(&["--anonymous-auth", "false"], by_token).await;
+    assert_eq!(code, Some(7));
+    let (code, said) = beside(&["--token", "jane"], "exit 7").await;
+    assert_ne!(code, Some(7));
+    assert!(said.contains("try `secret=jane,developers`"), "{said}");
+    let (code, said) = beside(&["--token-auth-file", "/nonexistent"], "exit 7").await;
+    assert_ne!(code, Some(7));
+    assert!(
+        said.contains("cannot read the tokens in /nonexistent"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn listening_to_everybody_is_warned_of() {
+    let mut child = program()
+        .args(["serve", "--listen", "0.0.0.0:0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let warning = timeout(PATIENCE, lines.next_line()).await.unwrap();
+    let warning = warning.unwrap().unwrap();
+    assert!(
+        warning.starts_with("warning: listening on 0.0.0.0:")
+            && warning.ends_with("everybody who reaches it may read and change everything"),
+        "{warning}"
+    );
+}

@@ -16,10 +16,10 @@ pub(super) fn answer(call: &Call<'_>, review: &Value) -> Result<Value, Status> {
         return Err(Status::bad_request("no namespace on request"));
     }
     let (rules, errors) = match &call.requester.access {
-        Access::All => (everything(), Vec::new()),
+        Access::All => (PolicyRule::everything().into(), Vec::new()),
         Access::Rules(policy) => {
             let (rules, errors) = policy.rules_for(&call.requester.user, namespace);
-            (rules.into_iter().cloned().collect(), errors)
+            (rules.into_iter().cloned().collect::<Vec<_>>(), errors)
         }
     };
     let with_resources = rules.iter().filter(|rule| !rule.resources.is_empty());
@@ -39,22 +39,4 @@ pub(super) fn answer(call: &Call<'_>, review: &Value) -> Result<Value, Status> {
         }
     }
     Ok(answer)
-}
-
-/// The rules of everybody where there are none.
-fn everything() -> Vec<PolicyRule> {
-    let all = || vec!["*".to_owned()];
-    vec![
-        PolicyRule {
-            verbs: all(),
-            api_groups: all(),
-            resources: all(),
-            ..PolicyRule::default()
-        },
-        PolicyRule {
-            verbs: all(),
-            non_resource_urls: all(),
-            ..PolicyRule::default()
-        },
-    ]
 }

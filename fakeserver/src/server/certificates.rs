@@ -1,0 +1,320 @@
+//! Certificates: an authority of this server alone, what it signs, and whom a client's certificate names.
+
+use std::{error::Error, fmt, sync::Arc};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType,
+    ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
+};
+use tokio_rustls::{
+    TlsAcceptor,
+    rustls::{
+        self, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme,
+        client::danger::HandshakeSignatureValid,
+        crypto::ring,
+        pki_types::{CertificateDer, PrivatePkcs8KeyDer, UnixTime},
+        server::{
+            WebPkiClientVerifier,
+            danger::{ClientCertVerified, ClientCertVerifier},
+        },
+    },
+};
+use x509_parser::{parse_x509_certificate, x509::AttributeTypeAndValue};
+
+use crate::authentication::{Peer, UserInfo};
+
+/// What clients may call the server, whatever its address.
+const NAMES: [&str; 7] = [
+    "localhost",
+    "127.0.0.1",
+    "::1",
+    "kubernetes",
+    "kubernetes.default",
+    "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
+];
+/// In how many groups a client can be by its certificate.
+const GROUPS_MAX: usize = 2;
+/// HTTP/2 is preferred, as a real server prefers it.
+const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// What a server speaks TLS with: an authority that is made for it, and the certificate that the authority gives it.
+///
+/// Keys come from the operating system's randomness, and never from a seed. Clones share them.
+///
+/// # Examples
+///
+/// ```
+/// use fakeserver::{Certificates, UserInfo};
+///
+/// let certificates = Certificates::new(["api.example"])?;
+/// assert!(certificates.authority_pem().starts_with("-----BEGIN CERTIFICATE-----"));
+/// let jane = certificates.client(&UserInfo::new("jane").with_groups(["developers"]))?;
+/// assert!(jane.key_pem().starts_with("-----BEGIN PRIVATE KEY-----"));
+/// # Ok::<(), fakeserver::CertificateError>(())
+/// ```
+#[derive(Clone)]
+pub struct Certificates {
+    authority: Arc<CertifiedIssuer<'static, KeyPair>>,
+    acceptor: TlsAcceptor,
+    clients: Arc<dyn ClientCertVerifier>,
+}
+
+/// A certificate that says who a client is, and its key.
+#[derive(Clone)]
+pub struct ClientCertificate {
+    certificate_pem: String,
+    key_pem: String,
+}
+
+/// A certificate cannot be made. Trying again does not help.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CertificateError {
+    /// A name cannot stand in a certificate, or there is no key: another name may do.
+    #[error("certificate not made")]
+    Certificate(#[source] Box<dyn Error + Send + Sync>),
+    /// A user is in more groups than can stand in a certificate: a token has room for all.
+    #[error("a client certificate has room for {GROUPS_MAX} groups, not for {0}")]
+    TooManyGroups(usize),
+    /// TLS does not take what was made: a defect of this crate.
+    #[error("TLS not set up")]
+    Tls(#[source] Box<dyn Error + Send + Sync>),
+}
+
+/// Asks clients for a certificate, and takes what they show: what does not count is answered with 401, not with a
+/// connection that breaks.
+#[derive(Debug)]
+struct AnyCertificate(Arc<dyn ClientCertVerifier>);
+
+// === impl Certificates ===
+
+impl Certificates {
+    /// For a server that clients call `names`, besides `localhost`, the loopback addresses and `kubernetes` in all its
+    /// forms. A name that is an address is one.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Certificate`]: one of the names is none.
+    pub fn new(
+        names: impl IntoIterator<Item = impl Into<String>>,
+    ) -> Result<Self, CertificateError> {
+        let mut all: Vec<String> = NAMES.map(str::to_owned).into();
+        for name in names.into_iter().map(Into::into) {
+            if !all.contains(&name) {
+                all.push(name);
+            }
+        }
+        let authority = Arc::new(authority().map_err(CertificateError::certificate)?);
+        let own = end_entity(all, ExtendedKeyUsagePurpose::ServerAuth, |subject| {
+            subject.push(DnType::CommonName, "kube-apiserver");
+        })
+        .map_err(CertificateError::certificate)?;
+        let (certificate, key) = sign(&authority, own).map_err(CertificateError::certificate)?;
+
+        let provider = Arc::new(ring::default_provider());
+        let mut roots = RootCertStore::empty();
+        let trusted = roots.add(authority.der().clone());
+        trusted.map_err(CertificateError::tls)?;
+        let clients =
+            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
+        let clients = clients.build().map_err(CertificateError::tls)?;
+        let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(CertificateError::tls)?
+            .with_client_cert_verifier(Arc::new(AnyCertificate(Arc::clone(&clients))))
+            .with_single_cert(vec![certificate.der().clone()], key)
+            .map_err(CertificateError::tls)?;
+        config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
+        Ok(Self {
+            authority,
+            acceptor: TlsAcceptor::from(Arc::new(config)),
+            clients,
+        })
+    }
+
+    /// The authority's certificate: what clients have to trust.
+    pub fn authority_pem(&self) -> String {
+        self.authority.pem()
+    }
+
+    /// A certificate for a client whose requests are to be `user`'s: name and groups stand in it.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::TooManyGroups`]: there are more than two.
+    pub fn client(&self, user: &UserInfo) -> Result<ClientCertificate, CertificateError> {
+        // A name has one part of each type. These are one type to whoever reads them, and two to whoever writes them.
+        let organizations: [DnType; GROUPS_MAX] = [
+            DnType::OrganizationName,
+            DnType::CustomDnType(vec![2, 5, 4, 10]),
+        ];
+        let groups = user.groups();
+        if groups.len() > GROUPS_MAX {
+            return Err(CertificateError::TooManyGroups(groups.len()));
+        }
+        let own = end_entity(Vec::new(), ExtendedKeyUsagePurpose::ClientAuth, |subject| {
+            for (organization, group) in organizations.into_iter().zip(groups) {
+                subject.push(organization, group.as_str());
+            }
+            subject.push(DnType::CommonName, user.name());
+        })
+        .map_err(CertificateError::certificate)?;
+        let (certificate, key) =
+            sign(&self.authority, own).map_err(CertificateError::certificate)?;
+        Ok(ClientCertificate {
+            certificate_pem: certificate.pem(),
+            key_pem: key.serialize_pem(),
+        })
+    }
+
+    pub(super) fn acceptor(&self) -> &TlsAcceptor {
+        &self.acceptor
+    }
+
+    /// Whom the certificates name that a client has shown. Nothing if it has shown none.
+    pub(super) fn peer(&self, shown: Option<&[CertificateDer<'_>]>) -> Option<Peer> {
+        let (own, rest) = shown?.split_first()?;
+        let is_ours = (self.clients)
+            .verify_client_cert(own, rest, UnixTime::now())
+            .is_ok();
+        let user = user_of(own).filter(|_| is_ours);
+        Some(user.map_or(Peer::Stranger, |user| {
+            Peer::User(Arc::new(user.authenticated()))
+        }))
+    }
+}
+
+impl fmt::Debug for Certificates {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the keys.
+        f.debug_struct("Certificates").finish_non_exhaustive()
+    }
+}
+
+// === impl ClientCertificate ===
+
+impl ClientCertificate {
+    /// The certificate.
+    pub fn certificate_pem(&self) -> &str {
+        &self.certificate_pem
+    }
+
+    /// Its private key, as PKCS#8.
+    pub fn key_pem(&self) -> &str {
+        &self.key_pem
+    }
+}
+
+impl fmt::Debug for ClientCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the key.
+        f.debug_struct("ClientCertificate").finish_non_exhaustive()
+    }
+}
+
+// === impl CertificateError ===
+
+impl CertificateError {
+    fn certificate(error: rcgen::Error) -> Self {
+        Self::Certificate(Box::new(error))
+    }
+
+    fn tls(error: impl Error + Send + Sync + 'static) -> Self {
+        Self::Tls(Box::new(error))
+    }
+}
+
+// === impl AnyCertificate ===
+
+impl ClientCertVerifier for AnyCertificate {
+    fn root_hint_subjects(&self) -> &[rustls::DistinguishedName] {
+        self.0.root_hint_subjects()
+    }
+
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn verify_client_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _now: UnixTime,
+    ) -> Result<ClientCertVerified, rustls::Error> {
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.0.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
+}
+
+/// An authority that signs what is asked of it, and no other authorities.
+fn authority() -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
+    let mut params = CertificateParams::default();
+    params.distinguished_name = DistinguishedName::new();
+    let name = "fakeserver-ca";
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = vec![
+        KeyUsagePurpose::KeyCertSign,
+        KeyUsagePurpose::DigitalSignature,
+    ];
+    CertifiedIssuer::self_signed(params, KeyPair::generate()?)
+}
+
+/// What is signed for a server or a client.
+fn end_entity(
+    names: Vec<String>,
+    purpose: ExtendedKeyUsagePurpose,
+    subject: impl FnOnce(&mut DistinguishedName),
+) -> Result<CertificateParams, rcgen::Error> {
+    let mut params = CertificateParams::new(names)?;
+    params.distinguished_name = DistinguishedName::new();
+    subject(&mut params.distinguished_name);
+    params.use_authority_key_identifier_extension = true;
+    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    params.extended_key_usages = vec![purpose];
+    Ok(params)
+}
+
+fn sign(
+    authority: &CertifiedIssuer<'static, KeyPair>,
+    params: CertificateParams,
+) -> Result<(rcgen::Certificate, KeyPair), rcgen::Error> {
+    let key = KeyPair::generate()?;
+    let certificate = params.signed_by(&key, authority)?;
+    Ok((certificate, key))
+}
+
+/// The common name is the user, the organizations are its groups.
+fn user_of(certificate: &CertificateDer<'_>) -> Option<UserInfo> {
+    fn text<'a>(part: &'a AttributeTypeAndValue<'_>) -> Option<&'a str> {
+        part.as_str().ok()
+    }
+    let (_, certificate) = parse_x509_certificate(certificate).ok()?;
+    let subject = certificate.subject();
+    let name = subject.iter_common_name().next().and_then(text)?;
+    let groups = subject.iter_organization().filter_map(text);
+    Some(UserInfo::new(name).with_groups(groups))
+}
