@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# kubectl against `fakeserver serve`: get, get -w, label, annotate, patch, delete and create of namespaces and config maps.
+# kubectl against `fakeserver serve`: get, get -w, label, annotate, patch, delete and create of namespaces and config maps;
+# explain, diff and apply, on both sides, with validation on; custom resources with columns of their own.
 # Says so and succeeds where there is no kubectl.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -84,6 +85,86 @@ expect 'deleted' kubectl delete configmap settings -n smoke
 until_true watched_lines 6 || fail "get -w saw too little: $(cat "$work/watched")"
 kill "$watch" 2>/dev/null || true
 wait "$watch" 2>/dev/null || true
+
+# refuse PATTERN COMMAND...: the command fails and prints the pattern.
+refuse() {
+    local pattern=$1 said
+    shift
+    said=$("$@" 2>&1) && fail "$*: succeeded: $said"
+    grep -q -- "$pattern" <<<"$said" || fail "$*: no '$pattern' in: $said"
+}
+
+cat >"$work/deployment.yaml" <<'YAML'
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  namespace: smoke
+spec:
+  replicas: 1
+  selector:
+    matchLabels: {app: web}
+  template:
+    metadata:
+      labels: {app: web}
+    spec:
+      containers:
+        - name: web
+          image: web:1
+YAML
+sed 's/replicas: 1/replicas: 2/' "$work/deployment.yaml" >"$work/more.yaml"
+sed 's/replicas: 1/replicaz: 1/' "$work/deployment.yaml" >"$work/typo.yaml"
+expect 'containerPort' kubectl explain pods.spec.containers.ports
+expect 'rollingUpdate' kubectl explain deployments.spec --recursive
+refuse 'unknown field "spec.replicaz"' kubectl create -f "$work/typo.yaml"
+expect 'deployment.apps/web created' kubectl apply -f "$work/deployment.yaml"
+refuse 'unknown field "spec.replicaz"' kubectl apply -f "$work/typo.yaml"
+refuse '+  replicas: 2' kubectl diff -f "$work/more.yaml"
+expect 'deployment.apps/web configured' kubectl apply -f "$work/more.yaml"
+expect 'deployment.apps/web serverside-applied' kubectl apply --server-side -f "$work/more.yaml"
+expect 'deployment.apps/web replaced' kubectl replace -f "$work/deployment.yaml"
+
+cat >"$work/definition.yaml" <<'YAML'
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: widgets.example.com
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      additionalPrinterColumns:
+        - {name: Colour, type: string, jsonPath: .spec.colour}
+        - {name: Size, type: integer, jsonPath: .spec.size, priority: 1}
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                colour: {type: string, description: What it looks like.}
+                size: {type: integer, default: 3}
+YAML
+cat >"$work/widget.yaml" <<'YAML'
+apiVersion: example.com/v1
+kind: Widget
+metadata:
+  name: one
+  namespace: smoke
+spec:
+  colour: green
+YAML
+expect 'created' kubectl apply -f "$work/definition.yaml"
+expect 'widget.example.com/one created' kubectl apply -f "$work/widget.yaml"
+expect '^one *green$' kubectl get widgets -n smoke
+expect '^one *green *3$' kubectl get widgets -n smoke -o wide
+expect 'What it looks like.' kubectl explain widgets.spec.colour
+expect 'deleted' kubectl delete -f "$work/definition.yaml" --timeout=30s
 
 expect 'deleted' kubectl delete namespace smoke --timeout=30s
 kubectl get namespace smoke >"$work/gone" 2>&1 && fail "the namespace is still there"
