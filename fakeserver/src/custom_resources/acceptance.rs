@@ -5,21 +5,22 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{
-    JsonPath, deprecation::warning_errors, printer_column::column_errors, rules::compilation_errors,
+    JsonPath,
+    deprecation::warning_errors,
+    printer_column::column_errors,
+    structure::{check_metadata, check_schema},
 };
 use crate::{
     status::FieldError,
     validation::names::{dns_label_problems, subdomain_problems},
 };
 
-/// What schemas of custom resources may not use.
-const FORBIDDEN: [&str; 6] = [
-    "$ref",
-    "definitions",
-    "dependencies",
-    "patternProperties",
-    "additionalItems",
-    "uniqueItems",
+/// What versions may differ in.
+const PARTS: [&str; 4] = [
+    "schema",
+    "subresources",
+    "additionalPrinterColumns",
+    "selectableFields",
 ];
 /// How many fields of a version may be selectable.
 const SELECTABLE_MAX: u64 = 8;
@@ -156,7 +157,10 @@ fn check_versions(spec: &Value, errors: &mut Vec<FieldError>) {
                 &problem,
             ));
         }
-        check_version(version, &path, errors);
+        errors.extend(warning_errors(version, &path));
+        for part in PARTS {
+            check_part(part, &versions, index, errors);
+        }
     }
     if stored != 1 {
         errors.push(FieldError::invalid(
@@ -167,45 +171,62 @@ fn check_versions(spec: &Value, errors: &mut Vec<FieldError>) {
     }
 }
 
-fn check_version(version: &Value, path: &str, errors: &mut Vec<FieldError>) {
-    let schema = &version["schema"]["openAPIV3Schema"];
-    let path_of_schema = format!("{path}.schema.openAPIV3Schema");
-    if schema.is_null() {
-        errors.push(FieldError::required(path_of_schema, "schemas are required"));
-    } else {
-        if schema["type"] != "object" {
-            errors.push(FieldError::invalid(
-                format!("{path_of_schema}.type"),
-                &schema["type"],
-                "must be object at the root",
-            ));
+/// Checks a part of a version. A part that is the same in all versions is one of the whole definition: what is wrong
+/// with it is told once, and there.
+fn check_part(part: &str, versions: &[Value], index: usize, errors: &mut Vec<FieldError>) {
+    let value = &versions[index][part];
+    if part == "schema" && value["openAPIV3Schema"].is_null() {
+        let path = format!("spec.versions[{index}].schema.openAPIV3Schema");
+        errors.push(FieldError::required(path, "schemas are required"));
+        return;
+    }
+    let is_common = versions.iter().all(|version| version[part] == *value);
+    if is_common && index > 0 {
+        return;
+    }
+    let path = match part {
+        "schema" if is_common => "spec.validation".to_owned(),
+        part if is_common => format!("spec.{part}"),
+        part => format!("spec.versions[{index}].{part}"),
+    };
+    match part {
+        "schema" => check_whole_schema(&value["openAPIV3Schema"], &path, errors),
+        "subresources" if value["scale"].is_object() => {
+            check_scale(&value["scale"], &format!("{path}.scale"), errors);
         }
-        check_schema(schema, &path_of_schema, errors);
+        "additionalPrinterColumns" => errors.extend(column_errors(value, &path)),
+        "selectableFields" => check_selectable(value, &path, errors),
+        _ => {}
     }
-    let scale = &version["subresources"]["scale"];
-    if scale.is_object() {
-        check_scale(scale, &format!("{path}.subresources.scale"), errors);
+}
+
+fn check_whole_schema(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    let path = format!("{path}.openAPIV3Schema");
+    if schema["type"] != "object" {
+        errors.push(FieldError::invalid(
+            format!("{path}.type"),
+            &schema["type"],
+            "must be object at the root",
+        ));
     }
-    errors.extend(column_errors(version, path));
-    errors.extend(warning_errors(version, path));
-    let selectable = version["selectableFields"].as_array().into_iter().flatten();
-    for (index, field) in selectable.enumerate() {
-        let path = format!("{path}.selectableFields[{index}].jsonPath");
+    check_metadata(&schema["properties"]["metadata"], &path, errors);
+    check_schema(schema, &path, errors);
+}
+
+fn check_selectable(fields: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    let fields = fields.as_array().map_or(&[][..], Vec::as_slice);
+    for (index, field) in fields.iter().enumerate() {
         if JsonPath::parse(text(&field["jsonPath"])).is_none() {
             errors.push(FieldError::invalid(
-                path,
+                format!("{path}[{index}].jsonPath"),
                 &field["jsonPath"],
                 "is an invalid path",
             ));
         }
     }
-    let count = version["selectableFields"].as_array().map_or(0, Vec::len) as u64;
+    let count = fields.len() as u64;
     if count > SELECTABLE_MAX {
-        errors.push(FieldError::too_many(
-            format!("{path}.selectableFields"),
-            count,
-            SELECTABLE_MAX,
-        ));
+        errors.push(FieldError::too_many(path, count, SELECTABLE_MAX));
     }
 }
 
@@ -228,73 +249,6 @@ fn check_scale(scale: &Value, path: &str, errors: &mut Vec<FieldError>) {
             let detail = format!("should be a json path under {}", part.trim_end_matches('.'));
             errors.push(FieldError::invalid(path, &scale[field], &detail));
         }
-    }
-}
-
-/// Whether a schema is structural: every value has a type, and nothing is used that cannot be pruned by.
-fn check_schema(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
-    let is_typed = schema["type"].is_string()
-        || schema["x-kubernetes-int-or-string"] == true
-        || schema["x-kubernetes-preserve-unknown-fields"] == true;
-    if !is_typed {
-        let what = match path.rsplit_once('.') {
-            Some((_, "items")) => "array items",
-            Some((_, "additionalProperties")) => "object values",
-            _ => "object fields",
-        };
-        errors.push(FieldError::required(
-            format!("{path}.type"),
-            &format!("must not be empty for specified {what}"),
-        ));
-    }
-    for field in FORBIDDEN {
-        let value = &schema[field];
-        if !value.is_null() && *value != false {
-            errors.push(FieldError::forbidden(
-                format!("{path}.{field}"),
-                "not supported",
-            ));
-        }
-    }
-    let additional = &schema["additionalProperties"];
-    if schema["properties"].is_object() && (additional.is_object() || *additional == true) {
-        errors.push(FieldError::forbidden(
-            format!("{path}.additionalProperties"),
-            "additionalProperties and properties are mutual exclusive",
-        ));
-    }
-    if schema["type"] == "array" && schema["items"].is_null() {
-        errors.push(FieldError::required(
-            format!("{path}.items"),
-            "must be specified",
-        ));
-    }
-    if schema["x-kubernetes-list-type"] == "map"
-        && schema["x-kubernetes-list-map-keys"]
-            .as_array()
-            .is_none_or(Vec::is_empty)
-    {
-        errors.push(FieldError::required(
-            format!("{path}.x-kubernetes-list-map-keys"),
-            "must not be empty if x-kubernetes-list-type is map",
-        ));
-    }
-    for (field, why) in compilation_errors(schema, path) {
-        let rule = &schema["x-kubernetes-validations"];
-        errors.push(FieldError::invalid(
-            field,
-            rule,
-            &format!("compilation failed: {why}"),
-        ));
-    }
-    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        check_schema(property, &format!("{path}.properties[{name}]"), errors);
-    }
-    if additional.is_object() {
-        check_schema(additional, &format!("{path}.additionalProperties"), errors);
-    }
-    if schema["items"].is_object() {
-        check_schema(&schema["items"], &format!("{path}.items"), errors);
     }
 }
 

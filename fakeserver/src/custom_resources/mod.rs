@@ -18,6 +18,7 @@ mod printer_column;
 mod deprecation;
 mod rules;
 mod stored_form;
+mod structure;
 mod validation;
 #[cfg(test)]
 mod tests;

@@ -74,12 +74,12 @@ impl PrinterColumn {
     }
 }
 
-/// What is wrong with the columns of an item of `spec.versions` at `path`.
-pub(super) fn column_errors(version: &Value, path: &str) -> Vec<FieldError> {
+/// What is wrong with the columns at `path`.
+pub(super) fn column_errors(columns: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    let columns = version["additionalPrinterColumns"].as_array();
+    let columns = columns.as_array();
     for (index, column) in columns.into_iter().flatten().enumerate() {
-        let path = |field: &str| format!("{path}.additionalPrinterColumns[{index}].{field}");
+        let path = |field: &str| format!("{path}[{index}].{field}");
         let text = |field: &str| column[field].as_str().unwrap_or_default();
         if text("name").is_empty() {
             errors.push(FieldError::required(path("name"), ""));

@@ -271,13 +271,13 @@ fn a_bad_definition_is_told_where_it_is_bad() {
     check(
         "/spec/versions/0/schema/openAPIV3Schema",
         json!({"type": "object", "properties": {"spec": {}}}),
-        "spec.versions[0].schema.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified \
+        "spec.validation.openAPIV3Schema.properties[spec].type: Required value: must not be empty for specified \
          object fields",
     );
     check(
         "/spec/versions/0/schema/openAPIV3Schema",
         json!({"type": "object", "x-kubernetes-validations": [{"rule": "self.("}]}),
-        "spec.versions[0].schema.openAPIV3Schema.x-kubernetes-validations[0].rule: Invalid value",
+        "spec.validation.openAPIV3Schema.x-kubernetes-validations[0].rule: Invalid value",
     );
 }
 
@@ -455,12 +455,15 @@ fn columns_and_warnings_of_a_definition_are_checked() {
             }],
         },
     });
-    let columns = "spec.versions[0].additionalPrinterColumns";
+    let columns = "spec.additionalPrinterColumns";
     let errors = definition_errors(&crd, None);
     let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
         errors,
         [
+            "spec.versions[0].deprecationWarning: Invalid value: \"do not\": can only be set for \
+             deprecated versions"
+                .to_owned(),
             format!(
                 "{columns}[0].type: Invalid value: \"text\": must be one of boolean,date,integer,number,string"
             ),
@@ -472,9 +475,6 @@ fn columns_and_warnings_of_a_definition_are_checked() {
             format!(
                 "{columns}[1].jsonPath: Invalid value: \"a\": must be a simple json path starting with ."
             ),
-            "spec.versions[0].deprecationWarning: Invalid value: \"do not\": can only be set for \
-             deprecated versions"
-                .to_owned(),
         ]
     );
 }
@@ -503,4 +503,109 @@ fn a_deprecated_version_names_the_best_one_that_is_not() {
     own["deprecationWarning"] = json!("move on");
     assert_eq!(warning(&[own]).as_deref(), Some("move on"));
     assert_eq!(warning(&[version("v1", false)]), None);
+}
+
+/// What is wrong with a definition with these versions.
+fn errors_of_versions(versions: &[Value]) -> Vec<String> {
+    let crd = json!({
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Cluster",
+            "names": {"plural": "widgets", "singular": "widget", "kind": "Widget",
+                "listKind": "WidgetList"},
+            "versions": versions,
+        },
+    });
+    let errors = definition_errors(&crd, None);
+    errors.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn schemas_that_cannot_be_worked_by_are_refused() {
+    let schema = json!({"type": "object", "properties": {
+        "metadata": {"type": "object", "properties": {"labels": {"type": "object"}}},
+        "spec": {"type": "object", "properties": {
+            "size": {"type": "integer", "default": "three"},
+            "whole": {"type": "object", "default": {}, "required": ["a"], "properties": {
+                "a": {"type": "string", "default": "x"},
+            }},
+            "template": {"type": "object", "x-kubernetes-embedded-resource": true},
+            "ports": {
+                "type": "array",
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["name", "protocol", "number"],
+                "items": {"type": "object", "required": ["name"], "properties": {
+                    "name": {"type": "string", "nullable": true},
+                    "protocol": {"type": "string"},
+                    "number": {"type": "integer", "default": 1},
+                }},
+            },
+        }},
+    }});
+    let version = json!({"name": "v1", "served": true, "storage": true,
+        "schema": {"openAPIV3Schema": schema}});
+    let root = "spec.validation.openAPIV3Schema";
+    let spec = format!("{root}.properties[spec].properties");
+    let key = "this property is in x-kubernetes-list-map-keys, so it";
+    assert_eq!(
+        errors_of_versions(&[version]),
+        [
+            format!(
+                "{root}.properties[metadata]: Forbidden: must not specify anything other than name and \
+                 generateName, but metadata is implicitly specified"
+            ),
+            format!(
+                "{spec}[ports].items.properties[name].nullable: Forbidden: {key} cannot be nullable"
+            ),
+            format!(
+                "{spec}[ports].items.properties[protocol].default: Required value: {key} must have a \
+                 default or be a required property"
+            ),
+            format!(
+                "{spec}[size].default: Invalid value: \"string\": {spec}[size].default in body must be \
+                 of type integer: \"string\""
+            ),
+            format!(
+                "{spec}[template].properties: Required value: must not be empty if \
+                 x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields"
+            ),
+        ]
+    );
+}
+
+#[test]
+fn what_versions_share_is_wrong_once() {
+    let version = |name: &str, storage: bool, column: &str| {
+        json!({"name": name, "served": true, "storage": storage,
+            "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": {}}}},
+            "additionalPrinterColumns": [{"name": "A", "type": "string", "jsonPath": column}]})
+    };
+    let shown = "must be a simple json path starting with .";
+    assert_eq!(
+        errors_of_versions(&[version("v1", true, "a"), version("v2", false, ".b")]),
+        [
+            "spec.validation.openAPIV3Schema.properties[spec].type: Required value: must not be \
+             empty for specified object fields"
+                .to_owned(),
+            format!(
+                "spec.versions[0].additionalPrinterColumns[0].jsonPath: Invalid value: \"a\": {shown}"
+            ),
+        ]
+    );
+}
+
+#[test]
+fn embedded_objects_say_what_they_are() {
+    let template = json!({"template": {"type": "object", "x-kubernetes-embedded-resource": true,
+        "x-kubernetes-preserve-unknown-fields": true}});
+    let whole = json!({"template": {"apiVersion": "v1", "kind": "Pod"}});
+    assert_eq!(errors(&template, &whole), Vec::<String>::new());
+    assert_eq!(
+        errors(&template, &json!({"template": {"kind": ""}})),
+        [
+            "spec.template.apiVersion: Required value",
+            "spec.template.kind: Invalid value: \"\": must not be empty",
+        ]
+    );
 }

@@ -10,9 +10,14 @@ use crate::status::FieldError;
 
 /// What is wrong with `object`, the root of a custom resource, by its `schema`.
 pub(super) fn validate(object: &Value, schema: &Value) -> Vec<FieldError> {
+    validate_at(object, schema, "")
+}
+
+/// What is wrong with the value at `path` by its `schema`.
+pub(super) fn validate_at(value: &Value, schema: &Value, path: &str) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    check(object, schema, "", &mut errors);
-    check_list_types(object, schema, "", &mut errors);
+    check(value, schema, path, &mut errors);
+    check_list_types(value, schema, path, &mut errors);
     errors
 }
 
@@ -30,7 +35,29 @@ fn check(value: &Value, schema: &Value, path: &str, errors: &mut Vec<FieldError>
     }
     check_enum(value, schema, path, errors);
     if let Value::Object(_) = value {
+        if schema["x-kubernetes-embedded-resource"] == true {
+            check_embedded(value, path, errors);
+        }
         check_object(value, schema, path, errors);
+    }
+}
+
+/// An object within an object says what it is.
+fn check_embedded(value: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    for field in ["apiVersion", "kind"] {
+        let path = below(path, field);
+        match &value[field] {
+            Value::Null => errors.push(FieldError::required(path, "")),
+            Value::String(text) if text.is_empty() => {
+                errors.push(FieldError::invalid(
+                    path,
+                    &value[field],
+                    "must not be empty",
+                ));
+            }
+            Value::String(_) => {}
+            other => errors.push(FieldError::invalid(path, other, "must be a string")),
+        }
     }
 }
 
