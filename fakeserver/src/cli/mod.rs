@@ -72,6 +72,14 @@ struct ServerOptions {
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_controllers)]
     controllers: Controllers,
 
+    /// How many requests that read are served at a time; more are answered with 429. 0 is no limit.
+    #[arg(long, value_name = "COUNT", default_value_t = 400)]
+    max_requests_inflight: usize,
+
+    /// How many requests that write are served at a time; more are answered with 429. 0 is no limit.
+    #[arg(long, value_name = "COUNT", default_value_t = 200)]
+    max_mutating_requests_inflight: usize,
+
     #[command(flatten)]
     data: data::DataOptions,
 
@@ -143,7 +151,9 @@ impl ServerOptions {
                 age: self.compact_age.0,
                 bytes: self.compact_bytes.0,
             })
-            .with_controllers(self.controllers.clone());
+            .with_controllers(self.controllers.clone())
+            .with_max_requests_in_flight(self.max_requests_inflight)
+            .with_max_mutating_requests_in_flight(self.max_mutating_requests_inflight);
         let server = self.data.build(secured.configure(builder))?;
         self.webhooks.configure(&server);
         Ok(server)

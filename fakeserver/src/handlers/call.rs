@@ -21,6 +21,7 @@ use crate::{
     status::{Named, Status},
     storage::{GroupResource, ObjectKey, Range},
     table::Printer,
+    validation::names::path_segment_problems,
     watch_cache::Selection,
 };
 
@@ -93,6 +94,22 @@ impl<'a> Call<'a> {
             return Err(Status::definition_terminating("create"));
         }
         Ok(verb)
+    }
+
+    /// Refuses a name that could not be a part of a path.
+    pub(super) fn check_name(&self, verb: Verb) -> Result<(), Status> {
+        let name = match &self.path.name {
+            Some(name) if verb != Verb::Watch => name,
+            _ => return Ok(()),
+        };
+        let problems = path_segment_problems(name);
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let problems = problems.join(";");
+        Err(Status::bad_request(format!(
+            "Name parameter invalid: {name:?}: {problems}"
+        )))
     }
 
     /// Whether this may change which custom resources exist.

@@ -22,11 +22,15 @@ mod load;
 mod reviews;
 mod escalation;
 
+use std::time::Duration;
+
 use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
 use http::{Method, request::Parts};
+
+use tokio::time::timeout;
 
 pub(crate) use self::{
     call::Call,
@@ -39,11 +43,15 @@ pub(crate) use self::{
 use self::{reviews::Review, subresources::Subresource};
 use crate::{
     controllers::definitions,
-    faults::RequestVerdict,
-    request::{ListOptions, Query, ResourcePath, read_body},
+    faults::{RequestFacts, RequestVerdict},
+    request::{ListOptions, Query, ResourcePath, read_body, time_limit},
+    response::timed_out,
     state::Server,
     status::Status,
 };
+
+/// A request that has less time than this has none.
+const QUICKEST: Duration = Duration::from_micros(1);
 
 #[cfg(test)]
 mod tests;
@@ -77,6 +85,11 @@ pub(crate) async fn serve(
         // Whoever may not do it does not learn that it cannot be done.
         Err(status) => return requester.refusal(&parts.headers).ok_or(status),
     };
+    let limit = match verb {
+        Verb::Watch => None,
+        _ => Some(time_limit(&call.query)?),
+    };
+    call.check_name(verb)?;
     let options = match verb {
         Verb::Get | Verb::List | Verb::Watch => call.list_options(verb)?,
         _ => ListOptions::default(),
@@ -95,30 +108,49 @@ pub(crate) async fn serve(
     if let Some(refused) = requester.refusal(&parts.headers) {
         return Ok(refused);
     }
-    if let Some(review) = Review::of(&call) {
-        return review.serve(&call, &read_body(body).await?);
+    let answering = answer(&call, verb, facts, &options, ignores_watch_list, body);
+    match limit {
+        None => answering.await,
+        // No request is that quick.
+        Some(limit) if limit < QUICKEST => Ok(timed_out()),
+        Some(limit) => match timeout(limit, answering).await {
+            Ok(answer) => answer,
+            Err(_) => Ok(timed_out()),
+        },
     }
-    if let Some(subresource) = Subresource::of(&call) {
-        let answer = subresource
-            .serve(&call, verb, &read_body(body).await?)
-            .await;
+}
+
+async fn answer(
+    call: &Call<'_>,
+    verb: Verb,
+    facts: RequestFacts,
+    options: &ListOptions,
+    ignores_watch_list: bool,
+    body: Body,
+) -> Result<Response, Status> {
+    if let Some(review) = Review::of(call) {
+        return review.serve(call, &read_body(body).await?);
+    }
+    if let Some(subresource) = Subresource::of(call) {
+        let answer = subresource.serve(call, verb, &read_body(body).await?).await;
         return answer.map(|answer| deprecation::warn_of(&call.resource, answer));
     }
     let answer = match verb {
-        Verb::Get => get::get(&call, &options).await,
-        Verb::List => list::list(&call, &options).await,
-        Verb::Watch => watch::watch(&call, facts, &options, ignores_watch_list).await,
-        Verb::Create => create::create(&call, &read_body(body).await?).await,
-        Verb::Update => update::update(&call, &read_body(body).await?).await,
-        Verb::Patch => patch::patch(&call, &read_body(body).await?).await,
-        Verb::Delete => delete::delete(&call, &read_body(body).await?).await,
+        Verb::Get => get::get(call, options).await,
+        Verb::List => list::list(call, options).await,
+        Verb::Watch => watch::watch(call, facts, options, ignores_watch_list).await,
+        Verb::Create => create::create(call, &read_body(body).await?).await,
+        Verb::Update => update::update(call, &read_body(body).await?).await,
+        Verb::Patch => patch::patch(call, &read_body(body).await?).await,
+        Verb::Delete => delete::delete(call, &read_body(body).await?).await,
         Verb::DeleteCollection => {
-            delete_collection::delete_collection(&call, &read_body(body).await?).await
+            delete_collection::delete_collection(call, &read_body(body).await?).await
         }
     };
     if call.concerns_definitions(verb) {
-        definitions::settle(&server.core);
+        definitions::settle(&call.server.core);
     }
+    call.server.keep_leases();
     answer.map(|answer| deprecation::warn_of(&call.resource, answer))
 }
 

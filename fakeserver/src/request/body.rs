@@ -39,6 +39,11 @@ pub(crate) enum PatchType {
 
 /// Reads a body to its end.
 pub(crate) async fn read_body(body: Body) -> Result<Bytes, Status> {
+    // What says that it is too long need not come first.
+    let said = http_body::Body::size_hint(&body).lower();
+    if said > BODY_MAX_BYTES as u64 {
+        return Err(Status::body_too_large(BODY_MAX_BYTES));
+    }
     match Limited::new(body, BODY_MAX_BYTES).collect().await {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(Status::body_too_large(BODY_MAX_BYTES)),

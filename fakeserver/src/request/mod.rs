@@ -6,6 +6,7 @@ mod json_syntax;
 mod options;
 mod path;
 mod query;
+mod time_limit;
 #[cfg(test)]
 mod tests;
 
@@ -21,5 +22,6 @@ pub(crate) use self::{
         DeleteOptions, FieldValidation, ListOptions, Preconditions, Propagation, WriteOptions,
     },
     path::{ApiPath, OpenApiPath, ResourcePath},
-    query::Query,
+    query::{Query, is_well_escaped},
+    time_limit::time_limit,
 };

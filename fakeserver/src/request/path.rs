@@ -134,10 +134,9 @@ fn segments(path: &str) -> Option<Vec<String>> {
     let Some(path) = path.strip_prefix('/') else {
         return path.is_empty().then(Vec::new);
     };
+    // An escaped slash is one.
+    let path = percent_decode_str(path).decode_utf8().ok()?;
     path.split('/')
-        .map(|segment| {
-            let segment = percent_decode_str(segment).decode_utf8().ok()?;
-            (!segment.is_empty()).then(|| segment.into_owned())
-        })
+        .map(|segment| (!segment.is_empty()).then(|| segment.to_owned()))
         .collect()
 }

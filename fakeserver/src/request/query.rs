@@ -8,12 +8,26 @@ pub(crate) struct Query {
     parameters: Vec<(String, String)>,
 }
 
+/// Whether two hexadecimal digits follow each percent sign.
+pub(crate) fn is_well_escaped(text: &str) -> bool {
+    text.split('%').skip(1).all(|after| {
+        let digits = after.as_bytes().iter().take(2);
+        digits.filter(|digit| digit.is_ascii_hexdigit()).count() == 2
+    })
+}
+
 // === impl Query ===
 
 impl Query {
     pub(crate) fn parse(query: Option<&str>) -> Self {
-        let parameters = form_urlencoded::parse(query.unwrap_or_default().as_bytes())
-            .into_owned()
+        // What cannot be read is left out, and does not spoil the rest.
+        let is_readable = |pair: &&str| !pair.contains(';') && is_well_escaped(pair);
+        let parameters = query
+            .unwrap_or_default()
+            .split('&')
+            .filter(is_readable)
+            .flat_map(|pair| form_urlencoded::parse(pair.as_bytes()))
+            .map(|(name, value)| (name.into_owned(), value.into_owned()))
             .collect();
         Self { parameters }
     }

@@ -27,6 +27,22 @@ pub(crate) struct Delivery {
     takes_gzip: bool,
 }
 
+/// Marks an answer whose body is a stream of events, one in each piece.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EventStream;
+
+/// The answer to a request that took too long. Nobody negotiates it, and it does not say what it is.
+pub(crate) fn timed_out() -> Response {
+    const BODY: &str = concat!(
+        r#"{"metadata":{},"status":"Failure","#,
+        r#""message":"Timeout: request did not complete within the allotted timeout","#,
+        r#""reason":"Timeout","details":{},"code":504}"#,
+        "\n",
+    );
+    let content_type = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+    (StatusCode::GATEWAY_TIMEOUT, content_type, BODY).into_response()
+}
+
 /// The answer of a failure, in the form that the client prefers.
 pub(crate) fn refusal(headers: &HeaderMap, status: Status) -> Response {
     let body = match negotiate_failure(headers) {
@@ -117,11 +133,10 @@ impl Delivery {
 
     /// A stream of events.
     pub(crate) fn stream(self, body: Body) -> Response {
-        (
-            [(header::CONTENT_TYPE, self.format.stream_content_type())],
-            body,
-        )
-            .into_response()
+        let content_type = [(header::CONTENT_TYPE, self.format.stream_content_type())];
+        let mut response = (content_type, body).into_response();
+        response.extensions_mut().insert(EventStream);
+        response
     }
 
     fn response(self, code: StatusCode, body: Body, is_compressed: bool) -> Response {

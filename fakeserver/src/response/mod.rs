@@ -13,7 +13,7 @@ mod answer;
 
 pub(crate) use self::{
     accept::{Shape, View, negotiate},
-    answer::{Delivery, refusal},
+    answer::{Delivery, EventStream, refusal, timed_out},
     encoding::{Encoding, Representation},
     format::Format,
     list::{ListMeta, list_pieces},

@@ -13,7 +13,7 @@ use crate::{
     handlers,
     manifests::{self, Manifest},
     snapshot::{DataFile, Restart, Snapshot},
-    state::{Beginning, Controllers, Core, REQUESTS_KEPT, Requests, Security, Server},
+    state::{Beginning, Controllers, Core, InFlight, REQUESTS_KEPT, Requests, Security, Server},
     storage::Compaction,
     task::TaskSet,
 };
@@ -28,6 +28,8 @@ pub struct FakeServerBuilder {
     watcher_buffer: usize,
     requests_kept: usize,
     keeps_bodies: bool,
+    /// Of requests that read, and of those that write.
+    in_flight: (usize, usize),
     /// In the order in which they go in; or why one of them cannot.
     objects: Vec<Result<Value, Arc<serde_json::Error>>>,
     manifests: Vec<PathBuf>,
@@ -75,6 +77,21 @@ impl FakeServerBuilder {
     /// Remembers the bodies of requests too, as far as the server reads them.
     pub fn with_request_bodies(mut self) -> Self {
         self.keeps_bodies = true;
+        self
+    }
+
+    /// How many requests that read are served at a time; more are answered with 429. Watches do not count. The default,
+    /// 0, is no limit.
+    #[doc(alias = "MaxRequestsInFlight")]
+    pub fn with_max_requests_in_flight(mut self, count: usize) -> Self {
+        self.in_flight.0 = count;
+        self
+    }
+
+    /// How many requests that write are served at a time; more are answered with 429. The default, 0, is no limit.
+    #[doc(alias = "MaxMutatingRequestsInFlight")]
+    pub fn with_max_mutating_requests_in_flight(mut self, count: usize) -> Self {
+        self.in_flight.1 = count;
         self
     }
 
@@ -229,6 +246,7 @@ impl FakeServerBuilder {
             },
             data,
             controllers: self.controllers,
+            in_flight: InFlight::new(self.in_flight.0, self.in_flight.1),
         };
         match kept {
             Some(kept) => handlers::restore(&server.core, &kept, restart),
@@ -247,6 +265,7 @@ impl Default for FakeServerBuilder {
             watcher_buffer: 1_000,
             requests_kept: REQUESTS_KEPT,
             keeps_bodies: false,
+            in_flight: (0, 0),
             objects: Vec::new(),
             manifests: Vec::new(),
             progress: None,

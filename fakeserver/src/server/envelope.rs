@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::{
     extract::{Request, State},
     middleware::Next,
-    response::Response,
+    response::{IntoResponse, Response},
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use crate::{controllers, state::Server};
+use crate::{controllers, request::is_well_escaped, state::Server};
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 const FLOW_SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
@@ -21,10 +21,18 @@ pub(super) async fn wrap(
     request: Request,
     next: Next,
 ) -> Response {
+    // No request is read that far.
+    if !is_well_escaped(request.uri().path()) {
+        return malformed();
+    }
     controllers::start(&server);
     let audit_id = request.headers().get(AUDIT_ID).cloned();
     let audit_id = audit_id.unwrap_or_else(|| text(&server.core.entropy.audit_id()));
     let mut response = next.run(request).await;
+    // A connection that speaks another protocol now has none of them.
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        return response;
+    }
     let has_a_turn = response.status() != StatusCode::UNAUTHORIZED;
     let headers = response.headers_mut();
     headers.insert(AUDIT_ID, audit_id);
@@ -37,6 +45,15 @@ pub(super) async fn wrap(
         headers.insert(PRIORITY_LEVEL, text(&priority_level));
     }
     response
+}
+
+/// The answer to what is no request.
+fn malformed() -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+        (header::CONNECTION, "close"),
+    ];
+    (StatusCode::BAD_REQUEST, headers, "400 Bad Request").into_response()
 }
 
 fn text(uid: &uuid::Uuid) -> HeaderValue {

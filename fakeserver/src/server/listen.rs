@@ -2,7 +2,7 @@
 
 use std::{future::Future, sync::Arc, time::Duration};
 
-use axum::{Extension, Router};
+use axum::{Extension, Router, middleware};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::{
@@ -19,13 +19,25 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
-use super::{certificates::Certificates, router};
+use super::{
+    activity::{self, Activity},
+    certificates::Certificates,
+    router,
+};
 use crate::{state::Server, task::TaskSet};
 
 /// How long connections have to finish their requests.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
 /// How long a client has to agree on keys.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
+/// How long a client may take to say what it asks for, and to ask again. HTTP/1.1 counts from the last answer.
+const HEADER_LIMIT: Duration = Duration::from_secs(32);
+/// How long a connection is kept on which nothing is asked.
+const IDLE_LIMIT: Duration = Duration::from_secs(90);
+/// How large the headers of a request may be.
+const HEADERS_MAX_BYTES: u32 = 1 << 20;
+/// How many requests one HTTP/2 connection may carry at a time.
+const STREAMS_MAX: u32 = 100;
 /// How long the listener rests when the system has no sockets left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -86,12 +98,18 @@ async fn converse<S>(builder: &auto::Builder<Executor>, stream: S, router: Route
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let service = TowerToHyperService::new(router);
+    let activity = Activity::default();
+    let noting = middleware::from_fn_with_state(activity.clone(), activity::note);
+    let service = TowerToHyperService::new(router.layer(noting));
     let connection = builder
         .serve_connection_with_upgrades(TokioIo::new(stream), service)
         .into_owned();
-    if let Err(error) = watcher.watch(connection).await {
-        debug!(error, "connection ended");
+    tokio::select! {
+        biased;
+        ended = watcher.watch(connection) => if let Err(error) = ended {
+            debug!(error, "connection ended");
+        },
+        () = activity.idle_for(IDLE_LIMIT) => debug!("idle connection closed"),
     }
 }
 
@@ -104,8 +122,16 @@ pub(super) async fn serve(
 ) {
     let executor = Executor(Arc::new(TaskSet::new()));
     let mut builder = auto::Builder::new(executor.clone());
-    builder.http1().timer(TokioTimer::new());
-    builder.http2().timer(TokioTimer::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_LIMIT)
+        .max_buf_size(HEADERS_MAX_BYTES as usize);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(STREAMS_MAX)
+        .max_header_list_size(HEADERS_MAX_BYTES);
     let connections = Connections {
         builder,
         router: router::router(Arc::clone(&server)),

@@ -12,6 +12,10 @@ mod envelope;
 mod control;
 mod certificates;
 mod listen;
+mod activity;
+mod held;
+mod in_flight;
+mod websocket;
 #[cfg(feature = "client")]
 mod client;
 

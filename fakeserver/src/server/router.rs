@@ -9,11 +9,11 @@ use axum::{
     middleware,
     response::{IntoResponse, Response},
 };
-use http::{StatusCode, header};
+use http::{StatusCode, header, request::Parts};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::error;
 
-use super::{access, control, envelope, request_log};
+use super::{access, control, envelope, in_flight, request_log, websocket::Handshake};
 use crate::{
     discovery, handlers,
     registry::{Lookup, Registry},
@@ -31,6 +31,10 @@ pub(super) fn router(server: Arc<Server>) -> Router {
         .layer(CatchPanicLayer::custom(on_panic))
         .layer(middleware::from_fn_with_state(
             Arc::clone(&server),
+            in_flight::admit,
+        ))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&server),
             request_log::record,
         ))
         // Outermost, so that an answer to a panic has the headers of every answer.
@@ -38,17 +42,26 @@ pub(super) fn router(server: Arc<Server>) -> Router {
 }
 
 async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    let handshake = Handshake::of(&mut parts);
+    let response = respond(&server, &parts, body).await;
+    match handshake {
+        Some(handshake) => handshake.answer(&server, response),
+        None => response,
+    }
+}
+
+async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
     let (method, headers) = (&parts.method, &parts.headers);
     let query = Query::parse(parts.uri.query());
-    let requester = match access::admit(&server.core, &parts, &query) {
+    let requester = match access::admit(&server.core, parts, &query) {
         Ok(requester) => requester,
         Err(refused) => return *refused,
     };
     let registry = server.core.registry();
     let path = match ApiPath::parse(parts.uri.path()) {
         ApiPath::Resource(path) if is_routed(&registry, &path) => {
-            let answer = handlers::serve(&server, &requester, &parts, path, query, body).await;
+            let answer = handlers::serve(server, &requester, parts, path, query, body).await;
             return answer.unwrap_or_else(|status| refusal(headers, status));
         }
         path => path,
@@ -57,7 +70,7 @@ async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response
         return refused;
     }
     if let Some(action) = parts.uri.path().strip_prefix("/_control/") {
-        return control::handle(&server, method, action);
+        return control::handle(server, method, action);
     }
     let answer = match path {
         ApiPath::OpenApi(path) => {

@@ -1,14 +1,16 @@
 //! What every request works on: the store, who watches it, and the sources of time and chance.
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use arc_swap::ArcSwap;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{
     bootstrap::bootstrap,
     feed::{Feed, Sinks},
     hooks::HookCache,
+    leases::Leases,
     requests::Requests,
     security::Security,
     stats::{Stats, Tally},
@@ -39,6 +41,7 @@ pub(crate) struct Core {
     pub(crate) watchers: Arc<Watchers>,
     /// What the controllers hear of.
     pub(crate) feed: Arc<Feed>,
+    pub(crate) leases: Arc<Leases>,
     pub(crate) clock: Clock,
     seed: u64,
     pub(crate) entropy: Entropy,
@@ -69,13 +72,19 @@ impl Core {
         let flow_control = (entropy.audit_id(), entropy.audit_id());
         let watchers = Arc::new(Watchers::new(watcher_buffer));
         let feed = Arc::new(Feed::default());
-        let sinks = Sinks([Arc::clone(&watchers) as _, Arc::clone(&feed) as _]);
+        let leases = Arc::new(Leases::default());
+        let sinks = Sinks([
+            Arc::clone(&watchers) as _,
+            Arc::clone(&leases) as _,
+            Arc::clone(&feed) as _,
+        ]);
         let registry = Arc::new(ArcSwap::new(Registry::builtin()));
         let known = Arc::clone(&registry);
         let fields =
             move |resource: &_, object: &_| selectable_fields(&known.load(), resource, object);
         let core = Self {
             storage: Storage::new(compaction, Box::new(fields), Arc::new(sinks)),
+            leases,
             registry,
             openapi: DocumentsCache::default(),
             watchers,
@@ -98,6 +107,24 @@ impl Core {
         };
         core.reset();
         core
+    }
+
+    /// Deletes what has expired by now.
+    pub(crate) fn expire_leases(&self, now: Instant) {
+        let expired = self.leases.take_expired(now);
+        if expired.is_empty() {
+            return;
+        }
+        let deleted: Result<(), Infallible> = self.storage.transact(|tx| {
+            for (key, revision) in expired {
+                let found = tx.get(&key);
+                if found.is_some_and(|object| object.revision() == revision) {
+                    tx.delete(&key);
+                }
+            }
+            Ok(())
+        });
+        let Ok(()) = deleted;
     }
 
     /// The resources that exist now.
@@ -169,6 +196,8 @@ impl Core {
         define();
         let objects = snapshot.objects.iter().map(stored);
         self.storage.restore(revision, objects.collect());
+        self.storage
+            .view(|view| self.leases.renew(view, Instant::now()));
         self.tally.reset();
         self.requests.reset();
     }

@@ -33,7 +33,7 @@ pub(crate) struct Feed {
 }
 
 /// Tells several of each change, in this order.
-pub(super) struct Sinks(pub(super) [Arc<dyn ChangeSink>; 2]);
+pub(super) struct Sinks(pub(super) [Arc<dyn ChangeSink>; 3]);
 
 // === impl Feed ===
 

@@ -8,6 +8,8 @@ mod stats;
 mod hooks;
 mod requests;
 mod controllers;
+mod in_flight;
+mod leases;
 
 use std::sync::Arc;
 
@@ -21,6 +23,7 @@ pub use self::{controllers::Controllers, requests::RequestRecord, stats::Stats};
 pub(crate) use self::{
     core::Core,
     feed::News,
+    in_flight::InFlight,
     requests::{REQUESTS_KEPT, Requests},
     security::Security,
 };
@@ -35,6 +38,7 @@ pub(crate) struct Server {
     pub(crate) data: Option<DataFile>,
     /// Who works behind the requests.
     pub(crate) controllers: Controllers,
+    pub(crate) in_flight: InFlight,
 }
 
 /// What a server begins with beside what every cluster has, and is reset to.
@@ -42,4 +46,26 @@ pub(crate) struct Server {
 pub(crate) struct Beginning {
     pub(crate) snapshot: Option<(Snapshot, Restart)>,
     pub(crate) objects: Vec<Manifest>,
+}
+
+// === impl Server ===
+
+impl Server {
+    /// Sees to it that what is stored for a time goes when the time is over.
+    pub(crate) fn keep_leases(&self) {
+        if !self.core.leases.start() {
+            return;
+        }
+        let core = Arc::clone(&self.core);
+        let stop = self.tasks.stop_token().clone();
+        self.tasks.spawn(async move {
+            while let Some(next) = core.leases.next() {
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => return,
+                    () = tokio::time::sleep_until(next) => core.expire_leases(next),
+                }
+            }
+        });
+    }
 }

@@ -72,6 +72,11 @@ impl Change {
         self.revision.get()
     }
 
+    /// When the write was made.
+    pub(crate) fn committed(&self) -> Instant {
+        self.committed
+    }
+
     /// What the write did.
     pub fn kind(&self) -> ChangeKind {
         match self.state {

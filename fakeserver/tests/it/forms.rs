@@ -1,9 +1,11 @@
 //! Kinds that are served in two forms and stored in one.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use serde_json::{Value, json};
 
-use crate::support::{Api, version};
+use crate::support::{Api, PODS, pod, version};
 
 const CORE: &str = "/api/v1/namespaces/default/events";
 const OWN: &str = "/apis/events.k8s.io/v1/namespaces/default/events";
@@ -315,4 +317,40 @@ async fn what_is_only_tried_is_shown_in_the_form_of_the_request() {
     assert_eq!(tried["note"], "it was pulled");
     assert_eq!(tried["apiVersion"], "events.k8s.io/v1");
     assert_eq!(api.server.revision(), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_expires_an_hour_after_its_last_write() {
+    let api = Api::new();
+    let pod = api.post(PODS, &pod("p", "")).await.created();
+    api.post(CORE, &core_event("a")).await.created();
+    api.post(CORE, &core_event("b")).await.created();
+    tokio::time::sleep(Duration::from_mins(30)).await;
+    let change = json!({"deprecatedCount": 2});
+    let renewed = api.merge(&format!("{OWN}/a"), &change).await.ok();
+    let from = version(&renewed);
+    tokio::time::sleep(Duration::from_mins(29)).await;
+    assert_eq!(api.server.revision(), from, "nothing has expired yet");
+
+    let watch = format!("{OWN}?watch=1&resourceVersion={from}&timeoutSeconds=120");
+    let seen = events(&api.get(&watch).await.text);
+    assert_eq!(seen.len(), 1, "{seen:?}");
+    assert_eq!(seen[0]["type"], "DELETED");
+    let gone = &seen[0]["object"];
+    assert_eq!(
+        (&gone["metadata"]["name"], &gone["note"]),
+        (&json!("b"), &json!("it was pulled"))
+    );
+    assert_eq!(version(gone), from + 1);
+    api.get(&format!("{CORE}/a")).await.ok();
+
+    tokio::time::sleep(Duration::from_mins(30)).await;
+    api.get(&format!("{CORE}/a")).await.refused(404);
+    assert_eq!(api.server.revision(), from + 2);
+    // What is no event stays.
+    assert_eq!(api.get(&format!("{PODS}/p")).await.ok(), pod);
+    // One that is written after the others have gone expires too.
+    api.post(OWN, &own_event("c")).await.created();
+    tokio::time::sleep(Duration::from_mins(61)).await;
+    assert_eq!(api.get(CORE).await.ok()["items"], json!([]));
 }

@@ -19,6 +19,8 @@ mod bad_input;
 mod protobuf;
 mod representations;
 mod forms;
+mod limits;
+mod sockets;
 mod subresources;
 mod webhooks;
 mod access;

@@ -1,0 +1,77 @@
+//! Whether a connection is of use: one on which nothing is asked for long is closed.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::{
+    extract::{Request, State},
+    middleware::Next,
+    response::Response,
+};
+use tokio::{sync::Notify, time::sleep};
+
+use super::held::hold;
+
+/// The requests of one connection.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Activity(Arc<Requests>);
+
+#[derive(Debug, Default)]
+struct Requests {
+    started: AtomicU64,
+    under_way: AtomicUsize,
+    /// Told of the end of each request.
+    ended: Notify,
+}
+
+/// A request under way.
+struct Busy(Arc<Requests>);
+
+/// Answers `request`, which counts until its answer was sent.
+pub(super) async fn note(
+    State(activity): State<Activity>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let busy = activity.begin();
+    hold(next.run(request).await, busy)
+}
+
+// === impl Activity ===
+
+impl Activity {
+    fn begin(&self) -> Busy {
+        self.0.started.fetch_add(1, Ordering::Relaxed);
+        self.0.under_way.fetch_add(1, Ordering::Relaxed);
+        Busy(Arc::clone(&self.0))
+    }
+
+    /// Waits until nothing was asked for at least `limit`, and at most twice as long.
+    pub(super) async fn idle_for(&self, limit: Duration) {
+        loop {
+            let started = self.0.started.load(Ordering::Relaxed);
+            if self.0.under_way.load(Ordering::Relaxed) > 0 {
+                self.0.ended.notified().await;
+                continue;
+            }
+            sleep(limit).await;
+            if started == self.0.started.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+    }
+}
+
+// === impl Busy ===
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+        self.0.ended.notify_one();
+    }
+}

@@ -1,0 +1,236 @@
+//! Watches as WebSockets: one message an event.
+//!
+//! What a watch sends does not depend on how it goes out: its answer is made as for any client, and its body is handed on
+//! message by message. Only a connection of its own can become a WebSocket, so there are none in process and over HTTP/2.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use bytes::{Buf, Bytes};
+use futures::{SinkExt, StreamExt};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts};
+use http_body_util::BodyExt;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use tokio::time::timeout;
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{
+        Message, Utf8Bytes,
+        handshake::derive_accept_key,
+        protocol::{CloseFrame, Role, WebSocketConfig, frame::coding::CloseCode},
+    },
+};
+use tokio_util::sync::CancellationToken;
+use tracing::debug;
+
+use crate::{response::EventStream, state::Server};
+
+/// How long a client may take to take the answer, a message, or the end.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// A client has nothing to say.
+const MESSAGE_MAX_BYTES: usize = 64 << 10;
+/// The length that stands before an event in protobuf. A message has its own.
+const LENGTH_PREFIX_BYTES: usize = 4;
+/// A protocol that is a token, and not spoken.
+const BEARER_PREFIX: &str = "base64url.bearer.authorization.k8s.io.";
+
+/// A request to make its connection a WebSocket.
+pub(super) struct Handshake {
+    upgrade: OnUpgrade,
+    headers: HeaderMap,
+}
+
+/// Why a connection does not become a WebSocket.
+enum Refusal {
+    /// It comes from nowhere.
+    NoOrigin,
+    NoKey,
+    WrongVersion,
+    /// More than one protocol is left to choose from.
+    Ambiguous,
+}
+
+type Socket = WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>;
+
+// === impl Handshake ===
+
+impl Handshake {
+    /// What a request asks for, if it is a WebSocket and the connection can become one.
+    pub(super) fn of(parts: &mut Parts) -> Option<Self> {
+        let says = |name: header::HeaderName, word: &str| {
+            let mut words = parts
+                .headers
+                .get_all(name)
+                .iter()
+                .filter_map(|value| value.to_str().ok())
+                .flat_map(|value| value.split(','));
+            words.any(|said| said.trim().eq_ignore_ascii_case(word))
+        };
+        let is_asked = parts.method == Method::GET
+            && says(header::UPGRADE, "websocket")
+            && says(header::CONNECTION, "upgrade");
+        if !is_asked {
+            return None;
+        }
+        Some(Self {
+            upgrade: parts.extensions.remove::<OnUpgrade>()?,
+            headers: parts.headers.clone(),
+        })
+    }
+
+    /// Sends the events of `response` as messages. What is no stream of events goes out as it is.
+    pub(super) fn answer(self, server: &Arc<Server>, response: Response) -> Response {
+        if response.extensions().get::<EventStream>().is_none() {
+            return response;
+        }
+        let accepted = match self.accept() {
+            Ok(accepted) => accepted,
+            Err(refusal) => return refusal.into_response(),
+        };
+        let content_type = response.headers().get(header::CONTENT_TYPE);
+        let is_text = content_type.is_some_and(|kind| kind == "application/json");
+        let stop = server.tasks.stop_token().clone();
+        let (upgrade, body) = (self.upgrade, response.into_body());
+        server.tasks.spawn(async move {
+            serve(upgrade, body, is_text, stop).await;
+        });
+        accepted
+    }
+
+    fn accept(&self) -> Result<Response, Refusal> {
+        let text = |name: &str| {
+            let value = self.headers.get(name)?;
+            value.to_str().ok().map(str::trim)
+        };
+        if text("sec-websocket-version") != Some("13") {
+            return Err(Refusal::WrongVersion);
+        }
+        let key = text("sec-websocket-key").filter(|key| !key.is_empty());
+        let key = key.ok_or(Refusal::NoKey)?;
+        if text("origin").is_none_or(str::is_empty) {
+            return Err(Refusal::NoOrigin);
+        }
+        let protocols = text("sec-websocket-protocol").unwrap_or_default();
+        let mut protocols = protocols
+            .split(',')
+            .map(str::trim)
+            .filter(|protocol| !protocol.is_empty() && !protocol.starts_with(BEARER_PREFIX));
+        let protocol = protocols.next();
+        if protocols.next().is_some() {
+            return Err(Refusal::Ambiguous);
+        }
+        let mut response = StatusCode::SWITCHING_PROTOCOLS.into_response();
+        let headers = response.headers_mut();
+        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+        headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
+        let mut put = |name, text: &str| {
+            let value = HeaderValue::from_str(text).expect("it is base64, or was a header");
+            headers.insert(name, value);
+        };
+        put(
+            header::SEC_WEBSOCKET_ACCEPT,
+            &derive_accept_key(key.as_bytes()),
+        );
+        if let Some(protocol) = protocol {
+            put(header::SEC_WEBSOCKET_PROTOCOL, protocol);
+        }
+        Ok(response)
+    }
+}
+
+// === impl Refusal ===
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        match self {
+            Self::NoOrigin => StatusCode::FORBIDDEN.into_response(),
+            Self::NoKey => (StatusCode::BAD_REQUEST, "mismatch challenge/response").into_response(),
+            Self::WrongVersion => (
+                StatusCode::BAD_REQUEST,
+                [(header::SEC_WEBSOCKET_VERSION, "13")],
+                "missing or bad WebSocket Version",
+            )
+                .into_response(),
+            Self::Ambiguous => StatusCode::BAD_REQUEST.into_response(),
+        }
+    }
+}
+
+/// Hands on what the watch sends, until it ends or the client leaves.
+async fn serve(upgrade: OnUpgrade, body: Body, is_text: bool, stop: CancellationToken) {
+    let upgraded = tokio::select! {
+        biased;
+        () = stop.cancelled() => return,
+        upgraded = timeout(PATIENCE, upgrade) => upgraded,
+    };
+    let Ok(Ok(upgraded)) = upgraded else {
+        debug!("connection did not become a websocket");
+        return;
+    };
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MESSAGE_MAX_BYTES))
+        .max_frame_size(Some(MESSAGE_MAX_BYTES));
+    let socket: Socket =
+        WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config)).await;
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => {}
+        () = hand_on(socket, body, is_text) => {}
+    }
+}
+
+async fn hand_on(socket: Socket, mut body: Body, is_text: bool) {
+    let (mut sender, mut receiver) = socket.split();
+    loop {
+        // That the client leaves goes first; whatever else it says is not heard.
+        let frame = tokio::select! {
+            biased;
+            heard = receiver.next() => match heard {
+                None | Some(Err(_) | Ok(Message::Close(_))) => return,
+                Some(Ok(_)) => continue,
+            },
+            frame = body.frame() => frame,
+        };
+        let message = match frame {
+            None => break,
+            // A connection that breaks has no last word.
+            Some(Err(_)) => return,
+            Some(Ok(frame)) => frame.into_data().ok().map(|data| message(data, is_text)),
+        };
+        if let Some(message) = message
+            && !matches!(timeout(PATIENCE, sender.send(message)).await, Ok(Ok(())))
+        {
+            return;
+        }
+    }
+    let close = Message::Close(Some(CloseFrame {
+        code: CloseCode::Normal,
+        reason: Utf8Bytes::default(),
+    }));
+    let ending = async {
+        if sender.send(close).await.is_ok() {
+            // The client answers with its own.
+            while let Some(Ok(_)) = receiver.next().await {}
+        }
+    };
+    if timeout(PATIENCE, ending).await.is_err() {
+        debug!("websocket closed without its client");
+    }
+}
+
+/// One event as a message.
+fn message(mut event: Bytes, is_text: bool) -> Message {
+    if !is_text {
+        event.advance(LENGTH_PREFIX_BYTES.min(event.len()));
+        return Message::Binary(event);
+    }
+    match Utf8Bytes::try_from(event.clone()) {
+        Ok(text) => Message::Text(text),
+        // A fault has cut it.
+        Err(_) => Message::text(String::from_utf8_lossy(&event).into_owned()),
+    }
+}

@@ -1,0 +1,58 @@
+//! How many requests are served at a time.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The requests that are being served, of those that read and of those that write. Watches and the like do not count.
+#[derive(Debug, Default)]
+pub(crate) struct InFlight {
+    reading: Option<Arc<Semaphore>>,
+    writing: Option<Arc<Semaphore>>,
+}
+
+/// A request that is being served. It counts until this is dropped.
+#[derive(Debug)]
+#[must_use = "a request counts until its slot is dropped"]
+pub(crate) struct Slot(Option<OwnedSemaphorePermit>);
+
+// === impl InFlight ===
+
+impl InFlight {
+    /// At most so many requests that read, and so many that write, are served at a time. 0 is no limit.
+    pub(crate) fn new(reading: usize, writing: usize) -> Self {
+        let limited = |count: usize| {
+            let count = count.min(Semaphore::MAX_PERMITS);
+            (count > 0).then(|| Arc::new(Semaphore::new(count)))
+        };
+        Self {
+            reading: limited(reading),
+            writing: limited(writing),
+        }
+    }
+
+    /// Counts a request, unless there are too many.
+    pub(crate) fn enter(&self, is_reading: bool) -> Option<Slot> {
+        let slots = if is_reading {
+            &self.reading
+        } else {
+            &self.writing
+        };
+        match slots {
+            None => Some(Slot(None)),
+            Some(slots) => {
+                let permit = Arc::clone(slots).try_acquire_owned().ok()?;
+                Some(Slot(Some(permit)))
+            }
+        }
+    }
+}
+
+// === impl Slot ===
+
+impl Slot {
+    /// Whether anybody counts.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.0.is_some()
+    }
+}
