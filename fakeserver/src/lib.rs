@@ -62,6 +62,6 @@ pub use self::{
         FakeServerBuilder, ObjectError,
     },
     snapshot::{Restart, Snapshot, SnapshotError},
-    state::{Controllers, RequestRecord, Stats},
+    state::{Controllers, RequestRecord, Stats, Workloads},
     storage::{Change, ChangeKind, Compaction, StoredObject},
 };

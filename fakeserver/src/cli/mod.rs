@@ -14,7 +14,7 @@ use clap::{Args, Parser, Subcommand};
 use jiff::SignedDuration;
 use tracing_subscriber::EnvFilter;
 
-use crate::{Clock, Compaction, Controllers, FakeServer};
+use crate::{Clock, Compaction, Controllers, FakeServer, Workloads};
 
 /// A Kubernetes API server for tests: exact, in memory, started in milliseconds.
 #[derive(Debug, Parser)]
@@ -68,7 +68,11 @@ struct ServerOptions {
     #[arg(long, value_name = "BYTES", default_value = "268435456", value_parser = parse_bytes)]
     compact_bytes: KeptBytes,
 
-    /// Which controllers work: a list of `default` (those two that follow), `garbage-collector`, `namespaces`; or `none`.
+    /// Which controllers work: a list of `default` (those two that follow), `garbage-collector`, `namespaces` and
+    /// `workloads`; or `none`.
+    ///
+    /// `workloads` runs deployments, replica sets, stateful sets, daemon sets and jobs, a scheduler, and a kubelet for
+    /// every node; if there are no nodes when it starts, it makes `node-0`. It takes the default ones along.
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_controllers)]
     controllers: Controllers,
 
@@ -188,6 +192,10 @@ fn parse_controllers(text: &str) -> Result<Controllers, String> {
             "default" => controllers
                 .with_garbage_collector(true)
                 .with_namespaces(true),
+            "workloads" => controllers
+                .with_garbage_collector(true)
+                .with_namespaces(true)
+                .with_workloads(Workloads::default()),
             "garbage-collector" => controllers.with_garbage_collector(true),
             "namespaces" => controllers.with_namespaces(true),
             _ => return Err(format!("no controller {name:?}; try `default` or `none`")),
@@ -210,6 +218,10 @@ mod tests {
         assert_eq!(
             parse_controllers("namespaces"),
             Ok(none.with_namespaces(true))
+        );
+        assert_eq!(
+            parse_controllers("workloads"),
+            Ok(Controllers::default().with_workloads(Workloads::default()))
         );
         assert!(parse_controllers("kubelet").is_err());
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{index::Index, meta::OwnerReference};
+use super::{index::Index, kind::Kind, meta::OwnerReference};
 use crate::{
     deletion::{self, Deletion, Wanted, is_finished},
     managed_fields::{self, Described, Manager, described},
@@ -136,6 +136,84 @@ impl Cluster<'_, '_> {
         Some(self.tx.put(key, new))
     }
 
+    /// Creates an object, as a POST would. Nothing happens if there is one of that name, or no such resource.
+    ///
+    /// A `generateName` becomes a name that is free.
+    pub(super) fn create(
+        &mut self,
+        resource: &GroupResource,
+        actor: Actor,
+        mut object: Value,
+    ) -> Option<Arc<StoredObject>> {
+        /// How often a generated name may be taken already.
+        const NAMES_TRIED: usize = 8;
+        let resource_type = self.resource_type(resource)?;
+        let strategy = Strategy::of(&resource_type);
+        object["kind"] = json!(&*resource_type.kind);
+        object["apiVersion"] = json!(resource_type.api_version());
+        let prefix = object["metadata"]["generateName"].as_str().unwrap_or("");
+        let prefix = prefix.to_owned();
+        let namespace = object["metadata"]["namespace"].as_str().map(str::to_owned);
+        let key = |name: &str| ObjectKey::new(resource.clone(), namespace.as_deref(), name);
+        if object["metadata"]["name"].is_null() {
+            let name = (0..NAMES_TRIED)
+                .map(|_| format!("{prefix}{}", self.core.entropy.name_suffix()))
+                .find(|name| self.tx.get(&key(name)).is_none())?;
+            object["metadata"]["name"] = json!(name);
+        }
+        let key = key(object["metadata"]["name"].as_str()?);
+        if self.tx.get(&key).is_some() {
+            return None;
+        }
+        strategy.set_defaults(&mut object);
+        let object = canonical(&resource_type, object);
+        let mut object = self.recorded(&resource_type, actor, None, object);
+        object["metadata"]["uid"] = json!(self.core.entropy.uid().to_string());
+        object["metadata"]["creationTimestamp"] = json!(self.now_text());
+        strategy.prepare_create(&mut object);
+        Some(self.tx.put(&key, object))
+    }
+
+    /// Tells of something that `object` of a kind has seen.
+    pub(super) fn event(&mut self, kind: &Kind, object: &Value, reason: &str, message: &str) {
+        let metadata = &object["metadata"];
+        let now = self.now_text();
+        let manager = match kind.component {
+            "kubelet" => "kubelet",
+            "default-scheduler" => "kube-scheduler",
+            _ => Actor::CONTROLLER_MANAGER.manager,
+        };
+        let name = metadata["name"].as_str().unwrap_or_default();
+        let event = json!({
+            "metadata": {
+                "name": format!("{name}.{:016x}", self.tx.revision()),
+                "namespace": metadata["namespace"].as_str().unwrap_or("default"),
+            },
+            "involvedObject": {
+                "apiVersion": kind.api_version,
+                "kind": kind.kind,
+                "name": metadata["name"],
+                "namespace": metadata["namespace"],
+                "resourceVersion": metadata["resourceVersion"],
+                "uid": metadata["uid"],
+            },
+            "reason": reason,
+            "message": message,
+            "source": {"component": kind.component},
+            "reportingComponent": kind.component,
+            "reportingInstance": "",
+            "type": "Normal",
+            "count": 1,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+        });
+        self.create(
+            &GroupResource::new("", "events"),
+            Actor::new(manager),
+            event,
+        );
+    }
+
     /// Deletes an object, as a DELETE would.
     pub(super) fn delete(&mut self, key: &ObjectKey, wanted: Wanted) -> Option<Deletion> {
         let stored = self.tx.get(key)?;
@@ -169,6 +247,7 @@ impl Cluster<'_, '_> {
         managed_fields::record_update(old, &mut new, kind, &manager, &self.now_text());
         let strategy = Strategy::of(resource);
         if let Some(old) = old
+            && actor.subresource.is_empty()
             && strategy.has_generation()
             && strategy.is_next_generation(old, &new)
             && let Some(generation) = old["metadata"]["generation"].as_i64()

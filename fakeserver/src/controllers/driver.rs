@@ -13,6 +13,7 @@ use super::{
     index::{Index, Observed},
     namespaces::Namespaces,
     queue::{Due, Item, Queue},
+    workloads,
 };
 use crate::{
     state::{Controllers, Core, News, Server},
@@ -155,14 +156,17 @@ impl World {
     fn new(options: &Controllers) -> Self {
         let mut controllers: Vec<Box<dyn Controller>> = vec![Box::new(Definitions::default())];
         if options.namespaces {
-            controllers.push(Box::new(Namespaces::default()));
+            controllers.push(Box::new(Namespaces::new(options.workloads.is_some())));
         }
         if options.garbage_collector {
             controllers.push(Box::new(GarbageCollector::default()));
         }
+        if let Some(options) = &options.workloads {
+            controllers.extend(workloads::controllers(options));
+        }
         Self {
             is_stale: false,
-            index: Index::default(),
+            index: Index::default().with_pods(options.workloads.is_some()),
             queue: Queue::default(),
             controllers,
         }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::meta::Meta;
+use super::{meta::Meta, workloads::pods::Pods};
 use crate::storage::{ObjectKey, StoredObject};
 
 /// A change, with what all controllers ask of it.
@@ -21,6 +21,9 @@ pub(super) struct Observed<'a> {
 pub(super) struct Index {
     /// By the uid of the owner, be it there or not: those that name it, and whether they block its deletion.
     dependents: BTreeMap<String, BTreeMap<ObjectKey, bool>>,
+    /// Empty unless somebody asks for pods.
+    pub(super) pods: Pods,
+    tracks_pods: bool,
 }
 
 // === impl Observed ===
@@ -67,8 +70,19 @@ impl<'a> Observed<'a> {
 // === impl Index ===
 
 impl Index {
+    /// Knows pods too, for the controllers of workloads.
+    pub(super) fn with_pods(mut self, is_asked: bool) -> Self {
+        self.tracks_pods = is_asked;
+        self
+    }
+
     /// Takes a change in.
     pub(super) fn apply(&mut self, change: &Observed<'_>) {
+        if self.tracks_pods && change.is_of("", "pods") {
+            let after = change.after.as_ref();
+            self.pods
+                .apply(change.key(), after.map(|(pod, meta)| (*pod, meta)));
+        }
         let owners = |side: &Option<(_, Meta)>| {
             side.as_ref()
                 .map_or_else(Vec::new, |(_, meta): &(_, Meta)| meta.owners().to_vec())

@@ -21,6 +21,7 @@ pub(super) struct OwnerReference {
     pub(super) kind: String,
     pub(super) name: String,
     pub(super) uid: String,
+    pub(super) controller: Option<bool>,
     pub(super) block_owner_deletion: Option<bool>,
 }
 
@@ -50,6 +51,13 @@ impl Meta {
     /// `metadata.ownerReferences`.
     pub(super) fn owners(&self) -> &[OwnerReference] {
         self.owner_references.as_deref().unwrap_or_default()
+    }
+
+    /// The owner that manages the object, if one does.
+    pub(super) fn controller(&self) -> Option<&OwnerReference> {
+        self.owners()
+            .iter()
+            .find(|owner| owner.controller == Some(true))
     }
 }
 

@@ -12,6 +12,7 @@
 //! What a controller reads in a transaction, the index knows too: the feed is read to its end under the store's lock.
 
 mod meta;
+mod kind;
 mod index;
 mod queue;
 mod cluster;
@@ -20,5 +21,6 @@ mod driver;
 pub(crate) mod definitions;
 pub(crate) mod namespaces;
 mod garbage_collector;
+mod workloads;
 
 pub(crate) use self::driver::start;

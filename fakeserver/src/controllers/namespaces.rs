@@ -20,7 +20,7 @@ use super::{
     queue::Due,
 };
 use crate::{
-    deletion::delete_all,
+    deletion::{Wanted, delete_all},
     state::Core,
     storage::{GroupResource, ObjectKey, Range, StoredObject},
 };
@@ -34,10 +34,23 @@ const LOOKED_AT_AFTER: Duration = Duration::from_millis(20);
 const FINALIZER: &str = "kubernetes";
 
 /// The controller of namespaces.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Namespaces {
     /// The names of those that are going away.
     terminating: BTreeSet<String>,
+    /// Whether somebody stops the pods that are on nodes. Otherwise they go at once.
+    has_kubelets: bool,
+}
+
+// === impl Namespaces ===
+
+impl Namespaces {
+    pub(super) fn new(has_kubelets: bool) -> Self {
+        Self {
+            terminating: BTreeSet::new(),
+            has_kubelets,
+        }
+    }
 }
 
 // === impl Namespaces ===
@@ -70,7 +83,7 @@ impl Controller for Namespaces {
     }
 
     fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
-        empty(cluster, key);
+        empty(cluster, key, self.has_kubelets);
     }
 }
 
@@ -81,7 +94,7 @@ pub(crate) fn resume(core: &Core) {
     for found in namespaces.objects(&Range::All, None) {
         let emptied: Result<(), Infallible> = core.storage.transact(|tx| {
             let index = &Index::default();
-            empty(&mut Cluster { core, tx, index }, found.key());
+            empty(&mut Cluster { core, tx, index }, found.key(), false);
             Ok(())
         });
         let Ok(()) = emptied;
@@ -89,7 +102,7 @@ pub(crate) fn resume(core: &Core) {
 }
 
 /// Deletes what is in a namespace that is going away, and ends it if nothing is left.
-fn empty(cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
+fn empty(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, has_kubelets: bool) {
     let is_going = cluster
         .get(key)
         .is_some_and(|found| Meta::of(&found).is_deleted());
@@ -97,7 +110,13 @@ fn empty(cluster: &mut Cluster<'_, '_>, key: &ObjectKey) {
         return;
     }
     let now = cluster.now_text();
-    let objects = cluster.tx.list_namespace(key.name());
+    let mut objects = cluster.tx.list_namespace(key.name());
+    if has_kubelets {
+        let pods = GroupResource::new("", "pods");
+        for pod in objects.extract_if(.., |object| *object.resource() == pods) {
+            cluster.delete(pod.key(), Wanted::default());
+        }
+    }
     delete_all(cluster.tx, objects, &now);
     let left = cluster.tx.list_namespace(key.name());
     if left.is_empty() {

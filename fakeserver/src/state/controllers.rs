@@ -1,5 +1,7 @@
 //! Which controllers work in a server.
 
+use std::time::Duration;
+
 /// Which controllers work in a server: by default those without which deletions do not end.
 ///
 /// Definitions of custom resources are looked after always, as in a real API server.
@@ -7,9 +9,9 @@
 /// # Examples
 ///
 /// ```
-/// use fakeserver::{Controllers, FakeServer};
+/// use fakeserver::{Controllers, FakeServer, Workloads};
 ///
-/// let controllers = Controllers::default().with_garbage_collector(false);
+/// let controllers = Controllers::default().with_workloads(Workloads::default());
 /// let server = FakeServer::builder().with_controllers(controllers).build();
 /// # drop(server);
 /// ```
@@ -18,6 +20,18 @@
 pub struct Controllers {
     pub(crate) garbage_collector: bool,
     pub(crate) namespaces: bool,
+    pub(crate) workloads: Option<Workloads>,
+}
+
+/// The times and sizes of the controllers of workloads, and of the nodes that they run on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Workloads {
+    pub(crate) node_count: usize,
+    pub(crate) pods_per_node: u32,
+    pub(crate) pod_start: Duration,
+    pub(crate) pod_run: Duration,
+    pub(crate) pod_stop: Duration,
 }
 
 // === impl Controllers ===
@@ -28,6 +42,7 @@ impl Controllers {
         Self {
             garbage_collector: false,
             namespaces: false,
+            workloads: None,
         }
     }
 
@@ -43,6 +58,12 @@ impl Controllers {
         self.namespaces = is_on;
         self
     }
+
+    /// Runs deployments, replica sets, stateful sets, daemon sets and jobs, a scheduler, and a kubelet for every node.
+    pub fn with_workloads(mut self, workloads: Workloads) -> Self {
+        self.workloads = Some(workloads);
+        self
+    }
 }
 
 impl Default for Controllers {
@@ -50,6 +71,53 @@ impl Default for Controllers {
         Self {
             garbage_collector: true,
             namespaces: true,
+            workloads: None,
+        }
+    }
+}
+
+// === impl Workloads ===
+
+impl Workloads {
+    /// How many nodes are made, `node-0` and so on, if there are none when the controllers start. The default is 1.
+    pub fn with_nodes(mut self, count: usize) -> Self {
+        self.node_count = count;
+        self
+    }
+
+    /// How many pods fit on a node that is made, or that does not say. The default is 110.
+    pub fn with_pods_per_node(mut self, count: u32) -> Self {
+        self.pods_per_node = count;
+        self
+    }
+
+    /// How long a pod on a node takes until it is running and ready. The default is 1 s.
+    pub fn with_pod_start(mut self, after: Duration) -> Self {
+        self.pod_start = after;
+        self
+    }
+
+    /// How long a pod runs that is to end by itself: one of a job. The default is 5 s.
+    pub fn with_pod_run(mut self, after: Duration) -> Self {
+        self.pod_run = after;
+        self
+    }
+
+    /// How long a deleted pod takes to stop, its grace period at most. The default is 1 s.
+    pub fn with_pod_stop(mut self, after: Duration) -> Self {
+        self.pod_stop = after;
+        self
+    }
+}
+
+impl Default for Workloads {
+    fn default() -> Self {
+        Self {
+            node_count: 1,
+            pods_per_node: 110,
+            pod_start: Duration::from_secs(1),
+            pod_run: Duration::from_secs(5),
+            pod_stop: Duration::from_secs(1),
         }
     }
 }

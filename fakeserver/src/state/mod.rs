@@ -19,7 +19,11 @@ use crate::{
     task::TaskSet,
 };
 
-pub use self::{controllers::Controllers, requests::RequestRecord, stats::Stats};
+pub use self::{
+    controllers::{Controllers, Workloads},
+    requests::RequestRecord,
+    stats::Stats,
+};
 pub(crate) use self::{
     core::Core,
     feed::News,

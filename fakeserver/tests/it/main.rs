@@ -10,6 +10,7 @@ mod apply;
 mod delete;
 mod garbage_collection;
 mod namespaces;
+mod workloads;
 mod custom_resources;
 mod managed_fields;
 mod discovery;

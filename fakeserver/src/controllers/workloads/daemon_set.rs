@@ -1,0 +1,242 @@
+//! Daemon sets: one pod on every node that takes it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use super::{
+    nodes::{Node, UNSCHEDULABLE},
+    objects::{BURST, COALESCED, Kind, available, count, hash, number, part, text},
+    pods::Pod,
+};
+use crate::{
+    controllers::{
+        cluster::{Actor, Cluster},
+        controller::Controller,
+        index::{Index, Observed},
+        queue::Due,
+    },
+    deletion::{Wanted, is_deleted},
+    storage::ObjectKey,
+};
+
+const KIND: Kind = Kind {
+    group: "apps",
+    plural: "daemonsets",
+    kind: "DaemonSet",
+    api_version: "apps/v1",
+    component: "daemonset-controller",
+};
+const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
+const HASH: &str = "controller-revision-hash";
+/// The taints that daemons tolerate: they run where other pods do not.
+const TOLERATED: [(&str, &str); 6] = [
+    ("node.kubernetes.io/not-ready", "NoExecute"),
+    ("node.kubernetes.io/unreachable", "NoExecute"),
+    ("node.kubernetes.io/disk-pressure", "NoSchedule"),
+    ("node.kubernetes.io/memory-pressure", "NoSchedule"),
+    ("node.kubernetes.io/pid-pressure", "NoSchedule"),
+    (UNSCHEDULABLE, "NoSchedule"),
+];
+
+/// The controller of daemon sets.
+#[derive(Debug, Default)]
+pub(super) struct DaemonSets {
+    nodes: BTreeMap<String, Node>,
+    sets: BTreeSet<ObjectKey>,
+}
+
+impl Controller for DaemonSets {
+    fn name(&self) -> &'static str {
+        "daemon sets"
+    }
+
+    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+        let key = change.key();
+        if change.is_of(KIND.group, KIND.plural) {
+            if change.after.is_some() {
+                self.sets.insert(key.clone());
+                due.add(key.clone(), Duration::ZERO);
+            } else {
+                self.sets.remove(key);
+            }
+        } else if change.is_of("", "nodes") {
+            match &change.after {
+                Some((node, _)) => {
+                    let node = Node::of(&node.to_value());
+                    self.nodes.insert(key.name().to_owned(), node);
+                }
+                None => {
+                    self.nodes.remove(key.name());
+                }
+            }
+            for set in &self.sets {
+                due.add(set.clone(), COALESCED);
+            }
+        } else if change.is_of("", "pods") {
+            for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
+                let owner = meta.controller().filter(|owner| owner.kind == KIND.kind);
+                if let Some(owner) = owner {
+                    due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
+                }
+            }
+        }
+    }
+
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+        let Some(stored) = cluster.get(key) else {
+            return;
+        };
+        let set = stored.to_value();
+        if is_deleted(&set) {
+            return;
+        }
+        let hash = hash(&set["spec"]["template"], 0);
+        let template = daemon(&set["spec"]["template"], &hash);
+        let pods = cluster.index.pods.of_controller(stored.uid());
+        let mut by_node: BTreeMap<String, Vec<Arc<Pod>>> = BTreeMap::new();
+        for pod in pods {
+            by_node.entry(target(&pod)).or_default().push(pod);
+        }
+        let accepting = self
+            .nodes
+            .values()
+            .filter(|node| node.accepts(&template["spec"]));
+        let wanted: BTreeSet<String> = accepting.map(|node| node.name.clone()).collect();
+        let created = place(cluster, &set, &template, &wanted, &by_node);
+        replace(cluster, &set, &hash, &wanted, &by_node);
+        if created == BURST {
+            due.add(key.clone(), Duration::ZERO);
+        }
+        report(cluster, key, &hash, &wanted, &by_node);
+    }
+}
+
+/// The template of the pods of a set: labelled, and tolerant.
+fn daemon(template: &Value, hash: &str) -> Value {
+    let mut template = template.clone();
+    template["metadata"]["labels"][HASH] = json!(hash);
+    let tolerations = &mut template["spec"]["tolerations"];
+    let mut all = tolerations.as_array().cloned().unwrap_or_default();
+    all.extend(
+        TOLERATED
+            .iter()
+            .map(|(key, effect)| json!({"key": key, "operator": "Exists", "effect": effect})),
+    );
+    *tolerations = all.into();
+    template
+}
+
+/// The node that a pod is on, or is to be on.
+fn target(pod: &Pod) -> String {
+    if !pod.node.is_empty() {
+        return pod.node.clone();
+    }
+    let pod = pod.stored.to_value();
+    let affinity = &pod["spec"]["affinity"]["nodeAffinity"];
+    let terms = &affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"];
+    text(&terms[0]["matchFields"][0]["values"][0]).to_owned()
+}
+
+/// Creates pods where they lack, and deletes them where none should be. Returns how many were created.
+fn place(
+    cluster: &mut Cluster<'_, '_>,
+    set: &Value,
+    template: &Value,
+    wanted: &BTreeSet<String>,
+    by_node: &BTreeMap<String, Vec<Arc<Pod>>>,
+) -> usize {
+    let lacking = wanted.iter().filter(|node| !by_node.contains_key(*node));
+    let mut created = 0;
+    for node in lacking.take(BURST) {
+        let mut pod = KIND.pod(set, template);
+        let name = text(&set["metadata"]["name"]);
+        pod["metadata"]["generateName"] = json!(format!("{name}-"));
+        pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] = json!({"nodeSelectorTerms": [{"matchFields": [
+            {"key": "metadata.name", "operator": "In", "values": [node]},
+        ]}]});
+        let Some(pod) = cluster.create(&super::pods::resource(), ACTOR, pod) else {
+            break;
+        };
+        let message = format!("Created pod: {}", pod.name());
+        cluster.event(&KIND, set, "SuccessfulCreate", &message);
+        created += 1;
+    }
+    for (node, pods) in by_node {
+        // One that has ended makes room for another.
+        let kept = usize::from(wanted.contains(node));
+        let (ended, going): (Vec<_>, Vec<_>) = pods.iter().partition(|pod| pod.is_finished());
+        let surplus = going.into_iter().skip(kept).chain(ended);
+        for pod in surplus.filter(|pod| !pod.is_deleted) {
+            cluster.delete(pod.key(), Wanted::default());
+        }
+    }
+    created
+}
+
+/// Deletes pods of older templates, as many at a time as may be unavailable.
+fn replace(
+    cluster: &mut Cluster<'_, '_>,
+    set: &Value,
+    hash: &str,
+    wanted: &BTreeSet<String>,
+    by_node: &BTreeMap<String, Vec<Arc<Pod>>>,
+) {
+    let strategy = &set["spec"]["updateStrategy"];
+    if strategy["type"] == "OnDelete" {
+        return;
+    }
+    let total = count(wanted.len());
+    let allowed = part(&strategy["rollingUpdate"]["maxUnavailable"], total, true).max(1);
+    let up = |node: &&String| {
+        let pods = by_node.get(*node);
+        pods.is_some_and(|pods| pods.iter().any(|pod| pod.is_active() && pod.is_ready))
+    };
+    let down = total - count(wanted.iter().filter(up).count());
+    let mut may_go = allowed - down;
+    let current = by_node.iter().filter(|(node, _)| wanted.contains(*node));
+    for pod in current.flat_map(|(_, pods)| pods) {
+        let is_old = pod.is_active() && pod.label(HASH) != hash;
+        if is_old && (may_go > 0 || !pod.is_ready) {
+            may_go -= i64::from(pod.is_ready);
+            cluster.delete(pod.key(), Wanted::default());
+        }
+    }
+}
+
+fn report(
+    cluster: &mut Cluster<'_, '_>,
+    key: &ObjectKey,
+    hash: &str,
+    wanted: &BTreeSet<String>,
+    by_node: &BTreeMap<String, Vec<Arc<Pod>>>,
+) {
+    let now = cluster.now();
+    cluster.update(key, ACTOR.of_status(), |set| {
+        let min_ready = number(&set["spec"]["minReadySeconds"], 0);
+        let generation = set["metadata"]["generation"].clone();
+        let mine: Vec<&Arc<Pod>> = wanted
+            .iter()
+            .filter_map(|node| by_node.get(node)?.iter().find(|pod| pod.is_active()))
+            .collect();
+        let counted =
+            |which: &dyn Fn(&Pod) -> bool| count(mine.iter().filter(|pod| which(pod)).count());
+        let ready = counted(&|pod| pod.is_ready);
+        let up = counted(&|pod| available(pod, min_ready, now).is_ok());
+        let desired = count(wanted.len());
+        let strays = by_node.keys().filter(|node| !wanted.contains(*node));
+        let status = &mut set["status"];
+        status["currentNumberScheduled"] = json!(count(mine.len()));
+        status["desiredNumberScheduled"] = json!(desired);
+        status["numberMisscheduled"] = json!(count(strays.count()));
+        status["numberReady"] = json!(ready);
+        status["numberAvailable"] = json!(up);
+        status["numberUnavailable"] = json!(desired - up);
+        status["updatedNumberScheduled"] = json!(counted(&|pod| pod.label(HASH) == hash));
+        status["observedGeneration"] = generation;
+    });
+}

@@ -1,0 +1,214 @@
+//! The kubelets of all nodes: a pod on a node starts, runs, ends if it is one that ends, and stops when it is deleted.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{
+    objects::{Kind, text},
+    pods::{Phase, Pod},
+};
+use crate::{
+    controllers::{
+        cluster::{Actor, Cluster},
+        controller::Controller,
+        index::{Index, Observed},
+        queue::Due,
+    },
+    deletion::Wanted,
+    state::Workloads,
+    storage::ObjectKey,
+};
+
+const ACTOR: Actor = Actor::new("kubelet");
+/// Who events of a kubelet are about.
+const POD: Kind = Kind {
+    group: "",
+    plural: "pods",
+    kind: "Pod",
+    api_version: "v1",
+    component: "kubelet",
+};
+/// The annotation that says with which code the containers of a pod end, if not with 0.
+const EXIT_CODE: &str = "fakeserver/exit-code";
+
+/// Runs pods.
+#[derive(Debug)]
+pub(super) struct Kubelet {
+    options: Workloads,
+    /// How many pods were started: the last part of their addresses.
+    started: u32,
+}
+
+/// What happens to a pod next, and after which time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Nothing,
+    Start(Duration),
+    Finish(Duration),
+    Stop(Duration),
+}
+
+// === impl Kubelet ===
+
+impl Kubelet {
+    pub(super) fn new(options: Workloads) -> Self {
+        Self {
+            options,
+            started: 0,
+        }
+    }
+
+    fn step(&self, pod: &Pod) -> Step {
+        if pod.node.is_empty() {
+            Step::Nothing
+        } else if pod.is_deleted {
+            Step::Stop(self.options.pod_stop.min(pod.grace))
+        } else {
+            match pod.phase {
+                Phase::Pending => Step::Start(self.options.pod_start),
+                Phase::Running if pod.ends => Step::Finish(self.options.pod_run),
+                _ => Step::Nothing,
+            }
+        }
+    }
+}
+
+impl Controller for Kubelet {
+    fn name(&self) -> &'static str {
+        "kubelet"
+    }
+
+    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+        if !change.is_of("", "pods") {
+            return;
+        }
+        let Some(pod) = index.pods.get(change.key()) else {
+            return;
+        };
+        match self.step(pod) {
+            Step::Nothing => {}
+            Step::Start(after) | Step::Finish(after) | Step::Stop(after) => {
+                due.add(change.key().clone(), after);
+            }
+        }
+    }
+
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+        let Some(pod) = cluster.index.pods.get(key) else {
+            return;
+        };
+        let now = cluster.now_text();
+        let status = ACTOR.of_status();
+        match self.step(pod) {
+            Step::Nothing => {}
+            Step::Start(_) => {
+                self.started = self.started.wrapping_add(1);
+                let address = address(self.started);
+                let value = pod.stored.to_value();
+                for container in list(&value["spec"]["containers"]) {
+                    let message = format!("Started container {}", text(&container["name"]));
+                    cluster.event(&POD, &value, "Started", &message);
+                }
+                cluster.update(key, status, |pod| start(pod, &address, &now));
+            }
+            Step::Finish(_) => {
+                cluster.update(key, status, |pod| finish(pod, &now));
+            }
+            Step::Stop(_) => {
+                let wanted = Wanted {
+                    grace_period_seconds: Some(0),
+                    ..Wanted::default()
+                };
+                cluster.delete(key, wanted);
+            }
+        }
+    }
+}
+
+fn list(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// The address of the pod that was started as that one.
+fn address(number: u32) -> String {
+    let [_, b, c, d] = number.to_be_bytes();
+    format!("10.{}.{c}.{d}", 128 | (b & 127))
+}
+
+/// The conditions of a pod, with the one that the scheduler has set.
+fn conditions(pod: &Value, is_ready: bool, reason: Option<&str>, now: &str) -> Value {
+    let present = list(&pod["status"]["conditions"]);
+    let mut conditions: Vec<Value> = present
+        .filter(|condition| condition["type"] == "PodScheduled")
+        .cloned()
+        .collect();
+    for kind in ["Initialized", "ContainersReady", "Ready"] {
+        let is_true = is_ready || kind == "Initialized";
+        let mut condition = json!({
+            "type": kind,
+            "status": if is_true { "True" } else { "False" },
+            "lastProbeTime": null,
+            "lastTransitionTime": now,
+        });
+        if let Some(reason) = reason {
+            condition["reason"] = json!(reason);
+        }
+        conditions.push(condition);
+    }
+    conditions.into()
+}
+
+/// The pod runs, and is ready.
+fn start(pod: &mut Value, address: &str, now: &str) {
+    let containers = list(&pod["spec"]["containers"]).map(|container| {
+        json!({
+            "name": container["name"],
+            "image": container["image"],
+            "imageID": format!("fake://{}", text(&container["image"])),
+            "containerID": format!("fake://{}/{}", text(&pod["metadata"]["uid"]), text(&container["name"])),
+            "ready": true,
+            "started": true,
+            "restartCount": 0,
+            "state": {"running": {"startedAt": now}},
+            "lastState": {},
+        })
+    });
+    let containers: Value = containers.collect();
+    let conditions = conditions(pod, true, None, now);
+    let status = &mut pod["status"];
+    status["phase"] = json!("Running");
+    status["conditions"] = conditions;
+    status["containerStatuses"] = containers;
+    status["hostIP"] = json!("10.0.0.1");
+    status["hostIPs"] = json!([{"ip": "10.0.0.1"}]);
+    status["podIP"] = json!(address);
+    status["podIPs"] = json!([{"ip": address}]);
+    status["startTime"] = json!(now);
+}
+
+/// The pod has ended by itself.
+fn finish(pod: &mut Value, now: &str) {
+    let code = &pod["metadata"]["annotations"][EXIT_CODE];
+    let code: i64 = text(code).parse().unwrap_or_default();
+    let reason = if code == 0 { "Completed" } else { "Error" };
+    let phase = if code == 0 { "Succeeded" } else { "Failed" };
+    let end = (code == 0).then_some("PodCompleted");
+    let conditions = conditions(pod, false, end, now);
+    let status = &mut pod["status"];
+    let containers = status["containerStatuses"].as_array_mut();
+    for container in containers.into_iter().flatten() {
+        let started = container["state"]["running"]["startedAt"].clone();
+        container["ready"] = json!(false);
+        container["started"] = json!(false);
+        container["state"] = json!({"terminated": {
+            "exitCode": code,
+            "reason": reason,
+            "startedAt": started,
+            "finishedAt": now,
+            "containerID": container["containerID"],
+        }});
+    }
+    status["phase"] = json!(phase);
+    status["conditions"] = conditions;
+}

@@ -1,0 +1,43 @@
+//! Workloads become pods, pods get nodes, and nodes run them: small controllers, a scheduler and a kubelet.
+//!
+//! ```text
+//! Deployment ──► ReplicaSet ─┐
+//! StatefulSet ───────────────┤
+//! DaemonSet ─────────────────┼──► Pod ──► scheduler (node) ──► kubelet (phases, end)
+//! Job ───────────────────────┘
+//! ```
+//!
+//! They follow the rules of the real ones as far as clients can tell: counts, conditions, revisions, owners, names, events.
+//! Each looks at a key when something that belongs to it has changed, and finds its pods in the index.
+
+mod objects;
+pub(super) mod pods;
+mod deployment;
+mod replica_set;
+mod stateful_set;
+mod daemon_set;
+mod job;
+mod nodes;
+mod scheduler;
+mod kubelet;
+
+use self::{
+    daemon_set::DaemonSets, deployment::Deployments, job::Jobs, kubelet::Kubelet, nodes::NodeMaker,
+    replica_set::ReplicaSets, scheduler::Scheduler, stateful_set::StatefulSets,
+};
+use super::controller::Controller;
+use crate::state::Workloads;
+
+/// The controllers of workloads, in the order in which they hear of changes.
+pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
+    vec![
+        Box::new(NodeMaker::new(options.clone())),
+        Box::new(Deployments::default()),
+        Box::new(ReplicaSets::default()),
+        Box::new(StatefulSets),
+        Box::new(DaemonSets::default()),
+        Box::new(Jobs),
+        Box::new(Scheduler::new(options.pods_per_node)),
+        Box::new(Kubelet::new(options.clone())),
+    ]
+}

@@ -1,0 +1,145 @@
+//! What the controllers of workloads have in common: owners, templates, conditions, numbers.
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+pub(super) use crate::controllers::kind::Kind;
+
+use super::pods::Pod;
+use crate::object::selectors::{LabelSelector, print_label_selector};
+
+/// How long a controller waits for more changes of what it owns before it looks.
+pub(super) const COALESCED: std::time::Duration = std::time::Duration::from_millis(20);
+/// How many objects one look creates or deletes at most; then others have their turn.
+pub(super) const BURST: usize = 250;
+
+pub(super) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// A number, or `default` where there is none.
+pub(super) fn number(value: &Value, default: i64) -> i64 {
+    value.as_i64().unwrap_or(default)
+}
+
+/// A count of what there is, as statuses write it.
+pub(super) fn count(items: usize) -> i64 {
+    i64::try_from(items).unwrap_or(i64::MAX)
+}
+
+/// The selector of a workload. One that cannot be read selects nothing.
+pub(super) fn selector(workload: &Value) -> Option<LabelSelector> {
+    let selector = &workload["spec"]["selector"];
+    if selector.is_null() {
+        return None;
+    }
+    LabelSelector::parse(&print_label_selector(selector)).ok()
+}
+
+/// A number of pods, or a part of `total` in percent, rounded up or down.
+#[doc(alias = "GetScaledValueFromIntOrPercent")]
+pub(super) fn part(value: &Value, total: i64, rounds_up: bool) -> i64 {
+    let percent = value
+        .as_str()
+        .and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
+    match percent {
+        Some(percent) if rounds_up => (percent * total + 99) / 100,
+        Some(percent) => percent * total / 100,
+        None => number(value, 0),
+    }
+}
+
+/// Whether a pod has been ready for `seconds`, or when it will have been.
+pub(super) fn available(pod: &Pod, seconds: i64, now: Timestamp) -> Result<(), Option<Timestamp>> {
+    if !pod.is_ready {
+        return Err(None);
+    }
+    if seconds <= 0 {
+        return Ok(());
+    }
+    let since: Timestamp = pod.ready_since.parse().map_err(|_| None)?;
+    let at = since
+        .checked_add(SignedDuration::from_secs(seconds))
+        .map_err(|_| None)?;
+    if at <= now { Ok(()) } else { Err(Some(at)) }
+}
+
+/// A hash of a template that can stand in names and labels.
+#[doc(alias = "ComputeHash")]
+pub(super) fn hash(template: &Value, collisions: i64) -> String {
+    const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+    let mut bytes = template.to_string().into_bytes();
+    if collisions > 0 {
+        bytes.extend(collisions.to_le_bytes());
+    }
+    // FNV-1a with 32 bits, as the real one.
+    let hash = bytes.iter().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
+    });
+    let digits = hash.to_string();
+    let safe = digits
+        .bytes()
+        .map(|digit| char::from(ALPHABET[usize::from(digit) % ALPHABET.len()]));
+    safe.collect()
+}
+
+/// A condition of a status: its type, its status, its reason and its message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Condition<'a> {
+    pub(super) kind: &'a str,
+    pub(super) is_true: bool,
+    pub(super) reason: &'a str,
+    pub(super) message: &'a str,
+}
+
+/// Sets a condition. Its time of transition stays while its status does.
+///
+/// `updated` is the name of the field that tells when anything of it was last changed.
+pub(super) fn set_condition(
+    status: &mut Value,
+    condition: Condition<'_>,
+    now: &str,
+    updated: Option<&str>,
+) {
+    let truth = if condition.is_true { "True" } else { "False" };
+    let mut conditions = status["conditions"].as_array().cloned().unwrap_or_default();
+    let at = conditions
+        .iter()
+        .position(|known| known["type"] == condition.kind);
+    let before = at.map_or(Value::Null, |at| conditions[at].clone());
+    let is_same = before["status"] == truth
+        && before["reason"] == condition.reason
+        && before["message"] == condition.message;
+    if is_same {
+        return;
+    }
+    let since = if before["status"] == truth {
+        before["lastTransitionTime"].clone()
+    } else {
+        json!(now)
+    };
+    let mut after = json!({
+        "type": condition.kind,
+        "status": truth,
+        "lastTransitionTime": since,
+        "reason": condition.reason,
+        "message": condition.message,
+    });
+    if let Some(field) = updated {
+        after[field] = json!(now);
+    }
+    match at {
+        Some(at) => conditions[at] = after,
+        None => conditions.push(after),
+    }
+    status["conditions"] = conditions.into();
+}
+
+/// Whether a condition of that type is there and true.
+pub(super) fn has_condition(status: &Value, kind: &str) -> bool {
+    let conditions = status["conditions"].as_array();
+    conditions
+        .into_iter()
+        .flatten()
+        .any(|condition| condition["type"] == kind && condition["status"] == "True")
+}

@@ -1,0 +1,221 @@
+//! What controllers ask of pods, read once for each change, and where to find pods by what they have in common.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    controllers::meta::{Meta, OwnerReference},
+    storage::{GroupResource, ObjectKey, StoredObject},
+};
+
+/// A pod, as far as it matters to controllers.
+#[derive(Debug)]
+pub(in crate::controllers) struct Pod {
+    pub(super) stored: Arc<StoredObject>,
+    pub(super) controller: Option<OwnerReference>,
+    /// Empty while it is on none.
+    pub(super) node: String,
+    pub(super) phase: Phase,
+    pub(super) is_ready: bool,
+    /// When it became ready, as objects write times.
+    pub(super) ready_since: String,
+    pub(super) is_deleted: bool,
+    /// How long it may take to stop once it is deleted.
+    pub(super) grace: Duration,
+    /// Whether its containers are to end by themselves.
+    pub(super) ends: bool,
+}
+
+/// Where a pod is in its life.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Phase {
+    #[default]
+    Pending,
+    Running,
+    Succeeded,
+    Failed,
+    #[serde(other)]
+    Unknown,
+}
+
+/// The pods of a cluster.
+///
+/// # Memory
+///
+/// Some entries for each pod, and the pod itself, which the store holds anyway.
+#[derive(Debug, Default)]
+pub(in crate::controllers) struct Pods {
+    by_key: BTreeMap<ObjectKey, Arc<Pod>>,
+    /// By the uid of the controller.
+    by_controller: BTreeMap<String, BTreeSet<ObjectKey>>,
+    /// Those on a node that have not ended.
+    by_node: BTreeMap<String, BTreeSet<ObjectKey>>,
+    /// Those without a controller.
+    orphans: BTreeSet<ObjectKey>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Read {
+    metadata: ReadMetadata,
+    spec: ReadSpec,
+    status: ReadStatus,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ReadMetadata {
+    deletion_grace_period_seconds: Option<u64>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ReadSpec {
+    node_name: String,
+    restart_policy: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ReadStatus {
+    phase: Phase,
+    conditions: Vec<ReadCondition>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct ReadCondition {
+    r#type: String,
+    status: String,
+    last_transition_time: Value,
+}
+
+/// The resource of pods.
+pub(super) fn resource() -> GroupResource {
+    GroupResource::new("", "pods")
+}
+
+// === impl Pod ===
+
+impl Pod {
+    fn of(stored: &Arc<StoredObject>, meta: &Meta) -> Self {
+        let read: Read = serde_json::from_slice(stored.json()).unwrap_or_default();
+        let grace = read.metadata.deletion_grace_period_seconds;
+        let mut conditions = read.status.conditions.into_iter();
+        let ready =
+            conditions.find(|condition| condition.r#type == "Ready" && condition.status == "True");
+        Self {
+            stored: Arc::clone(stored),
+            controller: meta.controller().cloned(),
+            node: read.spec.node_name,
+            phase: read.status.phase,
+            is_ready: ready.is_some(),
+            ready_since: ready
+                .and_then(|ready| ready.last_transition_time.as_str().map(str::to_owned))
+                .unwrap_or_default(),
+            is_deleted: meta.is_deleted(),
+            grace: Duration::from_secs(grace.unwrap_or_default()),
+            ends: !matches!(&*read.spec.restart_policy, "" | "Always"),
+        }
+    }
+
+    pub(super) fn key(&self) -> &ObjectKey {
+        self.stored.key()
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.stored.name()
+    }
+
+    pub(super) fn label(&self, name: &str) -> &str {
+        self.stored.labels().get(name).map_or("", String::as_str)
+    }
+
+    /// Whether it has ended by itself.
+    pub(super) fn is_finished(&self) -> bool {
+        matches!(self.phase, Phase::Succeeded | Phase::Failed)
+    }
+
+    /// Whether it counts as one of those that are wanted.
+    pub(super) fn is_active(&self) -> bool {
+        !self.is_finished() && !self.is_deleted
+    }
+}
+
+// === impl Pods ===
+
+impl Pods {
+    /// Takes a change of a pod in.
+    pub(in crate::controllers) fn apply(
+        &mut self,
+        key: &ObjectKey,
+        after: Option<(&Arc<StoredObject>, &Meta)>,
+    ) {
+        if let Some(before) = self.by_key.remove(key) {
+            if let Some(controller) = &before.controller {
+                remove(&mut self.by_controller, &controller.uid, key);
+            }
+            remove(&mut self.by_node, &before.node, key);
+            self.orphans.remove(key);
+        }
+        let Some((stored, meta)) = after else { return };
+        let pod = Pod::of(stored, meta);
+        match &pod.controller {
+            Some(controller) => insert(&mut self.by_controller, &controller.uid, key),
+            None => {
+                self.orphans.insert(key.clone());
+            }
+        }
+        if !pod.node.is_empty() && !pod.is_finished() {
+            insert(&mut self.by_node, &pod.node, key);
+        }
+        self.by_key.insert(key.clone(), Arc::new(pod));
+    }
+
+    pub(super) fn get(&self, key: &ObjectKey) -> Option<&Arc<Pod>> {
+        self.by_key.get(key)
+    }
+
+    /// The pods that the controller of that uid manages, in the order of their names.
+    pub(super) fn of_controller(&self, uid: &str) -> Vec<Arc<Pod>> {
+        let keys = self.by_controller.get(uid).into_iter().flatten();
+        keys.filter_map(|key| self.get(key).cloned()).collect()
+    }
+
+    /// The pods of a namespace that nobody manages.
+    pub(super) fn orphans(&self, namespace: &str) -> Vec<Arc<Pod>> {
+        let first = ObjectKey::namespaced(resource(), namespace, "");
+        let keys = self.orphans.range(first..);
+        keys.take_while(|key| key.namespace() == Some(namespace))
+            .filter_map(|key| self.get(key).cloned())
+            .collect()
+    }
+
+    /// How many pods a node has.
+    pub(super) fn count_on(&self, node: &str) -> usize {
+        self.by_node.get(node).map_or(0, BTreeSet::len)
+    }
+}
+
+fn insert(index: &mut BTreeMap<String, BTreeSet<ObjectKey>>, value: &str, key: &ObjectKey) {
+    let keys = match index.get_mut(value) {
+        Some(keys) => keys,
+        None => index.entry(value.to_owned()).or_default(),
+    };
+    keys.insert(key.clone());
+}
+
+fn remove(index: &mut BTreeMap<String, BTreeSet<ObjectKey>>, value: &str, key: &ObjectKey) {
+    if let Some(keys) = index.get_mut(value) {
+        keys.remove(key);
+        if keys.is_empty() {
+            index.remove(value);
+        }
+    }
+}

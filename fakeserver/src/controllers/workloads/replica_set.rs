@@ -1,0 +1,241 @@
+//! Replica sets: as many pods as are wanted, of one template.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{
+    objects::{BURST, COALESCED, Kind, available, count, number, selector, text},
+    pods::{Phase, Pod},
+};
+use crate::{
+    controllers::{
+        cluster::{Actor, Cluster},
+        controller::Controller,
+        index::{Index, Observed},
+        queue::Due,
+    },
+    deletion::Wanted,
+    object::selectors::LabelSelector,
+    storage::ObjectKey,
+};
+
+pub(super) const KIND: Kind = Kind {
+    group: "apps",
+    plural: "replicasets",
+    kind: "ReplicaSet",
+    api_version: "apps/v1",
+    component: "replicaset-controller",
+};
+const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
+
+/// The controller of replica sets.
+#[derive(Debug, Default)]
+pub(super) struct ReplicaSets {
+    /// What each selects, to find who adopts a pod.
+    selectors: BTreeMap<ObjectKey, LabelSelector>,
+}
+
+/// What a replica set lacks.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Plan {
+    create: usize,
+    delete: Vec<ObjectKey>,
+}
+
+/// What the status of a replica set tells, and when that changes by itself.
+#[derive(Debug, Default)]
+struct Counts {
+    replicas: i64,
+    labeled: i64,
+    ready: i64,
+    available: i64,
+    next: Option<Timestamp>,
+}
+
+impl Controller for ReplicaSets {
+    fn name(&self) -> &'static str {
+        "replica sets"
+    }
+
+    fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
+        let key = change.key();
+        if change.is_of(KIND.group, KIND.plural) {
+            let selects = change
+                .after
+                .as_ref()
+                .and_then(|(object, _)| selector(&object.to_value()));
+            match selects {
+                Some(selects) => {
+                    self.selectors.insert(key.clone(), selects);
+                    due.add(key.clone(), Duration::ZERO);
+                }
+                None => {
+                    self.selectors.remove(key);
+                }
+            }
+            return;
+        }
+        if !change.is_of("", "pods") {
+            return;
+        }
+        for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
+            let controller = meta.controller();
+            if let Some(owner) = controller.filter(|owner| owner.kind == KIND.kind) {
+                due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
+            }
+        }
+        if let Some(pod) = index.pods.get(key).filter(|pod| pod.controller.is_none()) {
+            let first = KIND.key(key.namespace(), "");
+            let near = self.selectors.range(first..);
+            let near = near.take_while(|(other, _)| other.namespace() == key.namespace());
+            for (adopter, selects) in near {
+                if selects.matches(pod.stored.labels()) {
+                    due.add(adopter.clone(), COALESCED);
+                }
+            }
+        }
+    }
+
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+        let (Some(stored), Some(selects)) = (cluster.get(key), self.selectors.get(key)) else {
+            return;
+        };
+        let set = stored.to_value();
+        let is_deleted = !set["metadata"]["deletionTimestamp"].is_null();
+        let pods = if is_deleted {
+            cluster.index.pods.of_controller(stored.uid())
+        } else {
+            claim(cluster, &set, selects)
+        };
+        let wanted = number(&set["spec"]["replicas"], 1);
+        if !is_deleted {
+            let plan = plan(wanted, &pods);
+            if plan.create > BURST || plan.delete.len() > BURST {
+                due.add(key.clone(), Duration::ZERO);
+            }
+            perform(cluster, &set, &plan);
+        }
+        let now = cluster.now();
+        let counts = counts(&set, &pods, now);
+        if let Some(next) = counts.next {
+            let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default();
+            due.add(key.clone(), wait);
+        }
+        cluster.update(key, ACTOR.of_status(), |set| set_status(set, &counts));
+    }
+}
+
+/// The pods of a set: those it manages, and those it adopts because it selects them. Others are let go.
+fn claim(cluster: &mut Cluster<'_, '_>, set: &Value, selects: &LabelSelector) -> Vec<Arc<Pod>> {
+    let mut pods = cluster
+        .index
+        .pods
+        .of_controller(text(&set["metadata"]["uid"]));
+    pods.retain(|pod| {
+        let stays = selects.matches(pod.stored.labels());
+        if !stays && !pod.is_deleted {
+            cluster.update(pod.key(), ACTOR, |pod| {
+                if let Some(metadata) = pod["metadata"].as_object_mut() {
+                    metadata.remove("ownerReferences");
+                }
+            });
+        }
+        stays
+    });
+    for orphan in cluster
+        .index
+        .pods
+        .orphans(text(&set["metadata"]["namespace"]))
+    {
+        if orphan.is_active() && selects.matches(orphan.stored.labels()) {
+            cluster.update(orphan.key(), ACTOR, |pod| {
+                let mut owners = pod["metadata"]["ownerReferences"]
+                    .as_array()
+                    .cloned()
+                    .unwrap_or_default();
+                owners.push(KIND.owner_reference(set));
+                pod["metadata"]["ownerReferences"] = owners.into();
+            });
+            pods.push(orphan);
+        }
+    }
+    pods
+}
+
+/// What is to be done so that there are `wanted` pods.
+fn plan(wanted: i64, pods: &[Arc<Pod>]) -> Plan {
+    let mut active: Vec<&Arc<Pod>> = pods.iter().filter(|pod| pod.is_active()).collect();
+    let wanted = usize::try_from(wanted).unwrap_or_default();
+    if active.len() <= wanted {
+        return Plan {
+            create: wanted - active.len(),
+            delete: Vec::new(),
+        };
+    }
+    // Those go first that are of least use: on no node, not running, not ready, ready only lately, made lately.
+    active.sort_by_key(|pod| {
+        (
+            !pod.node.is_empty(),
+            pod.phase == Phase::Running,
+            pod.is_ready,
+            std::cmp::Reverse(pod.ready_since.clone()),
+            std::cmp::Reverse(pod.stored.revision()),
+        )
+    });
+    active.truncate(active.len() - wanted);
+    Plan {
+        create: 0,
+        delete: active.iter().map(|pod| pod.key().clone()).collect(),
+    }
+}
+
+fn perform(cluster: &mut Cluster<'_, '_>, set: &Value, plan: &Plan) {
+    for _ in 0..plan.create.min(BURST) {
+        let mut pod = KIND.pod(set, &set["spec"]["template"]);
+        let name = text(&set["metadata"]["name"]);
+        pod["metadata"]["generateName"] = json!(format!("{name}-"));
+        let Some(created) = cluster.create(&super::pods::resource(), ACTOR, pod) else {
+            return;
+        };
+        let message = format!("Created pod: {}", created.name());
+        cluster.event(&KIND, set, "SuccessfulCreate", &message);
+    }
+    for pod in plan.delete.iter().take(BURST) {
+        cluster.delete(pod, Wanted::default());
+        let message = format!("Deleted pod: {}", pod.name());
+        cluster.event(&KIND, set, "SuccessfulDelete", &message);
+    }
+}
+
+fn counts(set: &Value, pods: &[Arc<Pod>], now: Timestamp) -> Counts {
+    let min_ready = number(&set["spec"]["minReadySeconds"], 0);
+    let labels = set["spec"]["template"]["metadata"]["labels"].as_object();
+    let mut counts = Counts::default();
+    for pod in pods.iter().filter(|pod| pod.is_active()) {
+        counts.replicas += 1;
+        let is_labeled = labels
+            .into_iter()
+            .flatten()
+            .all(|(label, value)| pod.label(label) == text(value));
+        counts.labeled += i64::from(is_labeled);
+        counts.ready += i64::from(pod.is_ready);
+        match available(pod, min_ready, now) {
+            Ok(()) => counts.available += 1,
+            Err(at) => counts.next = [counts.next, at].into_iter().flatten().min(),
+        }
+    }
+    debug_assert!(counts.replicas <= count(pods.len()), "each counts once");
+    counts
+}
+
+fn set_status(set: &mut Value, counts: &Counts) {
+    let generation = set["metadata"]["generation"].clone();
+    let status = &mut set["status"];
+    status["replicas"] = json!(counts.replicas);
+    status["fullyLabeledReplicas"] = json!(counts.labeled);
+    status["readyReplicas"] = json!(counts.ready);
+    status["availableReplicas"] = json!(counts.available);
+    status["observedGeneration"] = generation;
+}

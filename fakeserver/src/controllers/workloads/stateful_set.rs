@@ -1,0 +1,307 @@
+//! Stateful sets: pods with numbers, one after the other, each with claims of its own.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use serde_json::{Value, json};
+
+use super::{
+    objects::{COALESCED, Kind, available, count, hash, number, text},
+    pods::Pod,
+};
+use crate::{
+    controllers::{
+        cluster::{Actor, Cluster},
+        controller::Controller,
+        index::{Index, Observed},
+        queue::Due,
+    },
+    deletion::{Wanted, is_deleted},
+    storage::{GroupResource, ObjectKey},
+};
+
+const KIND: Kind = Kind {
+    group: "apps",
+    plural: "statefulsets",
+    kind: "StatefulSet",
+    api_version: "apps/v1",
+    component: "statefulset-controller",
+};
+const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
+const HASH: &str = "controller-revision-hash";
+
+/// The controller of stateful sets.
+#[derive(Debug)]
+pub(super) struct StatefulSets;
+
+/// One pod of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Member {
+    number: i64,
+    /// Whether it is running and ready.
+    is_up: bool,
+    is_going: bool,
+    has_ended: bool,
+    is_current: bool,
+}
+
+/// What is to be done with the pod of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Create(i64),
+    Delete(i64),
+}
+
+impl Controller for StatefulSets {
+    fn name(&self) -> &'static str {
+        "stateful sets"
+    }
+
+    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+        let key = change.key();
+        if change.is_of(KIND.group, KIND.plural) {
+            due.add(key.clone(), Duration::ZERO);
+        } else if change.is_of("", "pods") {
+            for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
+                let owner = meta.controller().filter(|owner| owner.kind == KIND.kind);
+                if let Some(owner) = owner {
+                    due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
+                }
+            }
+        }
+    }
+
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+        let Some(stored) = cluster.get(key) else {
+            return;
+        };
+        let set = stored.to_value();
+        if is_deleted(&set) {
+            return;
+        }
+        let revision = format!("{}-{}", key.name(), hash(&set["spec"]["template"], 0));
+        let pods = cluster.index.pods.of_controller(stored.uid());
+        let by_number: BTreeMap<i64, Arc<Pod>> = pods
+            .into_iter()
+            .filter_map(|pod| Some((ordinal(pod.name())?, pod)))
+            .collect();
+        let members: Vec<Member> = by_number
+            .iter()
+            .map(|(number, pod)| Member {
+                number: *number,
+                is_up: pod.is_ready && !pod.is_deleted,
+                is_going: pod.is_deleted,
+                has_ended: pod.is_finished(),
+                is_current: pod.label(HASH) == revision,
+            })
+            .collect();
+        for step in plan(&set["spec"], &members) {
+            match step {
+                Step::Create(number) => create(cluster, &set, number, &revision),
+                Step::Delete(number) => {
+                    if let Some(pod) = by_number.get(&number) {
+                        cluster.delete(pod.key(), Wanted::default());
+                        delete_event(cluster, &set, pod.name());
+                    }
+                }
+            }
+        }
+        report(cluster, key, &members, &by_number, &revision);
+    }
+}
+
+fn delete_event(cluster: &mut Cluster<'_, '_>, set: &Value, pod: &str) {
+    let name = text(&set["metadata"]["name"]);
+    let message = format!("delete Pod {pod} in StatefulSet {name} successful");
+    cluster.event(&KIND, set, "SuccessfulDelete", &message);
+}
+
+/// The number at the end of a name.
+fn ordinal(name: &str) -> Option<i64> {
+    name.rsplit_once('-')?.1.parse().ok()
+}
+
+/// What is to be done now. One step at a time, each when what came before is up, unless the set does all at once.
+fn plan(spec: &Value, members: &[Member]) -> Vec<Step> {
+    let first = number(&spec["ordinals"]["start"], 0);
+    let end = first + number(&spec["replicas"], 1);
+    let is_ordered = spec["podManagementPolicy"] != "Parallel";
+    let mut steps = Vec::new();
+    for number in first..end {
+        match members.iter().find(|member| member.number == number) {
+            None => steps.push(Step::Create(number)),
+            Some(member) if member.has_ended && !member.is_going => {
+                steps.push(Step::Delete(number));
+            }
+            Some(member) if member.is_up => continue,
+            Some(_) => {}
+        }
+        if is_ordered {
+            return steps;
+        }
+    }
+    let surplus = |member: &&Member| member.number < first || member.number >= end;
+    for member in members.iter().rev().filter(surplus) {
+        if !member.is_going {
+            steps.push(Step::Delete(member.number));
+        }
+        if is_ordered {
+            return steps;
+        }
+    }
+    let strategy = &spec["updateStrategy"];
+    if !steps.is_empty() || strategy["type"] == "OnDelete" {
+        return steps;
+    }
+    let partition = number(&strategy["rollingUpdate"]["partition"], 0);
+    for member in members.iter().rev() {
+        if member.number < partition {
+            break;
+        }
+        if !member.is_current && !member.is_going {
+            return vec![Step::Delete(member.number)];
+        }
+        if !member.is_up {
+            break;
+        }
+    }
+    steps
+}
+
+fn create(cluster: &mut Cluster<'_, '_>, set: &Value, number: i64, revision: &str) {
+    let owner = text(&set["metadata"]["name"]);
+    let name = format!("{owner}-{number}");
+    let mut pod = KIND.pod(set, &set["spec"]["template"]);
+    pod["metadata"]["name"] = json!(name);
+    for (label, value) in [
+        ("apps.kubernetes.io/pod-index", number.to_string()),
+        (HASH, revision.to_owned()),
+        ("statefulset.kubernetes.io/pod-name", name.clone()),
+    ] {
+        pod["metadata"]["labels"][label] = json!(value);
+    }
+    pod["spec"]["hostname"] = json!(name);
+    let service = &set["spec"]["serviceName"];
+    if !text(service).is_empty() {
+        pod["spec"]["subdomain"] = service.clone();
+    }
+    let templates = set["spec"]["volumeClaimTemplates"].as_array();
+    for template in templates.into_iter().flatten() {
+        let volume = text(&template["metadata"]["name"]);
+        let claim = format!("{volume}-{name}");
+        let mut object = json!({"metadata": template["metadata"], "spec": template["spec"]});
+        object["metadata"]["name"] = json!(claim);
+        object["metadata"]["namespace"] = set["metadata"]["namespace"].clone();
+        if let Some(labels) = set["spec"]["selector"].get("matchLabels") {
+            object["metadata"]["labels"] = labels.clone();
+        }
+        let claims = GroupResource::new("", "persistentvolumeclaims");
+        cluster.create(&claims, ACTOR, object);
+        let mounted = json!({"name": volume, "persistentVolumeClaim": {"claimName": claim}});
+        let mut volumes = pod["spec"]["volumes"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        volumes.retain(|known| known["name"] != volume);
+        volumes.push(mounted);
+        pod["spec"]["volumes"] = volumes.into();
+    }
+    if cluster
+        .create(&super::pods::resource(), ACTOR, pod)
+        .is_some()
+    {
+        let message = format!("create Pod {name} in StatefulSet {owner} successful");
+        cluster.event(&KIND, set, "SuccessfulCreate", &message);
+    }
+}
+
+fn report(
+    cluster: &mut Cluster<'_, '_>,
+    key: &ObjectKey,
+    members: &[Member],
+    pods: &BTreeMap<i64, Arc<Pod>>,
+    revision: &str,
+) {
+    let now = cluster.now();
+    cluster.update(key, ACTOR.of_status(), |set| {
+        let generation = set["metadata"]["generation"].clone();
+        let min_ready = number(&set["spec"]["minReadySeconds"], 0);
+        let wanted = number(&set["spec"]["replicas"], 1);
+        let all = |which: fn(&Member) -> bool| {
+            count(members.iter().filter(|member| which(member)).count())
+        };
+        let updated = all(|member| member.is_current && !member.is_going);
+        let up = pods
+            .values()
+            .filter(|pod| available(pod, min_ready, now).is_ok());
+        let status = &mut set["status"];
+        let before = text(&status["currentRevision"]).to_owned();
+        // A roll-out is over when all pods are of its revision.
+        let is_over = updated == wanted && all(|member| member.is_up) == wanted;
+        let current = if before.is_empty() || is_over {
+            revision
+        } else {
+            &before
+        };
+        let of_current = pods.values().filter(|pod| pod.label(HASH) == current);
+        status["currentReplicas"] = json!(count(of_current.count()));
+        status["replicas"] = json!(count(members.len()));
+        status["readyReplicas"] = json!(all(|member| member.is_up));
+        status["availableReplicas"] = json!(count(up.count()));
+        status["updatedReplicas"] = json!(updated);
+        status["currentRevision"] = json!(current);
+        status["updateRevision"] = json!(revision);
+        status["collisionCount"] = json!(0);
+        status["observedGeneration"] = generation;
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is done with these pods: `u`p, `s`tarting, `g`oing, `e`nded, `o`ld and up, or none (`-`).
+    fn check(spec: &Value, pods: &str) -> Vec<Step> {
+        let members = pods.chars().zip(0_i64..).filter(|(pod, _)| *pod != '-');
+        let members: Vec<Member> = members
+            .map(|(pod, number)| Member {
+                number,
+                is_up: matches!(pod, 'u' | 'o'),
+                is_going: pod == 'g',
+                has_ended: pod == 'e',
+                is_current: pod != 'o',
+            })
+            .collect();
+        plan(spec, &members)
+    }
+
+    #[test]
+    fn pods_come_and_go_one_after_the_other() {
+        use Step::{Create, Delete};
+        let spec = json!({"replicas": 3});
+        assert_eq!(check(&spec, ""), [Create(0)]);
+        assert_eq!(check(&spec, "s"), []);
+        assert_eq!(check(&spec, "u"), [Create(1)]);
+        assert_eq!(check(&spec, "-uu"), [Create(0)]);
+        assert_eq!(check(&spec, "ueu"), [Delete(1)]);
+        assert_eq!(check(&spec, "ugu"), []);
+        assert_eq!(check(&spec, "uuuuu"), [Delete(4)]);
+        assert_eq!(check(&spec, "uuuug"), []);
+        assert_eq!(check(&spec, "uuu"), []);
+        let parallel = json!({"replicas": 3, "podManagementPolicy": "Parallel"});
+        assert_eq!(check(&parallel, "s"), [Create(1), Create(2)]);
+        assert_eq!(check(&parallel, "uuusu"), [Delete(4), Delete(3)]);
+    }
+
+    #[test]
+    fn a_roll_out_goes_down_from_the_last_as_far_as_its_partition() {
+        use Step::Delete;
+        let spec = json!({"replicas": 3});
+        assert_eq!(check(&spec, "ooo"), [Delete(2)]);
+        assert_eq!(check(&spec, "oou"), [Delete(1)]);
+        assert_eq!(check(&spec, "oos"), []);
+        let part = json!({"replicas": 3, "updateStrategy": {"rollingUpdate": {"partition": 2}}});
+        assert_eq!(check(&part, "oou"), []);
+        let manual = json!({"replicas": 3, "updateStrategy": {"type": "OnDelete"}});
+        assert_eq!(check(&manual, "ooo"), []);
+    }
+}
