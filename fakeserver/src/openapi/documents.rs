@@ -21,8 +21,8 @@ static BUILTIN: LazyLock<Arc<Documents>> =
 ///
 /// # Memory
 ///
-/// A few megabytes once the index was asked for, because it tells the hash of each document. Servers share those of the
-/// built-in groups.
+/// A few megabytes once the index was asked for, because it tells the hash of each document. A document is shared by all
+/// states, and all servers, in which nothing has changed that it tells of.
 #[derive(Debug)]
 pub(crate) struct Documents {
     registry: Arc<Registry>,
@@ -30,8 +30,6 @@ pub(crate) struct Documents {
     by_path: BTreeMap<String, Entry>,
     index: OnceLock<Document>,
     v2: OnceLock<Document>,
-    /// Where the documents are that nothing was added to.
-    shared: Option<Arc<Documents>>,
 }
 
 /// The documents of the state that was asked for last.
@@ -44,7 +42,7 @@ pub(crate) struct DocumentsCache {
 #[derive(Debug)]
 struct Entry {
     subject: Subject,
-    document: OnceLock<Document>,
+    document: Arc<OnceLock<Document>>,
 }
 
 /// What a document of version 3 is about.
@@ -71,13 +69,11 @@ impl DocumentsCache {
             return Arc::clone(&BUILTIN);
         }
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = latest
-            .as_ref()
-            .filter(|known| Arc::ptr_eq(&known.registry, &registry));
-        if let Some(known) = known {
-            return Arc::clone(known);
+        let before = latest.as_ref().unwrap_or(&BUILTIN);
+        if Arc::ptr_eq(&before.registry, &registry) {
+            return Arc::clone(before);
         }
-        let documents = Documents::new(registry, Some(Arc::clone(&BUILTIN)));
+        let documents = Documents::new(registry, Some(before));
         Arc::clone(latest.insert(Arc::new(documents)))
     }
 }
@@ -85,20 +81,21 @@ impl DocumentsCache {
 // === impl Documents ===
 
 impl Documents {
-    fn new(registry: Arc<Registry>, shared: Option<Arc<Documents>>) -> Self {
-        let entry = |subject: Subject| Entry {
-            subject,
-            document: OnceLock::new(),
+    /// Those of `registry`; what is the same as it was `before` is not made again.
+    fn new(registry: Arc<Registry>, before: Option<&Arc<Self>>) -> Self {
+        let entry = |subject: Subject| {
+            let path = subject.path();
+            let same = before.filter(|before| is_same(&subject, &before.registry, &registry));
+            let known = same.and_then(|before| before.by_path.get(&path));
+            let document = known.map(|known| Arc::clone(&known.document));
+            let document = document.unwrap_or_default();
+            (path, Entry { subject, document })
         };
-        let subjects = subjects(&registry).into_iter();
         Self {
-            by_path: subjects
-                .map(|subject| (subject.path(), entry(subject)))
-                .collect(),
+            by_path: subjects(&registry).into_iter().map(entry).collect(),
             registry,
             index: OnceLock::new(),
             v2: OnceLock::new(),
-            shared,
         }
     }
 
@@ -125,11 +122,6 @@ impl Documents {
     /// The document of version 3 at `path`, such as `apis/apps/v1`.
     pub(crate) fn v3(&self, path: &str) -> Option<&Document> {
         let entry = self.by_path.get(path)?;
-        if let Some(shared) = &self.shared
-            && !self.is_custom(&entry.subject)
-        {
-            return shared.v3(path);
-        }
         let document = entry.document.get_or_init(|| {
             Document::new(Dialect::V3, &v3::document(&self.registry, &entry.subject))
         });
@@ -141,17 +133,20 @@ impl Documents {
         self.v2
             .get_or_init(|| Document::new(Dialect::V2, &v2::document(&self.registry)))
     }
+}
 
-    /// Whether definitions have a part in it.
-    fn is_custom(&self, subject: &Subject) -> bool {
-        let Subject::Version { group, version } = subject else {
-            return false;
-        };
-        let version = self.registry.version(group, version);
-        version.is_some_and(|version| {
-            let mut resources = version.resources.iter();
-            resources.any(|resource| resource.custom.is_some())
-        })
+/// Whether the document about `subject` is the same for two registries.
+fn is_same(subject: &Subject, one: &Registry, other: &Registry) -> bool {
+    let Subject::Version { group, version } = subject else {
+        return true;
+    };
+    match (one.version(group, version), other.version(group, version)) {
+        (Some(one), Some(other)) => {
+            let mut both = one.resources.iter().zip(&other.resources);
+            one.resources.len() == other.resources.len()
+                && both.all(|(one, other)| Arc::ptr_eq(one, other))
+        }
+        _ => false,
     }
 }
 

@@ -18,10 +18,16 @@ fn parse(documents: &Documents, path: &str) -> Value {
 
 /// A registry with the custom resource `widgets.example.com`, whose objects have this schema.
 fn registry_with(schema: &Value) -> Arc<Registry> {
+    let definition = definition_in("example.com", schema);
+    Arc::new(Registry::with_definitions(vec![definition]))
+}
+
+/// The definition of widgets in a group.
+fn definition_in(group: &str, schema: &Value) -> Arc<Definition> {
     let crd = json!({
-        "metadata": {"uid": "u", "generation": 1},
+        "metadata": {"uid": group, "generation": 1},
         "spec": {
-            "group": "example.com",
+            "group": group,
             "scope": "Namespaced",
             "names": {"plural": "widgets", "kind": "Widget", "listKind": "Widgets"},
             "versions": [{
@@ -34,8 +40,7 @@ fn registry_with(schema: &Value) -> Arc<Registry> {
         },
         "status": {"conditions": [{"type": "Established", "status": "True"}]},
     });
-    let definition = Definition::parse(&crd, &[]).unwrap();
-    Arc::new(Registry::with_definitions(vec![definition]))
+    Definition::parse(&crd, &[]).unwrap()
 }
 
 fn widget(schema: &Value, dialect: Dialect) -> Value {
@@ -313,4 +318,26 @@ fn documents_are_made_once_for_each_state_and_shared_where_nothing_was_added() {
 fn a_custom_kind_is_named_by_its_group_backwards() {
     let kind = GroupVersionKind::new("stable.example.com", "v1", "CronTab");
     assert_eq!(super::custom::name(&kind), "com.example.stable.v1.CronTab");
+}
+
+#[test]
+fn a_document_is_not_made_again_for_a_change_elsewhere() {
+    let schema = json!({"type": "object"});
+    let one = definition_in("example.com", &schema);
+    let other = definition_in("other.com", &schema);
+    let cache = DocumentsCache::default();
+    let place = |documents: &Documents, path: &str| documents.v3(path).unwrap().json().as_ptr();
+    let first = Registry::with_definitions(vec![Arc::clone(&one)]);
+    let first = cache.of(Arc::new(first));
+    let both = Registry::with_definitions(vec![one, other]);
+    let both = cache.of(Arc::new(both));
+    let path = "apis/example.com/v1";
+    assert_eq!(place(&first, path), place(&both, path));
+    assert!(first.v3("apis/other.com/v1").is_none());
+    // Another schema is another document, and both are there.
+    let changed = registry_with(&json!({"type": "object", "description": "new"}));
+    let changed = cache.of(changed);
+    assert_ne!(place(&both, path), place(&changed, path));
+    let hash = |documents: &Documents| documents.v3(path).unwrap().hash().to_owned();
+    assert_ne!(hash(&both), hash(&changed));
 }
