@@ -283,6 +283,9 @@ impl<'a> Strategy<'a> {
                 if self.id() == ("", "services") {
                     defaults::keep_allocated(old, new);
                 }
+                if self.is_pod() {
+                    defaults::keep_admitted(old, new);
+                }
                 if self.is_namespace() {
                     copy(&old["spec"], &mut new["spec"], "finalizers");
                 }
@@ -383,7 +386,7 @@ fn set_or_remove(object: &mut Value, field: &str, value: Option<Value>) {
 }
 
 /// How likely a pod is to be evicted, by what its containers ask for.
-fn qos_class(pod: &Value) -> &'static str {
+pub(crate) fn qos_class(pod: &Value) -> &'static str {
     let containers = ["containers", "initContainers"]
         .iter()
         .filter_map(|list| pod["spec"][*list].as_array())

@@ -25,7 +25,10 @@ mod tests;
 
 use serde_json::{Value, json};
 
-pub(crate) use self::{pod::align_addresses, service::keep_allocated};
+pub(crate) use self::{
+    pod::{align_addresses, keep_admitted},
+    service::keep_allocated,
+};
 
 /// Sets what the writer of an object may leave out.
 pub(crate) fn set_defaults(group: &str, plural: &str, object: &mut Value) {

@@ -65,6 +65,25 @@ pub(super) fn admit(pod: &mut Value) {
     };
     set(spec, "priority", json!(priority));
     set(spec, "preemptionPolicy", json!("PreemptLowerPriority"));
+    tolerate_loss(spec);
+}
+
+/// What admission gave a pod stays, if an update leaves it out.
+pub(crate) fn keep_admitted(old: &Value, new: &mut Value) {
+    let Some(spec) = within(new, "spec") else {
+        return;
+    };
+    for field in ["priority", "preemptionPolicy"] {
+        let admitted = old["spec"][field].clone();
+        if !admitted.is_null() {
+            set(spec, field, admitted);
+        }
+    }
+    tolerate_loss(spec);
+}
+
+/// Lets a pod stay for a while on a node that is gone.
+fn tolerate_loss(spec: &mut Value) {
     for taint in GONE {
         let tolerations = spec["tolerations"].as_array();
         let is_tolerated = tolerations.into_iter().flatten().any(|toleration| {

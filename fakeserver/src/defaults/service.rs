@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{each, is_unset, set, within};
+use super::{each, is_unset, remove, set, within};
 
 const AFFINITY_SECONDS: u32 = 10_800;
 /// Where the ports begin that nodes open for services, and how many there are.
@@ -74,12 +74,13 @@ pub(super) fn admit(service: &mut Value) {
     }
 }
 
-/// What was allocated stays, if an update leaves it out.
+/// What was allocated stays, if an update leaves it out; what the type has no more goes, unless an update sets it.
 pub(crate) fn keep_allocated(old: &Value, new: &mut Value) {
     let old = &old["spec"];
     let Some(spec) = within(new, "spec") else {
         return;
     };
+    drop_unneeded(old, spec);
     if spec["type"] == "ExternalName" || old["type"] == "ExternalName" {
         return;
     }
@@ -100,6 +101,53 @@ pub(crate) fn keep_allocated(old: &Value, new: &mut Value) {
             && port["nodePort"].as_u64().unwrap_or_default() == 0
         {
             port["nodePort"] = number.clone();
+        }
+    }
+}
+
+/// Takes away what belongs to the type that a service had, and is as it was.
+fn drop_unneeded(old: &Value, spec: &mut Value) {
+    let is_of = |spec: &Value, kinds: &[&str]| {
+        let kind = spec["type"].as_str().unwrap_or_default();
+        kinds.contains(&kind)
+    };
+    let has_node_ports = |spec: &Value| {
+        is_of(spec, &["NodePort"])
+            || (is_of(spec, &["LoadBalancer"]) && spec["allocateLoadBalancerNodePorts"] != false)
+    };
+    let is_external = |spec: &Value| {
+        let listens = spec["externalIPs"].as_array();
+        is_of(spec, &["NodePort", "LoadBalancer"])
+            || (is_of(spec, &["ClusterIP"]) && listens.is_some_and(|all| !all.is_empty()))
+    };
+    let needs_checks =
+        |spec: &Value| is_of(spec, &["LoadBalancer"]) && spec["externalTrafficPolicy"] == "Local";
+    let loses = |needs: &dyn Fn(&Value) -> bool, spec: &Value| needs(old) && !needs(spec);
+    let mut gone = Vec::new();
+    if loses(&|spec| !is_of(spec, &["ExternalName"]), spec) {
+        gone.extend(["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]);
+    }
+    if loses(&needs_checks, spec) {
+        gone.push("healthCheckNodePort");
+    }
+    if loses(&is_external, spec) {
+        gone.push("externalTrafficPolicy");
+    }
+    if loses(&|spec| is_of(spec, &["LoadBalancer"]), spec) {
+        gone.extend(["allocateLoadBalancerNodePorts", "loadBalancerClass"]);
+    }
+    let numbers = |spec: &Value| -> Vec<Value> {
+        let ports = spec["ports"].as_array().into_iter().flatten();
+        ports.map(|port| port["nodePort"].clone()).collect()
+    };
+    if loses(&has_node_ports, spec) && numbers(old) == numbers(spec) {
+        for port in each(spec, "ports") {
+            remove(port, "nodePort");
+        }
+    }
+    for field in gone {
+        if spec[field] == old[field] {
+            remove(spec, field);
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     request::WriteOptions,
     response::Shape,
     status::Status,
-    validation::{metadata_errors, spec_errors},
+    validation::metadata_errors,
 };
 
 /// How long a generated name may be, without what is generated.
@@ -95,7 +95,6 @@ pub(super) fn create_in(
         }
         let name = text(&object, "name");
         let mut errors = metadata_errors(strategy, &object["metadata"]);
-        errors.extend(spec_errors(&call.resource, &object));
         errors.extend(call.type_errors(&object, None));
         if !errors.is_empty() {
             return Err(call.invalid(name, &errors).into());

@@ -19,7 +19,10 @@ use crate::{
     },
     resource::GroupVersionKind,
     response::Shape,
-    schema::{duplicate_fields, restore_error, schemas, type_of_kind, types},
+    schema::{
+        Touched, decode, duplicate_fields, print_in_go_order, restore_error, schemas, type_of_kind,
+        types,
+    },
     status::{FieldError, Status},
 };
 
@@ -147,11 +150,8 @@ impl Change {
     ) -> Result<Received, Status> {
         let patched = self.apply(kind, shown.clone())?;
         let text = patched.to_string();
-        let made = match self {
-            Self::Strategic(patch) => print(patch),
-            _ => text.clone(),
-        };
         let invalid = |why: &str| {
+            let made = self.shown(kind, &patched);
             let error = FieldError::invalid("patch", &json!(made), why);
             Status::invalid("", "", "", &[error])
         };
@@ -163,7 +163,10 @@ impl Change {
         };
         let mut received = call
             .read_as(kind, text.as_bytes(), reading)
-            .map_err(|why| invalid(&self.misfit(kind, &patched).unwrap_or(why)))?;
+            .map_err(|why| {
+                let misfit = self.misfit(kind, &patched);
+                invalid(&misfit.or_else(|| misread(kind, &patched)).unwrap_or(why))
+            })?;
         if !is_silent {
             // What is there twice in the patch itself comes first.
             let twice = duplicate_fields(body).unwrap_or_default();
@@ -177,6 +180,26 @@ impl Change {
         Ok(received)
     }
 
+    /// The patched object as the answer to a patch that does not fit shows it; of a strategic one, the patch.
+    fn shown(&self, kind: &GroupVersionKind, patched: &Value) -> String {
+        let touched = match self {
+            Self::Strategic(patch) => return print(patch),
+            Self::Merge(patch) => Touched::by_merge(patch),
+            Self::Json(operations) => {
+                let mut touched = Touched::default();
+                let paths = operations
+                    .iter()
+                    .flat_map(|operation| [&operation["path"], &operation["from"]]);
+                for path in paths.filter_map(Value::as_str) {
+                    touched.add_pointer(path);
+                }
+                touched
+            }
+        };
+        let id = type_of_kind(&kind.group, &kind.version, &kind.kind);
+        print_in_go_order(types(), id, patched, Some(&touched))
+    }
+
     /// What does not fit in an object that was never a text.
     fn misfit(&self, kind: &GroupVersionKind, patched: &Value) -> Option<String> {
         let Self::Strategic(_) = self else {
@@ -185,6 +208,17 @@ impl Change {
         let id = type_of_kind(&kind.group, &kind.version, &kind.kind)?;
         restore_error(types(), id, patched)
     }
+}
+
+/// What cannot be read of an object that says it is of another kind: it is read as that first.
+fn misread(wanted: &GroupVersionKind, object: &Value) -> Option<String> {
+    let kind = object["kind"].as_str()?;
+    let api_version = object["apiVersion"].as_str()?;
+    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+    let is_other = kind != &*wanted.kind || api_version != wanted.api_version();
+    let id = type_of_kind(group, version, kind).filter(|_| is_other)?;
+    let read = decode(id, object.to_string().as_bytes());
+    read.err().map(|error| error.to_string())
 }
 
 /// The answer to a strategic merge patch that does not fit.

@@ -21,7 +21,7 @@ use crate::{
     response::Shape,
     status::{FieldError, Named, Status},
     storage::{ObjectKey, StoredObject},
-    validation::{immutable_errors, metadata_errors, metadata_update_errors, spec_errors},
+    validation::{metadata_errors, metadata_update_errors},
 };
 
 /// Replaces the object by the one in `body`.
@@ -145,8 +145,6 @@ pub(super) fn replace(
     let mut errors = metadata_update_errors(&old["metadata"], &new["metadata"]);
     errors.extend(metadata_errors(strategy, &new["metadata"]));
     errors.extend(errors.clone());
-    errors.extend(spec_errors(&call.resource, &new));
-    errors.extend(immutable_errors(&call.resource, &old, &new));
     errors.extend(call.type_errors(&new, Some(&old)));
     if !errors.is_empty() {
         return Err(call.invalid(call.name(), &errors).into());
@@ -172,7 +170,7 @@ pub(super) fn replace(
 fn complete(call: &Call<'_>, old: &Value, new: &mut Value) {
     let strategy = call.strategy();
     strategy.reset_for_endpoint(call.subresource(), old, new);
-    if call.subresource().is_empty() {
+    if matches!(call.subresource(), "" | "ephemeralcontainers" | "resize") {
         strategy.set_defaults(new);
     }
     keep_server_set(&old["metadata"], &mut new["metadata"]);

@@ -21,6 +21,7 @@ use crate::{
     status::{FieldError, Status, Success},
     storage::{ObjectKey, StoredObject, Transaction},
     strategy::Strategy,
+    validation::kind_errors,
 };
 
 /// How long the name of a manager may be that is taken from the user agent.
@@ -235,7 +236,7 @@ impl Call<'_> {
             None if is_configuration(&self.resource.group, &self.resource.plural) => {
                 configuration_errors(object)
             }
-            None => Vec::new(),
+            None => kind_errors(&self.resource, self.subresource(), object, old),
         }
     }
 

@@ -19,6 +19,8 @@ mod time;
 mod quantity;
 mod types;
 mod canonical;
+mod internal;
+mod go_order;
 mod decode;
 mod restore;
 mod arena;
@@ -46,6 +48,10 @@ pub use self::{
     type_meta::{TypeMeta, type_meta},
     types::{Field, FieldValue, Form, Omit, Shape, Type, TypeId, TypeTable, types},
     walk::{Descend, Step, print_path, prune, unknown_fields, walk},
+};
+pub(crate) use self::{
+    go_order::{Touched, print_in_go_order},
+    internal::internal_form,
 };
 
 /// The type of a kind, for reading and printing it.

@@ -158,6 +158,11 @@ impl FieldError {
         value: &serde_json::Value,
         detail: &str,
     ) -> Self {
+        Self::invalid_printed(field, &value.to_string(), detail)
+    }
+
+    /// `value` is shown as it is.
+    pub(crate) fn invalid_printed(field: impl Into<String>, value: &str, detail: &str) -> Self {
         let shown = format!("Invalid value: {value}");
         Self::new("FieldValueInvalid", field, with(&shown, detail))
     }
@@ -182,8 +187,19 @@ impl FieldError {
     }
 
     pub(crate) fn duplicate(field: impl Into<String>, value: &serde_json::Value) -> Self {
+        Self::duplicate_printed(field, &value.to_string())
+    }
+
+    /// `value` is shown as it is.
+    pub(crate) fn duplicate_printed(field: impl Into<String>, value: &str) -> Self {
         let detail = format!("Duplicate value: {value}");
         Self::new("FieldValueDuplicate", field, detail)
+    }
+
+    /// What a field refers to is not there.
+    pub(crate) fn not_found(field: impl Into<String>, value: &serde_json::Value) -> Self {
+        let detail = format!("Not found: {value}");
+        Self::new("FieldValueNotFound", field, detail)
     }
 
     pub(crate) fn too_many(field: impl Into<String>, count: u64, max: u64) -> Self {

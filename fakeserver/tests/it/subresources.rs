@@ -263,7 +263,9 @@ async fn there_are_no_containers_to_talk_to() {
 async fn some_endpoints_write_a_part_of_a_pod() {
     let api = Api::new();
     let path = format!("{PODS}/p");
-    api.post(PODS, &pod("p", "n")).await.created();
+    let mut asking = pod("p", "n");
+    asking["spec"]["containers"][0]["resources"]["requests"] = json!({"cpu": "1"});
+    api.post(PODS, &asking).await.created();
     let debug = json!({"spec": {"ephemeralContainers": [{"name": "d", "image": "i"}], "nodeName": "other"}});
     let patched = api
         .strategic(&format!("{path}/ephemeralcontainers"), &debug)
@@ -277,4 +279,12 @@ async fn some_endpoints_write_a_part_of_a_pod() {
     assert_eq!(container["resources"], json!({"requests": {"cpu": "2"}}));
     assert_eq!(container["image"], "i");
     assert_eq!(resized["metadata"]["generation"], 3);
+    // It may not become a pod that is evicted sooner.
+    let greedy = json!([{"op": "remove", "path": "/spec/containers/0/resources"}]);
+    let refused = api.json_patch(&format!("{path}/resize"), &greedy).await;
+    assert_eq!(
+        refused.refused(422),
+        "Pod \"p\" is invalid: [spec: Invalid value: \"Burstable\": Pod QOS Class may not change as a result of \
+         resizing, spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed]"
+    );
 }

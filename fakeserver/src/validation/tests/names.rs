@@ -1,6 +1,6 @@
 //! Tests of names.
 
-use super::names::{
+use crate::validation::names::{
     dns_label_problems, label_value_problems, qualified_name_problems, subdomain_problems,
 };
 

@@ -1,0 +1,187 @@
+//! What containers ask for, and how much they may have.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::containers::Pod;
+use crate::{
+    schema::Quantity,
+    validation::{
+        field::Field, findings::Findings, formats::quantity, names::qualified_name_problems,
+    },
+};
+
+const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
+/// Resources of namespaces and nodes, which containers cannot ask for.
+const STANDARD_ELSEWHERE: [&str; 17] = [
+    "requests.cpu",
+    "requests.memory",
+    "requests.ephemeral-storage",
+    "limits.cpu",
+    "limits.memory",
+    "limits.ephemeral-storage",
+    "pods",
+    "resourcequotas",
+    "services",
+    "replicationcontrollers",
+    "secrets",
+    "configmaps",
+    "persistentvolumeclaims",
+    "storage",
+    "requests.storage",
+    "services.nodeports",
+    "services.loadbalancers",
+];
+const HUGE_PAGES: &str = "hugepages-";
+
+/// The resources of a container.
+pub(super) fn check_resources(
+    claim_names: &BTreeSet<&str>,
+    resources: &Field<'_>,
+    found: &mut Findings,
+) {
+    let (limits, requests) = (resources.at("limits"), resources.at("requests"));
+    for (resource, amount) in limits.entries() {
+        check_name(resource, &amount, found);
+        check_resource_amount(resource, &amount, found);
+    }
+    for (resource, amount) in requests.entries() {
+        check_name(resource, &amount, found);
+        check_resource_amount(resource, &amount, found);
+        let asked = quantity(amount.value());
+        let limit = limits.key(resource);
+        let allowed = quantity(limit.value());
+        if !limit.is_set() && !can_overcommit(resource) {
+            found.required(
+                &limits,
+                "Limit must be set for non overcommitable resources",
+            );
+        }
+        if !limit.is_set() {
+            continue;
+        }
+        let shown = json!(asked.to_string());
+        if asked != allowed && !can_overcommit(resource) {
+            let why = format!("must be equal to {resource} limit of {allowed}");
+            found.invalid_as(&requests, &shown, &why);
+        } else if asked > allowed {
+            let why = format!("must be less than or equal to {resource} limit of {allowed}");
+            found.invalid_as(&requests, &shown, &why);
+        }
+    }
+    let has = |is_one: fn(&str) -> bool| {
+        let entries = limits.entries().chain(requests.entries());
+        entries.into_iter().any(|(resource, _)| is_one(resource))
+    };
+    let is_huge = |resource: &str| resource.starts_with(HUGE_PAGES);
+    if has(is_huge) && !has(|resource| matches!(resource, "cpu" | "memory")) {
+        found.forbidden(resources, "HugePages require cpu or memory");
+    }
+    let mut names = BTreeSet::new();
+    for claim in resources.at("claims").items() {
+        let name = claim.at("name");
+        if !name.has_text() {
+            found.required(&claim, "");
+        } else if !names.insert((name.text(), claim.at("request").text())) {
+            found.duplicate_as(&claim, name.value());
+        } else if !claim_names.contains(name.text()) {
+            found.not_found(&name);
+        }
+    }
+}
+
+fn check_name(resource: &str, amount: &Field<'_>, found: &mut Findings) {
+    let shown = json!(resource);
+    let problems = qualified_name_problems(resource);
+    let is_plain = !resource.contains('/');
+    if !problems.is_empty() {
+        for problem in problems {
+            found.invalid_as(amount, &shown, &problem);
+        }
+    } else if is_plain && !is_standard(resource) && !STANDARD_ELSEWHERE.contains(&resource) {
+        found.invalid_as(
+            amount,
+            &shown,
+            "must be a standard resource type or fully qualified",
+        );
+    }
+    if is_plain && !is_standard(resource) {
+        found.invalid_as(amount, &shown, "must be a standard resource for containers");
+    }
+}
+
+fn is_standard(resource: &str) -> bool {
+    STANDARD.contains(&resource) || resource.starts_with(HUGE_PAGES)
+}
+
+/// Whether what is asked for may be less than what is allowed: not of things, which are whole.
+fn can_overcommit(resource: &str) -> bool {
+    let is_native = !resource.contains('/') || resource.contains("kubernetes.io/");
+    is_native && !resource.starts_with(HUGE_PAGES)
+}
+
+/// An amount must be no less than nothing, and whole where it counts.
+pub(in crate::validation) fn check_resource_amount(
+    resource: &str,
+    amount: &Field<'_>,
+    found: &mut Findings,
+) {
+    let value = quantity(amount.value());
+    if value.is_negative() {
+        found.invalid(amount, "must be greater than or equal to 0");
+    }
+    let is_counted = matches!(
+        resource,
+        "pods"
+            | "services"
+            | "replicationcontrollers"
+            | "resourcequotas"
+            | "secrets"
+            | "configmaps"
+            | "persistentvolumeclaims"
+            | "services.nodeports"
+            | "services.loadbalancers"
+    ) || !can_overcommit(resource) && !resource.starts_with(HUGE_PAGES);
+    if is_counted && !is_whole(&value) {
+        found.invalid(amount, "must be an integer");
+    }
+}
+
+fn is_whole(value: &Quantity) -> bool {
+    value.as_integer().is_some()
+}
+
+pub(super) fn check_resize_policy(pod: &Pod<'_>, policies: &Field<'_>, found: &mut Findings) {
+    let mut seen = BTreeSet::new();
+    for policy in policies.items() {
+        let (resource, restart) = (policy.at("resourceName"), policy.at("restartPolicy"));
+        if !seen.insert(resource.text()) {
+            found.duplicate_as(&policy, resource.value());
+        }
+        for (field, supported) in [
+            (&resource, ["cpu", "memory"]),
+            (&restart, ["NotRequired", "RestartContainer"]),
+        ] {
+            let field = field.called_at(policies);
+            found.one_of(&field, &supported);
+        }
+        if pod.restart_policy() == "Never" && restart.text() != "NotRequired" {
+            found.invalid(
+                &restart.called_at(policies),
+                "must be 'NotRequired' when `restartPolicy` is 'Never'",
+            );
+        }
+    }
+}
+
+/// Whether two lists of resources are the same amounts.
+pub(super) fn same_amounts(one: &Value, other: &Value) -> bool {
+    let amounts = |value: &Value| -> Vec<(String, Quantity)> {
+        let entries = value.as_object().into_iter().flatten();
+        entries
+            .map(|(resource, amount)| (resource.clone(), quantity(amount)))
+            .collect()
+    };
+    amounts(one) == amounts(other)
+}
