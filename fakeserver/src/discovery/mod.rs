@@ -3,6 +3,7 @@
 mod plain;
 mod aggregated;
 mod health;
+mod metrics;
 mod openapi;
 #[cfg(test)]
 mod tests;
@@ -22,7 +23,7 @@ use crate::{
     status::Status,
 };
 
-pub(crate) use self::openapi::serve as serve_openapi;
+pub(crate) use self::{metrics::serve as serve_metrics, openapi::serve as serve_openapi};
 
 /// The media type of the documents that tell of all groups at once.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -85,7 +86,9 @@ pub(crate) fn serve(
             document(headers, is_pretty, || to_bytes(&plain::server_version()))
         }
         ApiPath::Health { endpoint, check } => health::serve(endpoint, check.as_deref(), query)?,
-        ApiPath::OpenApi(_) | ApiPath::Resource(_) | ApiPath::Other => return None,
+        ApiPath::Metrics | ApiPath::OpenApi(_) | ApiPath::Resource(_) | ApiPath::Other => {
+            return None;
+        }
     };
     if method == Method::GET {
         Some(answer)

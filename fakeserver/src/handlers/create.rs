@@ -13,10 +13,7 @@ use super::{
     write::{Outcome, Received, Source, remove},
 };
 use crate::{
-    admission::Operation,
-    request::WriteOptions,
-    response::Shape,
-    status::Status,
+    admission::Operation, request::WriteOptions, response::Shape, status::Status,
     validation::metadata_errors,
 };
 

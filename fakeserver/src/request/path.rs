@@ -24,6 +24,8 @@ pub(crate) enum ApiPath {
         endpoint: String,
         check: Option<String>,
     },
+    /// `/metrics`.
+    Metrics,
     /// `/openapi/v2`, `/openapi/v3`, and what is below.
     OpenApi(OpenApiPath),
     /// Anything else.
@@ -82,6 +84,7 @@ impl ApiPath {
                 Self::below_version(group, version, rest)
             }
             ("version", 0) => Self::ServerVersion,
+            ("metrics", 0) => Self::Metrics,
             ("healthz" | "livez" | "readyz", 0 | 1) => Self::Health {
                 endpoint: first,
                 check: rest.pop(),

@@ -69,6 +69,7 @@ fn what_is_no_resource_is_told_apart() {
         },
     );
     check("/version", ApiPath::ServerVersion);
+    check("/metrics", ApiPath::Metrics);
     check(
         "/readyz/ping",
         ApiPath::Health {

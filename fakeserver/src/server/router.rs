@@ -73,6 +73,7 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
         return control::handle(server, method, action);
     }
     let answer = match path {
+        ApiPath::Metrics => Some(discovery::serve_metrics(method, &server.core.stats())),
         ApiPath::OpenApi(path) => {
             discovery::serve_openapi(&server.core, method, &path, &query, headers)
         }

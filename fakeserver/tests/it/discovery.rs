@@ -73,3 +73,25 @@ async fn paths_that_nobody_serves_are_text_and_others_json() {
     }
     api.post("/apis", &serde_json::json!({})).await.refused(405);
 }
+
+#[tokio::test]
+async fn counts_are_told_to_prometheus() {
+    let api = Api::new();
+    api.config_map("a").await;
+    api.get("/apis/apps/v1/deployments").await.ok();
+    let answer = api.get("/metrics").await;
+    assert_eq!(
+        answer.headers["content-type"],
+        "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+    );
+    for line in [
+        "# TYPE apiserver_request_total counter",
+        "apiserver_request_total{group=\"\",resource=\"configmaps\",subresource=\"\",verb=\"CREATE\"} 1",
+        "apiserver_request_total{group=\"apps\",resource=\"deployments\",subresource=\"\",verb=\"LIST\"} 1",
+        "apiserver_registered_watchers 0",
+    ] {
+        assert!(answer.text.lines().any(|told| told == line), "{line}");
+    }
+    let refused = api.post("/metrics", &serde_json::json!({})).await;
+    assert_eq!(refused.code.as_u16(), 405);
+}

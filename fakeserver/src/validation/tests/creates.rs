@@ -139,7 +139,9 @@ fn amounts_are_checked_against_limits() {
     );
     check(
         PODS,
-        &container(json!({"resources": {"limits": {"example.com/gpu": "1.5"}, "requests": {"example.com/gpu": "1"}}})),
+        &container(
+            json!({"resources": {"limits": {"example.com/gpu": "1.5"}, "requests": {"example.com/gpu": "1"}}}),
+        ),
         &[
             "spec.containers[0].resources.limits[example.com/gpu]: Invalid value: \"1.5\": must be an integer",
             "spec.containers[0].resources.requests: Invalid value: \"1\": must be equal to example.com/gpu limit of \
