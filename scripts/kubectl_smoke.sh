@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # kubectl against `fakeserver serve`: get, get -w, label, annotate, patch, delete and create of namespaces and config maps;
-# explain, diff and apply, on both sides, with validation on; custom resources with columns of their own.
+# explain, diff and apply, on both sides, with validation on; custom resources with columns of their own;
+# and against `fakeserver run --tls --authorization rbac`: users, rights and reviews.
 # Says so and succeeds where there is no kubectl.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -173,4 +174,22 @@ grep -q NotFound "$work/gone" || fail "get of the deleted namespace: $(cat "$wor
 kill -TERM "$server"
 wait "$server" || fail "the server did not stop cleanly"
 server=
+
+# Users: by TLS and certificates, by tokens, under rules.
+cat >"$work/users.sh" <<'USERS'
+set -euo pipefail
+kubectl auth whoami | grep -q 'kubernetes-admin'
+kubectl --context jane auth whoami | grep -q 'jane'
+[ "$(kubectl --context jane auth can-i list pods || true)" = no ]
+(kubectl --context jane get pods 2>&1 || true) | grep -q 'User "jane" cannot list resource "pods"'
+kubectl create rolebinding jane --clusterrole=view --user=jane
+[ "$(kubectl --context jane auth can-i list pods)" = yes ]
+kubectl --context jane auth can-i --list >"$HOME/rules"
+grep -q '^configmaps ' "$HOME/rules"
+kubectl --context joe auth whoami | grep -q 'joe'
+kubectl --as jane get pods
+USERS
+"${CARGO_TARGET_DIR:-target}/release/fakeserver" run --tls --authorization rbac \
+    --token secret=jane,developers --client-certificate joe -- bash "$work/users.sh" \
+    >"$work/stdout" 2>&1 || fail "users: $(cat "$work/stdout")"
 echo "kubectl smoke: ok"

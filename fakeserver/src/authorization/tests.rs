@@ -1,6 +1,7 @@
 //! Attributes, rules and policies as values.
 
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use proptest::{collection::vec, prelude::*, sample::subsequence};
 use serde_json::{Value, json};
 
 use super::{
@@ -259,9 +260,11 @@ fn bindings_give_roles_to_users_groups_and_service_accounts() {
         (&user("x", &["system:masters"]), "PATCH /metrics", Ok("")),
     ] {
         let decision = policy.decide(user, &asked(line));
-        let found = match decision.is_allowed {
-            true => Ok(decision.reason.as_str()),
-            false => Err(decision.reason.as_str()),
+        let reason = decision.reason.as_str();
+        let found = if decision.is_allowed {
+            Ok(reason)
+        } else {
+            Err(reason)
         };
         assert_eq!(found, expected, "{} {line}", user.name());
     }
@@ -403,15 +406,97 @@ fn nobody_gives_what_he_does_not_have() {
     }
 }
 
+/// A rule over a few words, some of which stand for all.
+fn any_rule() -> impl Strategy<Value = PolicyRule> {
+    fn some(words: &[&str], at_least: usize) -> impl Strategy<Value = Vec<String>> + use<> {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        let most = words.len();
+        subsequence(words, at_least..=most)
+    }
+    let resources = (
+        some(&["get", "list", "*"], 1),
+        some(&["", "apps", "*"], 1),
+        some(&["pods", "pods/log", "*/log", "*"], 1),
+        some(&["a", "b"], 0),
+    );
+    let resources =
+        resources.prop_map(
+            |(verbs, api_groups, resources, resource_names)| PolicyRule {
+                verbs,
+                api_groups,
+                resources,
+                resource_names,
+                non_resource_urls: Vec::new(),
+            },
+        );
+    let paths = (
+        some(&["get", "*"], 1),
+        some(&["/a", "/a/*", "/a/b", "*"], 1),
+    );
+    let paths = paths.prop_map(|(verbs, non_resource_urls)| PolicyRule {
+        verbs,
+        non_resource_urls,
+        ..PolicyRule::default()
+    });
+    prop_oneof![3 => resources, 1 => paths]
+}
+
+/// Every request over those words.
+fn every_request() -> Vec<Attributes> {
+    let mut all = Vec::new();
+    for verb in ["get", "list", "delete"] {
+        for path in ["/a", "/a/b", "/a/b/c", "/b"] {
+            all.push(Attributes::path(verb, path));
+        }
+        for group in ["", "apps", "x"] {
+            for (resource, subresource) in [("pods", ""), ("pods", "log"), ("nodes", "log")] {
+                for name in ["", "a", "c"] {
+                    let target = ResourceAttributes {
+                        group: group.to_owned(),
+                        resource: resource.to_owned(),
+                        subresource: subresource.to_owned(),
+                        name: name.to_owned(),
+                        ..ResourceAttributes::default()
+                    };
+                    all.push(Attributes::resource(verb, target));
+                }
+            }
+        }
+    }
+    all
+}
+
+proptest! {
+    /// What is given without anything missing allows nothing that its giver may not do.
+    #[test]
+    fn rights_that_are_held_are_all_that_can_be_given(
+        held in vec(any_rule(), 0..4),
+        granted in vec(any_rule(), 1..3),
+    ) {
+        let own: Vec<&PolicyRule> = held.iter().collect();
+        let is_held = missing_rights(&user("bob", &[]), &own, &granted).is_none();
+        let may = |rules: &[PolicyRule], asked: &Attributes| {
+            rules.iter().any(|rule| rule.allows(asked))
+        };
+        for asked in every_request() {
+            prop_assert!(
+                !is_held || !may(&granted, &asked) || may(&held, &asked),
+                "{asked:?}"
+            );
+        }
+        prop_assert_eq!(missing_rights(&user("bob", &[]), &own, &held), None);
+    }
+}
+
 fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
     let pairs = pairs.iter().map(|(name, value)| {
         let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
         (name, HeaderValue::from_str(value).unwrap())
     });
     let mut headers = HeaderMap::new();
-    pairs.for_each(|(name, value)| {
+    for (name, value) in pairs {
         headers.append(name, value);
-    });
+    }
     headers
 }
 

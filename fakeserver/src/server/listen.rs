@@ -1,6 +1,6 @@
 //! The API over TCP, in the clear or by TLS.
 
-use std::{future::Future, sync::Arc, time::Duration};
+use std::{future::Future, io, sync::Arc, time::Duration};
 
 use axum::{Extension, Router, middleware};
 use hyper_util::{
@@ -12,10 +12,11 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     time,
 };
+use tokio_rustls::server::TlsStream;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
@@ -38,6 +39,9 @@ const IDLE_LIMIT: Duration = Duration::from_secs(90);
 const HEADERS_MAX_BYTES: u32 = 1 << 20;
 /// How many requests one HTTP/2 connection may carry at a time.
 const STREAMS_MAX: u32 = 100;
+/// What a client hears who does not speak TLS.
+const PLAIN_HTTP: &[u8] =
+    b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
 /// How long the listener rests when the system has no sockets left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -77,9 +81,10 @@ impl Connections {
         let Some(certificates) = &self.certificates else {
             return converse(&self.builder, stream, self.router, watcher).await;
         };
-        let handshake = time::timeout(HANDSHAKE_LIMIT, certificates.acceptor().accept(stream));
+        let handshake = time::timeout(HANDSHAKE_LIMIT, handshake(certificates, stream));
         let stream = match self.ending.run_until_cancelled(handshake).await {
-            Some(Ok(Ok(stream))) => stream,
+            Some(Ok(Ok(Some(stream)))) => stream,
+            Some(Ok(Ok(None))) => return debug!("plain HTTP where TLS is spoken"),
             Some(Ok(Err(error))) => return debug!(%error, "TLS handshake failed"),
             Some(Err(_)) => return debug!("TLS handshake took too long"),
             None => return,
@@ -91,6 +96,23 @@ impl Connections {
         };
         converse(&self.builder, stream, router, watcher).await;
     }
+}
+
+/// Agrees on keys with the client. One that does not speak TLS is told so, where a silent end would puzzle him.
+async fn handshake(
+    certificates: &Certificates,
+    mut stream: TcpStream,
+) -> io::Result<Option<TlsStream<TcpStream>>> {
+    let mut first = [0];
+    stream.peek(&mut first).await?;
+    // Methods of HTTP begin with a capital letter, records of TLS with a small number.
+    if first[0].is_ascii_uppercase() {
+        // What is left unread when a connection is closed takes the answer with it.
+        let _ = stream.read(&mut [0; 4_096]).await?;
+        stream.write_all(PLAIN_HTTP).await?;
+        return Ok(None);
+    }
+    certificates.acceptor().accept(stream).await.map(Some)
 }
 
 /// Answers the requests of a connection.

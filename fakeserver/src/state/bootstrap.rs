@@ -46,15 +46,17 @@ pub(super) fn bootstrap(core: &Core, tx: &mut Transaction<'_>) {
     }
 }
 
-/// Writes the roles and bindings that a cluster begins with.
-fn bootstrap_roles(core: &Core, tx: &mut Transaction<'_>) {
+/// Writes those of the roles and bindings that a cluster begins with that are not there.
+pub(super) fn bootstrap_roles(core: &Core, tx: &mut Transaction<'_>) {
     for (plural, mut object) in bootstrap_objects() {
         let metadata = &mut object["metadata"];
-        metadata["uid"] = json!(core.entropy.uid().to_string());
-        metadata["creationTimestamp"] = json!(core.clock.now_text());
         let name = metadata["name"].as_str().unwrap_or_default();
         let resource = GroupResource::new(authorization::GROUP, plural);
         let key = ObjectKey::cluster(resource, name);
-        tx.put(&key, object);
+        if tx.get(&key).is_none() {
+            metadata["uid"] = json!(core.entropy.uid().to_string());
+            metadata["creationTimestamp"] = json!(core.clock.now_text());
+            tx.put(&key, object);
+        }
     }
 }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use super::{
-    bootstrap::bootstrap,
+    bootstrap::{bootstrap, bootstrap_roles},
     feed::{Feed, Sinks},
     hooks::HookCache,
     leases::Leases,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     authentication::{Authenticator, TokenSigner},
-    authorization::Authorizer,
+    authorization::{Authorization, Authorizer},
     clock::Clock,
     custom_resources,
     entropy::Entropy,
@@ -198,6 +198,13 @@ impl Core {
         self.storage.restore(revision, objects.collect());
         self.storage
             .view(|view| self.leases.renew(view, Instant::now()));
+        if self.authorizer.mode() == Authorization::Rbac {
+            // The state may come from a server without rules.
+            let Ok(()) = self.storage.transact(|tx| {
+                bootstrap_roles(self, tx);
+                Ok::<_, Infallible>(())
+            });
+        }
         self.tally.reset();
         self.requests.reset();
     }

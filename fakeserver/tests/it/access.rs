@@ -424,6 +424,27 @@ async fn a_user_can_list_his_rules() {
 }
 
 #[tokio::test]
+async fn a_state_from_a_server_without_rules_lets_its_users_in() {
+    let before = Api::new();
+    before.config_map("kept").await;
+    let server = builder()
+        .with_authorization(Authorization::Rbac)
+        .with_snapshot(before.server.snapshot())
+        .build();
+    let api = Api { server };
+    get(&api, ADMIN, &format!("{CONFIG_MAPS}/kept")).await.ok();
+    bind_jane(&api, "ClusterRole", "view").await;
+    get(&api, JANE, &format!("{CONFIG_MAPS}/kept")).await.ok();
+    get(&api, JANE, "/apis").await.ok();
+    let revision = api.server.revision();
+    let again = builder()
+        .with_authorization(Authorization::Rbac)
+        .with_snapshot(api.server.snapshot())
+        .build();
+    assert_eq!(again.revision(), revision, "nothing was missing");
+}
+
+#[tokio::test]
 async fn clients_without_sockets_are_whom_they_are_said_to_be() {
     use k8s_openapi::api::core::v1::ConfigMap;
     use kube::api::{Api as Objects, ListParams};

@@ -8,7 +8,10 @@ use http::{Request, Version};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
 use tokio_rustls::rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
@@ -141,6 +144,21 @@ async fn without_a_certificate_a_token_counts_and_nobody_is_anonymous() {
     let message = nobody.body["message"].as_str().unwrap();
     assert!(message.contains("User \"system:anonymous\""), "{message}");
     assert_eq!(secure.who(client(), Some("x")).await.unwrap().code, 401);
+    secure.end().await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_speak_tls_is_told_so() {
+    let secure = Secure::start().await;
+    let mut socket = TcpStream::connect(secure.address).await.unwrap();
+    let request = b"GET /version HTTP/1.1\r\nHost: x\r\n\r\n";
+    socket.write_all(request).await.unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).await.unwrap();
+    assert_eq!(
+        answer,
+        "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
+    );
     secure.end().await;
 }
 
