@@ -110,6 +110,7 @@ pub(crate) fn apply(server: &Server, object: Value) -> Result<Value, Status> {
 }
 
 /// What is under the kind and name of `object`, if anything is.
+#[cfg(feature = "client")]
 pub(crate) fn find(server: &Server, object: &Value) -> Result<Option<Value>, Status> {
     let target = Target::of(server, object)?;
     let headers = HeaderMap::new();

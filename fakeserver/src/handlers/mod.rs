@@ -32,12 +32,11 @@ use http::{Method, request::Parts};
 
 use tokio::time::timeout;
 
+#[cfg(feature = "client")]
+pub(crate) use self::load::find as find_object;
 pub(crate) use self::{
     call::Call,
-    load::{
-        apply as apply_object, delete as delete_object, find as find_object, load as load_object,
-        restore,
-    },
+    load::{apply as apply_object, delete as delete_object, load as load_object, restore},
     requester::Requester,
 };
 use self::{reviews::Review, subresources::Subresource};
