@@ -45,7 +45,15 @@ pub(crate) fn timed_out() -> Response {
 
 /// The answer of a failure, in the form that the client prefers.
 pub(crate) fn refusal(headers: &HeaderMap, status: Status) -> Response {
+    refusal_to(&Query::default(), headers, status)
+}
+
+/// The same, for a request with parameters.
+pub(crate) fn refusal_to(query: &Query, headers: &HeaderMap, status: Status) -> Response {
     let body = match negotiate_failure(headers) {
+        Format::Json if is_pretty(query, headers) => {
+            (Format::Json, pretty(&status.to_json()).into())
+        }
         Format::Json => return status.into_response(),
         Format::Yaml => (Format::Yaml, yaml(&status.to_json())),
         Format::Protobuf => (Format::Protobuf, status_protobuf(&status).into()),

@@ -13,7 +13,7 @@ mod answer;
 
 pub(crate) use self::{
     accept::{Shape, View, negotiate},
-    answer::{Delivery, EventStream, refusal, timed_out},
+    answer::{Delivery, EventStream, refusal, refusal_to, timed_out},
     encoding::{Encoding, Representation},
     format::Format,
     list::{ListMeta, list_pieces},

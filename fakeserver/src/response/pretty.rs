@@ -22,11 +22,12 @@ pub(crate) fn is_pretty(query: &Query, headers: &HeaderMap) -> bool {
     })
 }
 
-/// Indents `json`, which must be compact, without changing anything else. A newline at its end stays.
+/// Indents `json`, which must be compact, without changing anything else but a newline at its end: that goes.
 pub(crate) fn pretty(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() * 2);
     let mut depth = 0_usize;
     let mut in_string = false;
+    let json = json.strip_suffix(b"\n").unwrap_or(json);
     let mut bytes = json.iter().copied().peekable();
     while let Some(byte) = bytes.next() {
         out.push(byte);

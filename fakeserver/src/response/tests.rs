@@ -19,7 +19,7 @@ fn pretty_json_is_indented_by_two_and_otherwise_the_same() {
     check(r#"{"a":{},"b":[],"c":[1,{"d":null}],"e":"x, {y}: \"[\\"}"#);
     check("[[[]],[{}],\"\\\\\"]");
     check("true");
-    assert_eq!(pretty(b"{\"a\":1}\n"), b"{\n  \"a\": 1\n}\n");
+    assert_eq!(pretty(b"{\"a\":1}\n"), b"{\n  \"a\": 1\n}");
 }
 
 fn check(accept: &'static str, shape: Shape, expected: Result<(Format, View), &str>) {

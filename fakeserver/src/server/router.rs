@@ -18,7 +18,7 @@ use crate::{
     discovery, handlers,
     registry::{Lookup, Registry},
     request::{ApiPath, Query, ResourcePath},
-    response::{is_pretty, refusal},
+    response::{is_pretty, refusal_to},
     state::Server,
     status::Status,
 };
@@ -62,7 +62,9 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
     let path = match ApiPath::parse(parts.uri.path()) {
         ApiPath::Resource(path) if is_routed(&registry, &path) => {
             let answer = handlers::serve(server, &requester, parts, path, query, body).await;
-            return answer.unwrap_or_else(|status| refusal(headers, status));
+            return answer.unwrap_or_else(|status| {
+                refusal_to(&Query::parse(parts.uri.query()), headers, status)
+            });
         }
         path => path,
     };
@@ -83,7 +85,7 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
         }
     };
     answer.map_or_else(not_found, |answer| {
-        answer.unwrap_or_else(|status| refusal(headers, status))
+        answer.unwrap_or_else(|status| refusal_to(&query, headers, status))
     })
 }
 

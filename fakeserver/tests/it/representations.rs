@@ -211,6 +211,25 @@ async fn people_get_json_that_they_can_read() {
             "{answer:?}"
         );
     }
+    // Failures too, and nothing ends with a newline then.
+    let missing = format!("{CONFIG_MAPS}/missing");
+    for (path, header) in [
+        (missing.clone(), ("user-agent", "curl/8")),
+        (format!("{missing}?pretty=true"), ("accept", "*/*")),
+        (format!("{CONFIG_MAPS}?limit=x&pretty=1"), ("accept", "*/*")),
+    ] {
+        let answer = api.send("GET", &path, &[header], Body::empty()).await;
+        assert!(
+            answer.text.starts_with("{\n  \"kind\": \"Status\",\n"),
+            "{answer:?}"
+        );
+        assert!(answer.text.ends_with("\n}"), "{answer:?}");
+        assert_eq!(answer.headers["content-type"], "application/json");
+    }
+    let refused = api
+        .send("GET", &missing, &[("accept", "*/*")], Body::empty())
+        .await;
+    assert!(refused.text.starts_with("{\"kind\":\"Status\",") && refused.text.ends_with("}\n"));
     let plain = api
         .send(
             "GET",

@@ -2,9 +2,12 @@
 
 use std::{net::SocketAddr, time::Duration};
 
+use bytes::Bytes;
 use fakeserver::FakeServer;
 use futures::{SinkExt, StreamExt};
-use http::Request;
+use http::{Request, Version};
+use http_body_util::{BodyExt, Empty};
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -274,4 +277,37 @@ async fn a_body_that_says_that_it_is_too_long_is_not_read() {
         "{answer}"
     );
     assert_eq!(served.server.history("", "v1", "namespaces", 0).len(), 4);
+}
+
+#[tokio::test]
+async fn http_2_carries_requests_and_watches_side_by_side() {
+    let served = Served::new().await;
+    let client: Client<_, Empty<Bytes>> = Client::builder(TokioExecutor::new())
+        .http2_only(true)
+        .build_http();
+    let get = async |path: &str| {
+        let url = format!("http://{}{path}", served.address);
+        let request = Request::get(url).body(Empty::new()).unwrap();
+        client.request(request).await.unwrap()
+    };
+    let watch = get(NAMESPACES).await;
+    assert_eq!(watch.version(), Version::HTTP_2);
+    assert_eq!(watch.headers()["content-type"], "application/json");
+    assert!(!watch.headers().contains_key("transfer-encoding"));
+    let mut watch = watch.into_body();
+    let first = watch.frame().await.unwrap().unwrap().into_data().unwrap();
+    assert!(first.starts_with(b"{\"type\":\"ADDED\""));
+
+    // The watch goes on while others ask.
+    let list = get("/api/v1/namespaces").await;
+    assert_eq!(
+        (list.status().as_u16(), list.version()),
+        (200, Version::HTTP_2)
+    );
+    list.into_body().collect().await.unwrap();
+    assert_eq!(get("/nosuch").await.status(), 404);
+    assert_eq!(served.server.stats().watchers, 1);
+    served.server.disconnect();
+    let rest = timeout(Duration::from_secs(20), watch.collect()).await;
+    rest.expect("it ends").expect("cleanly");
 }
