@@ -73,6 +73,9 @@ pub(super) fn create_in(
         given_name = text(&object, "name").to_owned();
     }
     escalation::check(call, None, &object)?;
+    if source != Source::Loaded {
+        call.requester.sign(&call.resource, &mut object);
+    }
 
     object["metadata"]["uid"] = json!(tx.uid());
     object["metadata"]["creationTimestamp"] = json!(tx.now_text());

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, header};
+use serde_json::Value;
 
 use crate::{
     authentication::UserInfo,
     authorization::{Access, Attributes, Target},
+    resource::ResourceType,
     response::refusal,
     status::{Named, Status},
 };
@@ -62,6 +64,23 @@ impl Requester {
         };
         self.denial = Some(Box::new(Status::denied(object, &why)));
         self
+    }
+
+    /// Writes into a request for a certificate who makes it, whatever it says itself.
+    pub(super) fn sign(&self, resource: &ResourceType, object: &mut Value) {
+        let resource = (&*resource.group, &*resource.plural);
+        if resource != ("certificates.k8s.io", "certificatesigningrequests") {
+            return;
+        }
+        let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
+            return;
+        };
+        for field in ["username", "uid", "groups", "extra"] {
+            spec.remove(field);
+        }
+        if let Value::Object(user) = self.user.to_json() {
+            spec.extend(user);
+        }
     }
 
     /// The answer to a request that is not allowed.

@@ -1,7 +1,8 @@
-//! Certificates: an authority of this server alone, what it signs, and whom a client's certificate names.
+//! Certificates: an authority of this server alone, and what it signs.
 
 use std::{error::Error, fmt, sync::Arc};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType,
     ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
@@ -19,8 +20,8 @@ use tokio_rustls::{
         },
     },
 };
-use x509_parser::{parse_x509_certificate, x509::AttributeTypeAndValue};
 
+use super::subject::{rename, user_of};
 use crate::authentication::{Peer, UserInfo};
 
 /// What clients may call the server, whatever its address.
@@ -33,8 +34,6 @@ const NAMES: [&str; 7] = [
     "kubernetes.default.svc",
     "kubernetes.default.svc.cluster.local",
 ];
-/// In how many groups a client can be by its certificate.
-const GROUPS_MAX: usize = 2;
 /// HTTP/2 is preferred, as a real server prefers it.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
@@ -74,9 +73,6 @@ pub enum CertificateError {
     /// A name cannot stand in a certificate, or there is no key: another name may do.
     #[error("certificate not made")]
     Certificate(#[source] Box<dyn Error + Send + Sync>),
-    /// A user is in more groups than can stand in a certificate: a token has room for all.
-    #[error("a client certificate has room for {GROUPS_MAX} groups, not for {0}")]
-    TooManyGroups(usize),
     /// TLS does not take what was made: a defect of this crate.
     #[error("TLS not set up")]
     Tls(#[source] Box<dyn Error + Send + Sync>),
@@ -106,11 +102,9 @@ impl Certificates {
             }
         }
         let authority = Arc::new(authority().map_err(CertificateError::certificate)?);
-        let own = end_entity(all, ExtendedKeyUsagePurpose::ServerAuth, |subject| {
-            subject.push(DnType::CommonName, "kube-apiserver");
-        })
-        .map_err(CertificateError::certificate)?;
-        let (certificate, key) = sign(&authority, own).map_err(CertificateError::certificate)?;
+        let own = end_entity(all, ExtendedKeyUsagePurpose::ServerAuth, "kube-apiserver");
+        let own = own.map_err(CertificateError::certificate)?;
+        let (certificate, key) = sign(&authority, own)?;
 
         let provider = Arc::new(ring::default_provider());
         let mut roots = RootCertStore::empty();
@@ -143,28 +137,15 @@ impl Certificates {
     ///
     /// # Errors
     ///
-    /// [`CertificateError::TooManyGroups`]: there are more than two.
+    /// [`CertificateError::Certificate`]: the system gives no key.
     pub fn client(&self, user: &UserInfo) -> Result<ClientCertificate, CertificateError> {
-        // A name has one part of each type. These are one type to whoever reads them, and two to whoever writes them.
-        let organizations: [DnType; GROUPS_MAX] = [
-            DnType::OrganizationName,
-            DnType::CustomDnType(vec![2, 5, 4, 10]),
-        ];
-        let groups = user.groups();
-        if groups.len() > GROUPS_MAX {
-            return Err(CertificateError::TooManyGroups(groups.len()));
-        }
-        let own = end_entity(Vec::new(), ExtendedKeyUsagePurpose::ClientAuth, |subject| {
-            for (organization, group) in organizations.into_iter().zip(groups) {
-                subject.push(organization, group.as_str());
-            }
-            subject.push(DnType::CommonName, user.name());
-        })
-        .map_err(CertificateError::certificate)?;
-        let (certificate, key) =
-            sign(&self.authority, own).map_err(CertificateError::certificate)?;
+        let own = end_entity(Vec::new(), ExtendedKeyUsagePurpose::ClientAuth, "client");
+        let own = own.map_err(CertificateError::certificate)?;
+        let (certificate, key) = sign(&self.authority, own)?;
+        let certificate = rename(certificate.der(), user, &self.authority);
+        let certificate = certificate.map_err(CertificateError::Certificate)?;
         Ok(ClientCertificate {
-            certificate_pem: certificate.pem(),
+            certificate_pem: pem(&certificate),
             key_pem: key.serialize_pem(),
         })
     }
@@ -287,11 +268,12 @@ fn authority() -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
 fn end_entity(
     names: Vec<String>,
     purpose: ExtendedKeyUsagePurpose,
-    subject: impl FnOnce(&mut DistinguishedName),
+    common_name: &str,
 ) -> Result<CertificateParams, rcgen::Error> {
     let mut params = CertificateParams::new(names)?;
     params.distinguished_name = DistinguishedName::new();
-    subject(&mut params.distinguished_name);
+    let subject = &mut params.distinguished_name;
+    subject.push(DnType::CommonName, common_name);
     params.use_authority_key_identifier_extension = true;
     params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     params.extended_key_usages = vec![purpose];
@@ -301,20 +283,22 @@ fn end_entity(
 fn sign(
     authority: &CertifiedIssuer<'static, KeyPair>,
     params: CertificateParams,
-) -> Result<(rcgen::Certificate, KeyPair), rcgen::Error> {
-    let key = KeyPair::generate()?;
-    let certificate = params.signed_by(&key, authority)?;
-    Ok((certificate, key))
+) -> Result<(rcgen::Certificate, KeyPair), CertificateError> {
+    let key = KeyPair::generate().map_err(CertificateError::certificate)?;
+    let certificate = params.signed_by(&key, authority);
+    Ok((certificate.map_err(CertificateError::certificate)?, key))
 }
 
-/// The common name is the user, the organizations are its groups.
-fn user_of(certificate: &CertificateDer<'_>) -> Option<UserInfo> {
-    fn text<'a>(part: &'a AttributeTypeAndValue<'_>) -> Option<&'a str> {
-        part.as_str().ok()
+/// A certificate as text, in lines of 64 characters.
+fn pem(certificate: &[u8]) -> String {
+    let encoded = STANDARD.encode(certificate);
+    let mut text = String::from("-----BEGIN CERTIFICATE-----\n");
+    for (index, character) in encoded.chars().enumerate() {
+        if index > 0 && index % 64 == 0 {
+            text.push('\n');
+        }
+        text.push(character);
     }
-    let (_, certificate) = parse_x509_certificate(certificate).ok()?;
-    let subject = certificate.subject();
-    let name = subject.iter_common_name().next().and_then(text)?;
-    let groups = subject.iter_organization().filter_map(text);
-    Some(UserInfo::new(name).with_groups(groups))
+    text.push_str("\n-----END CERTIFICATE-----\n");
+    text
 }

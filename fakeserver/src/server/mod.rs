@@ -10,6 +10,7 @@ mod request_log;
 mod access;
 mod envelope;
 mod control;
+mod subject;
 mod certificates;
 mod listen;
 mod activity;

@@ -445,6 +445,27 @@ async fn a_state_from_a_server_without_rules_lets_its_users_in() {
 }
 
 #[tokio::test]
+async fn a_request_for_a_certificate_says_who_makes_it() {
+    let api = Api {
+        server: builder().build(),
+    };
+    let path = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    let request = json!({
+        "metadata": {"name": "r"},
+        "spec": {
+            "request": "eA==", "signerName": "a.b/c", "usages": ["client auth"],
+            "username": "root", "groups": ["system:masters"], "uid": "0",
+        },
+    });
+    let stored = post(&api, JANE, path, &request).await.created();
+    let spec = &stored["spec"];
+    assert_eq!(spec["username"], "jane");
+    assert_eq!(spec["groups"], json!(["devs", "system:authenticated"]));
+    assert_eq!(spec.get("uid"), None);
+    assert_eq!(spec["signerName"], "a.b/c");
+}
+
+#[tokio::test]
 async fn clients_without_sockets_are_whom_they_are_said_to_be() {
     use k8s_openapi::api::core::v1::ConfigMap;
     use kube::api::{Api as Objects, ListParams};
