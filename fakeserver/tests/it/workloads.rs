@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fakeserver::{Controllers, Workloads};
+use fakeserver::{Change, Controllers, Workloads};
 use serde_json::{Value, json};
 
 use crate::support::{Api, DEPLOYMENTS, PODS, deployment, pod};
@@ -182,6 +182,66 @@ async fn a_roll_out_keeps_its_bounds_and_its_history() {
         each(&api, PODS, "/spec/containers/0/image").await,
         ["i", "i", "i"]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_roll_out_that_does_not_go_on_is_given_up() {
+    let api = api();
+    let path = deployed(&api).await;
+    let stuck = json!({"spec": {
+        "progressDeadlineSeconds": 60,
+        "template": {"spec": {"nodeSelector": {"disk": "ssd"}}},
+    }});
+    api.strategic(&path, &stuck).await.ok();
+    tokio::time::sleep(Duration::from_secs(50)).await;
+    let top = api.get(&path).await.ok();
+    assert_eq!(
+        condition(&top, "Progressing")["reason"],
+        "ReplicaSetUpdated"
+    );
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    let top = api.get(&path).await.ok();
+    let given_up = condition(&top, "Progressing");
+    assert_eq!(given_up["status"], "False");
+    assert_eq!(given_up["reason"], "ProgressDeadlineExceeded");
+    assert_eq!(top["status"]["availableReplicas"], 3, "the old ones stay");
+    let ssd = json!({"metadata": {"name": "ssd", "labels": {"disk": "ssd"}}});
+    api.post(NODES, &ssd).await.created();
+    tokio::time::sleep(Duration::from_secs(20)).await;
+    let top = api.get(&path).await.ok();
+    assert_eq!(
+        condition(&top, "Progressing")["reason"],
+        "NewReplicaSetAvailable"
+    );
+    assert_eq!(top["status"]["updatedReplicas"], 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_seed_makes_the_same_cluster_to_the_byte() {
+    let mut histories = Vec::new();
+    for _ in 0..2 {
+        let api = api();
+        let path = deployed(&api).await;
+        let image = json!({"spec": {"template": {"spec": {"terminationGracePeriodSeconds": 5}}}});
+        api.strategic(&path, &image).await.ok();
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        api.delete(&path).await.ok();
+        api.settle().await;
+        let mut history = Vec::new();
+        for (group, resource) in [("", "pods"), ("apps", "replicasets"), ("", "events")] {
+            let changes = api.server.history(group, "v1", resource, 0);
+            let state = |change: &Change| change.after().map(|object| object.json().clone());
+            history.extend(
+                changes
+                    .iter()
+                    .map(|change| (change.revision(), state(change))),
+            );
+        }
+        histories.push(history);
+    }
+    assert!(histories[0].len() > 30);
+    // The clocks of the two servers began at the same time, and so did what they wrote.
+    assert_eq!(histories[0], histories[1]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,271 @@
+//! Deployments: replica sets of one template after another, each taking over from those before it.
+
+mod rollout;
+mod status;
+
+use std::{collections::BTreeSet, time::Duration};
+
+use serde_json::{Value, json};
+
+use self::{
+    rollout::{Rollout, Set, revision_of},
+    status::set_status,
+};
+use super::{
+    objects::{COALESCED, Kind, hash, number, selector, text},
+    replica_set::KIND as REPLICA_SET,
+};
+use crate::{
+    controllers::{
+        cluster::{Actor, Cluster},
+        controller::Controller,
+        index::{Index, Observed},
+        queue::Due,
+    },
+    deletion::{Wanted, is_deleted},
+    storage::ObjectKey,
+};
+
+const KIND: Kind = Kind {
+    group: "apps",
+    plural: "deployments",
+    kind: "Deployment",
+    api_version: "apps/v1",
+    component: "deployment-controller",
+};
+const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
+const HASH: &str = "pod-template-hash";
+const REVISION: &str = "deployment.kubernetes.io/revision";
+const DESIRED: &str = "deployment.kubernetes.io/desired-replicas";
+const MAXIMUM: &str = "deployment.kubernetes.io/max-replicas";
+/// Annotations that belong to an object itself, and are not handed on.
+const OWN: [&str; 5] = [
+    "kubectl.kubernetes.io/last-applied-configuration",
+    REVISION,
+    DESIRED,
+    MAXIMUM,
+    "deprecated.deployment.rollback.to",
+];
+
+/// The controller of deployments.
+#[derive(Debug, Default)]
+pub(super) struct Deployments {
+    /// Replica sets that nobody manages.
+    orphans: BTreeSet<ObjectKey>,
+}
+
+impl Controller for Deployments {
+    fn name(&self) -> &'static str {
+        "deployments"
+    }
+
+    fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
+        let key = change.key();
+        if change.is_of(KIND.group, KIND.plural) {
+            due.add(key.clone(), Duration::ZERO);
+        } else if change.is_of(REPLICA_SET.group, REPLICA_SET.plural) {
+            for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
+                let owner = meta.controller().filter(|owner| owner.kind == KIND.kind);
+                if let Some(owner) = owner {
+                    due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
+                }
+            }
+            let after = change.after.as_ref();
+            if after.is_some_and(|(_, meta)| meta.controller().is_none()) {
+                self.orphans.insert(key.clone());
+            } else {
+                self.orphans.remove(key);
+            }
+        }
+    }
+
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
+        let Some(stored) = cluster.get(key) else {
+            return;
+        };
+        let deployment = stored.to_value();
+        if is_deleted(&deployment) {
+            return;
+        }
+        self.adopt(cluster, &deployment);
+        let mut sets = sets(cluster, &deployment);
+        let template = &deployment["spec"]["template"];
+        let current = sets
+            .iter()
+            .position(|set| without_hash(&set["spec"]["template"]) == *template)
+            .map(|at| sets.remove(at));
+        let rollout = Rollout::of(&deployment);
+        let revision = next_revision(&sets, current.as_ref());
+        let olds: Vec<Set> = sets.iter().map(Set::of).collect();
+        let own = current.as_ref().map(Set::of);
+        if own.is_none() && !rollout.is_paused {
+            create(cluster, key, &deployment, rollout, revision);
+            // What was made is looked at like everything else.
+            due.add(key.clone(), COALESCED);
+            return;
+        }
+        roll(cluster, &deployment, &olds, own.as_ref(), rollout, revision);
+        let now = cluster.now();
+        let mut deadline = None;
+        cluster.update(key, ACTOR.of_status(), |deployment| {
+            deadline = set_status(deployment, &olds, own.as_ref(), rollout, revision, now);
+        });
+        if let Some(deadline) = deadline {
+            due.add(key.clone(), deadline);
+        }
+        if own.is_some() {
+            clean_up(cluster, &deployment, &olds);
+        }
+    }
+}
+
+// === impl Deployments ===
+
+impl Deployments {
+    /// Manages from now on what `deployment` selects, and nobody manages.
+    fn adopt(&self, cluster: &mut Cluster<'_, '_>, deployment: &Value) {
+        let Some(selects) = selector(deployment) else {
+            return;
+        };
+        let namespace = deployment["metadata"]["namespace"].as_str();
+        let near = self.orphans.range(REPLICA_SET.key(namespace, "")..);
+        for key in near.take_while(|key| key.namespace() == namespace) {
+            let found = cluster.get(key);
+            if found.is_some_and(|set| selects.matches(set.labels())) {
+                cluster.update(key, ACTOR, |set| {
+                    set["metadata"]["ownerReferences"] = json!([KIND.owner_reference(deployment)]);
+                });
+            }
+        }
+    }
+}
+
+/// The replica sets of a deployment, the oldest first.
+fn sets(cluster: &Cluster<'_, '_>, deployment: &Value) -> Vec<Value> {
+    let uid = text(&deployment["metadata"]["uid"]);
+    let owned = cluster.index.dependents(uid);
+    let mut sets: Vec<Value> = owned
+        .filter(|(key, _)| *key.resource() == REPLICA_SET.resource())
+        .filter_map(|(key, _)| Some(cluster.get(key)?.to_value()))
+        .filter(|set| !is_deleted(set))
+        .collect();
+    sets.sort_by_key(|set| (revision_of(set), text(&set["metadata"]["name"]).to_owned()));
+    sets
+}
+
+/// The revision of the current template: that of its set, if no other set came after it.
+fn next_revision(old: &[Value], current: Option<&Value>) -> i64 {
+    let last = old.iter().map(revision_of).max().unwrap_or_default();
+    let own = current.map_or(0, revision_of);
+    if own > last { own } else { last + 1 }
+}
+
+fn without_hash(template: &Value) -> Value {
+    let mut template = template.clone();
+    if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
+        labels.remove(HASH);
+    }
+    template
+}
+
+fn annotations(deployment: &Value, rollout: Rollout, revision: i64) -> Value {
+    let mut annotations = deployment["metadata"]["annotations"].clone();
+    if let Some(all) = annotations.as_object_mut() {
+        all.retain(|name, _| !OWN.contains(&name.as_str()));
+    }
+    annotations[REVISION] = json!(revision.to_string());
+    annotations[DESIRED] = json!(rollout.wanted.to_string());
+    annotations[MAXIMUM] = json!(rollout.maximum().to_string());
+    annotations
+}
+
+/// Makes the replica set of the current template, without replicas: it is scaled like every other.
+fn create(
+    cluster: &mut Cluster<'_, '_>,
+    key: &ObjectKey,
+    deployment: &Value,
+    rollout: Rollout,
+    revision: i64,
+) {
+    let collisions = number(&deployment["status"]["collisionCount"], 0);
+    let hash = hash(&deployment["spec"]["template"], collisions);
+    let mut template = deployment["spec"]["template"].clone();
+    template["metadata"]["labels"][HASH] = json!(hash);
+    let mut selects = deployment["spec"]["selector"].clone();
+    selects["matchLabels"][HASH] = json!(hash);
+    let name = format!("{}-{hash}", key.name());
+    let set = json!({
+        "metadata": {
+            "name": name,
+            "namespace": deployment["metadata"]["namespace"],
+            "labels": template["metadata"]["labels"],
+            "annotations": annotations(deployment, rollout, revision),
+            "ownerReferences": [KIND.owner_reference(deployment)],
+        },
+        "spec": {
+            "replicas": 0,
+            "minReadySeconds": number(&deployment["spec"]["minReadySeconds"], 0),
+            "selector": selects,
+            "template": template,
+        },
+    });
+    if cluster
+        .create(&REPLICA_SET.resource(), ACTOR, set)
+        .is_none()
+    {
+        // Somebody else has the name: the next one is tried.
+        cluster.update(key, ACTOR.of_status(), |deployment| {
+            deployment["status"]["collisionCount"] = json!(collisions + 1);
+        });
+    }
+}
+
+/// Scales the sets as far as the strategy allows.
+fn roll(
+    cluster: &mut Cluster<'_, '_>,
+    deployment: &Value,
+    olds: &[Set],
+    own: Option<&Set>,
+    rollout: Rollout,
+    revision: i64,
+) {
+    let (old_counts, own_count) = rollout.plan(olds, own);
+    let namespace = deployment["metadata"]["namespace"].as_str();
+    let scaled = olds
+        .iter()
+        .zip(old_counts)
+        .chain(own.into_iter().zip([own_count]));
+    for (set, wanted) in scaled {
+        let key = REPLICA_SET.key(namespace, &set.name);
+        let is_current = own.is_some_and(|own| own.name == set.name);
+        let annotations = annotations(deployment, rollout, revision);
+        cluster.update(&key, ACTOR, |set| {
+            set["spec"]["replicas"] = json!(wanted);
+            if is_current {
+                set["metadata"]["annotations"] = annotations;
+            }
+        });
+        if wanted != set.wanted {
+            let direction = if wanted > set.wanted { "up" } else { "down" };
+            let message = format!(
+                "Scaled {direction} replica set {} from {} to {wanted}",
+                set.name, set.wanted
+            );
+            cluster.event(&KIND, deployment, "ScalingReplicaSet", &message);
+        }
+    }
+}
+
+/// Deletes the oldest sets that nobody needs but for going back to them.
+fn clean_up(cluster: &mut Cluster<'_, '_>, deployment: &Value, old: &[Set]) {
+    let limit = number(&deployment["spec"]["revisionHistoryLimit"], 10);
+    let limit = usize::try_from(limit).unwrap_or_default();
+    let surplus = old.len().saturating_sub(limit);
+    let namespace = deployment["metadata"]["namespace"].as_str();
+    for set in old.iter().take(surplus) {
+        if set.wanted == 0 && set.replicas == 0 {
+            let key = REPLICA_SET.key(namespace, &set.name);
+            cluster.delete(&key, Wanted::default());
+        }
+    }
+}
