@@ -1,11 +1,11 @@
 //! One version of a custom resource: how its objects are read, and what they may hold.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
 
 use super::{
-    JsonPath, PrinterColumn,
+    Conversion, JsonPath, PrinterColumn,
     defaulting::{drop_nulls, set_defaults},
     deprecation,
     rules::Rules,
@@ -13,8 +13,11 @@ use super::{
     validation::validate,
 };
 use crate::{
+    entropy::Entropy,
     schema::{Decoded, Schema, StrictError, decode, duplicate_fields, prune, type_of_kind},
-    status::FieldError,
+    status::{FieldError, Status},
+    storage::StoredObject,
+    webhook::Webhooks,
 };
 
 /// One version of a custom resource, behind its [`ResourceType`](crate::resource::ResourceType).
@@ -25,6 +28,10 @@ pub(crate) struct CustomType {
     schema: VersionSchema,
     /// How its objects are stored, if they have to be shown otherwise.
     stored: Option<StoredForm>,
+    /// The webhook that makes its objects of what is stored.
+    conversion: Option<Arc<Conversion>>,
+    /// Whether a webhook converts between the versions.
+    has_webhook: bool,
     rules: Rules,
     selectable: Vec<JsonPath>,
     columns: Vec<PrinterColumn>,
@@ -41,13 +48,17 @@ impl CustomType {
         let selectable = version["selectableFields"].as_array().into_iter().flatten();
         let selectable =
             selectable.filter_map(|field| JsonPath::parse(field["jsonPath"].as_str()?));
+        let conversion = Conversion::of(crd, version);
+        let has_webhook = crd["spec"]["conversion"]["strategy"] == "Webhook";
         Self {
             rules: Rules::compile(schema),
             selectable: selectable.collect(),
             columns: PrinterColumn::all_of(version),
             deprecation_warning: deprecation::warning(crd, version),
             schema: VersionSchema::new(version),
-            stored: StoredForm::of(crd, version),
+            stored: StoredForm::of(crd, version).filter(|_| !has_webhook),
+            has_webhook,
+            conversion,
             version: version.clone(),
             is_terminating,
         }
@@ -80,6 +91,51 @@ impl CustomType {
     /// The schema of whole objects, with the metadata that all objects have.
     pub(crate) fn schema(&self) -> Schema<'_> {
         self.schema.root().with_metadata()
+    }
+
+    /// The webhook that makes its objects of what is stored, and back; nothing if they are stored in this version.
+    pub(crate) fn conversion(&self) -> Option<&Arc<Conversion>> {
+        self.conversion.as_ref()
+    }
+
+    /// Whether a webhook converts between the versions of its definition.
+    pub(crate) fn has_webhook(&self) -> bool {
+        self.has_webhook
+    }
+
+    /// Stored objects as this version shows them: those of a webhook, or as they are.
+    ///
+    /// # Errors
+    ///
+    /// The webhook gives no answer, or not the objects that it was asked for.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped.
+    pub(crate) async fn present(
+        &self,
+        webhooks: &Webhooks,
+        entropy: &Entropy,
+        stored: Vec<Arc<StoredObject>>,
+    ) -> Result<Vec<Arc<StoredObject>>, Status> {
+        let Some(conversion) = &self.conversion else {
+            return Ok(stored);
+        };
+        let values = stored.iter().map(|object| object.to_value()).collect();
+        let shown = conversion.show(webhooks, entropy, values).await?;
+        let pairs = stored.iter().zip(shown);
+        Ok(pairs
+            .map(|(stored, shown)| Arc::new(stored.saying(self.complete(shown))))
+            .collect())
+    }
+
+    /// What a webhook has made an object of this version, without what the version does not know, and with its defaults.
+    pub(crate) fn complete(&self, mut object: Value) -> Value {
+        let schema = self.schema.root();
+        prune(&mut object, schema, true);
+        drop_nulls(&mut object, schema);
+        set_defaults(&mut object, schema);
+        object
     }
 
     /// Counts the forms in which its objects have been shown; nothing if they are shown as they are stored.

@@ -8,6 +8,7 @@
 
 mod acceptance;
 pub(crate) mod conditions;
+mod conversion;
 mod custom_type;
 mod definition;
 mod defaulting;
@@ -26,6 +27,7 @@ mod tests;
 pub(crate) use self::{
     acceptance::{definition_errors, set_definition_defaults},
     column_path::ColumnPath,
+    conversion::Conversion,
     custom_type::CustomType,
     definition::{Definition, compare_versions},
     json_path::JsonPath,

@@ -8,8 +8,11 @@ use super::{Call, namespaces};
 use crate::{
     admission::{Objects, Resource},
     conversion::Form,
+    custom_resources::Conversion,
     request::{DeleteOptions, FieldValidation, Propagation, WriteOptions},
     resource::{GroupVersionKind, ResourceType},
+    status::Status,
+    storage::StoredObject,
 };
 
 /// The options of a write, as webhooks are told them.
@@ -22,6 +25,37 @@ pub(super) trait AdmissionOptions {
 
 // === impl Call ===
 
+impl Call<'_> {
+    /// The webhook that makes objects of this version of what is stored; nothing if they are stored so.
+    pub(super) fn conversion(&self) -> Option<&Arc<Conversion>> {
+        self.resource.custom.as_ref()?.conversion()
+    }
+
+    /// What is stored, as the type shows it, which may have to ask a webhook.
+    pub(super) async fn present(
+        &self,
+        stored: &Arc<StoredObject>,
+    ) -> Result<Arc<StoredObject>, Status> {
+        let shown = self.present_all(vec![Arc::clone(stored)]).await?;
+        Ok(shown
+            .into_iter()
+            .next()
+            .unwrap_or_else(|| Arc::clone(stored)))
+    }
+
+    /// What is stored, as the type shows it: by one question to a webhook, if one is needed.
+    pub(super) async fn present_all(
+        &self,
+        stored: Vec<Arc<StoredObject>>,
+    ) -> Result<Vec<Arc<StoredObject>>, Status> {
+        let core = &self.server.core;
+        match &self.resource.custom {
+            Some(custom) => custom.present(&core.webhooks, &core.entropy, stored).await,
+            None => Ok(stored),
+        }
+    }
+}
+
 impl Objects for Call<'_> {
     fn read(&self, kind: &GroupVersionKind, object: &Value) -> Result<Value, String> {
         let text = object.to_string();
@@ -30,6 +64,18 @@ impl Objects for Call<'_> {
     }
 
     fn convert(&self, mut object: Value, to: &GroupVersionKind) -> Result<Value, String> {
+        if self
+            .resource
+            .custom
+            .as_ref()
+            .is_some_and(|custom| custom.has_webhook())
+        {
+            return Err(format!(
+                "conversion to {}, Kind={} by a webhook is not done for admission",
+                to.api_version(),
+                to.kind
+            ));
+        }
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let from = Form::of(&text(&object["apiVersion"]), &text(&object["kind"]));
         let wanted = Form::of(&to.api_version(), &to.kind);

@@ -48,7 +48,8 @@ pub(super) fn apply_in(
     if stored.is_none() && !call.subresource().is_empty() {
         return Err(Status::not_found(call.named(call.name())).into());
     }
-    let live = stored.as_ref().map(|stored| call.shown(stored));
+    let live = stored.as_ref().map(|stored| tx.shown(call, stored));
+    let live = live.transpose()?;
     let mut object = applied(call, options, live.as_ref(), config, tx.now_text())?;
     if let Some(duplicate) = duplicate
         && options.field_validation == FieldValidation::Strict

@@ -19,12 +19,15 @@ use serde_json::{Value, json};
 use super::{
     Call,
     admission::{AdmissionOptions, kind_below, resource_of},
+    write::Outcome,
 };
 use crate::{
     admission::{Attributes, Dispatcher, Hooks, Mutated, Objects as _, Operation, Phase},
+    custom_resources::Conversion,
+    request::WriteOptions,
     state::Core,
     status::Status,
-    storage::Transaction,
+    storage::{ObjectKey, StoredObject, Transaction},
 };
 
 /// How often a write begins anew because the object has changed while webhooks were asked.
@@ -41,10 +44,20 @@ pub(super) enum Halt {
 
 /// What an attempt has to know of webhooks.
 #[derive(Debug)]
-pub(super) struct Question {
-    phase: Phase,
-    hooks: Arc<Hooks>,
-    attributes: Attributes,
+pub(super) enum Question {
+    /// Whether something may be written, and as what.
+    Admission {
+        phase: Phase,
+        hooks: Arc<Hooks>,
+        attributes: Box<Attributes>,
+    },
+    /// What an object is in another version.
+    Conversion {
+        by: Arc<Conversion>,
+        /// Whether it is to be shown, and not to be stored.
+        is_shown: bool,
+        object: Value,
+    },
 }
 
 /// What is the same in all attempts at one write, and what was learned in those before.
@@ -66,6 +79,8 @@ pub(super) struct Attempt<'a, 't> {
     review: &'a mut Review,
     core: &'a Core,
     hooks: Arc<Hooks>,
+    /// Whether webhooks are asked.
+    is_reviewed: bool,
     /// How many questions were answered in this attempt.
     answered: usize,
 }
@@ -93,7 +108,7 @@ impl Call<'_> {
         loop {
             let outcome = core.storage.transact(|tx| {
                 let hooks = core.hooks.current(tx);
-                work(&mut Attempt::new(tx, &mut review, core, hooks))
+                work(&mut Attempt::new(tx, &mut review, core, Some(hooks)))
             });
             let question = match outcome {
                 Ok(done) => return Ok((done, review.warnings())),
@@ -121,10 +136,9 @@ impl Call<'_> {
     ) -> Result<T, Status> {
         let core = &*self.server.core;
         let mut review = Review::new(core, options, self);
-        let outcome = core.storage.transact(|tx| {
-            let nobody = Arc::new(Hooks::default());
-            work(&mut Attempt::new(tx, &mut review, core, nobody))
-        });
+        let outcome = core
+            .storage
+            .transact(|tx| work(&mut Attempt::new(tx, &mut review, core, None)));
         outcome.map_err(|halt| match halt {
             Halt::Refused(status) => status,
             Halt::Asks(_) => unreachable!("where there are no webhooks, none is asked"),
@@ -144,22 +158,62 @@ impl From<Status> for Halt {
 
 impl Question {
     async fn put_to(&self, dispatcher: Dispatcher<'_>) -> Result<Mutated, Status> {
-        match self.phase {
-            Phase::Mutating => dispatcher.mutate(&self.hooks, &self.attributes).await,
-            Phase::Validating => {
-                let warnings = dispatcher.validate(&self.hooks, &self.attributes).await?;
-                Ok(Mutated {
-                    object: None,
-                    warnings,
-                })
+        let (webhooks, entropy) = (dispatcher.webhooks, dispatcher.entropy);
+        let (object, warnings) = match self {
+            Self::Admission {
+                phase,
+                hooks,
+                attributes,
+            } => match phase {
+                Phase::Mutating => return dispatcher.mutate(hooks, attributes).await,
+                Phase::Validating => (None, dispatcher.validate(hooks, attributes).await?),
+            },
+            Self::Conversion {
+                by,
+                is_shown: true,
+                object,
+            } => {
+                let shown = by.show(webhooks, entropy, vec![object.clone()]).await?;
+                (shown.into_iter().next(), Vec::new())
             }
-        }
+            Self::Conversion { by, object, .. } => {
+                let stored = by.store(webhooks, entropy, object.clone()).await?;
+                (Some(stored), Vec::new())
+            }
+        };
+        Ok(Mutated { object, warnings })
     }
 
     fn is_same(&self, other: &Self) -> bool {
-        self.phase == other.phase
-            && Arc::ptr_eq(&self.hooks, &other.hooks)
-            && self.attributes == other.attributes
+        match (self, other) {
+            (
+                Self::Admission {
+                    phase,
+                    hooks,
+                    attributes,
+                },
+                Self::Admission {
+                    phase: phase_too,
+                    hooks: hooks_too,
+                    attributes: attributes_too,
+                },
+            ) => {
+                phase == phase_too && Arc::ptr_eq(hooks, hooks_too) && attributes == attributes_too
+            }
+            (
+                Self::Conversion {
+                    by,
+                    is_shown,
+                    object,
+                },
+                Self::Conversion {
+                    by: by_too,
+                    is_shown: is_shown_too,
+                    object: object_too,
+                },
+            ) => Arc::ptr_eq(by, by_too) && is_shown == is_shown_too && object == object_too,
+            _ => false,
+        }
     }
 }
 
@@ -198,20 +252,22 @@ impl<'a, 't> Attempt<'a, 't> {
         tx: &'a mut Transaction<'t>,
         review: &'a mut Review,
         core: &'a Core,
-        hooks: Arc<Hooks>,
+        hooks: Option<Arc<Hooks>>,
     ) -> Self {
+        let is_reviewed = hooks.is_some();
         Self {
             tx,
             review,
             core,
-            hooks,
+            hooks: hooks.unwrap_or_default(),
+            is_reviewed,
             answered: 0,
         }
     }
 
     /// What the request brought. It is needed again if webhooks may be asked.
-    pub(super) fn input(&self, object: &mut Value) -> Value {
-        if self.hooks.is_empty() {
+    pub(super) fn input(&self, call: &Call<'_>, object: &mut Value) -> Value {
+        if self.hooks.is_empty() && call.conversion().is_none() {
             object.take()
         } else {
             object.clone()
@@ -239,6 +295,42 @@ impl<'a, 't> Attempt<'a, 't> {
             suffixes.push(self.core.entropy.name_suffix());
         }
         suffixes[tried].clone()
+    }
+
+    /// What is stored, as the version of the request shows it.
+    pub(super) fn shown(&mut self, call: &Call<'_>, stored: &StoredObject) -> Result<Value, Halt> {
+        let (Some(by), Some(custom)) = (call.conversion(), &call.resource.custom) else {
+            return Ok(call.shown(stored));
+        };
+        let shown = self.know(Question::Conversion {
+            by: Arc::clone(by),
+            is_shown: true,
+            object: stored.to_value(),
+        })?;
+        Ok(custom.complete(shown.unwrap_or_default()))
+    }
+
+    /// Stores `object`, which is in the version of the request, unless the write is only tried.
+    pub(super) fn store(
+        &mut self,
+        call: &Call<'_>,
+        options: &WriteOptions,
+        key: &ObjectKey,
+        mut object: Value,
+    ) -> Result<Outcome, Halt> {
+        let Some(by) = call.conversion() else {
+            return Ok(Call::store(self, options, key, object));
+        };
+        let stored = self.know(Question::Conversion {
+            by: Arc::clone(by),
+            is_shown: false,
+            object: object.clone(),
+        })?;
+        if !options.is_dry_run {
+            let stored = self.tx.put(key, stored.unwrap_or_default());
+            object["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
+        }
+        Ok(Outcome::Shown(object))
     }
 
     /// Asks mutating webhooks what `object` is to be, and gives it if they want it otherwise.
@@ -295,11 +387,22 @@ impl<'a, 't> Attempt<'a, 't> {
         }
         attributes.object = object.cloned();
         attributes.old_object = old.cloned();
-        let question = Box::new(Question {
+        self.know(Question::Admission {
             phase,
             hooks: Arc::clone(&self.hooks),
-            attributes,
-        });
+            attributes: Box::new(attributes),
+        })
+    }
+
+    /// The answer to a question, if it is known already.
+    fn know(&mut self, question: Question) -> Result<Option<Value>, Halt> {
+        if !self.is_reviewed {
+            return Err(Status::internal(
+                "a webhook has to convert the object, and none is asked from behind the API",
+            )
+            .into());
+        }
+        let question = Box::new(question);
         match self.review.learned.get(self.answered) {
             Some((asked, answer)) if asked.is_same(&question) => {
                 self.answered += 1;

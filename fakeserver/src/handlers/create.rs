@@ -42,7 +42,7 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
         mut warnings,
     } = received;
     let written = call.write(&options, |tx| {
-        let object = tx.input(&mut object);
+        let object = tx.input(call, &mut object);
         create_in(call, tx, &options, object, Source::Sent)
     });
     let (outcome, said) = written.await?;
@@ -111,7 +111,7 @@ pub(super) fn create_in(
         match tx.get(&key) {
             None => {
                 remove(&mut object["metadata"], "resourceVersion");
-                return Ok(Call::store(tx, options, &key, object));
+                return tx.store(call, options, &key, object);
             }
             Some(existing) if !is_generated => {
                 let is_terminating =

@@ -28,6 +28,10 @@ pub(super) async fn delete(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
     let options = options(call, body)?;
     let written = call.write(&options, |tx| delete_named(call, tx, &options));
     let ((uid, deletion), warnings) = written.await?;
+    let deletion = match deletion {
+        Deletion::Stored(kept) => Deletion::Stored(call.present(&kept).await?),
+        other => other,
+    };
     let mut response = answer(call, &encoding, &deletion, uid);
     add_warnings(&mut response, &warnings);
     Ok(response)
@@ -91,11 +95,16 @@ pub(super) fn delete_in(
     existing: &Arc<StoredObject>,
 ) -> Result<Deletion, Halt> {
     check_preconditions(call, options, existing)?;
-    let old = call.shown(existing);
     // An eviction was put to webhooks as what it is.
     if call.subresource().is_empty() {
-        tx.admit_deletion(call, &old)?;
+        let shown = tx.shown(call, existing)?;
+        tx.admit_deletion(call, &shown)?;
     }
+    // What is marked is what is stored, in the version in which it is.
+    let old = match call.conversion() {
+        Some(_) => existing.to_value(),
+        None => call.shown(existing),
+    };
     let now = tx.now();
     let wanted = Wanted::from(options);
     Ok(deletion::delete(

@@ -54,6 +54,7 @@ pub(super) async fn delete_collection(call: &Call<'_>, body: &[u8]) -> Result<Re
         let ((), said) = written.await?;
         warnings.extend(said);
     }
+    let selected = call.present_all(selected).await?;
     let delivery = call.delivery(&encoding);
     let mut response = delivery.pieces(list_pieces(encoding, &metadata, selected));
     add_warnings(&mut response, &warnings);

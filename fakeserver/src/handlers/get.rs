@@ -21,6 +21,7 @@ pub(super) async fn get(call: &Call<'_>, options: &ListOptions) -> Result<Respon
         .storage
         .view(|view| view.get(&key).cloned())
         .ok_or_else(|| Status::not_found(call.named(name)))?;
+    let object = call.present(&object).await?;
     let body = encoding.object(&object);
     Ok(call.delivery(&encoding).whole(StatusCode::OK, body))
 }

@@ -41,8 +41,9 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Respo
     };
     let mut page = query.read(&call.server.core).await?;
     call.complete(&mut page.metadata);
+    let items = call.present_all(page.items).await?;
     let delivery = call.delivery(&encoding);
-    Ok(delivery.pieces(list_pieces(encoding, &page.metadata, page.items)))
+    Ok(delivery.pieces(list_pieces(encoding, &page.metadata, items)))
 }
 
 /// What a list is to show.

@@ -53,7 +53,7 @@ pub(super) async fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Stat
         let stored = tx
             .get(&key)
             .ok_or_else(|| Status::not_found(call.named(call.name())))?;
-        let shown = call.shown(&stored);
+        let shown = tx.shown(call, &stored)?;
         let received = receive_patched(
             call,
             patch_type,

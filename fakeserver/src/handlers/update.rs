@@ -36,11 +36,11 @@ pub(super) async fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
         mut warnings,
     } = received;
     let written = call.write(&options, |tx| {
-        let mut object = tx.input(&mut object);
+        let mut object = tx.input(call, &mut object);
         let key = call.key(call.name());
         match tx.get(&key) {
             Some(existing) => {
-                let present = call.shown(&existing);
+                let present = tx.shown(call, &existing)?;
                 let outcome = replace(
                     call,
                     tx,
@@ -155,6 +155,9 @@ pub(super) fn replace(
         tx.validate(call, Operation::Update, Some(&new), Some(&old))?;
     }
     if is_unchanged(&old, &new) {
+        if call.conversion().is_some() {
+            return Ok(Outcome::Shown(old));
+        }
         return Ok(Outcome::Stored(stored));
     }
     if is_finished(strategy, &old, &new) {
@@ -163,7 +166,7 @@ pub(super) fn replace(
         }
         return Ok(Outcome::Shown(new));
     }
-    Ok(Call::store(tx, options, &key, new))
+    tx.store(call, options, &key, new)
 }
 
 /// Takes back what the endpoint may not change, and fills in what a client may leave out.

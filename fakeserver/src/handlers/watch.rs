@@ -11,6 +11,7 @@ use super::{
     version::{Version, WatchFrom},
 };
 use crate::{
+    custom_resources::CustomType,
     faults::RequestFacts,
     registry::Lookup,
     request::ListOptions,
@@ -48,6 +49,7 @@ pub(super) async fn watch(
         from,
         bookmarks: options.allow_bookmarks,
         timeout: options.timeout,
+        custom: call.resource.custom.clone(),
     };
     // What depends on the version is told inside the stream.
     let body = match query.open(call.server).await {
@@ -68,6 +70,8 @@ pub(crate) struct WatchQuery {
     pub(crate) bookmarks: bool,
     /// How long it lasts, if its client has said so.
     pub(crate) timeout: Option<Duration>,
+    /// The type of the objects, if it is a custom one.
+    pub(crate) custom: Option<Arc<CustomType>>,
 }
 
 // === impl WatchQuery ===
@@ -141,6 +145,7 @@ impl WatchQuery {
             start,
             bookmarks: self.bookmarks,
             deadline: Instant::now() + timeout,
+            custom: self.custom,
         };
         Ok((watcher, watch))
     }

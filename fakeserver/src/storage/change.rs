@@ -67,6 +67,15 @@ impl Change {
         })
     }
 
+    /// The same write of objects that say the same otherwise; its frames are made anew.
+    pub(crate) fn saying(
+        &self,
+        before: Option<Arc<StoredObject>>,
+        after: Option<Arc<StoredObject>>,
+    ) -> Option<Self> {
+        Self::new(self.revision, before, after, self.committed)
+    }
+
     /// The revision that the write took.
     pub fn revision(&self) -> u64 {
         self.revision.get()

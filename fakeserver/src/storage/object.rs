@@ -88,6 +88,11 @@ impl StoredObject {
         }
     }
 
+    /// The same version of the same object, which says `object`.
+    pub(crate) fn saying(&self, object: Value) -> Self {
+        Self::new(self.key.clone(), self.revision, object, self.fields.clone())
+    }
+
     pub(crate) fn key(&self) -> &ObjectKey {
         &self.key
     }

@@ -21,11 +21,13 @@ use tracing::debug;
 
 use super::{EventKind, Queued, Selection, Watcher, bookmarks::BookmarkTimes};
 use crate::{
+    custom_resources::CustomType,
     faults::{EventType, FrameFacts, FrameVerdict, RequestFacts},
     response::Encoding,
     revision::Revision,
     state::Core,
-    storage::Snapshot,
+    status::Status,
+    storage::{Change, Snapshot, StoredObject},
     task::TaskSet,
 };
 
@@ -51,6 +53,8 @@ pub(crate) struct Watch {
     pub(crate) start: Revision,
     pub(crate) bookmarks: bool,
     pub(crate) deadline: Instant,
+    /// The type of the objects, if it is a custom one.
+    pub(crate) custom: Option<Arc<CustomType>>,
 }
 
 /// The objects that a watch begins with.
@@ -82,6 +86,7 @@ struct Stream {
     frames: u64,
     /// A frame that a fault sends after the next one.
     held: Option<Bytes>,
+    custom: Option<Arc<CustomType>>,
 }
 
 /// A frame, and what a fault may want to know of it.
@@ -142,6 +147,7 @@ async fn drive(
         position: watch.start,
         frames: 0,
         held: None,
+        custom: watch.custom.clone(),
     };
     // Whatever ends the watch goes before what it still has to send.
     let outcome = tokio::select! {
@@ -208,8 +214,12 @@ impl Stream {
             if !selection.matches(object) {
                 continue;
             }
+            let bytes = match self.presented(object).await {
+                Ok(object) => self.encoding.initial(&object),
+                Err(status) => return self.fail(&status).await,
+            };
             let frame = Frame {
-                bytes: self.encoding.initial(object),
+                bytes,
                 event: EventType::Added,
                 revision: Revision::new(object.revision()),
                 is_initial: true,
@@ -236,8 +246,12 @@ impl Stream {
             return Flow::Continue(());
         }
         self.position = revision;
+        let bytes = match self.event(&queued).await {
+            Ok(bytes) => bytes,
+            Err(status) => return self.fail(&status).await,
+        };
         let frame = Frame {
-            bytes: self.encoding.event(queued.kind, &queued.change),
+            bytes,
             event: match queued.kind {
                 EventKind::Added => EventType::Added,
                 EventKind::Modified => EventType::Modified,
@@ -247,6 +261,43 @@ impl Stream {
             is_initial: false,
         };
         self.send(frame).await
+    }
+
+    /// The frame of a change, whose object a webhook may have to convert first.
+    async fn event(&self, queued: &Queued) -> Result<Bytes, Status> {
+        let change = &queued.change;
+        let custom = self.custom.as_ref();
+        if custom.is_none_or(|custom| custom.conversion().is_none()) {
+            return Ok(self.encoding.event(queued.kind, change));
+        }
+        let (mut before, mut after) = (None, None);
+        // Of what has gone the last state is shown, of all else the new one.
+        match (queued.kind, change.before(), change.after()) {
+            (EventKind::Deleted, Some(object), _) => before = Some(self.presented(object).await?),
+            (_, _, Some(object)) => after = Some(self.presented(object).await?),
+            _ => {}
+        }
+        let converted: Option<Change> = change.saying(before, after);
+        let change = converted.as_ref().unwrap_or(change);
+        Ok(self.encoding.event(queued.kind, change))
+    }
+
+    /// A stored object as its type shows it, which may have to ask a webhook.
+    async fn presented(&self, object: &Arc<StoredObject>) -> Result<Arc<StoredObject>, Status> {
+        let Some(custom) = &self.custom else {
+            return Ok(Arc::clone(object));
+        };
+        let core = &self.core;
+        let shown = custom.present(&core.webhooks, &core.entropy, vec![Arc::clone(object)]);
+        let shown = shown.await?.into_iter().next();
+        Ok(shown.unwrap_or_else(|| Arc::clone(object)))
+    }
+
+    /// Tells the client why the watch cannot go on.
+    async fn fail(&mut self, status: &Status) -> Flow {
+        let frame = self.encoding.error_frame(status);
+        self.put(frame).await?;
+        Flow::Break(Outcome::End)
     }
 
     /// Tells the client how far the store has come, if that is news, and if nothing of it is still queued.

@@ -98,6 +98,7 @@ fn watch(server: &FakeServer, plan: &Plan) -> Body {
             start,
             bookmarks: plan.bookmarks,
             deadline: Instant::now() + Duration::from_secs(plan.seconds),
+            custom: None,
         };
         (watcher, watch)
     });

@@ -12,6 +12,8 @@ pub(crate) struct ClientConfig {
     /// Without a query: `https://host[:port][/path]`.
     url: String,
     service: Option<Service>,
+    /// Whether the webhook is told how long it has.
+    tells_timeout: bool,
     /// Certificates in PEM; without any nobody is trusted.
     pub(super) ca_bundle: Vec<u8>,
 }
@@ -36,6 +38,7 @@ impl ClientConfig {
             return Self {
                 url: text(&config["url"]),
                 service: None,
+                tells_timeout: true,
                 ca_bundle,
             };
         }
@@ -49,13 +52,25 @@ impl ClientConfig {
         Self {
             url: format!("https://{}:{port}/{path}", service.host()),
             service: Some(service),
+            tells_timeout: true,
             ca_bundle,
         }
     }
 
+    /// Does not tell the webhook how long it has.
+    #[must_use]
+    pub(crate) fn without_timeout(mut self) -> Self {
+        self.tells_timeout = false;
+        self
+    }
+
     /// The address with the time that there is for an answer, as a webhook is told it and errors show it.
     pub(super) fn url(&self, timeout_seconds: u64) -> String {
-        format!("{}?timeout={timeout_seconds}s", self.url)
+        if self.tells_timeout {
+            format!("{}?timeout={timeout_seconds}s", self.url)
+        } else {
+            self.url.clone()
+        }
     }
 
     pub(super) fn service(&self) -> Option<&Service> {

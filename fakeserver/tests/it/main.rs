@@ -24,6 +24,7 @@ mod limits;
 mod sockets;
 mod subresources;
 mod webhooks;
+mod conversion;
 mod access;
 mod tls;
 mod program;

@@ -52,7 +52,7 @@ impl Subresource {
         body: &[u8],
     ) -> Result<Response, Status> {
         match (self, verb) {
-            (Self::Scale, Verb::Get) => scale::get(call),
+            (Self::Scale, Verb::Get) => scale::get(call).await,
             (Self::Scale, Verb::Update) => scale::update(call, body).await,
             (Self::Scale, Verb::Patch) => scale::patch(call, body).await,
             (Self::Binding, Verb::Create) => binding::create(call, body).await,

@@ -21,7 +21,6 @@ use crate::{
     response::Shape,
     schema::{canonical, type_of_kind, types},
     status::{FieldError, Status},
-    storage::Transaction,
 };
 
 const GROUP: &str = "autoscaling";
@@ -33,7 +32,7 @@ fn kind() -> GroupVersionKind {
 }
 
 /// Answers with the scale.
-pub(super) fn get(call: &Call<'_>) -> Result<Response, Status> {
+pub(super) async fn get(call: &Call<'_>) -> Result<Response, Status> {
     let encoding = call.encoding_of(&kind(), Shape::Object)?;
     let key = call.key(call.name());
     let stored = call
@@ -42,6 +41,7 @@ pub(super) fn get(call: &Call<'_>) -> Result<Response, Status> {
         .storage
         .view(|view| view.get(&key).cloned())
         .ok_or_else(|| Status::not_found(call.named(call.name())))?;
+    let stored = call.present(&stored).await?;
     let body = encoding.value(&scale_of(call, &call.shown(&stored)));
     Ok(call.delivery(&encoding).whole(StatusCode::OK, body))
 }
@@ -167,12 +167,12 @@ fn replicas_field(call: &Call<'_>) -> FieldSet {
     fields
 }
 
-fn existing(call: &Call<'_>, tx: &Transaction<'_>) -> Result<Existing, Status> {
+fn existing(call: &Call<'_>, tx: &mut Attempt<'_, '_>) -> Result<Existing, Halt> {
     let key = call.key(call.name());
     let stored = tx
         .get(&key)
         .ok_or_else(|| Status::not_found(call.named(call.name())))?;
-    let shown = call.shown(&stored);
+    let shown = tx.shown(call, &stored)?;
     Ok(Existing { key, stored, shown })
 }
 

@@ -1,0 +1,217 @@
+//! Conversion webhooks: one definition in two versions that say the same otherwise.
+
+use std::sync::{Arc, Mutex};
+
+use axum::{Json, Router, routing::post};
+use fakeserver::FakeServer;
+use http::Request;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+
+use crate::support::Api;
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const V1: &str = "/apis/example.com/v1/namespaces/default/doors";
+const V2: &str = "/apis/example.com/v2/namespaces/default/doors";
+const HOST: &str = "convert.default.svc";
+
+/// `v1` says `spec.isOpen`, `v2` says `spec.state`, and is stored.
+fn definition() -> Value {
+    let version = |name: &str, properties: Value, is_stored: bool| {
+        json!({
+            "name": name, "served": true, "storage": is_stored,
+            "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                "spec": {"type": "object", "properties": properties},
+            }}},
+        })
+    };
+    let states = json!({"state": {"type": "string", "enum": ["open", "closed"]}});
+    json!({
+        "metadata": {"name": "doors.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "doors", "kind": "Door"},
+            "versions": [
+                version("v1", json!({"isOpen": {"type": "boolean"}}), false),
+                version("v2", states, true),
+            ],
+            "conversion": {"strategy": "Webhook", "webhook": {
+                "conversionReviewVersions": ["v1"],
+                "clientConfig": {"service": {"name": "convert", "namespace": "default", "path": "/doors"}},
+            }},
+        },
+    })
+}
+
+fn convert(object: &Value, to: &str) -> Value {
+    let mut object = object.clone();
+    assert_ne!(object["apiVersion"], to, "nobody asks for what he has");
+    object["apiVersion"] = json!(to);
+    object["spec"] = if to == "example.com/v1" {
+        json!({"isOpen": object["spec"]["state"] == "open"})
+    } else {
+        let is_open = object["spec"]["isOpen"] == true;
+        json!({"state": if is_open { "open" } else { "closed" }})
+    };
+    object
+}
+
+/// A server with the definition, and how many objects each question was about.
+async fn doors() -> (Api, Arc<Mutex<Vec<usize>>>) {
+    let api = Api::new();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let counts = Arc::clone(&asked);
+    let router = Router::new().route(
+        "/doors",
+        post(move |Json(review): Json<Value>| async move {
+            let request = &review["request"];
+            let to = request["desiredAPIVersion"].as_str().unwrap();
+            let objects = request["objects"].as_array().unwrap();
+            counts.lock().unwrap().push(objects.len());
+            let is_bad = objects.iter().any(|object| object["metadata"]["name"] == "bad");
+            let result = if is_bad {
+                json!({"status": "Failure", "message": "no such door"})
+            } else {
+                json!({"status": "Success"})
+            };
+            let converted: Vec<Value> = objects.iter().map(|object| convert(object, to)).collect();
+            Json(json!({
+                "kind": "ConversionReview", "apiVersion": "apiextensions.k8s.io/v1",
+                "response": {"uid": request["uid"], "result": result, "convertedObjects": converted},
+            }))
+        }),
+    );
+    api.server.serve_webhooks(HOST, router);
+    api.post(DEFINITIONS, &definition()).await.created();
+    (api, asked)
+}
+
+fn door(name: &str, spec: &Value) -> Value {
+    json!({"kind": "Door", "apiVersion": "example.com/v1", "metadata": {"name": name}, "spec": spec})
+}
+
+async fn first_event(server: &FakeServer, path: &str) -> Value {
+    let request = Request::get(path).body(axum::body::Body::empty()).unwrap();
+    let response = server.router().oneshot(request).await.unwrap();
+    let mut body = response.into_body();
+    let frame = body.frame().await.unwrap().unwrap().into_data().unwrap();
+    serde_json::from_slice(&frame).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_written_in_one_version_is_read_in_the_other() {
+    let (api, asked) = doors().await;
+    let made = api
+        .post(V1, &door("a", &json!({"isOpen": true})))
+        .await
+        .created();
+    assert_eq!(made["spec"], json!({"isOpen": true}));
+    let stored = api.server.objects("example.com", "v2", "doors");
+    assert_eq!(stored[0].to_value()["spec"], json!({"state": "open"}));
+    let path = |version: &str| format!("{version}/a");
+    let newer = api.get(&path(V2)).await.ok();
+    assert_eq!(newer["spec"], json!({"state": "open"}));
+    assert_eq!(newer["apiVersion"], "example.com/v2");
+    let older = api.get(&path(V1)).await.ok();
+    assert_eq!(older, made);
+
+    let patched = api
+        .merge(&path(V1), &json!({"spec": {"isOpen": false}}))
+        .await
+        .ok();
+    assert_eq!(patched["spec"], json!({"isOpen": false}));
+    assert_eq!(
+        api.get(&path(V2)).await.ok()["spec"],
+        json!({"state": "closed"})
+    );
+    let mut put = api.get(&path(V1)).await.ok();
+    put["spec"] = json!({"isOpen": true});
+    let put = api.put(&path(V1), &put).await.ok();
+    let again = api.put(&path(V1), &put).await.ok();
+    assert_eq!(again, put, "what changes nothing is not written");
+    let applied =
+        "{kind: Door, apiVersion: example.com/v1, metadata: {name: a}, spec: {isOpen: true}}";
+    api.apply(&format!("{V1}/a?fieldManager=me"), applied)
+        .await
+        .ok();
+    assert_eq!(
+        api.get(&path(V2)).await.ok()["spec"],
+        json!({"state": "open"})
+    );
+
+    api.post(V1, &door("b", &json!({"isOpen": false})))
+        .await
+        .created();
+    asked.lock().unwrap().clear();
+    let list = api.get(V1).await.ok();
+    let specs: Vec<&Value> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| &item["spec"])
+        .collect();
+    assert_eq!(specs, [&json!({"isOpen": true}), &json!({"isOpen": false})]);
+    assert_eq!(*asked.lock().unwrap(), [2], "a list is one question");
+    api.get(V2).await.ok();
+    assert_eq!(
+        asked.lock().unwrap().len(),
+        1,
+        "and none, where it is stored so"
+    );
+
+    let mut held = api.get(&path(V1)).await.ok();
+    held["metadata"]["finalizers"] = json!(["example.com/held"]);
+    api.put(&path(V1), &held).await.ok();
+    let going = api.delete(&path(V1)).await.ok();
+    assert_eq!(going["spec"], json!({"isOpen": true}));
+    assert!(!going["metadata"]["deletionTimestamp"].is_null());
+    api.merge(&path(V1), &json!({"metadata": {"finalizers": null}}))
+        .await
+        .ok();
+    api.get(&path(V2)).await.refused(404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_watch_is_of_its_version() {
+    let (api, _) = doors().await;
+    let made = api
+        .post(V1, &door("a", &json!({"isOpen": true})))
+        .await
+        .created();
+    let event = first_event(&api.server, &format!("{V1}?watch=1")).await;
+    assert_eq!(event["type"], "ADDED");
+    assert_eq!(event["object"]["spec"], json!({"isOpen": true}));
+    assert_eq!(event["object"]["apiVersion"], "example.com/v1");
+    let version = made["metadata"]["resourceVersion"].as_str().unwrap();
+    api.merge(&format!("{V2}/a"), &json!({"spec": {"state": "closed"}}))
+        .await
+        .ok();
+    let since = |of: &str| format!("{of}?watch=1&resourceVersion={version}");
+    let event = first_event(&api.server, &since(V1)).await;
+    assert_eq!(event["type"], "MODIFIED");
+    assert_eq!(event["object"]["spec"], json!({"isOpen": false}));
+    let event = first_event(&api.server, &since(V2)).await;
+    assert_eq!(event["object"]["spec"], json!({"state": "closed"}));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_conversion_is_told() {
+    let (api, _) = doors().await;
+    let message = api.post(V1, &door("bad", &json!({}))).await.refused(500);
+    assert_eq!(
+        message,
+        "conversion webhook for example.com/v1, Kind=Door failed: no such door"
+    );
+    let mut bad = door("bad", &json!({"state": "open"}));
+    bad["apiVersion"] = json!("example.com/v2");
+    api.post(V2, &bad).await.created();
+    let failed = "conversion webhook for example.com/v2, Kind=Door failed: no such door";
+    assert_eq!(api.get(&format!("{V1}/bad")).await.refused(500), failed);
+    assert_eq!(api.get(V1).await.refused(500), failed);
+    let event = first_event(&api.server, &format!("{V1}?watch=1")).await;
+    assert_eq!(event["type"], "ERROR");
+    assert_eq!(event["object"]["message"], failed);
+    // Where nothing has to be converted, nothing fails.
+    api.get(&format!("{V2}/bad")).await.ok();
+}
