@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     JsonPath,
+    conversion::{conversion_errors, set_conversion_defaults},
     deprecation::warning_errors,
     printer_column::column_errors,
     structure::{check_metadata, check_schema},
@@ -31,6 +32,7 @@ pub(crate) fn set_definition_defaults(crd: &mut Value) {
     if spec["conversion"].is_null() {
         spec["conversion"] = json!({"strategy": "None"});
     }
+    set_conversion_defaults(&mut spec["conversion"]);
     let names = &mut spec["names"];
     let kind = names["kind"].as_str().unwrap_or_default().to_owned();
     if kind.is_empty() {
@@ -51,6 +53,7 @@ pub(crate) fn definition_errors(crd: &Value, old: Option<&Value>) -> Vec<FieldEr
     check_name(crd, &mut errors);
     check_names(&crd["spec"], &mut errors);
     check_versions(&crd["spec"], &mut errors);
+    errors.extend(conversion_errors(&crd["spec"]["conversion"]));
     if let Some(old) = old {
         check_immutable(old, crd, &mut errors);
     }

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use crate::{
     entropy::Entropy,
     resource::api_version,
-    status::Status,
-    webhook::{ClientConfig, Webhooks},
+    status::{FieldError, Status},
+    webhook::{ClientConfig, Webhooks, client_config_errors},
 };
 
 const GROUP: &str = "apiextensions.k8s.io";
@@ -230,5 +230,65 @@ impl Conversion {
         }
         converted["metadata"] = metadata;
         Ok(converted)
+    }
+}
+
+/// Fills in what `spec.conversion` leaves out.
+pub(super) fn set_conversion_defaults(conversion: &mut Value) {
+    let service = conversion.pointer_mut("/webhook/clientConfig/service");
+    if let Some(service) = service.filter(|service| service.is_object())
+        && service["port"].is_null()
+    {
+        service["port"] = json!(443);
+    }
+}
+
+/// What is wrong with `spec.conversion`. The fields are called as the API's own form of definitions calls them.
+pub(super) fn conversion_errors(conversion: &Value) -> Vec<FieldError> {
+    const PATH: &str = "spec.conversion";
+    let config_path = format!("{PATH}.webhookClientConfig");
+    let versions_path = format!("{PATH}.conversionReviewVersions");
+    let webhook = &conversion["webhook"];
+    let (config, versions) = (
+        &webhook["clientConfig"],
+        &webhook["conversionReviewVersions"],
+    );
+    let count = versions.as_array().map_or(0, Vec::len);
+    match conversion["strategy"].as_str().unwrap_or_default() {
+        // Without any it has its default by now.
+        "" if conversion.is_null() => Vec::new(),
+        "" => vec![FieldError::required(format!("{PATH}.strategy"), "")],
+        "None" => {
+            let detail = "should not be set when strategy is not set to Webhook";
+            let set = [(config_path, !config.is_null()), (versions_path, count > 0)];
+            set.into_iter()
+                .filter(|(_, is_set)| *is_set)
+                .map(|(path, _)| FieldError::forbidden(path, detail))
+                .collect()
+        }
+        "Webhook" => {
+            let mut errors = if config.is_null() {
+                let detail = "required when strategy is set to Webhook";
+                vec![FieldError::required(config_path, detail)]
+            } else {
+                client_config_errors(&config_path, config)
+            };
+            let mut known = versions.as_array().into_iter().flatten();
+            if count == 0 {
+                errors.push(FieldError::required(versions_path, ""));
+            } else if !known.any(|version| version == "v1" || version == "v1beta1") {
+                errors.push(FieldError::invalid(
+                    versions_path,
+                    versions,
+                    "must include at least one of v1, v1beta1",
+                ));
+            }
+            errors
+        }
+        other => vec![FieldError::not_supported(
+            format!("{PATH}.strategy"),
+            &json!(other),
+            &["None", "Webhook"],
+        )],
     }
 }

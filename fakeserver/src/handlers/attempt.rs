@@ -19,11 +19,11 @@ use serde_json::{Value, json};
 use super::{
     Call,
     admission::{AdmissionOptions, kind_below, resource_of},
+    question::Question,
     write::Outcome,
 };
 use crate::{
     admission::{Attributes, Dispatcher, Hooks, Mutated, Objects as _, Operation, Phase},
-    custom_resources::Conversion,
     request::WriteOptions,
     state::Core,
     status::Status,
@@ -40,24 +40,6 @@ pub(super) enum Halt {
     Refused(Status),
     /// Webhooks have to be asked first.
     Asks(Box<Question>),
-}
-
-/// What an attempt has to know of webhooks.
-#[derive(Debug)]
-pub(super) enum Question {
-    /// Whether something may be written, and as what.
-    Admission {
-        phase: Phase,
-        hooks: Arc<Hooks>,
-        attributes: Box<Attributes>,
-    },
-    /// What an object is in another version.
-    Conversion {
-        by: Arc<Conversion>,
-        /// Whether it is to be shown, and not to be stored.
-        is_shown: bool,
-        object: Value,
-    },
 }
 
 /// What is the same in all attempts at one write, and what was learned in those before.
@@ -151,69 +133,6 @@ impl Call<'_> {
 impl From<Status> for Halt {
     fn from(status: Status) -> Self {
         Self::Refused(status)
-    }
-}
-
-// === impl Question ===
-
-impl Question {
-    async fn put_to(&self, dispatcher: Dispatcher<'_>) -> Result<Mutated, Status> {
-        let (webhooks, entropy) = (dispatcher.webhooks, dispatcher.entropy);
-        let (object, warnings) = match self {
-            Self::Admission {
-                phase,
-                hooks,
-                attributes,
-            } => match phase {
-                Phase::Mutating => return dispatcher.mutate(hooks, attributes).await,
-                Phase::Validating => (None, dispatcher.validate(hooks, attributes).await?),
-            },
-            Self::Conversion {
-                by,
-                is_shown: true,
-                object,
-            } => {
-                let shown = by.show(webhooks, entropy, vec![object.clone()]).await?;
-                (shown.into_iter().next(), Vec::new())
-            }
-            Self::Conversion { by, object, .. } => {
-                let stored = by.store(webhooks, entropy, object.clone()).await?;
-                (Some(stored), Vec::new())
-            }
-        };
-        Ok(Mutated { object, warnings })
-    }
-
-    fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (
-                Self::Admission {
-                    phase,
-                    hooks,
-                    attributes,
-                },
-                Self::Admission {
-                    phase: phase_too,
-                    hooks: hooks_too,
-                    attributes: attributes_too,
-                },
-            ) => {
-                phase == phase_too && Arc::ptr_eq(hooks, hooks_too) && attributes == attributes_too
-            }
-            (
-                Self::Conversion {
-                    by,
-                    is_shown,
-                    object,
-                },
-                Self::Conversion {
-                    by: by_too,
-                    is_shown: is_shown_too,
-                    object: object_too,
-                },
-            ) => Arc::ptr_eq(by, by_too) && is_shown == is_shown_too && object == object_too,
-            _ => false,
-        }
     }
 }
 

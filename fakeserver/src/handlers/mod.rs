@@ -8,6 +8,7 @@ mod list;
 mod watch;
 mod write;
 mod admission;
+mod question;
 mod attempt;
 mod create;
 mod update;

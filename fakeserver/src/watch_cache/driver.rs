@@ -1,17 +1,9 @@
 //! One watch: a task that turns changes into frames, and sends them as fast as its client reads.
 
-use std::{
-    io,
-    ops::ControlFlow,
-    pin::Pin,
-    sync::Arc,
-    task::{Context, Poll},
-    time::Duration,
-};
+use std::{io, ops::ControlFlow, sync::Arc, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
-use http_body::Frame as BodyFrame;
 use tokio::{
     sync::mpsc,
     time::{Instant, sleep, sleep_until},
@@ -19,7 +11,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
-use super::{EventKind, Queued, Selection, Watcher, bookmarks::BookmarkTimes};
+use super::{EventKind, Queued, Selection, Watcher, body::WatchBody, bookmarks::BookmarkTimes};
 use crate::{
     custom_resources::CustomType,
     faults::{EventType, FrameFacts, FrameVerdict, RequestFacts},
@@ -95,12 +87,6 @@ struct Frame {
     event: EventType,
     revision: Revision,
     is_initial: bool,
-}
-
-/// The client's side of a stream. When it is dropped, the watch is over.
-struct WatchBody {
-    frames: mpsc::Receiver<io::Result<Bytes>>,
-    watcher: Arc<Watcher>,
 }
 
 /// Starts the task of `watch`, and returns the body that it fills.
@@ -397,28 +383,5 @@ impl Stream {
             return Flow::Break(Outcome::End);
         }
         Flow::Continue(())
-    }
-}
-
-// === impl WatchBody ===
-
-impl http_body::Body for WatchBody {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<io::Result<BodyFrame<Bytes>>>> {
-        self.frames
-            .poll_recv(context)
-            .map(|bytes| bytes.map(|bytes| bytes.map(BodyFrame::data)))
-    }
-}
-
-impl Drop for WatchBody {
-    fn drop(&mut self) {
-        // At once, not when the task next runs.
-        self.watcher.close();
     }
 }

@@ -11,6 +11,7 @@
 mod selection;
 mod watchers;
 mod bookmarks;
+mod body;
 mod driver;
 
 pub(crate) use self::{

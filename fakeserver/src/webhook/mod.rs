@@ -7,7 +7,11 @@ mod client_config;
 mod connection;
 mod error;
 mod routes;
+mod validation;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::{client_config::ClientConfig, error::WebhookError, routes::Webhooks};
+pub(crate) use self::{
+    client_config::ClientConfig, error::WebhookError, routes::Webhooks,
+    validation::client_config_errors,
+};

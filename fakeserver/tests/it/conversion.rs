@@ -196,6 +196,37 @@ async fn a_watch_is_of_its_version() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_definition_says_whom_to_ask() {
+    let api = Api::new();
+    for (conversion, why) in [
+        (
+            json!({"strategy": "Webhook"}),
+            "[spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook, \
+             spec.conversion.conversionReviewVersions: Required value]",
+        ),
+        (
+            json!({"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v3"], "clientConfig": {}}}),
+            "[spec.conversion.webhookClientConfig: Required value: exactly one of url or service is required, \
+             spec.conversion.conversionReviewVersions: Invalid value: [\"v3\"]: must include at least one of v1, v1beta1]",
+        ),
+        (
+            json!({"strategy": "Magic"}),
+            "spec.conversion.strategy: Unsupported value: \"Magic\": supported values: \"None\", \"Webhook\"",
+        ),
+    ] {
+        let mut wrong = definition();
+        wrong["spec"]["conversion"] = conversion;
+        let message = api.post(DEFINITIONS, &wrong).await.refused(422);
+        let named =
+            "CustomResourceDefinition.apiextensions.k8s.io \"doors.example.com\" is invalid: ";
+        assert_eq!(message, format!("{named}{why}"));
+    }
+    let made = api.post(DEFINITIONS, &definition()).await.created();
+    let service = &made["spec"]["conversion"]["webhook"]["clientConfig"]["service"];
+    assert_eq!(service["port"], 443);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_failed_conversion_is_told() {
     let (api, _) = doors().await;
     let message = api.post(V1, &door("bad", &json!({}))).await.refused(500);
