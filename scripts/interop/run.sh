@@ -22,12 +22,14 @@ is_installed() {
     [ -f "$stamp" ] && cat "$@" | cmp -s - "$stamp"
 }
 
-# run_script COMMAND... SCRIPT: with a server of its own, which KUBECONFIG names.
+# run_script FLAGS COMMAND... SCRIPT: with a server of its own, which KUBECONFIG names. FLAGS are words for the server.
 run_script() {
-    local script=${*: -1} name said
-    name=$(basename "$(dirname "$script")")/$(basename "$script")
+    local flags script=${*: -1} name said
+    read -ra flags <<<"$1"
+    shift
+    name=$(basename "$(dirname "$script")")/$(basename "$script")${flags[*]:+ (${flags[*]})}
     said=$(mktemp)
-    if timeout "$LIMIT" "$TARGET/release/fakeserver" run -- "$@" >"$said" 2>&1; then
+    if timeout "$LIMIT" "$TARGET/release/fakeserver" run "${flags[@]}" -- "$@" >"$said" 2>&1; then
         echo "interop: $name: ok, $(grep -c '^ok - ' "$said") checks"
         rm -f "$said"
     else
@@ -52,10 +54,13 @@ run_python() {
         "$installed/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements"
         cp "$requirements" "$installed/installed-from"
     fi
+    # Compiled modules belong below target, too.
+    export PYTHONPYCACHEPREFIX=$installed/cache
     for script in objects kinds watching custom_objects dynamic_client shared_informer asynchronous leader_election; do
-        # Compiled modules belong below target, too.
-        PYTHONPYCACHEPREFIX=$installed/cache run_script "$installed/bin/python" "$scripts/$script.py"
+        run_script "" "$installed/bin/python" "$scripts/$script.py"
     done
+    run_script "--tls" "$installed/bin/python" "$scripts/shared_informer.py"
+    run_script "--tls --authorization rbac --token jane-token=jane" "$installed/bin/python" "$scripts/security.py"
 }
 
 run_javascript() {
@@ -74,8 +79,9 @@ run_javascript() {
     # Modules are looked for beside the script that imports them.
     cp "$scripts"/*.mjs "$installed"
     for script in objects custom_objects informer; do
-        run_script node "$installed/$script.mjs"
+        run_script "" node "$installed/$script.mjs"
     done
+    run_script "--tls" node "$installed/informer.mjs"
 }
 
 # Together with the main job's package, so that both share one build of what they depend on.

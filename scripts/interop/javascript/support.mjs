@@ -1,5 +1,8 @@
 // What the checks share: the server behind the kubeconfig, waiting for a condition, and saying what holds.
 
+import http from 'node:http';
+import https from 'node:https';
+import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
@@ -49,12 +52,18 @@ export async function until(what, condition) {
 
 // Does something behind the API: disconnect, compact, expire, or stats.
 export async function control(action, method = 'POST') {
-    const url = `${config.getCurrentCluster().server}/_control/${action}`;
-    const answer = await fetch(url, { method, signal: AbortSignal.timeout(LIMIT_MS) });
-    if (!answer.ok) {
-        check(`control: ${action}`, answer.status, 'a success');
+    const url = new URL(`${config.getCurrentCluster().server}/_control/${action}`);
+    const options = { method, signal: AbortSignal.timeout(LIMIT_MS) };
+    await config.applyToHTTPSOptions(options);
+    const { request } = url.protocol === 'https:' ? https : http;
+    const answer = await new Promise((resolve, reject) => {
+        request(url, options, resolve).on('error', reject).end();
+    });
+    const body = await text(answer);
+    if (Math.floor(answer.statusCode / 100) !== 2) {
+        check(`control: ${action}`, answer.statusCode, 'a success');
     }
-    return answer.status === 204 ? undefined : answer.json();
+    return body ? JSON.parse(body) : undefined;
 }
 
 // How often config maps were asked for with a verb.
