@@ -22,6 +22,67 @@ fn user(name: &str, groups: &[&str]) -> UserInfo {
     UserInfo::new(name).with_groups(groups.iter().copied())
 }
 
+/// Requests, and what they are to rules.
+const REQUESTS: [(&str, &str); 21] = [
+    ("GET /api/v1/pods", "list /v1 pods ns= name="),
+    ("GET /api/v1/pods?watch=true", "watch /v1 pods ns= name="),
+    ("GET /api/v1/pods?watch=0", "list /v1 pods ns= name="),
+    ("GET /api/v1/watch/pods", "watch /v1 pods ns= name="),
+    (
+        "GET /api/v1/namespaces/a/pods/p",
+        "get /v1 pods ns=a name=p",
+    ),
+    (
+        "HEAD /api/v1/namespaces/a/pods/p",
+        "get /v1 pods ns=a name=p",
+    ),
+    (
+        "POST /api/v1/namespaces/a/pods/p/eviction",
+        "create /v1 pods/eviction ns=a name=p",
+    ),
+    (
+        "GET /api/v1/namespaces/a/pods/p/proxy/x/y",
+        "get /v1 pods/proxy ns=a name=p",
+    ),
+    (
+        "PUT /apis/apps/v1/namespaces/a/deployments/d/status",
+        "update apps/v1 deployments/status ns=a name=d",
+    ),
+    (
+        "PATCH /apis/g.io/v2/things/t%20t",
+        "patch g.io/v2 things ns= name=t t",
+    ),
+    (
+        "DELETE /api/v1/namespaces/a/pods",
+        "deletecollection /v1 pods ns=a name=",
+    ),
+    (
+        "DELETE /api/v1/namespaces/a",
+        "delete /v1 namespaces ns=a name=a",
+    ),
+    (
+        "PUT /api/v1/namespaces/a/finalize",
+        "update /v1 namespaces/finalize ns=a name=a",
+    ),
+    ("GET /api/v1/namespaces", "list /v1 namespaces ns= name="),
+    (
+        "GET /api/v1/namespaces/a/secrets?fieldSelector=metadata.name%3Ds,type=x",
+        "list /v1 secrets ns=a name=s",
+    ),
+    (
+        "GET /api/v1/secrets?watch=1&fieldSelector=type=x,metadata.name==s",
+        "watch /v1 secrets ns= name=s",
+    ),
+    (
+        "GET /api/v1/secrets?fieldSelector=metadata.name=..",
+        "list /v1 secrets ns= name=",
+    ),
+    ("GET /api/v1", "get /api/v1"),
+    ("GET /apis/apps/v1", "get /apis/apps/v1"),
+    ("POST /_control/reset", "post /_control/reset"),
+    ("GET /", "get /"),
+];
+
 #[test]
 fn a_request_is_a_verb_on_a_resource_or_on_a_path() {
     let check = |line: &str, expected: &str| {
@@ -39,65 +100,7 @@ fn a_request_is_a_verb_on_a_resource_or_on_a_path() {
         };
         assert_eq!(format!("{} {target}", found.verb), expected, "{line}");
     };
-    for (line, expected) in [
-        ("GET /api/v1/pods", "list /v1 pods ns= name="),
-        ("GET /api/v1/pods?watch=true", "watch /v1 pods ns= name="),
-        ("GET /api/v1/pods?watch=0", "list /v1 pods ns= name="),
-        ("GET /api/v1/watch/pods", "watch /v1 pods ns= name="),
-        (
-            "GET /api/v1/namespaces/a/pods/p",
-            "get /v1 pods ns=a name=p",
-        ),
-        (
-            "HEAD /api/v1/namespaces/a/pods/p",
-            "get /v1 pods ns=a name=p",
-        ),
-        (
-            "POST /api/v1/namespaces/a/pods/p/eviction",
-            "create /v1 pods/eviction ns=a name=p",
-        ),
-        (
-            "GET /api/v1/namespaces/a/pods/p/proxy/x/y",
-            "get /v1 pods/proxy ns=a name=p",
-        ),
-        (
-            "PUT /apis/apps/v1/namespaces/a/deployments/d/status",
-            "update apps/v1 deployments/status ns=a name=d",
-        ),
-        (
-            "PATCH /apis/g.io/v2/things/t%20t",
-            "patch g.io/v2 things ns= name=t t",
-        ),
-        (
-            "DELETE /api/v1/namespaces/a/pods",
-            "deletecollection /v1 pods ns=a name=",
-        ),
-        (
-            "DELETE /api/v1/namespaces/a",
-            "delete /v1 namespaces ns=a name=a",
-        ),
-        (
-            "PUT /api/v1/namespaces/a/finalize",
-            "update /v1 namespaces/finalize ns=a name=a",
-        ),
-        ("GET /api/v1/namespaces", "list /v1 namespaces ns= name="),
-        (
-            "GET /api/v1/namespaces/a/secrets?fieldSelector=metadata.name%3Ds,type=x",
-            "list /v1 secrets ns=a name=s",
-        ),
-        (
-            "GET /api/v1/secrets?watch=1&fieldSelector=type=x,metadata.name==s",
-            "watch /v1 secrets ns= name=s",
-        ),
-        (
-            "GET /api/v1/secrets?fieldSelector=metadata.name=..",
-            "list /v1 secrets ns= name=",
-        ),
-        ("GET /api/v1", "get /api/v1"),
-        ("GET /apis/apps/v1", "get /apis/apps/v1"),
-        ("POST /_control/reset", "post /_control/reset"),
-        ("GET /", "get /"),
-    ] {
+    for (line, expected) in REQUESTS {
         check(line, expected);
     }
 }
@@ -180,11 +183,11 @@ fn a_rule_allows_what_it_names_and_nothing_else() {
     }
 }
 
-fn role(namespace: &str, name: &str, rules: Value) -> Value {
+fn role(namespace: &str, name: &str, rules: &Value) -> Value {
     json!({"metadata": {"namespace": namespace, "name": name}, "rules": rules})
 }
 
-fn binding(namespace: &str, name: &str, kind: &str, role: &str, subject: Value) -> Value {
+fn binding(namespace: &str, name: &str, kind: &str, role: &str, subject: &Value) -> Value {
     json!({
         "metadata": {"namespace": namespace, "name": name},
         "roleRef": {"apiGroup": GROUP, "kind": kind, "name": role},
@@ -192,14 +195,14 @@ fn binding(namespace: &str, name: &str, kind: &str, role: &str, subject: Value) 
     })
 }
 
-#[test]
-fn bindings_give_roles_to_users_groups_and_service_accounts() {
+/// `jane`, the group `ops` and a service account have roles.
+fn bound() -> Policy {
     let read = |resource| json!([{"verbs": ["get"], "apiGroups": [""], "resources": [resource]}]);
     let jane = json!({"kind": "User", "name": "jane"});
-    let policy = Policy::new([
-        ("clusterroles", role("", "nodes", read("nodes"))),
-        ("clusterroles", role("", "pods", read("pods"))),
-        ("roles", role("a", "maps", read("configmaps"))),
+    Policy::new([
+        ("clusterroles", role("", "nodes", &read("nodes"))),
+        ("clusterroles", role("", "pods", &read("pods"))),
+        ("roles", role("a", "maps", &read("configmaps"))),
         (
             "clusterrolebindings",
             binding(
@@ -207,14 +210,14 @@ fn bindings_give_roles_to_users_groups_and_service_accounts() {
                 "all",
                 "ClusterRole",
                 "nodes",
-                json!({"kind": "Group", "name": "ops"}),
+                &json!({"kind": "Group", "name": "ops"}),
             ),
         ),
         (
             "rolebindings",
-            binding("a", "p", "ClusterRole", "pods", jane.clone()),
+            binding("a", "p", "ClusterRole", "pods", &jane),
         ),
-        ("rolebindings", binding("b", "m", "Role", "maps", jane)),
+        ("rolebindings", binding("b", "m", "Role", "maps", &jane)),
         (
             "rolebindings",
             binding(
@@ -222,10 +225,15 @@ fn bindings_give_roles_to_users_groups_and_service_accounts() {
                 "robot",
                 "Role",
                 "maps",
-                json!({"kind": "ServiceAccount", "name": "robot"}),
+                &json!({"kind": "ServiceAccount", "name": "robot"}),
             ),
         ),
-    ]);
+    ])
+}
+
+#[test]
+fn bindings_give_roles_to_users_groups_and_service_accounts() {
+    let policy = bound();
     let robot = UserInfo::service_account("a", "robot");
     let elsewhere = UserInfo::service_account("b", "robot");
     let jane = user("jane", &[]);
@@ -318,7 +326,7 @@ fn a_cluster_begins_with_the_roles_of_users() {
         let subject = json!({"kind": "User", "name": name});
         (
             "rolebindings",
-            binding("a", name, "ClusterRole", role, subject),
+            binding("a", name, "ClusterRole", role, &subject),
         )
     };
     objects.extend([

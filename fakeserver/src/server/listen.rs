@@ -84,10 +84,9 @@ impl Connections {
         let handshake = time::timeout(HANDSHAKE_LIMIT, handshake(certificates, stream));
         let stream = match self.ending.run_until_cancelled(handshake).await {
             Some(Ok(Ok(Some(stream)))) => stream,
-            Some(Ok(Ok(None))) => return debug!("plain HTTP where TLS is spoken"),
             Some(Ok(Err(error))) => return debug!(%error, "TLS handshake failed"),
             Some(Err(_)) => return debug!("TLS handshake took too long"),
-            None => return,
+            Some(Ok(Ok(None))) | None => return,
         };
         let (_, session) = stream.get_ref();
         let router = match certificates.peer(session.peer_certificates()) {
@@ -108,7 +107,8 @@ async fn handshake(
     // Methods of HTTP begin with a capital letter, records of TLS with a small number.
     if first[0].is_ascii_uppercase() {
         // What is left unread when a connection is closed takes the answer with it.
-        let _ = stream.read(&mut [0; 4_096]).await?;
+        let size_bytes = stream.read(&mut [0; 4_096]).await?;
+        debug!(size_bytes, "plain HTTP where TLS is spoken");
         stream.write_all(PLAIN_HTTP).await?;
         return Ok(None);
     }

@@ -124,8 +124,8 @@ async fn a_client_certificate_says_who_its_client_is() {
         answer.body["status"]["userInfo"],
         json!({"username": "joe", "groups": ["devs", "ops", "a:b/é", "system:authenticated"]})
     );
-    let lines = joe.certificate_pem().lines();
-    assert!(lines.into_iter().all(|line| line.len() <= 64));
+    let mut lines = joe.certificate_pem().lines();
+    assert!(lines.all(|line| line.len() <= 64));
     secure.end().await;
 }
 

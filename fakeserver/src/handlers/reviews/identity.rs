@@ -8,7 +8,7 @@ use crate::handlers::Call;
 /// Tells who has asked.
 pub(super) fn answer(call: &Call<'_>) -> Value {
     let now = call.server.core.clock.now_text();
-    let mut answer = blank(call, json!({"creationTimestamp": now}));
+    let mut answer = blank(call, &json!({"creationTimestamp": now}));
     answer["status"] = json!({"userInfo": call.requester.user.to_json()});
     answer
 }

@@ -82,7 +82,7 @@ impl Review {
 }
 
 /// A question about nothing in particular, with this metadata: what some answers begin with.
-fn blank(call: &Call<'_>, metadata: Value) -> Value {
+fn blank(call: &Call<'_>, metadata: &Value) -> Value {
     json!({
         "kind": call.resource.kind.to_string(),
         "apiVersion": call.resource.api_version(),

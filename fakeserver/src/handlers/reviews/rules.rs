@@ -24,7 +24,7 @@ pub(super) fn answer(call: &Call<'_>, review: &Value) -> Result<Value, Status> {
     };
     let with_resources = rules.iter().filter(|rule| !rule.resources.is_empty());
     let with_paths = (rules.iter()).filter(|rule| !rule.non_resource_urls.is_empty());
-    let mut answer = blank(call, json!({}));
+    let mut answer = blank(call, &json!({}));
     answer["spec"] = json!({});
     answer["status"] = json!({
         "resourceRules": with_resources.collect::<Vec<_>>(),
