@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 use super::{
     check_trimmed,
     env::{check_env, check_env_from},
+    mounts::{check_devices, check_mounts},
     probes::{check_lifecycle, check_probes},
     resources::{check_resize_policy, check_resources},
     security::check_context,
-    volumes::{Volume, check_devices, check_mounts},
+    volumes::Volume,
 };
 use crate::validation::{
     field::Field,

@@ -2,6 +2,7 @@
 
 mod containers;
 mod env;
+mod mounts;
 mod network;
 mod placement;
 mod probes;
