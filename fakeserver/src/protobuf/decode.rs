@@ -178,20 +178,34 @@ impl Decoder {
     ) -> Result<(), ProtobufError> {
         let mut block = reader.block(tag, place)?;
         let mut key = String::new();
-        let mut value = Value::Null;
+        let mut value = None;
         while !block.is_empty() {
             let tag = block.tag(place.message)?;
             match tag.number {
                 1 => key = String::from_utf8_lossy(block.block(tag, place)?.bytes()).into_owned(),
-                2 => value = self.value(field, tag, None, &mut block, place)?,
+                2 => value = Some(self.value(field, tag, None, &mut block, place)?),
                 _ => block.skip(tag, place.message)?,
             }
         }
+        let value = match value {
+            Some(value) => value,
+            None => self.absent(field, block)?,
+        };
         let map = out.entry(&field.name).or_insert_with(|| json!({}));
         map.as_object_mut()
             .expect("only this puts maps here")
             .insert(key, value);
         Ok(())
+    }
+
+    /// A value that is left out, and is an empty one. `end` is where it would be.
+    fn absent(&mut self, field: &Field, end: Reader<'_>) -> Result<Value, ProtobufError> {
+        Ok(match field.value {
+            FieldValue::Message(id) => self.message(id, None, end)?,
+            FieldValue::String | FieldValue::Bytes => json!(""),
+            FieldValue::Double => print_double(0.0),
+            kind => integer(kind, 0),
+        })
     }
 
     /// JSON, or another object in protobuf, that is held as bytes.

@@ -301,6 +301,22 @@ fn kinds() -> impl Iterator<Item = (TypeMeta, TypeId)> {
     })
 }
 
+#[test]
+fn a_map_may_leave_values_out() {
+    // Field 2 of a config map is its data, field 3 its binary data.
+    let bytes = b"k8s\0\n\x0f\n\x02v1\x12\tConfigMap\x12\x07\x12\x03\n\x01k\x1a\x00\"\0";
+    let expected = json!({
+        "kind": "ConfigMap", "apiVersion": "v1", "metadata": {},
+        "data": {"k": ""}, "binaryData": {"": ""},
+    });
+    let object = decode_object(bytes, None).unwrap();
+    assert_eq!(object, expected);
+    assert_eq!(
+        decode_object(&encode_object(&object).unwrap(), None),
+        Ok(object)
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
