@@ -334,6 +334,41 @@ async fn a_stateful_set_counts_its_pods_and_their_claims() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_set_remembers_its_templates_and_can_go_back() {
+    for collection in [STATEFUL, DAEMONS] {
+        let api = api();
+        let mut set = deployment("s");
+        if collection == DAEMONS {
+            set["spec"].as_object_mut().unwrap().remove("replicas");
+        }
+        set["spec"]["revisionHistoryLimit"] = json!(1);
+        api.post(collection, &set).await.created();
+        api.settle().await;
+        let path = format!("{collection}/s");
+        let image = |image: &str| json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}}});
+        let revisions = "/apis/apps/v1/namespaces/default/controllerrevisions";
+        let numbers = || async {
+            let mut numbers = each(&api, revisions, "/revision").await;
+            numbers.sort_by_key(Value::as_i64);
+            numbers
+        };
+        api.strategic(&path, &image("j")).await.ok();
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!(numbers().await, [1, 2], "{collection}");
+        // As kubectl goes back: the data of the revision is a patch.
+        let all = items(&api, revisions).await;
+        let first = all.iter().find(|each| each["revision"] == 1).unwrap();
+        api.strategic(&path, &first["data"]).await.ok();
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!(numbers().await, [2, 3], "the first is the newest again");
+        assert_eq!(each(&api, PODS, "/spec/containers/0/image").await, ["i"]);
+        api.strategic(&path, &image("k")).await.ok();
+        tokio::time::sleep(Duration::from_secs(10)).await;
+        assert_eq!(numbers().await, [3, 4], "the oldest is forgotten");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_daemon_set_has_a_pod_on_each_node() {
     let api = api_with(Workloads::default().with_nodes(3));
     let mut set = deployment("d");

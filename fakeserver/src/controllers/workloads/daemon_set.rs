@@ -12,6 +12,7 @@ use super::{
     nodes::{Node, UNSCHEDULABLE},
     objects::{BURST, COALESCED, Kind, available, count, hash, number, part, text},
     pods::Pod,
+    revisions::record,
 };
 use crate::{
     controllers::{
@@ -98,6 +99,10 @@ impl Controller for DaemonSets {
         let hash = hash(&set["spec"]["template"], 0);
         let template = daemon(&set["spec"]["template"], &hash);
         let pods = cluster.index.pods.of_controller(stored.uid());
+        let revision = |hash: &str| format!("{}-{hash}", key.name());
+        let used: Vec<String> = pods.iter().map(|pod| revision(pod.label(HASH))).collect();
+        let used: Vec<&str> = used.iter().map(String::as_str).collect();
+        record(cluster, &KIND, &set, &revision(&hash), &used);
         let mut by_node: BTreeMap<String, Vec<Arc<Pod>>> = BTreeMap::new();
         for pod in pods {
             by_node.entry(target(&pod)).or_default().push(pod);

@@ -12,6 +12,7 @@
 
 mod objects;
 pub(super) mod pods;
+mod revisions;
 mod deployment;
 mod replica_set;
 mod stateful_set;

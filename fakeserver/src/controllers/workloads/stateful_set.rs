@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{
     objects::{COALESCED, Kind, available, count, hash, number, text},
     pods::Pod,
+    revisions::record,
 };
 use crate::{
     controllers::{
@@ -94,6 +95,8 @@ impl Controller for StatefulSets {
                 is_current: pod.label(HASH) == revision,
             })
             .collect();
+        let used: Vec<&str> = by_number.values().map(|pod| pod.label(HASH)).collect();
+        record(cluster, &KIND, &set, &revision, &used);
         for step in plan(&set["spec"], &members) {
             match step {
                 Step::Create(number) => create(cluster, &set, number, &revision),

@@ -1,0 +1,77 @@
+//! Controller revisions: the templates that a stateful set or a daemon set has had, for those who want to go back.
+
+use serde_json::{Value, json};
+
+use super::objects::{Kind, number, text};
+use crate::{
+    controllers::cluster::{Actor, Cluster},
+    deletion::Wanted,
+    storage::{GroupResource, ObjectKey},
+};
+
+const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
+
+fn resource() -> GroupResource {
+    GroupResource::new("apps", "controllerrevisions")
+}
+
+/// Keeps the template of `owner` under `name`, as its newest revision, and forgets the oldest beyond the limit.
+///
+/// Those in `used` are kept: there are pods of them.
+pub(super) fn record(
+    cluster: &mut Cluster<'_, '_>,
+    kind: &Kind,
+    owner: &Value,
+    name: &str,
+    used: &[&str],
+) {
+    let mut known = revisions(cluster, text(&owner["metadata"]["uid"]));
+    let last = known.last().map_or(0, |(revision, _)| *revision);
+    let namespace = owner["metadata"]["namespace"].as_str();
+    let key = ObjectKey::new(resource(), namespace, name);
+    let own = known.iter().position(|(_, known)| *known == key);
+    match own {
+        Some(at) if at + 1 == known.len() => {}
+        Some(at) => {
+            cluster.update(&key, ACTOR, |object| object["revision"] = json!(last + 1));
+            known.remove(at);
+        }
+        None => {
+            let mut template = owner["spec"]["template"].clone();
+            // Who goes back applies it as a patch, and nothing of the present template stays.
+            template["$patch"] = json!("replace");
+            let object = json!({
+                "metadata": {
+                    "name": name,
+                    "namespace": namespace,
+                    "labels": owner["spec"]["template"]["metadata"]["labels"],
+                    "ownerReferences": [kind.owner_reference(owner)],
+                },
+                "data": {"spec": {"template": template}},
+                "revision": last + 1,
+            });
+            cluster.create(&resource(), ACTOR, object);
+        }
+    }
+    let limit = number(&owner["spec"]["revisionHistoryLimit"], 10);
+    let limit = usize::try_from(limit).unwrap_or_default();
+    known.retain(|(_, known)| *known != key && !used.contains(&known.name()));
+    let surplus = known.len().saturating_sub(limit);
+    for (_, key) in known.into_iter().take(surplus) {
+        cluster.delete(&key, Wanted::default());
+    }
+}
+
+/// The revisions of the owner of that uid, the oldest first.
+fn revisions(cluster: &Cluster<'_, '_>, uid: &str) -> Vec<(i64, ObjectKey)> {
+    let owned = cluster.index.dependents(uid);
+    let mut revisions: Vec<(i64, ObjectKey)> = owned
+        .filter(|(key, _)| *key.resource() == resource())
+        .filter_map(|(key, _)| {
+            let found = cluster.get(key)?.to_value();
+            Some((number(&found["revision"], 0), key.clone()))
+        })
+        .collect();
+    revisions.sort();
+    revisions
+}
