@@ -3,8 +3,9 @@
 //! A [`Definition`] is what such an object says, understood; each of its served versions is a
 //! [`ResourceType`](crate::resource::ResourceType) with a [`CustomType`] behind it, which reads and validates objects by
 //! the version's schema: unknown fields are pruned, defaults filled in, rules in CEL asked. [`acceptance`] tells what is
-//! wrong with a definition, [`conditions`] what its status comes to be. All of it is pure: what happens to the store when
-//! a definition changes is the matter of `handlers::definitions`.
+//! wrong with a definition, [`conditions`] what its status comes to be. All of it is pure, but for
+//! [`conversion`], which asks webhooks what objects are in other versions than the stored one. What happens to the store
+//! when a definition changes is not its matter.
 
 mod acceptance;
 pub(crate) mod conditions;
