@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{HeaderMap, header};
 use jiff::Timestamp;
 
-use super::{AuthenticationError, ISSUER, StaticTokens, TokenSigner, UserInfo};
+use super::{AuthenticationError, ISSUER, StaticTokens, TokenSigner, UserInfo, subprotocol};
 use crate::storage::{GroupResource, ObjectKey, Storage};
 
 /// Finds out who makes a request.
@@ -60,8 +60,9 @@ impl Authenticator {
         if let Some(Peer::User(user)) = peer {
             return Ok(Arc::clone(user));
         }
-        if let Some(token) = bearer_token(headers) {
-            let known = self.token_user(token, &[ISSUER.to_owned()], storage, now)?;
+        let token = bearer_token(headers).map(str::to_owned);
+        if let Some(token) = token.or_else(|| subprotocol::token(headers)) {
+            let known = self.token_user(&token, &[ISSUER.to_owned()], storage, now)?;
             return Ok(known.user);
         }
         if peer.is_some() {

@@ -7,6 +7,7 @@ mod user;
 mod error;
 mod tokens;
 mod service_account;
+mod subprotocol;
 mod authenticator;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ pub(crate) use self::{
     authenticator::{Authenticator, Peer},
     error::AuthenticationError,
     service_account::{ISSUER, TokenSigner},
+    subprotocol::spoken as spoken_protocols,
     tokens::StaticTokens,
     user::{AUTHENTICATED, UNAUTHENTICATED},
 };

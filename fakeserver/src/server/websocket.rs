@@ -27,7 +27,7 @@ use tokio_tungstenite::{
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
-use crate::{response::EventStream, state::Server};
+use crate::{authentication::spoken_protocols, response::EventStream, state::Server};
 
 /// How long a client may take to take the answer, a message, or the end.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -35,8 +35,6 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const MESSAGE_MAX_BYTES: usize = 64 << 10;
 /// The length that stands before an event in protobuf. A message has its own.
 const LENGTH_PREFIX_BYTES: usize = 4;
-/// A protocol that is a token, and not spoken.
-const BEARER_PREFIX: &str = "base64url.bearer.authorization.k8s.io.";
 
 /// A request to make its connection a WebSocket.
 pub(super) struct Handshake {
@@ -114,11 +112,7 @@ impl Handshake {
         if text("origin").is_none_or(str::is_empty) {
             return Err(Refusal::NoOrigin);
         }
-        let protocols = text("sec-websocket-protocol").unwrap_or_default();
-        let mut protocols = protocols
-            .split(',')
-            .map(str::trim)
-            .filter(|protocol| !protocol.is_empty() && !protocol.starts_with(BEARER_PREFIX));
+        let mut protocols = spoken_protocols(&self.headers);
         let protocol = protocols.next();
         if protocols.next().is_some() {
             return Err(Refusal::Ambiguous);

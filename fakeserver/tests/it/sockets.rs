@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use bytes::Bytes;
-use fakeserver::FakeServer;
+use fakeserver::{FakeServer, UserInfo};
 use futures::{SinkExt, StreamExt};
 use http::{Request, Version};
 use http_body_util::{BodyExt, Empty};
@@ -36,7 +36,10 @@ struct Served {
 
 impl Served {
     async fn new() -> Self {
-        let server = FakeServer::builder().build();
+        Self::of(FakeServer::builder().build()).await
+    }
+
+    async fn of(server: FakeServer) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
@@ -160,13 +163,9 @@ async fn protobuf_comes_in_binary_messages() {
     let headers = [
         ("origin", "http://localhost"),
         ("accept", "application/vnd.kubernetes.protobuf"),
-        (
-            "sec-websocket-protocol",
-            "base64url.bearer.authorization.k8s.io.dG9rZW4, base64.binary.k8s.io",
-        ),
+        ("sec-websocket-protocol", "base64.binary.k8s.io"),
     ];
     let (mut socket, answer) = served.open(NAMESPACES, &headers).await.unwrap();
-    // A token is no protocol that is spoken.
     assert_eq!(
         answer.headers()["sec-websocket-protocol"],
         "base64.binary.k8s.io"
@@ -176,6 +175,37 @@ async fn protobuf_comes_in_binary_messages() {
     // Field 1 of an event is its type; no length stands before it.
     assert!(message.is_binary());
     assert_eq!(&message.into_data()[..7], b"\x0a\x05ADDED");
+}
+
+#[tokio::test]
+async fn a_browser_brings_its_token_among_the_protocols() {
+    let server = FakeServer::builder()
+        .with_token("token", UserInfo::new("jane"))
+        .with_anonymous_auth(false)
+        .build();
+    let served = Served::of(server).await;
+    let with = |protocols: &'static str| {
+        [
+            ("origin", "http://localhost"),
+            ("sec-websocket-protocol", protocols),
+        ]
+    };
+    let right = "base64url.bearer.authorization.k8s.io.dG9rZW4, base64.binary.k8s.io";
+    let (mut socket, answer) = served.open(NAMESPACES, &with(right)).await.unwrap();
+    // A token is no protocol that is spoken.
+    let spoken = &answer.headers()["sec-websocket-protocol"];
+    assert_eq!(spoken, "base64.binary.k8s.io");
+    assert_eq!(event(&mut socket).await["type"], "ADDED");
+    for wrong in [
+        "base64.binary.k8s.io",
+        "base64url.bearer.authorization.k8s.io.d3Jvbmc, base64.binary.k8s.io",
+        "base64url.bearer.authorization.k8s.io.?, base64.binary.k8s.io",
+        // Nothing is left that could be spoken.
+        "base64url.bearer.authorization.k8s.io.dG9rZW4",
+    ] {
+        let (code, _) = served.refused(NAMESPACES, &with(wrong)).await;
+        assert_eq!(code, 401, "{wrong}");
+    }
 }
 
 #[tokio::test]
