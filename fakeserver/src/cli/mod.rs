@@ -72,7 +72,8 @@ struct ServerOptions {
     /// `workloads`; or `none`.
     ///
     /// `workloads` runs deployments, replica sets, stateful sets, daemon sets and jobs, a scheduler, and a kubelet for
-    /// every node; if there are no nodes when it starts, it makes `node-0`. It takes the default ones along.
+    /// every node; if there are no nodes when it starts, it makes `node-0`. Pods of jobs succeed, unless their
+    /// annotation `fakeserver/exit-code` says otherwise. It takes the default ones along.
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_controllers)]
     controllers: Controllers,
 

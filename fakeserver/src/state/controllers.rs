@@ -97,7 +97,10 @@ impl Workloads {
         self
     }
 
-    /// How long a pod runs that is to end by itself: one of a job. The default is 5 s.
+    /// How long a pod runs that is to end by itself: one of a job, or any whose restart policy is not `Always`. The
+    /// default is 5 s.
+    ///
+    /// It succeeds, unless its annotation `fakeserver/exit-code` says another code than 0: then it fails.
     pub fn with_pod_run(mut self, after: Duration) -> Self {
         self.pod_run = after;
         self
