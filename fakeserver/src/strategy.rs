@@ -261,7 +261,7 @@ impl<'a> Strategy<'a> {
                     for container in containers
                         .into_iter()
                         .flatten()
-                        .flat_map(Value::as_object_mut)
+                        .filter_map(Value::as_object_mut)
                     {
                         container.retain(|name, _| {
                             matches!(name.as_str(), "name" | "resources" | "resizePolicy")

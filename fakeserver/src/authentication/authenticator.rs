@@ -6,7 +6,7 @@ use http::{HeaderMap, header};
 use jiff::Timestamp;
 
 use super::{AuthenticationError, ISSUER, StaticTokens, TokenSigner, UserInfo, subprotocol};
-use crate::storage::{GroupResource, ObjectKey, Storage};
+use crate::storage::{GroupResource, ObjectKey, Storage, StoredObject};
 
 /// Finds out who makes a request.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl Authenticator {
         let accounts = GroupResource::new("", "serviceaccounts");
         let key = ObjectKey::namespaced(accounts, namespace, name);
         let account = storage.view(|view| view.get(&key).map(Arc::clone));
-        let user = claims.user(now, account.as_deref().map(|account| account.uid()))?;
+        let user = claims.user(now, account.as_deref().map(StoredObject::uid))?;
         let audiences = claims.audiences(audiences);
         if audiences.is_empty() {
             return Err(AuthenticationError::WrongAudience);

@@ -194,10 +194,10 @@ pub(crate) fn bootstrap_objects() -> Vec<(&'static str, Value)> {
             name: name.to_owned(),
             ..RoleRef::default()
         };
-        let rules = policy.rules_of(&reference, "");
-        role["rules"] = json!(rules.expect("the role is one of those"));
+        let granted = policy.rules_of(&reference, "");
+        role["rules"] = json!(granted.expect("the role is one of those"));
     }
-    let roles = roles.into_iter().map(|role| ("clusterroles", role));
+    let cluster_roles = roles.into_iter().map(|role| ("clusterroles", role));
     let bindings = BINDINGS.iter().map(|(name, groups)| {
         let subjects: Vec<Value> = groups
             .iter()
@@ -208,7 +208,7 @@ pub(crate) fn bootstrap_objects() -> Vec<(&'static str, Value)> {
         binding["roleRef"] = json!({"apiGroup": GROUP, "kind": "ClusterRole", "name": name});
         ("clusterrolebindings", binding)
     });
-    roles.chain(bindings).collect()
+    cluster_roles.chain(bindings).collect()
 }
 
 /// An object with the metadata that all of them have; `part_of` is the role that it is a part of.

@@ -191,7 +191,7 @@ impl Cluster<'_, '_> {
             },
             "involvedObject": {
                 "apiVersion": kind.api_version,
-                "kind": kind.kind,
+                "kind": kind.name,
                 "name": metadata["name"],
                 "namespace": metadata["namespace"],
                 "resourceVersion": metadata["resourceVersion"],

@@ -9,7 +9,7 @@ use crate::storage::{GroupResource, ObjectKey};
 pub(super) struct Kind {
     pub(super) group: &'static str,
     pub(super) plural: &'static str,
-    pub(super) kind: &'static str,
+    pub(super) name: &'static str,
     pub(super) api_version: &'static str,
     /// Who writes events about it.
     pub(super) component: &'static str,
@@ -30,7 +30,7 @@ impl Kind {
     pub(super) fn owner_reference(&self, object: &Value) -> Value {
         json!({
             "apiVersion": self.api_version,
-            "kind": self.kind,
+            "kind": self.name,
             "name": object["metadata"]["name"],
             "uid": object["metadata"]["uid"],
             "controller": true,

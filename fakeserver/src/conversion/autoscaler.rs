@@ -46,7 +46,7 @@ pub(super) fn to_v1(autoscaler: Value) -> Value {
     let cpus = current.iter().filter(|metric| is_cpu(metric));
     if let Some(percent) = cpus
         .filter_map(|cpu| utilization(cpu, Side::Current))
-        .last()
+        .next_back()
     {
         autoscaler["status"]["currentCPUUtilizationPercentage"] = percent.clone();
     }
@@ -87,9 +87,9 @@ pub(super) fn to_v2(mut autoscaler: Value) -> Value {
         .collect();
     let percent = take(&mut autoscaler["spec"], "targetCPUUtilizationPercentage");
     if !percent.is_null() {
-        metrics.push(cpu(percent));
+        metrics.push(cpu(&percent));
     } else if metrics.is_empty() {
-        metrics.push(cpu(DEFAULT_CPU_PERCENT.into()));
+        metrics.push(cpu(&DEFAULT_CPU_PERCENT.into()));
     }
     autoscaler["spec"]["metrics"] = metrics.into();
     if let Some(behavior) = behavior {
@@ -133,7 +133,7 @@ fn annotate(autoscaler: &mut Value, name: &str, list: Vec<Value>) {
     }
 }
 
-fn cpu(percent: Value) -> Value {
+fn cpu(percent: &Value) -> Value {
     let target = json!({"type": "Utilization", "averageUtilization": percent});
     json!({"type": "Resource", "resource": {"name": "cpu", "target": target}})
 }

@@ -133,8 +133,7 @@ fn end_of_bracket(text: &str) -> Option<usize> {
     let mut quote = None;
     for (at, letter) in text.char_indices() {
         match (quote, letter) {
-            (Some(open), letter) if open == letter => quote = None,
-            (Some(_), _) => {}
+            (Some(open), letter) => quote = (open != letter).then_some(open),
             (None, '"' | '\'') => quote = Some(letter),
             (None, '[') => depth += 1,
             (None, ']') if depth == 0 => return Some(at),
@@ -269,8 +268,7 @@ fn split(text: &str) -> Option<(&str, Comparison, &str)> {
     let mut quote = None;
     for (at, letter) in text.char_indices() {
         match (quote, letter) {
-            (Some(open), letter) if open == letter => quote = None,
-            (Some(_), _) => {}
+            (Some(open), letter) => quote = (open != letter).then_some(open),
             (None, '"' | '\'') => quote = Some(letter),
             (None, '[') => depth += 1,
             (None, ']') => depth = depth.saturating_sub(1),

@@ -77,7 +77,7 @@ pub(super) fn check_schema(schema: &Value, path: &str, errors: &mut Vec<FieldErr
     check_default(schema, path, errors);
     let is_empty = schema["properties"]
         .as_object()
-        .is_none_or(|all| all.is_empty());
+        .is_none_or(serde_json::Map::is_empty);
     if schema["x-kubernetes-embedded-resource"] == true
         && schema["x-kubernetes-preserve-unknown-fields"] != true
         && is_empty

@@ -70,7 +70,7 @@ pub(super) fn create_in(
     }
     if let Some(mutated) = tx.mutate(call, Operation::Create, Some(&object), None)? {
         object = complete(call, mutated);
-        given_name = text(&object, "name").to_owned();
+        text(&object, "name").clone_into(&mut given_name);
     }
     escalation::check(call, None, &object)?;
     if source != Source::Loaded {
@@ -121,8 +121,8 @@ pub(super) fn create_in(
             Some(_) => {}
         }
     }
-    let tried = call.named(text(&object, "name"));
-    Err(Status::name_not_generated(tried).into())
+    let last_name = call.named(text(&object, "name"));
+    Err(Status::name_not_generated(last_name).into())
 }
 
 /// A new object without what only the server sets, and with what a client may leave out.

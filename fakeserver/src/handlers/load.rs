@@ -42,8 +42,8 @@ pub(super) struct Brought {
 ///
 /// A new object keeps the uid, the time of its creation, the generation and the status that it brings, so that what refers
 /// to it still does. Its version and its managers are new ones, and it is not being deleted.
-pub(crate) fn load(server: &Server, object: Value) -> Result<Arc<StoredObject>, Status> {
-    let target = Target::of(server, &object)?;
+pub(crate) fn load(server: &Server, object: &Value) -> Result<Arc<StoredObject>, Status> {
+    let target = Target::of(server, object)?;
     let headers = HeaderMap::new();
     let call = target.call(server, &headers, None)?;
     let mut received = call.receive(object.to_string().as_bytes(), FieldValidation::Strict)?;
@@ -304,7 +304,7 @@ fn make_namespace(call: &Call<'_>) -> Result<(), Status> {
         "apiVersion": api_version("", "v1"),
         "metadata": {"name": name},
     });
-    load(call.server, namespace).map(drop)
+    load(call.server, &namespace).map(drop)
 }
 
 /// What is stored. A finalizer that was the last one may have ended the object instead.

@@ -51,6 +51,6 @@ pub enum ManifestError {
         /// Where it was found.
         origin: Origin,
         /// Why not, with the field.
-        source: ObjectError,
+        source: Box<ObjectError>,
     },
 }

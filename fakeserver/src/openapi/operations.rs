@@ -14,7 +14,7 @@ pub(super) const STATUS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 #[derive(Debug)]
 pub(super) struct Path {
     /// With its variables: `/api/v1/namespaces/{namespace}/pods/{name}`.
-    pub(super) path: String,
+    pub(super) template: String,
     /// The variables: name and description of each.
     pub(super) variables: Vec<(&'static str, String)>,
     pub(super) operations: Vec<Operation>,
@@ -67,7 +67,7 @@ pub(super) fn paths(resource: &ResourceType) -> Vec<Path> {
     if resource.is_namespaced && resource.has_verb("list") {
         let list = maker.operation("list", "", "ForAllNamespaces");
         paths.push(Path {
-            path: format!("{}/{}", maker.root(), resource.plural),
+            template: format!("{}/{}", maker.root(), resource.plural),
             variables: Vec::new(),
             operations: vec![list],
         });
@@ -162,7 +162,7 @@ impl<'a> Maker<'a> {
             variables.push(("namespace", "namespace of the object".to_owned()));
         }
         Path {
-            path: format!("{}{namespaces}/{}{below}", self.root(), resource.plural),
+            template: format!("{}{namespaces}/{}{below}", self.root(), resource.plural),
             variables,
             operations,
         }

@@ -24,7 +24,7 @@ pub(super) fn document(registry: &Registry) -> Value {
         for operation in &path.operations {
             roots.extend(operation.definitions());
         }
-        items.insert(path.path.clone(), path_item(&path));
+        items.insert(path.template.clone(), path_item(&path));
     }
     json!({
         "swagger": "2.0",

@@ -41,7 +41,7 @@ pub(super) fn document(registry: &Registry, subject: &Subject) -> Value {
         for operation in &path.operations {
             roots.extend(operation.definitions());
         }
-        items.insert(path.path.clone(), path_item(&path));
+        items.insert(path.template.clone(), path_item(&path));
     }
     json!({
         "openapi": "3.0.0",

@@ -33,7 +33,7 @@ pub(super) fn fill(server: &Server, progress: Option<&Progress>) -> Result<(), B
 
 fn put(server: &Server, manifest: &Manifest) -> Result<(), BuildError> {
     let object = &manifest.object;
-    let Err(status) = handlers::load_object(server, object.clone()) else {
+    let Err(status) = handlers::load_object(server, object) else {
         return Ok(());
     };
     let source = refused(&identity(object), &status);
@@ -41,7 +41,7 @@ fn put(server: &Server, manifest: &Manifest) -> Result<(), BuildError> {
         None => BuildError::Object(source),
         Some(origin) => BuildError::Manifest(ManifestError::Refused {
             origin: origin.clone(),
-            source,
+            source: Box::new(source),
         }),
     })
 }

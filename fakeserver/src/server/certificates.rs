@@ -104,7 +104,7 @@ impl Certificates {
         let authority = Arc::new(authority().map_err(CertificateError::certificate)?);
         let own = end_entity(all, ExtendedKeyUsagePurpose::ServerAuth, "kube-apiserver");
         let own = own.map_err(CertificateError::certificate)?;
-        let (certificate, key) = sign(&authority, own)?;
+        let (certificate, key) = sign(&authority, &own)?;
 
         let provider = Arc::new(ring::default_provider());
         let mut roots = RootCertStore::empty();
@@ -141,7 +141,7 @@ impl Certificates {
     pub fn client(&self, user: &UserInfo) -> Result<ClientCertificate, CertificateError> {
         let own = end_entity(Vec::new(), ExtendedKeyUsagePurpose::ClientAuth, "client");
         let own = own.map_err(CertificateError::certificate)?;
-        let (certificate, key) = sign(&self.authority, own)?;
+        let (certificate, key) = sign(&self.authority, &own)?;
         let certificate = rename(certificate.der(), user, &self.authority);
         let certificate = certificate.map_err(CertificateError::Certificate)?;
         Ok(ClientCertificate {
@@ -282,7 +282,7 @@ fn end_entity(
 
 fn sign(
     authority: &CertifiedIssuer<'static, KeyPair>,
-    params: CertificateParams,
+    params: &CertificateParams,
 ) -> Result<(rcgen::Certificate, KeyPair), CertificateError> {
     let key = KeyPair::generate().map_err(CertificateError::certificate)?;
     let certificate = params.signed_by(&key, authority);

@@ -229,12 +229,11 @@ pub(super) fn check_label_selector(selector: &Field<'_>, found: &mut Findings) {
                 &values,
                 "must be specified when `operator` is 'In' or 'NotIn'",
             ),
-            "In" | "NotIn" => {}
             "Exists" | "DoesNotExist" if !values.is_empty() => found.forbidden(
                 &values,
                 "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
             ),
-            "Exists" | "DoesNotExist" => {}
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
             _ => found.invalid(&requirement.at("operator"), "not a valid selector operator"),
         }
         check_qualified(&requirement.at("key"), found);

@@ -145,7 +145,7 @@ fn check_backend(backend: &Field<'_>, found: &mut Findings) {
         ),
         (true, false) => check_reference(&resource, found),
         (false, false) => {
-            found.invalid_as(backend, &nothing, "resource or service backend is required")
+            found.invalid_as(backend, &nothing, "resource or service backend is required");
         }
         (false, true) => {
             let (name, port) = (service.at("name"), service.at("port"));
@@ -157,7 +157,7 @@ fn check_backend(backend: &Field<'_>, found: &mut Findings) {
             let (called, number) = (port.at("name"), port.at("number"));
             match (called.has_text(), number.number() != 0) {
                 (true, true) => {
-                    found.invalid_as(backend, &nothing, "cannot set both port name & port number")
+                    found.invalid_as(backend, &nothing, "cannot set both port name & port number");
                 }
                 (true, false) => found.problems(&called, port_name_problems(called.text())),
                 (false, true) => check_port_number(&number, found),
@@ -185,13 +185,13 @@ fn check_reference(reference: &Field<'_>, found: &mut Findings) {
 pub(super) fn check_class(class: &Field<'_>, found: &mut Findings) {
     let spec = class.at("spec");
     let controller = spec.at("controller");
-    if !controller.has_text() {
-        found.required(&controller, "");
-    } else {
+    if controller.has_text() {
         if controller.text().len() > CONTROLLER_MAX_BYTES {
             found.too_long(&controller, CONTROLLER_MAX_BYTES);
         }
         check_prefixed_path(&controller, found);
+    } else {
+        found.required(&controller, "");
     }
     let parameters = spec.at("parameters");
     if !parameters.is_set() {

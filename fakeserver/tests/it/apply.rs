@@ -298,12 +298,12 @@ async fn a_scale_is_applied_like_an_object() {
     );
     assert_eq!(api.get(&path).await.ok()["spec"]["replicas"], json!(2));
 
-    let scaled = api
+    let forced = api
         .apply(&format!("{scaler}&force=true"), scale(5))
         .await
         .ok();
-    assert_eq!(scaled["kind"], json!("Scale"));
-    assert_eq!(scaled["spec"]["replicas"], json!(5));
+    assert_eq!(forced["kind"], json!("Scale"));
+    assert_eq!(forced["spec"]["replicas"], json!(5));
     let stored = api.get(&path).await.ok();
     assert_eq!(stored["spec"]["replicas"], json!(5));
     assert_eq!(

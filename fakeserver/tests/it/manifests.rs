@@ -60,7 +60,7 @@ items:
     phase: Running
     podIP: 10.1.2.3
 "#;
-const WIDGETS: &str = r#"
+const WIDGETS: &str = r"
 kind: Widget
 apiVersion: example.com/v1
 metadata: {name: w, namespace: tools}
@@ -86,7 +86,7 @@ spec:
 kind: Namespace
 apiVersion: v1
 metadata: {name: tools, labels: {team: x}}
-"#;
+";
 
 fn builder(directory: &Path, files: &[(&str, &str)]) -> FakeServerBuilder {
     for (name, text) in files {
@@ -162,7 +162,8 @@ async fn what_is_refused_is_told_with_file_document_and_field() {
         let mut told = String::new();
         let mut source = error.source();
         while let Some(error) = source {
-            told += &format!("{error}: ");
+            told.push_str(&error.to_string());
+            told.push_str(": ");
             source = error.source();
         }
         assert!(told.contains(place) && told.contains(field), "{told}");

@@ -61,7 +61,7 @@ enum Step {
     Create {
         key: Key,
         value: u8,
-        is_held: bool,
+        has_finalizer: bool,
     },
     Update {
         key: Key,
@@ -108,7 +108,7 @@ fn step() -> impl Strategy<Value = Step> {
     let value = || 0..3_u8;
     prop_oneof![
         4 => (key(), value(), any::<bool>())
-            .prop_map(|(key, value, is_held)| Step::Create { key, value, is_held }),
+            .prop_map(|(key, value, has_finalizer)| Step::Create { key, value, has_finalizer }),
         3 => (key(), value(), base()).prop_map(|(key, value, base)| Step::Update { key, value, base }),
         3 => (key(), value(), base()).prop_map(|(key, value, base)| Step::Merge { key, value, base }),
         2 => key().prop_map(|key| Step::Release { key }),
@@ -128,7 +128,7 @@ fn step() -> impl Strategy<Value = Step> {
 struct Held {
     version: u64,
     value: u8,
-    is_held: bool,
+    has_finalizer: bool,
     is_deleted: bool,
 }
 
@@ -231,12 +231,12 @@ fn collection(namespace: Option<Key>) -> String {
     namespace.map_or_else(|| "/api/v1/configmaps".to_owned(), Key::collection)
 }
 
-fn config_map(key: Key, value: u8, is_held: bool, base: Option<u64>) -> Value {
+fn config_map(key: Key, value: u8, has_finalizer: bool, base: Option<u64>) -> Value {
     let mut object = json!({
         "metadata": {"name": key.name(), "namespace": key.namespace()},
         "data": {"value": value.to_string()},
     });
-    if is_held {
+    if has_finalizer {
         object["metadata"]["finalizers"] = json!([FINALIZER]);
     }
     if let Some(base) = base {
@@ -260,18 +260,19 @@ fn items(list: &Value) -> Vec<Shown> {
 }
 
 /// Sends the step, checks its answer, and takes it into the model.
+#[expect(clippy::too_many_lines, reason = "one arm a step")]
 async fn take(api: &Api, model: &mut Model, step: &Step) {
     match *step {
         Step::Create {
             key,
             value,
-            is_held,
-        } => create(api, model, key, value, is_held).await,
+            has_finalizer,
+        } => create(api, model, key, value, has_finalizer).await,
         Step::Update { key, value, base } => {
             let base = model.based_on(base, key);
             let held = model.get(key);
-            let is_held = held.is_some_and(|held| held.is_held);
-            let object = config_map(key, value, is_held, base);
+            let has_finalizer = held.is_some_and(|held| held.has_finalizer);
+            let object = config_map(key, value, has_finalizer, base);
             let answer = api.put(&key.path(), &object).await;
             changed(
                 model,
@@ -301,7 +302,7 @@ async fn take(api: &Api, model: &mut Model, step: &Step) {
                 }
                 held => {
                     let held = held.map(|held| Held {
-                        is_held: false,
+                        has_finalizer: false,
                         ..held
                     });
                     changed(model, key, None, held, &answer);
@@ -342,8 +343,8 @@ async fn take(api: &Api, model: &mut Model, step: &Step) {
     }
 }
 
-async fn create(api: &Api, model: &mut Model, key: Key, value: u8, is_held: bool) {
-    let object = config_map(key, value, is_held, None);
+async fn create(api: &Api, model: &mut Model, key: Key, value: u8, has_finalizer: bool) {
+    let object = config_map(key, value, has_finalizer, None);
     let answer = api.post(&key.collection(), &object).await;
     if let Some(held) = model.get(key) {
         let said = answer.refused(409);
@@ -353,7 +354,7 @@ async fn create(api: &Api, model: &mut Model, key: Key, value: u8, is_held: bool
     let held = Held {
         version: 0,
         value,
-        is_held,
+        has_finalizer,
         is_deleted: false,
     };
     model.write(key, Some(held));
@@ -391,7 +392,7 @@ async fn delete(api: &Api, model: &mut Model, key: Key, base: Base) {
         }
         Some(held) => {
             assert_eq!(answer.code, 200, "{answer:?}");
-            let kept = held.is_held.then_some(Held {
+            let kept = held.has_finalizer.then_some(Held {
                 is_deleted: true,
                 ..held
             });
@@ -501,7 +502,7 @@ enum What {
 }
 
 /// A body that comes in two parts, the second some time after the first.
-fn slow(body: String, millis: u64) -> Body {
+fn slow(body: &str, millis: u64) -> Body {
     let middle = body.len() / 2;
     let (first, second) = (body[..middle].to_owned(), body[middle..].to_owned());
     let parts = futures::stream::unfold(0, move |part| {
@@ -539,7 +540,7 @@ async fn attempt_it(api: &Api, attempt: &Attempt, millis: u64, outcomes: &mut Ve
     let merge = [("content-type", "application/merge-patch+json")];
     let headers: &[_] = if what == What::Merge { &merge } else { &[] };
     let answer = observed(api, key, what, outcomes, async {
-        api.send(method, &path, headers, slow(body, millis)).await
+        api.send(method, &path, headers, slow(&body, millis)).await
     });
     let answer = answer.await;
     if matches!(attempt, Attempt::Increment(_)) && answer.code == 200 {
@@ -549,7 +550,7 @@ async fn attempt_it(api: &Api, attempt: &Attempt, millis: u64, outcomes: &mut Ve
         object["data"]["value"] = json!(value.to_string());
         let what = What::Update { base };
         observed(api, key, what, outcomes, async {
-            api.send("PUT", &path, &[], slow(object.to_string(), millis))
+            api.send("PUT", &path, &[], slow(&object.to_string(), millis))
                 .await
         })
         .await;
@@ -563,7 +564,7 @@ async fn observed(
     outcomes: &mut Vec<Outcome>,
     send: impl Future<Output = Answer>,
 ) -> Answer {
-    let sent = api.server.revision();
+    let sent_at = api.server.revision();
     let answer = send.await;
     let is_object = answer.code.is_success() && answer.json()["kind"] == "ConfigMap";
     outcomes.push(Outcome {
@@ -571,7 +572,7 @@ async fn observed(
         what,
         code: answer.code.as_u16(),
         version: is_object.then(|| version(&answer.json())),
-        window: (sent, api.server.revision()),
+        window: (sent_at, api.server.revision()),
     });
     answer
 }

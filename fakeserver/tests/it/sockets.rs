@@ -1,4 +1,4 @@
-//! What only a connection of one's own shows: WebSockets, limits of connections, and how HTTP itself is refused.
+//! What only a connection of one's own shows: `WebSockets`, limits of connections, and how HTTP itself is refused.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -264,7 +264,7 @@ async fn a_client_that_does_not_say_what_it_wants_is_let_go() {
         let answer = served.exchange(sent.as_bytes()).await;
         assert!(!answer.starts_with("HTTP/1.1 200"), "{answer}");
         let waited = start.elapsed();
-        assert!(waited <= Duration::from_secs(180), "{sent:?}: {waited:?}");
+        assert!(waited <= Duration::from_mins(3), "{sent:?}: {waited:?}");
         assert!(waited >= Duration::from_secs(30), "{sent:?}: {waited:?}");
     }
 }

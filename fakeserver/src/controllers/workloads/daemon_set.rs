@@ -28,7 +28,7 @@ use crate::{
 const KIND: Kind = Kind {
     group: "apps",
     plural: "daemonsets",
-    kind: "DaemonSet",
+    name: "DaemonSet",
     api_version: "apps/v1",
     component: "daemonset-controller",
 };
@@ -80,7 +80,7 @@ impl Controller for DaemonSets {
             }
         } else if change.is_of("", "pods") {
             for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
-                let owner = meta.controller().filter(|owner| owner.kind == KIND.kind);
+                let owner = meta.controller().filter(|owner| owner.kind == KIND.name);
                 if let Some(owner) = owner {
                     due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
                 }

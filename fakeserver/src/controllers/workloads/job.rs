@@ -25,7 +25,7 @@ use crate::{
 const KIND: Kind = Kind {
     group: "batch",
     plural: "jobs",
-    kind: "Job",
+    name: "Job",
     api_version: "batch/v1",
     component: "job-controller",
 };
@@ -65,7 +65,7 @@ impl Controller for Jobs {
             due.add(key.clone(), Duration::ZERO);
         } else if change.is_of("", "pods") {
             for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
-                let owner = meta.controller().filter(|owner| owner.kind == KIND.kind);
+                let owner = meta.controller().filter(|owner| owner.kind == KIND.name);
                 if let Some(owner) = owner {
                     due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
                 }
@@ -96,7 +96,7 @@ impl Controller for Jobs {
         scale(cluster, &job, &pods, progress.active, wanted);
         let now = cluster.now_text();
         cluster.update(key, ACTOR.of_status(), |job| {
-            report(job, progress, verdict, &now)
+            report(job, progress, verdict, &now);
         });
     }
 }

@@ -25,7 +25,7 @@ const ACTOR: Actor = Actor::new("kubelet");
 const POD: Kind = Kind {
     group: "",
     plural: "pods",
-    kind: "Pod",
+    name: "Pod",
     api_version: "v1",
     component: "kubelet",
 };

@@ -24,7 +24,7 @@ use crate::{
 pub(super) const KIND: Kind = Kind {
     group: "apps",
     plural: "replicasets",
-    kind: "ReplicaSet",
+    name: "ReplicaSet",
     api_version: "apps/v1",
     component: "replicaset-controller",
 };
@@ -82,7 +82,7 @@ impl Controller for ReplicaSets {
         }
         for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
             let controller = meta.controller();
-            if let Some(owner) = controller.filter(|owner| owner.kind == KIND.kind) {
+            if let Some(owner) = controller.filter(|owner| owner.kind == KIND.name) {
                 due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
             }
         }

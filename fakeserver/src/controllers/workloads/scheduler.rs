@@ -27,7 +27,7 @@ const NAME: &str = "default-scheduler";
 const POD: Kind = Kind {
     group: "",
     plural: "pods",
-    kind: "Pod",
+    name: "Pod",
     api_version: "v1",
     component: NAME,
 };

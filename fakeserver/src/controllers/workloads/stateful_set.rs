@@ -23,7 +23,7 @@ use crate::{
 const KIND: Kind = Kind {
     group: "apps",
     plural: "statefulsets",
-    kind: "StatefulSet",
+    name: "StatefulSet",
     api_version: "apps/v1",
     component: "statefulset-controller",
 };
@@ -36,6 +36,10 @@ pub(super) struct StatefulSets;
 
 /// One pod of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they do not depend on each other"
+)]
 struct Member {
     number: i64,
     /// Whether it is running and ready.
@@ -63,7 +67,7 @@ impl Controller for StatefulSets {
             due.add(key.clone(), Duration::ZERO);
         } else if change.is_of("", "pods") {
             for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
-                let owner = meta.controller().filter(|owner| owner.kind == KIND.kind);
+                let owner = meta.controller().filter(|owner| owner.kind == KIND.name);
                 if let Some(owner) = owner {
                     due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
                 }

@@ -200,7 +200,7 @@ fn check_app_armor(profile: &Field<'_>, found: &mut Findings) {
             }
         }
         "RuntimeDefault" | "Unconfined" if local.is_set() => {
-            found.invalid(&local, "can only be set when AppArmor type is Localhost")
+            found.invalid(&local, "can only be set when AppArmor type is Localhost");
         }
         "RuntimeDefault" | "Unconfined" => {}
         "" => found.required(&kind, "type is required when appArmorProfile is set"),

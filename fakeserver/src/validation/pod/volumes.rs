@@ -81,10 +81,10 @@ pub(super) fn check_volumes<'a>(volumes: &Field<'a>, found: &mut Findings) -> Ve
         let name = volume.at("name");
         let before = found.count();
         check_source(&volume, found);
-        if !name.has_text() {
-            found.required(&name, "");
-        } else {
+        if name.has_text() {
             check_label(&name, found);
+        } else {
+            found.required(&name, "");
         }
         if known.iter().any(|known| known.name == name.text()) {
             found.duplicate(&name);
@@ -130,11 +130,10 @@ fn check_source_of(kind: &str, source: &Field<'_>, found: &mut Findings) {
         "vsphereVolume" => require(&["volumePath"]),
         "azureFile" => require(&["secretName", "shareName"]),
         "azureDisk" => require(&["diskName", "diskURI"]),
-        "flexVolume" => require(&["driver"]),
+        "flexVolume" | "csi" => require(&["driver"]),
         "iscsi" => require(&["targetPortal", "iqn"]),
         "glusterfs" => require(&["endpoints", "path"]),
         "gitRepo" => require(&["repository"]),
-        "csi" => require(&["driver"]),
         "nfs" => {
             require(&["server", "path"]);
             if source.at("path").has_text() && !source.at("path").text().starts_with('/') {

@@ -1,5 +1,10 @@
 //! New objects that are refused, and why; and that what is good is not refused.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "objects are written where they are given"
+)]
+
 use serde_json::{Value, json};
 
 use super::findings;

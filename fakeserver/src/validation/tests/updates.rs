@@ -70,7 +70,7 @@ fn pods_change_in_few_places() {
         ],
     );
     let found = update_findings(kind, "", &pod(), |pod| {
-        pod["spec"]["subdomain"] = json!("x")
+        pod["spec"]["subdomain"] = json!("x");
     });
     let [found] = found.as_slice() else {
         panic!("one finding, not {found:?}");
@@ -286,7 +286,7 @@ fn claims_and_volumes_show_what_changed() {
 fn statuses_count() {
     let object = json!({"spec": {"selector": {"matchLabels": {"a": "b"}}, "template": template()}});
     let status = |object: &mut Value| {
-        object["status"] = json!({"replicas": 1, "readyReplicas": 2, "collisionCount": -1})
+        object["status"] = json!({"replicas": 1, "readyReplicas": 2, "collisionCount": -1});
     };
     assert_eq!(
         update_findings(("apps", "replicasets"), "status", &object, status),

@@ -29,7 +29,7 @@ use crate::{
 const KIND: Kind = Kind {
     group: "apps",
     plural: "deployments",
-    kind: "Deployment",
+    name: "Deployment",
     api_version: "apps/v1",
     component: "deployment-controller",
 };
@@ -65,7 +65,7 @@ impl Controller for Deployments {
             due.add(key.clone(), Duration::ZERO);
         } else if change.is_of(REPLICA_SET.group, REPLICA_SET.plural) {
             for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
-                let owner = meta.controller().filter(|owner| owner.kind == KIND.kind);
+                let owner = meta.controller().filter(|owner| owner.kind == KIND.name);
                 if let Some(owner) = owner {
                     due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
                 }
