@@ -4,7 +4,7 @@
 //! (as a service or a client without sockets) or over TCP. Time, uids and everything random come from its clock and its
 //! seed, so that a run can be repeated to the byte on tokio's paused clock.
 //!
-//! The modules stand in the order in which a write becomes a watch event.
+//! [`docs::guide`] shows how to begin. The modules stand in the order in which a write becomes a watch event.
 
 mod clock;
 mod entropy;
@@ -48,6 +48,7 @@ mod discovery;
 mod server;
 #[doc(hidden)]
 pub mod cli;
+pub mod docs;
 #[cfg(feature = "_fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
