@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     nodes::{Node, UNSCHEDULABLE},
-    objects::{BURST, COALESCED, Kind, available, count, hash, number, part, text},
+    objects::{BURST, COALESCED, Kind, available, count, enqueue_owners, hash, number, part, text},
     pods::Pod,
     revisions::record,
 };
@@ -79,12 +79,7 @@ impl Controller for DaemonSets {
                 due.add(set.clone(), COALESCED);
             }
         } else if change.is_of("", "pods") {
-            for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
-                let owner = meta.controller().filter(|owner| owner.kind == KIND.name);
-                if let Some(owner) = owner {
-                    due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
-                }
-            }
+            enqueue_owners(&KIND, change, due);
         }
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     objects::{
-        BURST, COALESCED, Condition, Kind, count, has_condition, number, set_condition, text,
+        BURST, Condition, Kind, count, enqueue_owners, has_condition, number, set_condition, text,
     },
     pods::{Phase, Pod},
 };
@@ -64,12 +64,7 @@ impl Controller for Jobs {
         if change.is_of(KIND.group, KIND.plural) {
             due.add(key.clone(), Duration::ZERO);
         } else if change.is_of("", "pods") {
-            for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
-                let owner = meta.controller().filter(|owner| owner.kind == KIND.name);
-                if let Some(owner) = owner {
-                    due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
-                }
-            }
+            enqueue_owners(&KIND, change, due);
         }
     }
 

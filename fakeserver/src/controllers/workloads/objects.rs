@@ -6,12 +6,25 @@ use serde_json::{Value, json};
 pub(super) use crate::controllers::kind::Kind;
 
 use super::pods::Pod;
-use crate::object::selectors::{LabelSelector, print_label_selector};
+use crate::{
+    controllers::{index::Observed, queue::Due},
+    object::selectors::{LabelSelector, print_label_selector},
+};
 
 /// How long a controller waits for more changes of what it owns before it looks.
 pub(super) const COALESCED: std::time::Duration = std::time::Duration::from_millis(20);
 /// How many objects one look creates or deletes at most; then others have their turn.
 pub(super) const BURST: usize = 250;
+
+/// Lets the owners of this kind look soon that the changed object has or had.
+pub(super) fn enqueue_owners(kind: &Kind, change: &Observed<'_>, due: &mut Due<'_>) {
+    let namespace = change.key().namespace();
+    for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
+        if let Some(owner) = meta.controller().filter(|owner| owner.kind == kind.name) {
+            due.add(kind.key(namespace, &owner.name), COALESCED);
+        }
+    }
+}
 
 pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()

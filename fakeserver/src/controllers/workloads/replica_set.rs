@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    objects::{BURST, COALESCED, Kind, available, count, number, selector, text},
+    objects::{BURST, COALESCED, Kind, available, count, enqueue_owners, number, selector, text},
     pods::{Phase, Pod},
 };
 use crate::{
@@ -80,12 +80,7 @@ impl Controller for ReplicaSets {
         if !change.is_of("", "pods") {
             return;
         }
-        for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
-            let controller = meta.controller();
-            if let Some(owner) = controller.filter(|owner| owner.kind == KIND.name) {
-                due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
-            }
-        }
+        enqueue_owners(&KIND, change, due);
         if let Some(pod) = index.pods.get(key).filter(|pod| pod.controller.is_none()) {
             let first = KIND.key(key.namespace(), "");
             let near = self.selectors.range(first..);

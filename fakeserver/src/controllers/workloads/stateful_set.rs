@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use serde_json::{Value, json};
 
 use super::{
-    objects::{COALESCED, Kind, available, count, hash, number, text},
+    objects::{Kind, available, count, enqueue_owners, hash, number, text},
     pods::Pod,
     revisions::record,
 };
@@ -66,12 +66,7 @@ impl Controller for StatefulSets {
         if change.is_of(KIND.group, KIND.plural) {
             due.add(key.clone(), Duration::ZERO);
         } else if change.is_of("", "pods") {
-            for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
-                let owner = meta.controller().filter(|owner| owner.kind == KIND.name);
-                if let Some(owner) = owner {
-                    due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
-                }
-            }
+            enqueue_owners(&KIND, change, due);
         }
     }
 

@@ -12,7 +12,7 @@ use self::{
     status::set_status,
 };
 use super::{
-    objects::{COALESCED, Kind, hash, number, selector, text},
+    objects::{COALESCED, Kind, enqueue_owners, hash, number, selector, text},
     replica_set::KIND as REPLICA_SET,
 };
 use crate::{
@@ -64,12 +64,7 @@ impl Controller for Deployments {
         if change.is_of(KIND.group, KIND.plural) {
             due.add(key.clone(), Duration::ZERO);
         } else if change.is_of(REPLICA_SET.group, REPLICA_SET.plural) {
-            for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
-                let owner = meta.controller().filter(|owner| owner.kind == KIND.name);
-                if let Some(owner) = owner {
-                    due.add(KIND.key(key.namespace(), &owner.name), COALESCED);
-                }
-            }
+            enqueue_owners(&KIND, change, due);
             let after = change.after.as_ref();
             if after.is_some_and(|(_, meta)| meta.controller().is_none()) {
                 self.orphans.insert(key.clone());
