@@ -179,11 +179,11 @@ async fn protobuf_comes_in_binary_messages() {
 
 #[tokio::test]
 async fn a_browser_brings_its_token_among_the_protocols() {
-    let server = FakeServer::builder()
+    let guarded = FakeServer::builder()
         .with_token("token", UserInfo::new("jane"))
         .with_anonymous_auth(false)
         .build();
-    let served = Served::of(server).await;
+    let served = Served::of(guarded).await;
     let with = |protocols: &'static str| {
         [
             ("origin", "http://localhost"),
