@@ -1,7 +1,7 @@
 //! What makes an object acceptable, with findings in the words of the API.
 //!
 //! Metadata is checked for every object; what else a built-in kind must say stands in one file a kind, or one for kinds
-//! that are alike. [`KINDS`] is the table of all of them, and `docs/validation.md` the page of what they check. Every
+//! that are alike. `kinds` is the table of all of them, and `docs/validation.md` the page of what they check. Every
 //! check is a function of the object, and of the one that it replaces.
 
 pub(crate) mod names;
