@@ -4,7 +4,7 @@ use std::{error::Error, io::IsTerminal, net::Ipv4Addr, time::Duration};
 
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
-use fakeserver::FakeServer;
+use fakeserver::{Controllers, FakeServer};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tokio::{net::TcpListener, process::Command};
 use tokio_util::sync::CancellationToken;
@@ -45,7 +45,10 @@ impl Default for Options {
 
 /// Runs all sides in turn, round by round, and prints a table.
 pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let server = FakeServer::builder().build();
+    // The pods name owners that are not there: a garbage collector would take them.
+    let server = FakeServer::builder()
+        .with_controllers(Controllers::none())
+        .build();
     let progress = progress_bar(u64::from(options.pods), "filling the server, pods");
     cluster::fill(&server, options.pods as usize, &progress).await?;
     progress.finish_and_clear();

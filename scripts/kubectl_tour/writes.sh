@@ -99,6 +99,7 @@ refuse '\+  colour: white' kubectl diff -f "$work/settings.yaml"
 
 expect 'condition met' kubectl wait --for='jsonpath={.data.colour}=black' configmap/settings --timeout=10s
 in_background waited kubectl wait --for=delete configmap/notes --timeout=20s
+until_true says '"watchers":[1-9]' curl -sS --max-time 5 "$url/_control/stats" || fail "wait opened no watch"
 expect 'configmap "notes" deleted' kubectl delete configmap notes
 until_true has 'condition met' "$work/waited" || fail "wait --for=delete: $(cat "$work/waited")"
 expect 'patched' kubectl patch configmap settings --type=merge -p '{"metadata":{"finalizers":["example.com/held"]}}'
