@@ -84,6 +84,11 @@ fn scalars_are_checked_in_the_words_of_the_api() {
         ],
     );
     check(
+        json!({"type": "string", "pattern": "^{a}$"}),
+        json!("{a}"),
+        &[],
+    );
+    check(
         json!({"type": "string", "format": "date-time"}),
         json!("yesterday"),
         &[

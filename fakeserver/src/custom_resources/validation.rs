@@ -149,8 +149,9 @@ fn check_string(text: &str, schema: &Value, path: &str, errors: &mut Vec<FieldEr
         let message = format!("{path} in body should be at least {min} chars long");
         errors.push(FieldError::invalid(path, &value, &message));
     }
+    // A pattern of Go that cannot be read here refuses nothing.
     if let Some(pattern) = schema["pattern"].as_str()
-        && !Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
+        && Regex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text))
     {
         let message = format!("{path} in body should match '{pattern}'");
         errors.push(FieldError::invalid(path, &value, &message));

@@ -9,6 +9,7 @@ mod batch;
 mod daemon_set;
 mod deployment;
 mod endpoints;
+mod ingress_class;
 mod network_policy;
 mod node;
 mod pod;
@@ -51,6 +52,7 @@ pub(crate) fn set_defaults(group: &str, plural: &str, object: &mut Value) {
         ("batch", "cronjobs") => batch::set_cron_job_defaults(object),
         ("autoscaling", "horizontalpodautoscalers") => autoscaler::set_defaults(object),
         ("networking.k8s.io", "networkpolicies") => network_policy::set_defaults(object),
+        ("networking.k8s.io", "ingressclasses") => ingress_class::set_defaults(object),
         ("storage.k8s.io", "storageclasses") => volume::set_class_defaults(object),
         ("scheduling.k8s.io", "priorityclasses") => {
             set(object, "preemptionPolicy", json!("PreemptLowerPriority"));

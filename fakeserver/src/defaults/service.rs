@@ -19,6 +19,9 @@ pub(super) fn set_defaults(service: &mut Value) {
     {
         spec["sessionAffinityConfig"] = json!({"clientIP": {"timeoutSeconds": AFFINITY_SECONDS}});
     }
+    if spec["sessionAffinity"] == "None" {
+        remove(spec, "sessionAffinityConfig");
+    }
     for port in each(spec, "ports") {
         set(port, "protocol", json!("TCP"));
         let number = port["port"].clone();
@@ -27,7 +30,7 @@ pub(super) fn set_defaults(service: &mut Value) {
         }
     }
     let kind = spec["type"].as_str().unwrap_or_default().to_owned();
-    if matches!(kind.as_str(), "NodePort" | "LoadBalancer") {
+    if is_external(spec) {
         set(spec, "externalTrafficPolicy", json!("Cluster"));
     }
     if matches!(kind.as_str(), "ClusterIP" | "NodePort" | "LoadBalancer") {
@@ -105,6 +108,18 @@ pub(crate) fn keep_allocated(old: &Value, new: &mut Value) {
     }
 }
 
+/// Whether it can be reached from outside of the cluster.
+fn is_external(spec: &Value) -> bool {
+    match spec["type"].as_str() {
+        Some("NodePort" | "LoadBalancer") => true,
+        Some("ClusterIP") => {
+            let listens = spec["externalIPs"].as_array();
+            listens.is_some_and(|all| !all.is_empty())
+        }
+        _ => false,
+    }
+}
+
 /// Takes away what belongs to the type that a service had, and is as it was.
 fn drop_unneeded(old: &Value, spec: &mut Value) {
     let is_of = |spec: &Value, kinds: &[&str]| {
@@ -114,11 +129,6 @@ fn drop_unneeded(old: &Value, spec: &mut Value) {
     let has_node_ports = |spec: &Value| {
         is_of(spec, &["NodePort"])
             || (is_of(spec, &["LoadBalancer"]) && spec["allocateLoadBalancerNodePorts"] != false)
-    };
-    let is_external = |spec: &Value| {
-        let listens = spec["externalIPs"].as_array();
-        is_of(spec, &["NodePort", "LoadBalancer"])
-            || (is_of(spec, &["ClusterIP"]) && listens.is_some_and(|all| !all.is_empty()))
     };
     let needs_checks =
         |spec: &Value| is_of(spec, &["LoadBalancer"]) && spec["externalTrafficPolicy"] == "Local";

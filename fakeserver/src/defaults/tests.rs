@@ -261,6 +261,12 @@ fn small_things_are_set_too() {
             json!({"spec": {"egress": [{"ports": [{"port": 1, "protocol": "TCP"}]}], "policyTypes": ["Ingress", "Egress"]}}),
         ),
         (
+            "networking.k8s.io",
+            "ingressclasses",
+            json!({"spec": {"controller": "c", "parameters": {"kind": "K", "name": "n"}}}),
+            json!({"spec": {"controller": "c", "parameters": {"kind": "K", "name": "n", "scope": "Cluster"}}}),
+        ),
+        (
             "rbac.authorization.k8s.io",
             "rolebindings",
             json!({"roleRef": {"name": "r"}, "subjects": [{"kind": "User"}, {"kind": "ServiceAccount"}]}),

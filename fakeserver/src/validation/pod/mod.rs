@@ -61,19 +61,6 @@ pub(super) fn check_create(pod: &Field<'_>, found: &mut Findings) {
 fn check_pod(pod: &Field<'_>, found: &mut Findings) {
     let spec = pod.at("spec");
     check_spec(&spec, true, found);
-    if !spec.at("serviceAccountName").has_text() {
-        for volume in spec.at("volumes").items() {
-            for source in volume.at("projected").at("sources").items() {
-                let token = source.at("serviceAccountToken");
-                if token.is_set() {
-                    found.forbidden(
-                        &token,
-                        "must not be specified when serviceAccountName is not set",
-                    );
-                }
-            }
-        }
-    }
     for list in ["containers", "initContainers"] {
         for container in spec.at(list).items() {
             check_trimmed(&container.at("image"), found);

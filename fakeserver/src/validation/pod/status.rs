@@ -1,5 +1,7 @@
 //! What a status of a pod may say.
 
+use serde_json::Value;
+
 use crate::validation::{
     field::Field,
     findings::Findings,
@@ -25,9 +27,9 @@ pub(in crate::validation) fn check_status(old: &Field<'_>, new: &Field<'_>, foun
         check_subdomain(&nominated, found);
     }
     let policy = old.at("spec").at("restartPolicy");
-    check_transitions(&was, &is, "containerStatuses", policy.text(), found);
-    check_transitions(&was, &is, "initContainerStatuses", policy.text(), found);
-    check_transitions(&was, &is, "ephemeralContainerStatuses", "Never", found);
+    check_transitions(old, &is, "containerStatuses", policy.text(), found);
+    check_transitions(old, &is, "initContainerStatuses", policy.text(), found);
+    check_transitions(old, &is, "ephemeralContainerStatuses", "Never", found);
     for list in ["podIPs", "hostIPs"] {
         let addresses = is.at(list);
         for address in addresses.items() {
@@ -52,9 +54,9 @@ pub(in crate::validation) fn check_status(old: &Field<'_>, new: &Field<'_>, foun
     }
 }
 
-/// A container that ended for good does not run again.
+/// A container that ended for good does not run again. One that starts before the others and stays may.
 fn check_transitions(
-    was: &Field<'_>,
+    old: &Field<'_>,
     is: &Field<'_>,
     list: &str,
     policy: &str,
@@ -64,10 +66,16 @@ fn check_transitions(
         return;
     }
     let after = is.at(list);
-    for (place, before) in was.at(list).items().enumerate() {
+    let stays = |name: &Value| {
+        let mut starters = old.at("spec").at("initContainers").items();
+        starters.any(|starter| {
+            starter.get("name") == name && starter.at("restartPolicy").text() == "Always"
+        })
+    };
+    for (place, before) in old.at("status").at(list).items().enumerate() {
         let ended = before.at("state").at("terminated");
         let failed = ended.at("exitCode").number() != 0;
-        if !ended.is_set() || (failed && policy == "OnFailure") {
+        if !ended.is_set() || (failed && policy == "OnFailure") || stays(before.get("name")) {
             continue;
         }
         let runs = after.items().any(|after| {

@@ -508,3 +508,30 @@ fn cluster_kinds_are_checked() {
         ],
     );
 }
+
+#[test]
+fn what_is_unusual_but_good_is_not_refused() {
+    check(
+        SERVICES,
+        &service(json!({"externalIPs": ["192.0.2.1"]})),
+        &[],
+    );
+    check(
+        SERVICES,
+        &service(json!({"sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 5}}})),
+        &[],
+    );
+    check(
+        PODS,
+        &pod(json!({"volumes": [{
+            "name": "token",
+            "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]},
+        }]})),
+        &[],
+    );
+    check(
+        PODS,
+        &pod(json!({"dnsConfig": {"searches": [".", "_tcp.example.com.", "a_b"]}})),
+        &[],
+    );
+}

@@ -316,3 +316,21 @@ fn statuses_count() {
         ]
     );
 }
+
+#[test]
+fn an_init_container_that_stays_may_run_again() {
+    for (restarts, expected) in [(true, 0), (false, 1)] {
+        let mut old = pod();
+        old["spec"]["restartPolicy"] = json!("Never");
+        old["spec"]["initContainers"] = json!([{"name": "i", "image": "i"}]);
+        if restarts {
+            old["spec"]["initContainers"][0]["restartPolicy"] = json!("Always");
+        }
+        old["status"]["initContainerStatuses"] =
+            json!([{"name": "i", "state": {"terminated": {"exitCode": 0}}}]);
+        let found = update_findings(("", "pods"), "status", &old, |pod| {
+            pod["status"]["initContainerStatuses"][0]["state"] = json!({"running": {}});
+        });
+        assert_eq!(found.len(), expected, "{found:?}");
+    }
+}
