@@ -166,8 +166,13 @@ fn settle_one(
 
 /// Takes the definition's own finalizer away; what others hold stays.
 fn end(tx: &mut Transaction<'_>, stored: &StoredObject, mut crd: Value) {
-    if let Some(finalizers) = crd["metadata"]["finalizers"].as_array_mut() {
-        finalizers.retain(|finalizer| finalizer != CLEANUP_FINALIZER);
+    let Some(finalizers) = crd["metadata"]["finalizers"].as_array_mut() else {
+        return;
+    };
+    let before = finalizers.len();
+    finalizers.retain(|finalizer| finalizer != CLEANUP_FINALIZER);
+    if finalizers.len() == before {
+        return;
     }
     if is_empty(&crd["metadata"]["finalizers"]) {
         tx.delete(stored.key());

@@ -174,6 +174,28 @@ async fn a_deleted_definition_takes_its_objects_along() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_definition_that_others_hold_is_not_written_again() {
+    let api = Api::new();
+    let mut held = definition(&["v1"]);
+    held["metadata"]["finalizers"] = json!(["example.com/held"]);
+    api.post(DEFINITIONS, &held).await.created();
+    let path = format!("{DEFINITIONS}/widgets.example.com");
+    api.delete(&path).await.ok();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let before = api.get(&path).await.ok();
+    assert_eq!(
+        before["metadata"]["finalizers"],
+        json!(["example.com/held"])
+    );
+    let mut other = definition(&["v1"]);
+    other["metadata"]["name"] = json!("gadgets.example.com");
+    other["spec"]["names"] = json!({"plural": "gadgets", "kind": "Gadget"});
+    api.post(DEFINITIONS, &other).await.created();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(api.get(&path).await.ok(), before);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_watch_ends_with_its_definition() {
     let api = with_widgets().await;
     api.post(WIDGETS, &json!({"metadata": {"name": "a"}, "spec": {}}))
