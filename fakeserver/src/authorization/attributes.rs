@@ -45,7 +45,11 @@ impl Attributes {
             _ => return Self::path(method.as_str().to_lowercase(), &decoded),
         };
         let (mut verb, parts) = match parts {
-            [verb @ ("watch" | "proxy"), rest @ ..] if !rest.is_empty() => (*verb, rest),
+            ["proxy", rest @ ..] if !rest.is_empty() => ("proxy", rest),
+            ["watch", rest @ ..] if !rest.is_empty() => match verb_of(method) {
+                "get" => ("watch", rest),
+                verb => (verb, rest),
+            },
             parts => (verb_of(method), parts),
         };
         let (namespace, parts) = match parts {

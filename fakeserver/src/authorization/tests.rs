@@ -23,11 +23,19 @@ fn user(name: &str, groups: &[&str]) -> UserInfo {
 }
 
 /// Requests, and what they are to rules.
-const REQUESTS: [(&str, &str); 21] = [
+const REQUESTS: [(&str, &str); 23] = [
     ("GET /api/v1/pods", "list /v1 pods ns= name="),
     ("GET /api/v1/pods?watch=true", "watch /v1 pods ns= name="),
     ("GET /api/v1/pods?watch=0", "list /v1 pods ns= name="),
     ("GET /api/v1/watch/pods", "watch /v1 pods ns= name="),
+    (
+        "PUT /api/v1/watch/namespaces/a/pods/p",
+        "update /v1 pods ns=a name=p",
+    ),
+    (
+        "DELETE /api/v1/watch/pods",
+        "deletecollection /v1 pods ns= name=",
+    ),
     (
         "GET /api/v1/namespaces/a/pods/p",
         "get /v1 pods ns=a name=p",

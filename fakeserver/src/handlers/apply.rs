@@ -8,6 +8,7 @@ use super::{
     Call,
     attempt::{Attempt, Halt},
     create::create_in,
+    escalation,
     update::{Existing, check_name, replace},
     write::{Outcome, Source, remove},
 };
@@ -73,6 +74,7 @@ pub(super) fn apply_in(
         let outcome = replace(call, tx, options, existing, object, Source::Apply)?;
         Ok((StatusCode::OK, outcome))
     } else {
+        escalation::check_create(call)?;
         // There is no version yet that it could be based on.
         remove(&mut object["metadata"], "resourceVersion");
         let outcome = create_in(call, tx, options, object, Source::Apply)?;

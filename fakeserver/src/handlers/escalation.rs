@@ -28,6 +28,21 @@ pub(super) fn check(call: &Call<'_>, old: Option<&Value>, new: &Value) -> Result
     }
 }
 
+/// Refuses a write that comes to a creation if the one who writes may only do what the method says.
+pub(super) fn check_create(call: &Call<'_>) -> Result<(), Status> {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let resource = ResourceAttributes {
+        group: call.path.group.clone(),
+        version: call.path.version.clone(),
+        resource: call.path.resource.clone(),
+        subresource: text(&call.path.subresource),
+        namespace: text(&call.path.namespace),
+        name: call.name().to_owned(),
+    };
+    let attributes = Attributes::resource("create", resource);
+    call.requester.check(&attributes)
+}
+
 fn check_role(call: &Call<'_>, policy: &Policy, role: &Value) -> Result<(), Status> {
     if may(call, policy, "escalate", &call.resource.plural, call.name()) {
         return Ok(());

@@ -162,6 +162,8 @@ impl Verb {
         let is_object = path.name.is_some();
         Some(match (method, is_object) {
             (&Method::GET, _) if path.is_watch => Self::Watch,
+            // What is a watch by its path is nothing else, whatever the method.
+            _ if path.is_watch => return None,
             (&Method::GET, true) => Self::Get,
             (&Method::GET, false) if query.bool("watch") == Some(true) => Self::Watch,
             (&Method::GET, false) => Self::List,

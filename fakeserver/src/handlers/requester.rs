@@ -41,9 +41,17 @@ impl Requester {
     /// Remembers whether the user may do what he wants.
     #[must_use]
     pub(crate) fn wanting(mut self, attributes: &Attributes) -> Self {
+        if let Err(status) = self.check(attributes) {
+            self.denial = Some(Box::new(status));
+        }
+        self
+    }
+
+    /// Refuses what the user may not do.
+    pub(super) fn check(&self, attributes: &Attributes) -> Result<(), Status> {
         let decision = self.access.decide(&self.user, attributes);
         if decision.is_allowed {
-            return self;
+            return Ok(());
         }
         let mut why = attributes.denial(&self.user);
         if !decision.reason.is_empty() {
@@ -62,8 +70,7 @@ impl Requester {
                 name: &resource.name,
             },
         };
-        self.denial = Some(Box::new(Status::denied(object, &why)));
-        self
+        Err(Status::denied(object, &why))
     }
 
     /// Writes into a request for a certificate who makes it, whatever it says itself.

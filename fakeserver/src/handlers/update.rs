@@ -56,6 +56,7 @@ pub(super) async fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
                 Ok((StatusCode::OK, outcome))
             }
             None if call.strategy().creates_on_update() && call.subresource().is_empty() => {
+                escalation::check_create(call)?;
                 remove(&mut object["metadata"], "resourceVersion");
                 let outcome = create_in(call, tx, &options, object, Source::Sent)?;
                 Ok((StatusCode::CREATED, outcome))

@@ -572,3 +572,54 @@ async fn only_who_has_every_right_makes_sums_of_roles() {
     );
     post(&api, ADMIN, CLUSTER_ROLES, &sum).await.created();
 }
+
+#[tokio::test]
+async fn a_path_of_a_watch_is_good_for_nothing_but_a_watch() {
+    let api = with_rules();
+    let_jane(&api, &["watch"], "", "configmaps").await;
+    let object = json!({"metadata": {"name": "a"}});
+    post(&api, ADMIN, CONFIG_MAPS, &object).await.created();
+    let collection = "/api/v1/watch/namespaces/default/configmaps";
+    let one = format!("{collection}/a");
+    for (method, path) in [
+        ("POST", collection),
+        ("DELETE", collection),
+        ("PUT", &one),
+        ("PATCH", &one),
+        ("DELETE", &one),
+    ] {
+        let body = object.to_string();
+        let refused = api.send(method, path, &[JANE], body.clone()).await;
+        refused.refused(403);
+        let refused = api.send(method, path, &[ADMIN], body).await;
+        refused.refused(405);
+    }
+    get(&api, ADMIN, &format!("{CONFIG_MAPS}/a")).await.ok();
+}
+
+#[tokio::test]
+async fn who_writes_what_is_not_there_must_be_allowed_to_create() {
+    let api = with_rules();
+    let group = "coordination.k8s.io";
+    let_jane(&api, &["update", "patch"], group, "leases").await;
+    let path = format!("/apis/{group}/v1/namespaces/default/leases/l");
+    let lease = json!({
+        "apiVersion": format!("{group}/v1"), "kind": "Lease", "metadata": {"name": "l"},
+    });
+    let put = async || api.send("PUT", &path, &[JANE], lease.to_string()).await;
+    let applied = async || {
+        let headers = [JANE, ("content-type", "application/apply-patch+yaml")];
+        let path = format!("{path}?fieldManager=m");
+        api.send("PATCH", &path, &headers, lease.to_string()).await
+    };
+    for answer in [put().await, applied().await] {
+        assert_eq!(
+            answer.refused(403),
+            "leases.coordination.k8s.io \"l\" is forbidden: User \"jane\" cannot create resource \"leases\" in API \
+             group \"coordination.k8s.io\" in the namespace \"default\""
+        );
+    }
+    let_jane(&api, &["create"], group, "leases").await;
+    put().await.created();
+    applied().await.ok();
+}
