@@ -20,6 +20,7 @@ use super::{
     Call,
     admission::{AdmissionOptions, kind_below, resource_of},
     question::Question,
+    reviews,
     write::Outcome,
 };
 use crate::{
@@ -362,7 +363,8 @@ impl<'a, 't> Attempt<'a, 't> {
             phase == Phase::Mutating
                 || operation != Operation::Create
                 || !own_name.is_empty()
-                || !call.subresource().is_empty(),
+                || !call.subresource().is_empty()
+                || reviews::Review::of(call).is_some(),
             "a name is generated before anybody validates"
         );
         let mut options = self.review.options.clone();

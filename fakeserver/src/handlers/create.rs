@@ -70,6 +70,7 @@ pub(super) fn create_in(
     }
     if let Some(mutated) = tx.mutate(call, Operation::Create, Some(&object), None)? {
         object = complete(call, mutated);
+        call.place(&mut object)?;
         text(&object, "name").clone_into(&mut given_name);
     }
     escalation::check(call, None, &object)?;

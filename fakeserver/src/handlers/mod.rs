@@ -129,7 +129,7 @@ async fn answer(
     body: Body,
 ) -> Result<Response, Status> {
     if let Some(review) = Review::of(call) {
-        return review.serve(call, &read_body(body).await?);
+        return review.serve(call, &read_body(body).await?).await;
     }
     if let Some(subresource) = Subresource::of(call) {
         let answer = subresource.serve(call, verb, &read_body(body).await?).await;

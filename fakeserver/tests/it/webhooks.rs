@@ -669,3 +669,33 @@ async fn each_of_a_collection_is_asked_about() {
     assert_eq!(left, ["b", "c"], "what went before the denial is gone");
     assert!(asked.take().iter().all(|request| request["name"].is_null()));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_webhook_does_not_move_an_object_to_another_namespace() {
+    let api = Api::new();
+    let moved = json!([{"op": "add", "path": "/metadata/namespace", "value": "kube-system"}]);
+    let router = Asked::default().router(Router::new(), "/move", move |_| patched(&moved));
+    api.server.serve_webhooks(HOST, router);
+    let moves = webhook("move.example.com", &["configmaps"]);
+    configure(&api, MUTATING, "m", &[moves]).await;
+    let message = api.post(CONFIG_MAPS, &config_map("x")).await.refused(400);
+    assert_eq!(
+        message,
+        "the namespace of the provided object does not match the namespace sent on the request"
+    );
+    api.get(&format!("{CONFIG_MAPS}/x")).await.refused(404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn webhooks_are_asked_about_reviews() {
+    let api = Api::new();
+    let asked = Asked::default();
+    let router = asked.router(Router::new(), "/deny", |_| json!({"allowed": false}));
+    api.server.serve_webhooks(HOST, router);
+    let denies = webhook("deny.example.com", &["selfsubjectaccessreviews"]);
+    configure(&api, VALIDATING, "v", &[denies]).await;
+    let path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+    let review = json!({"spec": {"nonResourceAttributes": {"verb": "get", "path": "/"}}});
+    api.post(path, &review).await.refused(400);
+    assert_eq!(asked.paths(), ["/deny"]);
+}

@@ -53,12 +53,12 @@ impl Review {
     }
 
     /// Answers the question in `body`.
-    pub(super) fn serve(self, call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    pub(super) async fn serve(self, call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
         let encoding = call.encoding(Shape::Object)?;
         let options = WriteOptions::parse(&call.query, "CreateOptions")?;
         let mut received = call.receive(body, options.field_validation)?;
         call.place(&mut received.object)?;
-        let mut review = received.object;
+        let mut review = std::mem::take(&mut received.object);
         remove(&mut review, "status");
         if let Self::Token
         | Self::SelfSubjectAccess
@@ -68,6 +68,10 @@ impl Review {
             let now = call.server.core.clock.now_text();
             call.record_managers(&options, None, &mut review, &now);
         }
+        let written = call.write(&options, |tx| tx.admit_new(call, review.clone()));
+        let (mut review, said) = written.await?;
+        received.warnings.extend(said);
+        call.place(&mut review)?;
         let answered = match self {
             Self::SelfSubjectAccess | Self::SubjectAccess | Self::LocalSubjectAccess => {
                 access::answer(self, call, review)?
