@@ -89,7 +89,7 @@ impl Entropy {
             .collect()
     }
 
-    /// What tokens of service accounts are signed with.
+    /// What tokens of service accounts are signed with, unless there is a key that nobody can guess.
     pub(crate) fn token_key(&self) -> [u8; 32] {
         self.token_key
     }

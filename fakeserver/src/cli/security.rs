@@ -63,6 +63,8 @@ pub(super) struct Secured {
     authorization: Authorization,
     serves_anonymous: bool,
     tokens: Vec<(String, UserInfo)>,
+    /// What tokens of service accounts are signed with.
+    token_key: [u8; 32],
 }
 
 // === impl SecurityOptions ===
@@ -113,6 +115,7 @@ impl SecurityOptions {
             },
             serves_anonymous: self.anonymous_auth,
             tokens,
+            token_key: random()?,
         })
     }
 
@@ -175,7 +178,8 @@ impl Secured {
     pub(super) fn configure(&self, builder: FakeServerBuilder) -> FakeServerBuilder {
         let builder = builder
             .with_authorization(self.authorization)
-            .with_anonymous_auth(self.serves_anonymous);
+            .with_anonymous_auth(self.serves_anonymous)
+            .with_token_key(self.token_key);
         let tokens = self.tokens.iter();
         tokens.fold(builder, |builder, (token, user)| {
             builder.with_token(token, user.clone())
@@ -185,13 +189,17 @@ impl Secured {
 
 /// A token that nobody can guess.
 fn random_token() -> Result<String, String> {
-    let mut bytes = [0; 16];
+    Ok(format!("{:032x}", u128::from_be_bytes(random()?)))
+}
+
+fn random<const N: usize>() -> Result<[u8; N], String> {
+    let mut bytes = [0; N];
     #[expect(
         clippy::disallowed_methods,
         reason = "a credential must not follow from a seed"
     )]
     getrandom::fill(&mut bytes).map_err(|error| format!("no randomness for a token: {error}"))?;
-    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+    Ok(bytes)
 }
 
 fn parse_token(text: &str) -> Result<(String, UserInfo), String> {
@@ -210,6 +218,11 @@ fn parse_user(text: &str) -> Result<UserInfo, String> {
 
 #[cfg(test)]
 mod tests {
+    use axum::body::{Body, to_bytes};
+    use clap::Parser;
+    use serde_json::{Value, json};
+    use tower::ServiceExt;
+
     use super::*;
 
     #[test]
@@ -222,5 +235,45 @@ mod tests {
             let error = parse_token(text).unwrap_err();
             assert!(error.contains("try `"), "{text}: {error}");
         }
+    }
+
+    /// The code and the answer of `server` to a request with a token, if there is one.
+    async fn ask(server: &FakeServer, path: &str, token: &str, body: Value) -> (u16, Value) {
+        let request = http::Request::post(path).header("content-type", "application/json");
+        let request = match token {
+            "" => request,
+            token => request.header("authorization", format!("Bearer {token}")),
+        };
+        let request = request.body(Body::from(body.to_string())).unwrap();
+        let answer = server.router().oneshot(request).await.unwrap();
+        let code = answer.status().as_u16();
+        let body = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+        (code, serde_json::from_slice(&body).unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_token_of_one_server_is_unknown_to_the_next() {
+        #[derive(Parser)]
+        struct Options {
+            #[command(flatten)]
+            security: SecurityOptions,
+        }
+
+        let options = Options::parse_from(["fakeserver"]).security;
+        let accounts = "/api/v1/namespaces/default/serviceaccounts";
+        let start = async || {
+            let secured = options.secure(([127, 0, 0, 1], 0).into()).unwrap();
+            let server = secured.configure(FakeServer::builder()).build();
+            let account = json!({"metadata": {"name": "robot"}});
+            assert_eq!(ask(&server, accounts, "", account).await.0, 201);
+            server
+        };
+        let (first, second) = (start().await, start().await);
+        let path = format!("{accounts}/robot/token");
+        let (_, issued) = ask(&first, &path, "", json!({"spec": {}})).await;
+        let token = issued["status"]["token"].as_str().unwrap();
+        let who = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+        assert_eq!(ask(&first, who, token, json!({})).await.0, 201);
+        assert_eq!(ask(&second, who, token, json!({})).await.0, 401);
     }
 }

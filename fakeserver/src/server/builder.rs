@@ -179,6 +179,12 @@ impl FakeServerBuilder {
         self
     }
 
+    /// Signs tokens of service accounts with `key`, and not with one that follows from the seed.
+    pub(crate) fn with_token_key(mut self, key: [u8; 32]) -> Self {
+        self.security.token_key = Some(key);
+        self
+    }
+
     /// Whether requests without credentials are served, as those of `system:anonymous`. By default they are.
     pub fn with_anonymous_auth(mut self, is_served: bool) -> Self {
         self.security.serves_anonymous = is_served;

@@ -69,6 +69,7 @@ impl Core {
         security: Security,
     ) -> Self {
         let entropy = Entropy::new(seed);
+        let token_key = security.token_key.unwrap_or_else(|| entropy.token_key());
         let flow_control = (entropy.audit_id(), entropy.audit_id());
         let watchers = Arc::new(Watchers::new(watcher_buffer));
         let feed = Arc::new(Feed::default());
@@ -93,7 +94,7 @@ impl Core {
             seed,
             authenticator: Authenticator::new(
                 security.tokens,
-                TokenSigner::new(entropy.token_key()),
+                TokenSigner::new(token_key),
                 security.serves_anonymous,
             ),
             authorizer: Authorizer::new(security.authorization),

@@ -9,6 +9,8 @@ pub(crate) struct Security {
     /// Whether requests without credentials are served, as far as the rules allow.
     pub(crate) serves_anonymous: bool,
     pub(crate) authorization: Authorization,
+    /// What tokens of service accounts are signed with, if it is not to follow from the seed.
+    pub(crate) token_key: Option<[u8; 32]>,
 }
 
 // === impl Security ===
@@ -19,6 +21,7 @@ impl Default for Security {
             tokens: StaticTokens::default(),
             serves_anonymous: true,
             authorization: Authorization::default(),
+            token_key: None,
         }
     }
 }
