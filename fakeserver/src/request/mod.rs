@@ -23,5 +23,5 @@ pub(crate) use self::{
     },
     path::{ApiPath, OpenApiPath, ResourcePath},
     query::{Query, is_well_escaped},
-    time_limit::time_limit,
+    time_limit::{REQUEST_LIMIT, time_limit},
 };

@@ -15,7 +15,7 @@ use axum::{
 };
 use tokio::{sync::Notify, time::sleep};
 
-use super::held::hold;
+use super::held::{Token, hold};
 
 /// The requests of one connection.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +41,8 @@ pub(super) async fn note(
     let busy = activity.begin();
     hold(next.run(request).await, busy)
 }
+
+impl Token for Busy {}
 
 // === impl Activity ===
 

@@ -1,6 +1,7 @@
 //! A body with something that is dropped when it was sent.
 
 use std::{
+    io,
     pin::Pin,
     task::{Context, Poll},
 };
@@ -11,22 +12,25 @@ use http_body::{Frame, SizeHint};
 
 struct Held<T> {
     body: Body,
-    _token: T,
+    token: T,
+}
+
+/// What is dropped with a body.
+pub(super) trait Token: Send + Unpin + 'static {
+    /// Whether the body has no time left.
+    fn is_over(&self) -> bool {
+        false
+    }
 }
 
 /// Drops `token` when the body of `response` was sent, or is no longer wanted.
-pub(super) fn hold<T: Send + Unpin + 'static>(response: Response, token: T) -> Response {
-    response.map(|body| {
-        Body::new(Held {
-            body,
-            _token: token,
-        })
-    })
+pub(super) fn hold<T: Token>(response: Response, token: T) -> Response {
+    response.map(|body| Body::new(Held { body, token }))
 }
 
 // === impl Held ===
 
-impl<T: Unpin> http_body::Body for Held<T> {
+impl<T: Token> http_body::Body for Held<T> {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -34,6 +38,10 @@ impl<T: Unpin> http_body::Body for Held<T> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.token.is_over() {
+            let why = io::Error::new(io::ErrorKind::TimedOut, "the answer took too long to send");
+            return Poll::Ready(Some(Err(axum::Error::new(why))));
+        }
         Pin::new(&mut self.body).poll_frame(context)
     }
 

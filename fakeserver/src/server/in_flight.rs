@@ -1,6 +1,6 @@
 //! Requests are refused while too many others are served.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::{
     extract::{Request, State},
@@ -9,12 +9,22 @@ use axum::{
 };
 use http::{HeaderValue, Method, StatusCode, header};
 
-use super::held::hold;
+use tokio::time::sleep;
+use tokio_util::sync::CancellationToken;
+
+use super::held::{Token, hold};
 use crate::{
     handlers::Verb,
-    request::{ApiPath, Query},
-    state::Server,
+    request::{ApiPath, Query, REQUEST_LIMIT},
+    state::{Server, Slot},
 };
+
+/// The slot of a request whose answer is being sent.
+struct Lent {
+    /// Empty when it took too long.
+    slot: Arc<Mutex<Option<Slot>>>,
+    sent: CancellationToken,
+}
 
 /// Answers `request`, if there are not too many already. What lasts long does not count.
 pub(super) async fn admit(
@@ -34,9 +44,51 @@ pub(super) async fn admit(
     };
     let response = next.run(request).await;
     if slot.is_counted() {
-        hold(response, slot)
+        hold_for_a_time(&server, response, slot)
     } else {
         response
+    }
+}
+
+/// Frees `slot` when the answer was sent. If that takes too long, the slot is free all the same, and nothing more of the
+/// answer is sent.
+fn hold_for_a_time(server: &Server, response: Response, slot: Slot) -> Response {
+    let lent = Lent {
+        slot: Arc::new(Mutex::new(Some(slot))),
+        sent: CancellationToken::new(),
+    };
+    let slot = Arc::clone(&lent.slot);
+    let sent = lent.sent.clone();
+    let stop = server.tasks.stop_token().clone();
+    // A body whose reader is slow is not polled, so that it cannot tell the time itself.
+    server.tasks.spawn(async move {
+        tokio::select! {
+            biased;
+            () = sent.cancelled() => {}
+            () = stop.cancelled() => {}
+            () = sleep(REQUEST_LIMIT) => drop(taken(&slot)),
+        }
+    });
+    hold(response, lent)
+}
+
+fn taken(slot: &Mutex<Option<Slot>>) -> Option<Slot> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+// === impl Lent ===
+
+impl Token for Lent {
+    fn is_over(&self) -> bool {
+        let slot = self.slot.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.is_none()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        drop(taken(&self.slot));
+        self.sent.cancel();
     }
 }
 

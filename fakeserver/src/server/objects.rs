@@ -81,6 +81,7 @@ impl FakeServer {
     ///
     /// A thousand are kept, or [as many as told](crate::FakeServerBuilder::with_requests_kept); the oldest make room,
     /// and are counted in [`Stats::requests_forgotten`](crate::Stats::requests_forgotten).
+    /// Of a path and of a query the first 8 KiB are kept, of a user agent the first 1 KiB.
     ///
     /// # Examples
     ///

@@ -17,6 +17,11 @@ use crate::{
     state::{RequestRecord, Server},
 };
 
+/// How much is remembered of a user agent.
+const AGENT_BYTES: usize = 1 << 10;
+/// How much is remembered of a path, and of a query.
+const PATH_BYTES: usize = 8 << 10;
+
 /// Answers `request`, and remembers it. What controls the server is no request to its API.
 pub(super) async fn record(
     State(server): State<Arc<Server>>,
@@ -50,17 +55,20 @@ fn observed(server: &Arc<Server>, number: u64, body: Body) -> Body {
     }))
 }
 
+/// What is remembered of a request: not more of what is long than there is room for.
 fn understood(parts: &Parts) -> RequestRecord {
-    let query = Query::parse(parts.uri.query());
+    let uri = &parts.uri;
+    let path = beginning(uri.path().as_bytes(), PATH_BYTES);
+    let query = beginning(uri.query().unwrap_or_default().as_bytes(), PATH_BYTES);
+    let query = Query::parse(Some(&query));
     let agent = parts.headers.get(header::USER_AGENT);
     let agent = agent.map(HeaderValue::as_bytes).unwrap_or_default();
     let mut record = RequestRecord {
         method: parts.method.clone(),
-        path: parts.uri.path().to_owned(),
-        user_agent: String::from_utf8_lossy(agent).into_owned(),
+        user_agent: beginning(agent, AGENT_BYTES),
         ..RequestRecord::default()
     };
-    if let ApiPath::Resource(path) = ApiPath::parse(parts.uri.path()) {
+    if let ApiPath::Resource(path) = ApiPath::parse(&path) {
         record.verb = Verb::of(&parts.method, &path, &query).map_or("", Verb::name);
         record.group = path.group;
         record.version = path.version;
@@ -69,6 +77,12 @@ fn understood(parts: &Parts) -> RequestRecord {
         record.namespace = path.namespace;
         record.name = path.name;
     }
+    record.path = path;
     record.query = query.into_parameters();
     record
+}
+
+fn beginning(text: &[u8], limit_bytes: usize) -> String {
+    let end = text.len().min(limit_bytes);
+    String::from_utf8_lossy(&text[..end]).into_owned()
 }

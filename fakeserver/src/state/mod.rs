@@ -27,7 +27,7 @@ pub use self::{
 pub(crate) use self::{
     core::Core,
     feed::News,
-    in_flight::InFlight,
+    in_flight::{InFlight, Slot},
     requests::{REQUESTS_KEPT, Requests},
     security::Security,
 };

@@ -21,7 +21,7 @@ pub struct RequestRecord {
     pub number: u64,
     /// The method.
     pub method: Method,
-    /// The path, as it was sent.
+    /// The path, as it was sent; of a longer one the first 8 KiB, and so of the query.
     pub path: String,
     /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; empty if it is not about a
     /// resource, or nothing that can be done with one.
@@ -40,7 +40,7 @@ pub struct RequestRecord {
     pub name: Option<String>,
     /// The parameters, decoded, in their order.
     pub query: Vec<(String, String)>,
-    /// The whole `User-Agent`.
+    /// The `User-Agent`; of a longer one the first 1 KiB.
     pub user_agent: String,
     /// The status code of the answer; none as long as there is no answer.
     pub code: Option<StatusCode>,

@@ -8,6 +8,7 @@ use fakeserver::{FakeServer, faults};
 use futures::{StreamExt, stream};
 use http::StatusCode;
 use serde_json::json;
+use tower::ServiceExt;
 
 use crate::support::{Api, CONFIG_MAPS, PODS};
 
@@ -225,4 +226,37 @@ async fn parameters_that_are_not_what_they_should_be_are_refused() {
     assert_eq!(watch.code, StatusCode::INTERNAL_SERVER_ERROR);
     let list = api.get(&format!("{CONFIG_MAPS}?watch=0&limit=-1")).await;
     assert_eq!(list.ok()["items"], json!([]));
+}
+
+#[tokio::test]
+async fn of_what_is_long_the_log_keeps_the_beginning() {
+    let api = Api::new();
+    let long = "x".repeat(20_000);
+    let path = format!("{CONFIG_MAPS}/{long}?labelSelector={long}");
+    api.send("GET", &path, &[("user-agent", &long)], "").await;
+    let requests = api.server.requests();
+    let request = &requests[0];
+    assert_eq!((request.verb, &*request.resource), ("get", "configmaps"));
+    assert_eq!(request.path.len(), 8 << 10);
+    assert!(request.name.as_ref().unwrap().len() < 8 << 10);
+    assert!(request.parameter("labelSelector").unwrap().len() < 8 << 10);
+    assert_eq!(request.user_agent.len(), 1 << 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_reader_keeps_its_place_for_a_minute() {
+    let server = FakeServer::builder().with_max_requests_in_flight(1).build();
+    let api = Api { server };
+    let request = http::Request::get(CONFIG_MAPS).body(Body::empty()).unwrap();
+    let answer = api.server.router().oneshot(request).await.unwrap();
+    tokio::time::sleep(Duration::from_secs(59)).await;
+    let refused = api.get(CONFIG_MAPS).await;
+    assert_eq!(refused.code, StatusCode::TOO_MANY_REQUESTS);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    api.get(CONFIG_MAPS).await.ok();
+    assert!(
+        axum::body::to_bytes(answer.into_body(), 1 << 20)
+            .await
+            .is_err()
+    );
 }
