@@ -1,6 +1,7 @@
 //! What controllers ask of the metadata of an object.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::storage::StoredObject;
 
@@ -23,6 +24,20 @@ pub(super) struct OwnerReference {
     pub(super) uid: String,
     pub(super) controller: Option<bool>,
     pub(super) block_owner_deletion: Option<bool>,
+}
+
+/// Takes the owners of these uids from an object.
+pub(super) fn release(object: &mut Value, uids: &[&str]) {
+    let metadata = &mut object["metadata"];
+    let Some(owners) = metadata["ownerReferences"].as_array_mut() else {
+        return;
+    };
+    owners.retain(|owner| !uids.iter().any(|uid| owner["uid"] == *uid));
+    if owners.is_empty()
+        && let Some(metadata) = metadata.as_object_mut()
+    {
+        metadata.remove("ownerReferences");
+    }
 }
 
 // === impl Meta ===

@@ -26,6 +26,7 @@ mod subresources;
 mod webhooks;
 mod conversion;
 mod access;
+mod adoption;
 mod tls;
 mod program;
 mod in_process;

@@ -23,7 +23,7 @@ use super::{
     cluster::{Actor, Cluster, Owner},
     controller::Controller,
     index::{Index, Observed},
-    meta::{Meta, OwnerReference},
+    meta::{Meta, OwnerReference, release},
     queue::Due,
 };
 use crate::{
@@ -197,20 +197,6 @@ fn state(cluster: &Cluster<'_, '_>, reference: &OwnerReference, key: &ObjectKey)
                 OwnerState::Solid
             }
         }
-    }
-}
-
-/// Takes the owners of these uids from an object.
-fn release(object: &mut Value, uids: &[&str]) {
-    let metadata = &mut object["metadata"];
-    let Some(owners) = metadata["ownerReferences"].as_array_mut() else {
-        return;
-    };
-    owners.retain(|owner| !uids.iter().any(|uid| owner["uid"] == *uid));
-    if owners.is_empty()
-        && let Some(metadata) = metadata.as_object_mut()
-    {
-        metadata.remove("ownerReferences");
     }
 }
 

@@ -6,11 +6,15 @@ use std::{
     time::Duration,
 };
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
     nodes::{Node, UNSCHEDULABLE},
-    objects::{BURST, COALESCED, Kind, available, count, enqueue_owners, hash, number, part, text},
+    objects::{
+        BURST, COALESCED, Kind, claim, count, count_available, enqueue_owners, hash, look_again,
+        number, part, selector, text,
+    },
     pods::Pod,
     revisions::record,
 };
@@ -80,6 +84,13 @@ impl Controller for DaemonSets {
             }
         } else if change.is_of("", "pods") {
             enqueue_owners(&KIND, change, due);
+            let after = change.after.as_ref();
+            if after.is_some_and(|(_, meta)| meta.controller().is_none()) {
+                let near = self.sets.range(KIND.key(key.namespace(), "")..);
+                for set in near.take_while(|set| set.namespace() == key.namespace()) {
+                    due.add(set.clone(), COALESCED);
+                }
+            }
         }
     }
 
@@ -88,12 +99,12 @@ impl Controller for DaemonSets {
             return;
         };
         let set = stored.to_value();
-        if is_deleted(&set) {
+        let Some(selects) = selector(&set).filter(|_| !is_deleted(&set)) else {
             return;
-        }
+        };
         let hash = hash(&set["spec"]["template"], 0);
         let template = daemon(&set["spec"]["template"], &hash);
-        let pods = cluster.index.pods.of_controller(stored.uid());
+        let pods = claim(cluster, &KIND, &set, &selects, |pod| !pod.is_deleted);
         let revision = |hash: &str| format!("{}-{hash}", key.name());
         let used: Vec<String> = pods.iter().map(|pod| revision(pod.label(HASH))).collect();
         let used: Vec<&str> = used.iter().map(String::as_str).collect();
@@ -112,7 +123,9 @@ impl Controller for DaemonSets {
         if created == BURST {
             due.add(key.clone(), Duration::ZERO);
         }
-        report(cluster, key, &hash, &wanted, &by_node);
+        let now = cluster.now();
+        let next = report(cluster, key, &hash, &wanted, &by_node, now);
+        look_again(key, next, now, due);
     }
 }
 
@@ -208,14 +221,16 @@ fn replace(
     }
 }
 
+/// Writes the status. Returns when it changes by itself.
 fn report(
     cluster: &mut Cluster<'_, '_>,
     key: &ObjectKey,
     hash: &str,
     wanted: &BTreeSet<String>,
     by_node: &BTreeMap<String, Vec<Arc<Pod>>>,
-) {
-    let now = cluster.now();
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let mut next = None;
     cluster.update(key, ACTOR.of_status(), |set| {
         let min_ready = number(&set["spec"]["minReadySeconds"], 0);
         let generation = set["metadata"]["generation"].clone();
@@ -226,7 +241,8 @@ fn report(
         let counted =
             |which: &dyn Fn(&Pod) -> bool| count(mine.iter().filter(|pod| which(pod)).count());
         let ready = counted(&|pod| pod.is_ready);
-        let up = counted(&|pod| available(pod, min_ready, now).is_ok());
+        let up;
+        (up, next) = count_available(mine.iter().copied(), min_ready, now);
         let desired = count(wanted.len());
         let strays = by_node.keys().filter(|node| !wanted.contains(*node));
         let status = &mut set["status"];
@@ -239,4 +255,5 @@ fn report(
         status["updatedNumberScheduled"] = json!(counted(&|pod| pod.label(HASH) == hash));
         status["observedGeneration"] = generation;
     });
+    next
 }

@@ -1,5 +1,7 @@
 //! What the controllers of workloads have in common: owners, templates, conditions, numbers.
 
+use std::{sync::Arc, time::Duration};
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -7,12 +9,18 @@ pub(super) use crate::controllers::kind::Kind;
 
 use super::pods::Pod;
 use crate::{
-    controllers::{index::Observed, queue::Due},
+    controllers::{
+        cluster::{Actor, Cluster},
+        index::Observed,
+        meta::release,
+        queue::Due,
+    },
     object::selectors::{LabelSelector, print_label_selector},
+    storage::ObjectKey,
 };
 
 /// How long a controller waits for more changes of what it owns before it looks.
-pub(super) const COALESCED: std::time::Duration = std::time::Duration::from_millis(20);
+pub(super) const COALESCED: Duration = Duration::from_millis(20);
 /// How many objects one look creates or deletes at most; then others have their turn.
 pub(super) const BURST: usize = 250;
 
@@ -24,6 +32,45 @@ pub(super) fn enqueue_owners(kind: &Kind, change: &Observed<'_>, due: &mut Due<'
             due.add(kind.key(namespace, &owner.name), COALESCED);
         }
     }
+}
+
+/// The pods of an owner: those it manages, and those it adopts because it selects them and they fit. Others are let go.
+pub(super) fn claim(
+    cluster: &mut Cluster<'_, '_>,
+    kind: &Kind,
+    owner: &Value,
+    selects: &LabelSelector,
+    fits: impl Fn(&Pod) -> bool,
+) -> Vec<Arc<Pod>> {
+    let uid = text(&owner["metadata"]["uid"]);
+    let mut pods = cluster.index.pods.of_controller(uid);
+    pods.retain(|pod| {
+        let stays = selects.matches(pod.stored.labels());
+        if !stays && !pod.is_deleted {
+            cluster.update(pod.key(), Actor::CONTROLLER_MANAGER, |pod| {
+                release(pod, &[uid]);
+            });
+        }
+        stays
+    });
+    let namespace = text(&owner["metadata"]["namespace"]);
+    for orphan in cluster.index.pods.orphans(namespace) {
+        if fits(&orphan) && selects.matches(orphan.stored.labels()) {
+            cluster.update(orphan.key(), Actor::CONTROLLER_MANAGER, |pod| {
+                adopt(pod, kind, owner);
+            });
+            pods.push(orphan);
+        }
+    }
+    pods
+}
+
+/// Has `owner` manage an object, besides the owners it has.
+fn adopt(object: &mut Value, kind: &Kind, owner: &Value) {
+    let owners = &mut object["metadata"]["ownerReferences"];
+    let mut all = owners.as_array().cloned().unwrap_or_default();
+    all.push(kind.owner_reference(owner));
+    *owners = all.into();
 }
 
 pub(super) fn text(value: &Value) -> &str {
@@ -75,6 +122,35 @@ pub(super) fn available(pod: &Pod, seconds: i64, now: Timestamp) -> Result<(), O
         .checked_add(SignedDuration::from_secs(seconds))
         .map_err(|_| None)?;
     if at <= now { Ok(()) } else { Err(Some(at)) }
+}
+
+/// How many pods have been ready for `seconds`, and when that changes by itself.
+pub(super) fn count_available<'a>(
+    pods: impl IntoIterator<Item = &'a Arc<Pod>>,
+    seconds: i64,
+    now: Timestamp,
+) -> (i64, Option<Timestamp>) {
+    let (mut up, mut next) = (0, None);
+    for pod in pods {
+        match available(pod, seconds, now) {
+            Ok(()) => up += 1,
+            Err(at) => next = [next, at].into_iter().flatten().min(),
+        }
+    }
+    (up, next)
+}
+
+/// Has `key` looked at again at `next`, if there is such a time.
+pub(super) fn look_again(
+    key: &ObjectKey,
+    next: Option<Timestamp>,
+    now: Timestamp,
+    due: &mut Due<'_>,
+) {
+    if let Some(next) = next {
+        let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default();
+        due.add(key.clone(), wait);
+    }
 }
 
 /// A hash of a template that can stand in names and labels.

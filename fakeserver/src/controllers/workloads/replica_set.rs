@@ -6,7 +6,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    objects::{BURST, COALESCED, Kind, available, count, enqueue_owners, number, selector, text},
+    objects::{
+        BURST, COALESCED, Kind, available, claim, count, enqueue_owners, look_again, number,
+        selector, text,
+    },
     pods::{Phase, Pod},
 };
 use crate::{
@@ -102,7 +105,7 @@ impl Controller for ReplicaSets {
         let pods = if is_deleted {
             cluster.index.pods.of_controller(stored.uid())
         } else {
-            claim(cluster, &set, selects)
+            claim(cluster, &KIND, &set, selects, Pod::is_active)
         };
         let wanted = number(&set["spec"]["replicas"], 1);
         if !is_deleted {
@@ -114,49 +117,9 @@ impl Controller for ReplicaSets {
         }
         let now = cluster.now();
         let counts = counts(&set, &pods, now);
-        if let Some(next) = counts.next {
-            let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default();
-            due.add(key.clone(), wait);
-        }
+        look_again(key, counts.next, now, due);
         cluster.update(key, ACTOR.of_status(), |set| set_status(set, &counts));
     }
-}
-
-/// The pods of a set: those it manages, and those it adopts because it selects them. Others are let go.
-fn claim(cluster: &mut Cluster<'_, '_>, set: &Value, selects: &LabelSelector) -> Vec<Arc<Pod>> {
-    let mut pods = cluster
-        .index
-        .pods
-        .of_controller(text(&set["metadata"]["uid"]));
-    pods.retain(|pod| {
-        let stays = selects.matches(pod.stored.labels());
-        if !stays && !pod.is_deleted {
-            cluster.update(pod.key(), ACTOR, |pod| {
-                if let Some(metadata) = pod["metadata"].as_object_mut() {
-                    metadata.remove("ownerReferences");
-                }
-            });
-        }
-        stays
-    });
-    for orphan in cluster
-        .index
-        .pods
-        .orphans(text(&set["metadata"]["namespace"]))
-    {
-        if orphan.is_active() && selects.matches(orphan.stored.labels()) {
-            cluster.update(orphan.key(), ACTOR, |pod| {
-                let mut owners = pod["metadata"]["ownerReferences"]
-                    .as_array()
-                    .cloned()
-                    .unwrap_or_default();
-                owners.push(KIND.owner_reference(set));
-                pod["metadata"]["ownerReferences"] = owners.into();
-            });
-            pods.push(orphan);
-        }
-    }
-    pods
 }
 
 /// What is to be done so that there are `wanted` pods.

@@ -2,10 +2,14 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    objects::{Kind, available, count, enqueue_owners, hash, number, text},
+    objects::{
+        COALESCED, Kind, claim, count, count_available, enqueue_owners, hash, look_again, number,
+        selector, text,
+    },
     pods::Pod,
     revisions::record,
 };
@@ -67,22 +71,31 @@ impl Controller for StatefulSets {
             due.add(key.clone(), Duration::ZERO);
         } else if change.is_of("", "pods") {
             enqueue_owners(&KIND, change, due);
+            let after = change.after.as_ref();
+            if after.is_some_and(|(_, meta)| meta.controller().is_none())
+                && let Some((set, _)) = membership(key.name())
+            {
+                due.add(KIND.key(key.namespace(), set), COALESCED);
+            }
         }
     }
 
-    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, due: &mut Due<'_>) {
         let Some(stored) = cluster.get(key) else {
             return;
         };
         let set = stored.to_value();
-        if is_deleted(&set) {
+        let Some(selects) = selector(&set).filter(|_| !is_deleted(&set)) else {
             return;
-        }
+        };
         let revision = format!("{}-{}", key.name(), hash(&set["spec"]["template"], 0));
-        let pods = cluster.index.pods.of_controller(stored.uid());
+        let pods = claim(cluster, &KIND, &set, &selects, |pod| {
+            let owner = membership(pod.name()).map(|(owner, _)| owner);
+            !pod.is_deleted && owner == Some(key.name())
+        });
         let by_number: BTreeMap<i64, Arc<Pod>> = pods
             .into_iter()
-            .filter_map(|pod| Some((ordinal(pod.name())?, pod)))
+            .filter_map(|pod| Some((membership(pod.name())?.1, pod)))
             .collect();
         let members: Vec<Member> = by_number
             .iter()
@@ -107,7 +120,9 @@ impl Controller for StatefulSets {
                 }
             }
         }
-        report(cluster, key, &members, &by_number, &revision);
+        let now = cluster.now();
+        let next = report(cluster, key, &members, &by_number, &revision, now);
+        look_again(key, next, now, due);
     }
 }
 
@@ -117,9 +132,10 @@ fn delete_event(cluster: &mut Cluster<'_, '_>, set: &Value, pod: &str) {
     cluster.event(&KIND, set, "SuccessfulDelete", &message);
 }
 
-/// The number at the end of a name.
-fn ordinal(name: &str) -> Option<i64> {
-    name.rsplit_once('-')?.1.parse().ok()
+/// The set that a pod of this name belongs to, and its number there.
+fn membership(name: &str) -> Option<(&str, i64)> {
+    let (set, number) = name.rsplit_once('-')?;
+    Some((set, number.parse().ok()?))
 }
 
 /// What is to be done now. One step at a time, each when what came before is up, unless the set does all at once.
@@ -216,14 +232,16 @@ fn create(cluster: &mut Cluster<'_, '_>, set: &Value, number: i64, revision: &st
     }
 }
 
+/// Writes the status. Returns when it changes by itself.
 fn report(
     cluster: &mut Cluster<'_, '_>,
     key: &ObjectKey,
     members: &[Member],
     pods: &BTreeMap<i64, Arc<Pod>>,
     revision: &str,
-) {
-    let now = cluster.now();
+    now: Timestamp,
+) -> Option<Timestamp> {
+    let mut next = None;
     cluster.update(key, ACTOR.of_status(), |set| {
         let generation = set["metadata"]["generation"].clone();
         let min_ready = number(&set["spec"]["minReadySeconds"], 0);
@@ -232,9 +250,8 @@ fn report(
             count(members.iter().filter(|member| which(member)).count())
         };
         let updated = all(|member| member.is_current && !member.is_going);
-        let up = pods
-            .values()
-            .filter(|pod| available(pod, min_ready, now).is_ok());
+        let up;
+        (up, next) = count_available(pods.values(), min_ready, now);
         let status = &mut set["status"];
         let before = text(&status["currentRevision"]).to_owned();
         // A roll-out is over when all pods are of its revision.
@@ -248,13 +265,14 @@ fn report(
         status["currentReplicas"] = json!(count(of_current.count()));
         status["replicas"] = json!(count(members.len()));
         status["readyReplicas"] = json!(all(|member| member.is_up));
-        status["availableReplicas"] = json!(count(up.count()));
+        status["availableReplicas"] = json!(up);
         status["updatedReplicas"] = json!(updated);
         status["currentRevision"] = json!(current);
         status["updateRevision"] = json!(revision);
         status["collisionCount"] = json!(0);
         status["observedGeneration"] = generation;
     });
+    next
 }
 
 #[cfg(test)]
