@@ -1,9 +1,13 @@
 //! The task of the controllers: takes what has changed, and works through the keys that are due.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    thread,
+};
 
 use tokio::time::{Instant, sleep_until};
-use tracing::{debug, trace};
+use tracing::{debug, error, trace};
 
 use super::{
     cluster::Cluster,
@@ -118,10 +122,12 @@ impl Driver {
         self.world.started();
     }
 
+    /// Lets a controller look at a key. What it has written counts only if it comes to its end: of a panic nothing is left
+    /// but a line in the log, and the other keys have their turn.
     fn reconcile(&mut self, item: &Item) {
         let Self { core, world, .. } = self;
         let (controller, key) = item;
-        let done: Result<(), Infallible> = core.storage.transact(|tx| {
+        let done: thread::Result<()> = core.storage.transact(|tx| {
             // Under the lock of the store nothing more comes: the index knows what is read.
             world.absorb(core.feed.take());
             if world.is_stale {
@@ -137,10 +143,14 @@ impl Driver {
             let mut due = Due::new(queue, *controller, Instant::now());
             let controller = &mut controllers[*controller];
             trace!(controller = controller.name(), key = %key, "looking");
-            controller.reconcile(&mut cluster, key, &mut due);
-            Ok(())
+            catch_unwind(AssertUnwindSafe(|| {
+                controller.reconcile(&mut cluster, key, &mut due);
+            }))
         });
-        let Ok(()) = done;
+        if done.is_err() {
+            let controller = world.controllers[*controller].name();
+            error!(controller, key = %key, "a controller has panicked, and wrote nothing");
+        }
     }
 }
 
@@ -200,5 +210,48 @@ impl World {
         for (number, controller) in self.controllers.iter_mut().enumerate() {
             controller.started(&mut Due::new(&mut self.queue, number, now));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{FakeServer, storage::ObjectKey};
+
+    /// Writes what it is shown, and panics if that is called so.
+    struct Clumsy;
+
+    impl Controller for Clumsy {
+        fn name(&self) -> &'static str {
+            "clumsy"
+        }
+
+        fn observe(&mut self, _: &Observed<'_>, _: &Index, _: &mut Due<'_>) {}
+
+        fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _: &mut Due<'_>) {
+            let object = json!({"metadata": {"name": key.name()}});
+            cluster.tx.put(key, object);
+            assert_ne!(key.name(), "panic");
+        }
+    }
+
+    #[test]
+    fn a_controller_that_panics_writes_nothing_and_looks_at_the_next_key() {
+        let server = FakeServer::builder().build();
+        let core = &server.server().core;
+        let mut driver = Driver {
+            core: Arc::clone(core),
+            world: World::new(&Controllers::default()),
+            options: Controllers::default(),
+        };
+        driver.world.controllers = vec![Box::new(Clumsy)];
+        let before = core.storage.revision();
+        let key = |name| ObjectKey::cluster(GroupResource::new("", "nodes"), name);
+        driver.reconcile(&(0, key("panic")));
+        assert_eq!(core.storage.revision(), before);
+        driver.reconcile(&(0, key("next")));
+        assert!(core.storage.revision() > before);
     }
 }

@@ -103,8 +103,8 @@ pub(super) fn part(value: &Value, total: i64, rounds_up: bool) -> i64 {
         .as_str()
         .and_then(|text| text.strip_suffix('%')?.parse::<i64>().ok());
     match percent {
-        Some(percent) if rounds_up => (percent * total + 99) / 100,
-        Some(percent) => percent * total / 100,
+        Some(percent) if rounds_up => percent.saturating_mul(total).saturating_add(99) / 100,
+        Some(percent) => percent.saturating_mul(total) / 100,
         None => number(value, 0),
     }
 }
@@ -231,4 +231,21 @@ pub(super) fn has_condition(status: &Value, kind: &str) -> bool {
         .into_iter()
         .flatten()
         .any(|condition| condition["type"] == kind && condition["status"] == "True")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_percentage_can_be_taken_of_any_number() {
+        for (percent, total, down, up) in [("25%", 10, 2, 3), ("100%", 7, 7, 7)] {
+            assert_eq!(part(&json!(percent), total, false), down);
+            assert_eq!(part(&json!(percent), total, true), up);
+        }
+        let huge = json!(format!("{}%", i64::MAX));
+        for rounds_up in [false, true] {
+            assert_eq!(part(&huge, 10, rounds_up), i64::MAX / 100);
+        }
+    }
 }
