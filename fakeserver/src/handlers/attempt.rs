@@ -21,7 +21,7 @@ use super::{
     admission::{AdmissionOptions, kind_below, resource_of},
     question::Question,
     reviews,
-    write::Outcome,
+    write::{Outcome, shallow},
 };
 use crate::{
     admission::{Attributes, Dispatcher, Hooks, Mutated, Objects as _, Operation, Phase},
@@ -239,7 +239,7 @@ impl<'a, 't> Attempt<'a, 't> {
         mut object: Value,
     ) -> Result<Outcome, Halt> {
         let Some(by) = call.conversion() else {
-            return Ok(Call::store(self, options, key, object));
+            return Ok(Call::store(self, options, key, object)?);
         };
         let stored = self.know(Question::Conversion {
             by: Arc::clone(by),
@@ -247,7 +247,7 @@ impl<'a, 't> Attempt<'a, 't> {
             object: object.clone(),
         })?;
         if !options.is_dry_run {
-            let stored = self.tx.put(key, stored.unwrap_or_default());
+            let stored = self.tx.put(key, shallow(stored.unwrap_or_default())?);
             object["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
         }
         Ok(Outcome::Shown(object))

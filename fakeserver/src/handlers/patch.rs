@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     Call, apply,
     update::{Existing, check_name, replace},
-    write::{Received, Source},
+    write::{Received, Source, depth},
 };
 use crate::{
     patch::{PatchError, merge_strategically, print},
@@ -268,15 +268,6 @@ fn is_absent_member(object: &Value, path: &str) -> bool {
         .rsplit_once('/')
         .and_then(|(parent, _)| object.pointer(parent));
     parent.is_some_and(Value::is_object) && object.pointer(path).is_none()
-}
-
-/// How deep values are nested in `value`.
-fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
-        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or_default(),
-        _ => 0,
-    }
 }
 
 fn json_type(value: &Value) -> &'static str {

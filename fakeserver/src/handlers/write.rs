@@ -28,6 +28,8 @@ use crate::{
 const MANAGER_MAX_BYTES: usize = 128;
 /// The manager of requests that do not say who they are from.
 const UNKNOWN_MANAGER: &str = "unknown";
+/// How deep an object may nest values. Readers of JSON give up at 128, and what surrounds an object counts too.
+const OBJECT_DEPTH_MAX: usize = 100;
 
 /// An object as a client sent it, in the form in which the server holds objects of its type.
 #[derive(Debug)]
@@ -251,12 +253,13 @@ impl Call<'_> {
         options: &WriteOptions,
         key: &ObjectKey,
         object: Value,
-    ) -> Outcome {
-        if options.is_dry_run {
+    ) -> Result<Outcome, Status> {
+        let object = shallow(object)?;
+        Ok(if options.is_dry_run {
             Outcome::Shown(object)
         } else {
             Outcome::Stored(tx.put(key, object))
-        }
+        })
     }
 
     /// The answer to a request that leaves no object.
@@ -291,6 +294,25 @@ impl Call<'_> {
         let mut response = self.delivery(encoding).whole(code, body);
         add_warnings(&mut response, warnings);
         response
+    }
+}
+
+/// Gives `object` back, unless it nests values deeper than can be read again.
+pub(super) fn shallow(object: Value) -> Result<Value, Status> {
+    if depth(&object) > OBJECT_DEPTH_MAX {
+        return Err(Status::bad_request(format!(
+            "the object is nested too deeply: the maximum is {OBJECT_DEPTH_MAX} levels"
+        )));
+    }
+    Ok(object)
+}
+
+/// How deep values are nested in `value`.
+pub(super) fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or_default(),
+        _ => 0,
     }
 }
 

@@ -130,3 +130,56 @@ proptest! {
         })?;
     }
 }
+
+/// So many objects in each other.
+fn nested(levels: usize) -> serde_json::Value {
+    (0..levels).fold(json!("x"), |inner, _| json!({"a": inner}))
+}
+
+#[tokio::test]
+async fn what_is_stored_can_be_read_again_however_deep_it_is() {
+    let api = Api::new();
+    let definition = json!({
+        "metadata": {"name": "deeps.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "deeps", "singular": "deep", "kind": "Deep"},
+            "versions": [{
+                "name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": {
+                    "type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                }},
+            }],
+        },
+    });
+    let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    api.post(definitions, &definition).await.created();
+    let deeps = "/apis/example.com/v1/namespaces/default/deeps";
+    let mut taken = 0;
+    for levels in 85..130 {
+        let path = format!("{deeps}/d{levels}");
+        let object = json!({"metadata": {"name": format!("d{levels}")}, "spec": nested(levels)});
+        let answer = api.post(deeps, &object).await;
+        if answer.code.as_u16() != 201 {
+            assert!(matches!(answer.code.as_u16(), 400 | 422), "{answer:?}");
+            continue;
+        }
+        taken += 1;
+        let change = json!({"metadata": {"labels": {"a": "b"}}});
+        api.merge(&path, &change).await.ok();
+        api.get(&path).await.ok();
+    }
+    assert!((1..20).contains(&taken), "{taken}");
+    let before = api.server.revision();
+    let path = format!("{deeps}/d85");
+    let change = json!({"spec": nested(115)});
+    api.merge(&path, &change).await.refused(400);
+    let config = json!({
+        "apiVersion": "example.com/v1", "kind": "Deep",
+        "metadata": {"name": "applied"}, "spec": nested(115),
+    });
+    let applied = format!("{deeps}/applied?fieldManager=m");
+    api.apply(&applied, config.to_string()).await.refused(400);
+    assert_eq!(api.server.revision(), before);
+    api.delete(&path).await.ok();
+}
