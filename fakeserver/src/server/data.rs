@@ -40,6 +40,6 @@ pub(super) fn save(server: &Server) -> Result<bool, SnapshotError> {
     if !data.is_behind(core.storage.revision(), core.entropy.position().objects) {
         return Ok(false);
     }
-    data.save(&core.snapshot())?;
+    data.save(|| core.snapshot())?;
     Ok(true)
 }

@@ -7,12 +7,15 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
+use tempfile::NamedTempFile;
+
 use super::{Snapshot, SnapshotError, format};
 use crate::revision::Revision;
 
 /// The file that a server keeps its state in. It is the server's alone as long as this lives.
 #[derive(Debug)]
 pub(crate) struct DataFile {
+    /// Where it really is: the name that it was opened by may be a link.
     path: PathBuf,
     /// The lock is on a file beside it, since the file itself is replaced by each write.
     _lock: File,
@@ -36,22 +39,62 @@ pub(super) fn read(file: &Path) -> Result<Option<Snapshot>, SnapshotError> {
 
 /// Replaces `file` by one with `bytes` in it.
 pub(super) fn write(file: &Path, bytes: &[u8]) -> Result<(), SnapshotError> {
-    replace(file, bytes).map_err(|source| SnapshotError::NotWritten {
-        file: file.to_owned(),
-        source,
-    })
+    let new = tempfile::Builder::new()
+        .prefix(".snapshot")
+        .tempfile_in(directory_of(file));
+    new.and_then(|new| replace(file, new, bytes))
+        .map_err(|source| not_written(file, source))
 }
 
-fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let directory = directory_of(file);
-    let mut new = tempfile::Builder::new()
-        .prefix(".snapshot")
-        .tempfile_in(directory)?;
+fn not_written(file: &Path, source: io::Error) -> SnapshotError {
+    SnapshotError::NotWritten {
+        file: file.to_owned(),
+        source,
+    }
+}
+
+/// Replaces `file` by `new`, which gets `bytes`.
+fn replace(file: &Path, mut new: NamedTempFile, bytes: &[u8]) -> io::Result<()> {
     new.write_all(bytes)?;
     // On the disk before it has the name, and the name before anybody is told.
     new.as_file().sync_all()?;
     new.persist(file)?;
-    File::open(directory)?.sync_all()
+    File::open(directory_of(file))?.sync_all()
+}
+
+/// A new file to replace `file` by, always of the same name: what a server that was killed has left is removed.
+fn successor(file: &Path) -> io::Result<NamedTempFile> {
+    let name = beside(file, ".new");
+    if let Err(error) = fs::remove_file(&name)
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error);
+    }
+    tempfile::Builder::new()
+        .prefix(name.file_name().unwrap_or_default())
+        .rand_bytes(0)
+        .tempfile_in(directory_of(file))
+}
+
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+/// Where `file` is, or would be if it were there, when all links are followed.
+fn resolve(file: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let directory = directory_of(file);
+            if let Ok(target) = fs::read_link(file) {
+                return resolve(&directory.join(target));
+            }
+            let name = file.file_name().ok_or(error)?;
+            Ok(fs::canonicalize(directory)?.join(name))
+        }
+        resolved => resolved,
+    }
 }
 
 fn directory_of(file: &Path) -> &Path {
@@ -70,13 +113,12 @@ impl DataFile {
             file: path.to_owned(),
             source,
         };
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".lock");
+        let resolved = resolve(path).map_err(not_read)?;
         let lock = File::options()
             .create(true)
             .truncate(false)
             .write(true)
-            .open(&beside)
+            .open(beside(&resolved, ".lock"))
             .map_err(not_read)?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -89,7 +131,7 @@ impl DataFile {
         }
         let snapshot = read(path)?;
         let data = Self {
-            path: path.to_owned(),
+            path: resolved,
             _lock: lock,
             saved: Mutex::default(),
         };
@@ -101,10 +143,14 @@ impl DataFile {
         *self.saved.lock().unwrap_or_else(PoisonError::into_inner) != Some((revision, drawn))
     }
 
-    /// Writes `snapshot`. Of several writers at once, each writes whole.
-    pub(crate) fn save(&self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+    /// Writes the snapshot that `take` takes. Of several writers at once, each takes and writes its own before the next
+    /// one does, so that none goes back behind another.
+    pub(crate) fn save(&self, take: impl FnOnce() -> Snapshot) -> Result<(), SnapshotError> {
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
-        snapshot.write(&self.path)?;
+        let snapshot = take();
+        successor(&self.path)
+            .and_then(|new| replace(&self.path, new, &snapshot.to_bytes()))
+            .map_err(|source| not_written(&self.path, source))?;
         *saved = Some((snapshot.revision, snapshot.drawn.objects));
         Ok(())
     }

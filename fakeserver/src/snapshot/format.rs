@@ -1,11 +1,11 @@
 //! Snapshots as lines of JSON.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use bytes::Bytes;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 use sha2::{Digest, Sha256};
 
 use super::{Kept, Snapshot, SnapshotError};
@@ -114,6 +114,7 @@ pub(super) fn parse(file: &Path, bytes: &[u8]) -> Result<Snapshot, SnapshotError
     let head = read_head(file, head)?;
 
     let mut objects = Vec::new();
+    let mut keys = BTreeSet::new();
     let mut number = 1;
     for line in lines.by_ref().take(head.objects) {
         number += 1;
@@ -123,6 +124,10 @@ pub(super) fn parse(file: &Path, bytes: &[u8]) -> Result<Snapshot, SnapshotError
                 "the object is of revision {}, and the snapshot of {}",
                 kept.revision, head.revision
             );
+            return Err(damaged(number, reason));
+        }
+        if !keys.insert(kept.key.clone()) {
+            let reason = format!("there are two objects {}", kept.key);
             return Err(damaged(number, reason));
         }
         objects.push(kept);
@@ -177,6 +182,8 @@ fn read_head(file: &Path, line: &[u8]) -> Result<Head, SnapshotError> {
 fn read_object(line: &[u8]) -> Result<Kept, String> {
     let said = |error: serde_json::Error| error.to_string();
     let line: Line<'_> = serde_json::from_slice(line).map_err(said)?;
+    // Values that are nested too deeply are passed over as text, and cannot be restored.
+    serde_json::from_str::<Value>(line.object.get()).map_err(said)?;
     let identity: Identity = serde_json::from_str(line.object.get()).map_err(said)?;
     let metadata = identity.metadata;
     let revision = metadata.resource_version.parse();

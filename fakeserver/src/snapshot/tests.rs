@@ -57,6 +57,8 @@ fn a_refusal_says_where_and_why() {
     let text = String::from_utf8(snapshot().to_bytes()).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let without_end = lines[..lines.len() - 1].join("\n") + "\n";
+    let twice =
+        format!("{}\n{text}", lines[0].replace(":5}", ":6}")).replacen(lines[0], lines[1], 1);
     let ahead = text.replacen("\"revision\":6", "\"revision\":3", 1);
     for (file, said) in [
         (String::new(), "line 1: this is no snapshot of a fakeserver"),
@@ -84,6 +86,7 @@ fn a_refusal_says_where_and_why() {
             ahead,
             "line 2: the object is of revision 6, and the snapshot of 3",
         ),
+        (twice, "line 3: there are two objects "),
         (
             text.replacen("\"name\":", "\"nome\":", 1),
             "line 2: missing field `name`",
@@ -130,4 +133,59 @@ fn a_file_is_one_servers_until_that_is_gone() {
     );
     drop(first);
     DataFile::open(&file).unwrap();
+}
+
+#[test]
+fn a_file_never_goes_back_to_an_older_state() {
+    let directory = tempfile::tempdir().unwrap();
+    let (data, _) = DataFile::open(&directory.path().join(FILE)).unwrap();
+    let (old, new) = (FakeServer::builder().build().snapshot(), snapshot());
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        data.save(|| {
+            scope.spawn(|| {
+                data.save(|| {
+                    sender.send(()).unwrap();
+                    new.clone()
+                })
+            });
+            let early = receiver.recv_timeout(std::time::Duration::from_millis(50));
+            assert!(early.is_err(), "the other takes its own only after this");
+            old.clone()
+        })
+        .unwrap();
+    });
+    let file = directory.path().join(FILE);
+    assert_eq!(Snapshot::read(&file).unwrap(), new);
+}
+
+#[test]
+fn what_a_killed_server_has_left_is_replaced() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join(FILE);
+    let left = directory.path().join("state.jsonl.new");
+    let saved = snapshot();
+    std::fs::write(&left, "half of").unwrap();
+    let (data, _) = DataFile::open(&file).unwrap();
+    data.save(|| saved.clone()).unwrap();
+    assert_eq!(Snapshot::read(&file).unwrap(), saved);
+    assert!(!left.exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_leads_to_the_same_file_and_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join(FILE);
+    let link = directory.path().join("link");
+    std::os::unix::fs::symlink(FILE, &link).unwrap();
+    let saved = snapshot();
+    for is_there in [false, true] {
+        assert_eq!(file.exists(), is_there);
+        let (data, _) = DataFile::open(&link).unwrap();
+        assert!(DataFile::open(&file).unwrap_err().is_in_use());
+        data.save(|| saved.clone()).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(Snapshot::read(&file).unwrap(), saved);
+    }
 }
