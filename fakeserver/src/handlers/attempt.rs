@@ -5,8 +5,7 @@
 //! answer is got while nobody holds the store, and the transaction begins anew, with the answer at hand. It is written when
 //! all that it has to know is known. If the object has changed meanwhile, the question is another one, and is asked again.
 //!
-//! What a transaction takes from elsewhere, the time, uids and generated names, stays the same in all attempts. Without
-//! webhooks there is one attempt, and nothing is waited for.
+//! The time, uids and generated names are the same in all attempts. Without webhooks there is one, without a wait.
 
 use std::{
     ops::{Deref, DerefMut},

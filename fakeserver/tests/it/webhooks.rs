@@ -676,8 +676,8 @@ async fn a_webhook_does_not_move_an_object_to_another_namespace() {
     let moved = json!([{"op": "add", "path": "/metadata/namespace", "value": "kube-system"}]);
     let router = Asked::default().router(Router::new(), "/move", move |_| patched(&moved));
     api.server.serve_webhooks(HOST, router);
-    let moves = webhook("move.example.com", &["configmaps"]);
-    configure(&api, MUTATING, "m", &[moves]).await;
+    let configured = webhook("move.example.com", &["configmaps"]);
+    configure(&api, MUTATING, "m", &[configured]).await;
     let message = api.post(CONFIG_MAPS, &config_map("x")).await.refused(400);
     assert_eq!(
         message,
