@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Api, PODS, deployment, pod};
 
+const DEPLOYMENTS: &str = "/apis/apps/v1/namespaces/default/deployments";
 const SETS: &str = "/apis/apps/v1/namespaces/default/replicasets";
 const STATEFUL: &str = "/apis/apps/v1/namespaces/default/statefulsets";
 const DAEMONS: &str = "/apis/apps/v1/namespaces/default/daemonsets";
@@ -115,4 +116,35 @@ async fn a_pod_that_is_let_go_keeps_its_other_owners() {
     api.settle().await;
     let released = api.get(&path).await.ok();
     assert_eq!(released["metadata"]["ownerReferences"], json!([other]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_deployment_adopts_sets_beside_their_owners_and_not_those_that_are_going() {
+    let api = api();
+    let other = bystander(&api).await;
+    for name in ["going", "second", "third"] {
+        let mut set = deployment(name);
+        set["metadata"]["labels"] = json!({"a": "b"});
+        set["metadata"]["ownerReferences"] = json!([other]);
+        set["metadata"]["finalizers"] = json!(["example.com/held"]);
+        api.post(SETS, &set).await.created();
+    }
+    api.delete(&format!("{SETS}/going")).await.ok();
+    let made = api.post(DEPLOYMENTS, &deployment("d")).await.created();
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    let owners = async |name: &str| {
+        let set = api.get(&format!("{SETS}/{name}")).await.ok();
+        set["metadata"]["ownerReferences"].clone()
+    };
+    assert_eq!(owners("going").await, json!([other]));
+    for name in ["second", "third"] {
+        let owners = owners(name).await;
+        assert_eq!(owners[0], other, "{name}");
+        assert_eq!(owners[1]["uid"], made["metadata"]["uid"], "{name}");
+        assert!(owners.get(2).is_none(), "{name}");
+    }
+    // Two sets of the same template: one of them is the current one, and stays that.
+    let before = api.get(SETS).await.ok();
+    tokio::time::sleep(Duration::from_mins(1)).await;
+    assert_eq!(api.get(SETS).await.ok()["items"], before["items"]);
 }

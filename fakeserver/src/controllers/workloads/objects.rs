@@ -66,7 +66,7 @@ pub(super) fn claim(
 }
 
 /// Has `owner` manage an object, besides the owners it has.
-fn adopt(object: &mut Value, kind: &Kind, owner: &Value) {
+pub(super) fn adopt(object: &mut Value, kind: &Kind, owner: &Value) {
     let owners = &mut object["metadata"]["ownerReferences"];
     let mut all = owners.as_array().cloned().unwrap_or_default();
     all.push(kind.owner_reference(owner));

@@ -12,7 +12,7 @@ use self::{
     status::set_status,
 };
 use super::{
-    objects::{COALESCED, Kind, enqueue_owners, hash, number, selector, text},
+    objects::{COALESCED, Kind, adopt, enqueue_owners, hash, number, selector, text},
     replica_set::KIND as REPLICA_SET,
 };
 use crate::{
@@ -84,11 +84,7 @@ impl Controller for Deployments {
         }
         self.adopt(cluster, &deployment);
         let mut sets = sets(cluster, &deployment);
-        let template = &deployment["spec"]["template"];
-        let current = sets
-            .iter()
-            .position(|set| without_hash(&set["spec"]["template"]) == *template)
-            .map(|at| sets.remove(at));
+        let current = place_of_current(&sets, &deployment).map(|at| sets.remove(at));
         let rollout = Rollout::of(&deployment);
         let revision = next_revision(&sets, current.as_ref());
         let olds: Vec<Set> = sets.iter().map(Set::of).collect();
@@ -128,7 +124,9 @@ impl Deployments {
             let found = cluster.get(key);
             if found.is_some_and(|set| selects.matches(set.labels())) {
                 cluster.update(key, ACTOR, |set| {
-                    set["metadata"]["ownerReferences"] = json!([KIND.owner_reference(deployment)]);
+                    if !is_deleted(set) {
+                        adopt(set, &KIND, deployment);
+                    }
                 });
             }
         }
@@ -146,6 +144,21 @@ fn sets(cluster: &Cluster<'_, '_>, deployment: &Value) -> Vec<Value> {
         .collect();
     sets.sort_by_key(|set| (revision_of(set), text(&set["metadata"]["name"]).to_owned()));
     sets
+}
+
+/// Which set has the template that is wanted: of several the oldest, whatever their revisions become.
+#[doc(alias = "FindNewReplicaSet")]
+fn place_of_current(sets: &[Value], deployment: &Value) -> Option<usize> {
+    let template = &deployment["spec"]["template"];
+    let age = |set: &Value| {
+        let metadata = &set["metadata"];
+        let [created, name] =
+            ["creationTimestamp", "name"].map(|field| text(&metadata[field]).to_owned());
+        (created, name)
+    };
+    let alike = sets.iter().enumerate();
+    let alike = alike.filter(|(_, set)| without_hash(&set["spec"]["template"]) == *template);
+    alike.min_by_key(|(_, set)| age(set)).map(|(at, _)| at)
 }
 
 /// The revision of the current template: that of its set, if no other set came after it.
