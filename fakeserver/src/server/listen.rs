@@ -23,7 +23,7 @@ use tracing::{debug, warn};
 use super::{
     activity::{self, Activity},
     certificates::Certificates,
-    router,
+    router, unread,
 };
 use crate::{state::Server, task::TaskSet};
 
@@ -122,7 +122,8 @@ where
 {
     let activity = Activity::default();
     let noting = middleware::from_fn_with_state(activity.clone(), activity::note);
-    let service = TowerToHyperService::new(router.layer(noting));
+    let draining = middleware::from_fn(unread::drain);
+    let service = TowerToHyperService::new(router.layer(draining).layer(noting));
     let connection = builder
         .serve_connection_with_upgrades(TokioIo::new(stream), service)
         .into_owned();

@@ -14,6 +14,7 @@ mod subject;
 mod certificates;
 mod listen;
 mod activity;
+mod unread;
 mod held;
 mod in_flight;
 mod websocket;

@@ -310,6 +310,41 @@ async fn a_body_that_says_that_it_is_too_long_is_not_read() {
 }
 
 #[tokio::test]
+async fn a_client_that_writes_all_before_it_reads_gets_its_answer_and_keeps_its_connection() {
+    let served = Served::new().await;
+    let mut socket = TcpStream::connect(served.address).await.unwrap();
+    for (path, bytes, expected) in [
+        ("/nothing/here", 2 << 20, "404 "),
+        ("/api/v1/namespaces", 4 << 20, "413 "),
+        ("/version", 0, "200 "),
+    ] {
+        let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {bytes}\r\n\r\n");
+        let head = if bytes == 0 {
+            head.replace("POST", "GET")
+        } else {
+            head
+        };
+        let body = vec![b'x'; bytes];
+        let answer = timeout(Duration::from_secs(20), async {
+            socket.write_all(head.as_bytes()).await.unwrap();
+            socket.write_all(&body).await.unwrap();
+            let mut answer = vec![0; 4_096];
+            let read = socket.read(&mut answer).await.unwrap();
+            String::from_utf8_lossy(&answer[..read]).into_owned()
+        });
+        let answer = answer.await.expect("nobody waits for the other");
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {expected}")),
+            "{answer}"
+        );
+        assert!(
+            !answer.to_lowercase().contains("connection: close"),
+            "{answer}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn http_2_carries_requests_and_watches_side_by_side() {
     let served = Served::new().await;
     let client: Client<_, Empty<Bytes>> = Client::builder(TokioExecutor::new())

@@ -1,0 +1,107 @@
+//! What a client is still sending when it is answered already.
+//!
+//! A refusal does not wait for the body. But a client that writes it all before it reads would find its connection
+//! broken, and not the answer: what it sends is read and thrown away, within limits, as Go's server does.
+
+use std::{
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::{
+    body::{Body, HttpBody},
+    extract::Request,
+    middleware::Next,
+    response::Response,
+};
+use bytes::Bytes;
+use http::{HeaderValue, Version, header};
+use http_body::{Frame, SizeHint};
+use http_body_util::{BodyExt, Limited};
+use tokio::time::timeout;
+
+/// How much is read of what nobody asks for: enough for a body that is refused because it is too long.
+const UNREAD_MAX_BYTES: usize = 8 * 1024 * 1024;
+/// How long an answer waits for that.
+const UNREAD_LIMIT: Duration = Duration::from_millis(500);
+
+/// Where a body is put back that was not read to its end.
+type Slot = Arc<Mutex<Option<Body>>>;
+
+/// The body of a request. Dropped before its end, it goes back to where it came from.
+struct Lent {
+    body: Body,
+    slot: Slot,
+}
+
+/// Answers `request`, once nothing more of its body is on its way.
+///
+/// HTTP/2 can answer a stream that the client has not ended. A client that waits to be asked for its body sends none.
+pub(super) async fn drain(mut request: Request, next: Next) -> Response {
+    let waits = request.headers().contains_key(header::EXPECT);
+    if request.version() >= Version::HTTP_2 || waits || request.body().is_end_stream() {
+        return next.run(request).await;
+    }
+    let slot = Slot::default();
+    let lent = Lent {
+        body: std::mem::take(request.body_mut()),
+        slot: Arc::clone(&slot),
+    };
+    *request.body_mut() = Body::new(lent);
+    let mut response = next.run(request).await;
+    let left = lock(&slot).take();
+    if let Some(left) = left
+        && !matches!(timeout(UNREAD_LIMIT, ends(left)).await, Ok(true))
+    {
+        let close = HeaderValue::from_static("close");
+        response.headers_mut().insert(header::CONNECTION, close);
+    }
+    response
+}
+
+/// Whether `body` comes to its end within the limit.
+async fn ends(body: Body) -> bool {
+    let mut body = Limited::new(body, UNREAD_MAX_BYTES);
+    while let Some(frame) = body.frame().await {
+        if frame.is_err() {
+            return false;
+        }
+    }
+    true
+}
+
+fn lock(slot: &Slot) -> MutexGuard<'_, Option<Body>> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+// === impl Lent ===
+
+impl HttpBody for Lent {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if !self.body.is_end_stream() {
+            *lock(&self.slot) = Some(std::mem::take(&mut self.body));
+        }
+    }
+}
