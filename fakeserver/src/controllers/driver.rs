@@ -201,7 +201,13 @@ impl World {
         self.index.apply(change);
         for (number, controller) in self.controllers.iter_mut().enumerate() {
             let mut due = Due::new(&mut self.queue, number, now);
-            controller.observe(change, &self.index, &mut due);
+            let done = catch_unwind(AssertUnwindSafe(|| {
+                controller.observe(change, &self.index, &mut due);
+            }));
+            if done.is_err() {
+                let (controller, key) = (controller.name(), change.key());
+                error!(controller, key = %key, "a controller has panicked, and does not know of a change");
+            }
         }
     }
 
@@ -215,12 +221,17 @@ impl World {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use serde_json::json;
 
     use super::*;
-    use crate::{FakeServer, storage::ObjectKey};
+    use crate::{
+        FakeServer,
+        storage::{ObjectKey, Transaction},
+    };
 
-    /// Writes what it is shown, and panics if that is called so.
+    /// Writes what it is shown, and panics if that is called so; and if it hears of it.
     struct Clumsy;
 
     impl Controller for Clumsy {
@@ -228,7 +239,10 @@ mod tests {
             "clumsy"
         }
 
-        fn observe(&mut self, _: &Observed<'_>, _: &Index, _: &mut Due<'_>) {}
+        fn observe(&mut self, change: &Observed<'_>, _: &Index, due: &mut Due<'_>) {
+            assert_ne!(change.key().name(), "panic");
+            due.add(change.key().clone(), Duration::ZERO);
+        }
 
         fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _: &mut Due<'_>) {
             let object = json!({"metadata": {"name": key.name()}});
@@ -253,5 +267,23 @@ mod tests {
         assert_eq!(core.storage.revision(), before);
         driver.reconcile(&(0, key("next")));
         assert!(core.storage.revision() > before);
+    }
+
+    #[test]
+    fn a_controller_that_panics_when_it_hears_of_a_change_hears_of_the_next() {
+        let server = FakeServer::builder().build();
+        let core = &server.server().core;
+        let mut world = World::new(&Controllers::default());
+        world.controllers = vec![Box::new(Clumsy)];
+        let nodes = GroupResource::new("", "nodes");
+        for name in ["panic", "next"] {
+            let key = ObjectKey::cluster(nodes.clone(), name);
+            let put = |tx: &mut Transaction<'_>| tx.put(&key, json!({"metadata": {"name": name}}));
+            let stored = core.storage.transact(|tx| Ok::<_, ()>(put(tx))).unwrap();
+            world.observe(&Observed::new(None, Some(&stored)));
+        }
+        let looked_at = world.queue.pop(Instant::now());
+        assert_eq!(looked_at, Some((0, ObjectKey::cluster(nodes, "next"))));
+        assert_eq!(world.queue.next_due(), None);
     }
 }
