@@ -51,9 +51,9 @@ pub(super) async fn drain(mut request: Request, next: Next) -> Response {
     };
     *request.body_mut() = Body::new(lent);
     let mut response = next.run(request).await;
-    let left = lock(&slot).take();
-    if let Some(left) = left
-        && !matches!(timeout(UNREAD_LIMIT, ends(left)).await, Ok(true))
+    let rest = lock(&slot).take();
+    if let Some(rest) = rest
+        && !matches!(timeout(UNREAD_LIMIT, ends(rest)).await, Ok(true))
     {
         let close = HeaderValue::from_static("close");
         response.headers_mut().insert(header::CONNECTION, close);
