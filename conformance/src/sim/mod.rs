@@ -10,8 +10,12 @@ mod world;
 use crate::{
     checkers::{self, Violation},
     plan::Plan,
+    subjects::{self, Subject, SubjectParts},
     trace::Trace,
 };
+
+/// Makes what is under test, out of the parts of each informer of a plan.
+pub type MakeSubject<'a> = dyn Fn(SubjectParts<'_>) -> Box<dyn Subject> + 'a;
 
 /// What became of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,12 +36,21 @@ pub struct Outcome {
 ///
 /// Within a tokio runtime.
 pub fn run(plan: &Plan) -> Outcome {
+    run_with(plan, &subjects::informer)
+}
+
+/// The same with other subjects than the informer as it is.
+///
+/// # Panics
+///
+/// Within a tokio runtime.
+pub fn run_with(plan: &Plan, make: &MakeSubject<'_>) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .expect("a runtime without I/O needs nothing that could be missing");
-    let trace = runtime.block_on(world::run(plan));
+    let trace = runtime.block_on(world::run(plan, make));
     let violations = checkers::check_all(&trace);
     Outcome { trace, violations }
 }

@@ -6,13 +6,14 @@ use fakeserver::FakeServer;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{
+    MakeSubject,
     log::WarningRecorder,
     timeline::{Act, timeline},
 };
 use crate::{
     faults::Faults,
     plan::{Action, LABEL, NAMESPACES, Operation, Plan, Resource, Selection, Tier},
-    subjects::{self, Subject, SubjectParts},
+    subjects::{Subject, SubjectParts},
     trace::{Change, Key, Member, Observation, Phase, Recorder, State, Trace},
     transport::{RequestNumbers, Transport},
     workload::Workload,
@@ -34,11 +35,11 @@ const SHUTDOWN_LIMIT: Duration = Duration::from_mins(1);
 const LAST_SLOT: u8 = 250;
 
 /// Runs `plan` on the current runtime, whose clock is paused, and gives what was observed.
-pub(super) async fn run(plan: &Plan) -> Trace {
+pub(super) async fn run(plan: &Plan, make: &MakeSubject<'_>) -> Trace {
     let recorder = Recorder::new();
     // Of this thread only, on which everything in the run happens.
     let _log = tracing::subscriber::set_default(WarningRecorder::new(recorder.clone()));
-    let mut world = World::new(plan, recorder.clone());
+    let mut world = World::new(plan, recorder.clone(), make);
     recorder.record(Observation::Phase(Phase::Setup));
     tokio::select! {
         biased;
@@ -63,7 +64,7 @@ struct World {
 // === impl World ===
 
 impl World {
-    fn new(plan: &Plan, recorder: Recorder) -> Self {
+    fn new(plan: &Plan, recorder: Recorder, make: &MakeSubject<'_>) -> Self {
         let server = FakeServer::builder().with_seed(plan.seed.get()).build();
         let numbers = RequestNumbers::default();
         let mut names = Vec::new();
@@ -72,7 +73,7 @@ impl World {
             let name = format!("informer-{informer}");
             let (numbers, recorder) = (numbers.clone(), recorder.clone());
             let transport = Transport::new(&server, informer, &name, numbers, recorder.clone());
-            subjects.push(subjects::informer(SubjectParts {
+            subjects.push(make(SubjectParts {
                 informer,
                 plan: informer_plan,
                 seed: plan.seed.get().wrapping_add(informer as u64),

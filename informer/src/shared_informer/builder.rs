@@ -6,7 +6,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    SharedInformer,
+    CacheInput, SharedInformer,
     absence::Absence,
     checker::{Checker, Fresh},
     informer::{Inner, Unstarted},
@@ -27,6 +27,7 @@ use crate::{
         Decision, Failure, ListGate, Reflector, ReflectorControl, ReflectorObserver,
         ReflectorOptions,
     },
+    store::ReflectorStore,
     task::TaskSet,
 };
 
@@ -224,6 +225,22 @@ where
     ///
     /// Two indices have the same name, or one is named as the one that every informer has.
     pub fn build(self) -> Result<SharedInformer<K>, IndexerError> {
+        self.build_through(std::convert::identity)
+    }
+
+    /// The informer, not started, with something between its reflector and its cache: to count what passes, to hold it up, or
+    /// to show in a test what becomes of an informer whose parts do wrong.
+    ///
+    /// What `layer` gives is written to instead of the cache; it has to write to the [`CacheInput`] what it lets pass. What it
+    /// keeps, changes or adds is the cache's truth.
+    ///
+    /// # Errors
+    ///
+    /// As of [`build`](Self::build).
+    pub fn build_through<S: ReflectorStore<K>>(
+        self,
+        layer: impl FnOnce(CacheInput<K>) -> S,
+    ) -> Result<SharedInformer<K>, IndexerError> {
         let Self {
             list_watch,
             mut plan,
@@ -239,7 +256,8 @@ where
         plan.fresh = Some(Fresh::new(Arc::clone(&list_watch), reflector.page_size));
         plan.assemble(|mut seams| {
             seams.observers.extend(observer);
-            let mut reflector = Reflector::new(list_watch, seams.store, reflector)
+            let store = layer(CacheInput::new(seams.store));
+            let mut reflector = Reflector::new(list_watch, store, reflector)
                 .with_last_version(seams.known.resource_version())
                 .with_known(Arc::new(seams.known))
                 .with_observer(Arc::new(Observers(seams.observers)))

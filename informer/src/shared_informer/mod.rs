@@ -22,6 +22,7 @@ mod apply;
 mod replace;
 mod present;
 mod transform;
+mod cache_input;
 mod status;
 mod sync;
 mod progress;
@@ -41,6 +42,7 @@ mod tests;
 pub(crate) use self::sync::SyncState;
 pub use self::{
     builder::SharedInformerBuilder,
+    cache_input::CacheInput,
     consistency::{ConsistencyError, ConsistencyReport, Difference},
     informer::{EditIndexError, SharedInformer},
     plain::Informer,

@@ -7,8 +7,14 @@ use fakeserver::{
     faults::{self, Filter as Requests},
 };
 use informer::{
-    Filter, HandlerOptions, IndexFn, Informer, Scope, SharedInformer, http::HttpListWatch,
-    testing::RecordingHandler, transform,
+    Filter, HandlerOptions, IndexFn, Informer, Object, ReflectorStore, ResourceVersion, Scope,
+    SharedInformer,
+    http::HttpListWatch,
+    object::DecodeError,
+    shared_informer::CacheInput,
+    store::{Replacement, StoreClosed},
+    testing::RecordingHandler,
+    transform,
 };
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
@@ -259,4 +265,55 @@ async fn no_check_is_alarmed_by_changes_that_happen_meanwhile() {
     let report = informer.check_consistency(LIMIT).await.unwrap();
     assert!(report.is_consistent() && report.objects > 0, "{report}");
     assert_eq!(informer.metrics().inconsistencies, 0);
+}
+
+/// Lets everything pass but deletions.
+struct Undying(CacheInput<ConfigMap>);
+
+impl ReflectorStore<ConfigMap> for Undying {
+    async fn add(&mut self, object: Object<ConfigMap>) -> Result<(), StoreClosed> {
+        self.0.add(object).await
+    }
+
+    async fn update(&mut self, object: Object<ConfigMap>) -> Result<(), StoreClosed> {
+        self.0.update(object).await
+    }
+
+    async fn delete(&mut self, _: Object<ConfigMap>) -> Result<(), StoreClosed> {
+        Ok(())
+    }
+
+    async fn undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
+        self.0.undecodable(error).await
+    }
+
+    async fn delete_undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
+        self.0.delete_undecodable(error).await
+    }
+
+    async fn replace(&mut self, replacement: Replacement<ConfigMap>) -> Result<(), StoreClosed> {
+        self.0.replace(replacement).await
+    }
+
+    async fn bookmark(&mut self, resource_version: ResourceVersion) -> Result<(), StoreClosed> {
+        self.0.bookmark(resource_version).await
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_layer_keeps_the_cache_never_hears_of() {
+    let server = FakeServer::builder().build();
+    let informer = SharedInformer::builder(list_watch(&server));
+    let informer = synced(informer.build_through(Undying).unwrap()).await;
+    create(&server, "a", "x").await;
+    let deleted = api(&server).delete("a", &DeleteParams::default()).await;
+    deleted.unwrap();
+    let last = create(&server, "b", "x").await;
+    // All that passes arrives, in order.
+    let shown = informer.written(&last, LIMIT).await.unwrap();
+    assert_eq!(shown.unwrap().key().to_string(), "default/b");
+    let held = informer.lister().namespaced("default").get("a").unwrap();
+    assert_eq!(held.key().to_string(), "default/a");
+    informer.shutdown().await;
+    assert_eq!(informer.task_count(), 0);
 }
