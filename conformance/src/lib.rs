@@ -17,6 +17,7 @@ mod call;
 pub mod workload;
 pub mod faults;
 pub mod transport;
+pub mod bugs;
 pub mod subjects;
 // Machinery.
 pub mod checkers;

@@ -2,6 +2,7 @@
 
 mod sim;
 mod replay;
+mod bugs;
 mod report;
 
 use std::{
@@ -32,6 +33,9 @@ enum Command {
     /// Runs one seed or one plan again and tells what was broken.
     #[command(after_help = REPLAY_EXAMPLES)]
     Replay(replay::Args),
+    /// Makes mistakes on purpose and tells which checker catches each.
+    #[command(after_help = BUGS_EXAMPLES)]
+    Bugs(bugs::Args),
 }
 
 const EXAMPLES: &str = "\
@@ -49,6 +53,12 @@ Examples:
   conformance replay 7 --shrink smaller.json     find a smaller plan that fails, too
   conformance replay --plan smaller.json         run a plan from a file";
 
+const BUGS_EXAMPLES: &str = "\
+Examples:
+  conformance bugs                              every bug, by at most 200 seeds each
+  conformance bugs --bug tombstones-dropped     one of them
+Exit status: 0 if all were caught, 1 if one got away, 2 if the command line is wrong.";
+
 // === impl Cli ===
 
 impl Cli {
@@ -58,6 +68,7 @@ impl Cli {
             None => self.sim.run(),
             Some(Command::Sim(args)) => args.run(),
             Some(Command::Replay(args)) => args.run(),
+            Some(Command::Bugs(args)) => args.run(),
         }
     }
 }

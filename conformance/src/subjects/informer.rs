@@ -24,6 +24,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Subject, SubjectParts};
 use crate::{
+    bugs::{Bug, BuggyHandler, BuggyListWatch, BuggyStore},
     plan::{HandlerPlan, LABEL, Selection},
     trace::{Heard, Key, Member, Notified, Observation, Recorder, State},
 };
@@ -32,19 +33,19 @@ use crate::{
 const INDEX: &str = "tier";
 
 /// Pods as `k8s_openapi`'s type.
-pub(super) fn pods(parts: SubjectParts<'_>) -> Box<dyn Subject> {
-    InformerSubject::<Pod>::boxed(parts, &())
+pub(super) fn pods(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subject> {
+    InformerSubject::<Pod>::boxed(parts, &(), bug)
 }
 
 /// Config maps as `DynamicObject`.
-pub(super) fn config_maps(parts: SubjectParts<'_>) -> Box<dyn Subject> {
+pub(super) fn config_maps(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subject> {
     let config_maps = ApiResource::erase::<k8s_openapi::api::core::v1::ConfigMap>(&());
-    InformerSubject::<DynamicObject>::boxed(parts, &config_maps)
+    InformerSubject::<DynamicObject>::boxed(parts, &config_maps, bug)
 }
 
 /// Nodes as metadata only.
-pub(super) fn nodes(parts: SubjectParts<'_>) -> Box<dyn Subject> {
-    InformerSubject::<PartialObjectMeta<Node>>::boxed(parts, &())
+pub(super) fn nodes(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subject> {
+    InformerSubject::<PartialObjectMeta<Node>>::boxed(parts, &(), bug)
 }
 
 struct InformerSubject<K> {
@@ -53,6 +54,7 @@ struct InformerSubject<K> {
     informer: SharedInformer<K>,
     registrations: BTreeMap<usize, Registration>,
     recorder: Recorder,
+    bug: Option<Bug>,
 }
 
 /// A handler's registration, where the handler itself can drop it, too.
@@ -62,9 +64,13 @@ type Registration = Arc<Mutex<Option<HandlerRegistration>>>;
 
 impl<K> InformerSubject<K>
 where
-    K: kube::Resource + DeserializeOwned + Send + Sync + 'static,
+    K: kube::Resource + Clone + DeserializeOwned + Send + Sync + 'static,
 {
-    fn boxed(parts: SubjectParts<'_>, dynamic_type: &K::DynamicType) -> Box<dyn Subject> {
+    fn boxed(
+        parts: SubjectParts<'_>,
+        dynamic_type: &K::DynamicType,
+        bug: Option<Bug>,
+    ) -> Box<dyn Subject> {
         let plan = parts.plan;
         let scope = match &plan.selection.namespace {
             Some(namespace) => Scope::Namespace(namespace.clone()),
@@ -79,10 +85,13 @@ where
         options.streaming_lists = plan.streaming_lists;
         options.watch_timeout_min = Duration::from_secs(plan.watch_timeout_s);
         options.seed = Some(parts.seed);
-        let informer = SharedInformer::builder(list_watch)
+        if let Some(bug) = bug {
+            bug.spoil(&mut options);
+        }
+        let informer = SharedInformer::builder(BuggyListWatch::new(list_watch, bug))
             .with_options(options)
             .with_index(INDEX, IndexFn::by_label(LABEL))
-            .build()
+            .build_through(|store| BuggyStore::new(store, bug))
             .expect("the index has a name of its own");
         Box::new(Self {
             place: parts.informer,
@@ -90,6 +99,7 @@ where
             informer,
             registrations: BTreeMap::new(),
             recorder: parts.recorder,
+            bug,
         })
     }
 }
@@ -121,7 +131,8 @@ where
             heard_count: 0,
             registration: Arc::clone(&registration),
         };
-        let registered = self.informer.add_handler_with(recording, options);
+        let buggy = BuggyHandler::new(recording, self.bug, self.informer.has_synced());
+        let registered = self.informer.add_handler_with(buggy, options);
         // Nobody is called before this task lets others run.
         *lock(&registration) = Some(registered);
         self.registrations.insert(handler, registration);

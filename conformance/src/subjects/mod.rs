@@ -5,6 +5,7 @@ mod informer;
 use std::{collections::BTreeMap, future::Future, pin::Pin};
 
 use crate::{
+    bugs::Bug,
     plan::{HandlerPlan, InformerPlan, Resource, Selection},
     trace::{Key, Recorder, State},
 };
@@ -56,9 +57,14 @@ pub struct SubjectParts<'a> {
 
 /// The informer that a plan asks for: pods typed, config maps dynamic, nodes as metadata only.
 pub fn informer(parts: SubjectParts<'_>) -> Box<dyn Subject> {
+    informer_with(parts, None)
+}
+
+/// The same with a mistake that is made on purpose.
+pub fn informer_with(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subject> {
     match parts.plan.selection.resource {
-        Resource::Pods => informer::pods(parts),
-        Resource::ConfigMaps => informer::config_maps(parts),
-        Resource::Nodes => informer::nodes(parts),
+        Resource::Pods => informer::pods(parts, bug),
+        Resource::ConfigMaps => informer::config_maps(parts, bug),
+        Resource::Nodes => informer::nodes(parts, bug),
     }
 }

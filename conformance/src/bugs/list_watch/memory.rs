@@ -1,0 +1,113 @@
+//! What a wrong `ListWatch` remembers from one request to the next.
+
+use std::{
+    collections::BTreeMap,
+    fmt, mem,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use informer::{
+    Object, ObjectKey, ResourceVersion, known::Known, list_watch::ListPage, object::Metadata,
+};
+
+/// Shared by a `ListWatch` and its streams.
+pub(super) struct Memory<K, S>(Arc<Mutex<Remembered<K, S>>>);
+
+struct Remembered<K, S> {
+    /// The version of the last whole state.
+    listed: Option<ResourceVersion>,
+    /// The pages of the list that is under way, and of those that were given up.
+    pages: Vec<Object<K>>,
+    aborted: Vec<Object<K>>,
+    /// The last state that was seen of each key.
+    seen: BTreeMap<ObjectKey, Object<K>>,
+    uids: BTreeMap<ObjectKey, Arc<str>>,
+    /// Streams that nobody reads any more.
+    streams: Vec<S>,
+}
+
+/// Knows objects by their keys alone.
+pub(super) struct ByKey<K>(pub(super) BTreeMap<ObjectKey, Object<K>>);
+
+// === impl Memory ===
+
+impl<K, S> Memory<K, S> {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Mutex::new(Remembered {
+            listed: None,
+            pages: Vec::new(),
+            aborted: Vec::new(),
+            seen: BTreeMap::new(),
+            uids: BTreeMap::new(),
+            streams: Vec::new(),
+        })))
+    }
+
+    pub(super) fn note_list(&self, version: &ResourceVersion) {
+        self.lock().listed = Some(version.clone());
+    }
+
+    pub(super) fn listed(&self) -> Option<ResourceVersion> {
+        self.lock().listed.clone()
+    }
+
+    /// Keeps what is in a page; gives, with the last page, what was in lists before that never came to their ends.
+    pub(super) fn take_page(&self, page: &ListPage<K>, is_later: bool) -> Vec<Object<K>> {
+        let mut own = self.lock();
+        if !is_later {
+            let aborted = mem::take(&mut own.pages);
+            own.aborted.extend(aborted);
+        }
+        if page.continue_token.is_some() {
+            own.pages.extend(page.items.iter().flatten().cloned());
+            return Vec::new();
+        }
+        own.pages.clear();
+        mem::take(&mut own.aborted)
+    }
+
+    pub(super) fn note(&self, object: &Object<K>) {
+        self.lock()
+            .seen
+            .insert(object.key().clone(), object.clone());
+    }
+
+    pub(super) fn seen(&self) -> BTreeMap<ObjectKey, Object<K>> {
+        self.lock().seen.clone()
+    }
+
+    /// The uid that was seen first under the object's key.
+    pub(super) fn first_uid(&self, object: &Object<K>) -> Arc<str> {
+        let mut own = self.lock();
+        let uid = own.uids.entry(object.key().clone());
+        Arc::clone(uid.or_insert_with(|| object.uid().into()))
+    }
+
+    pub(super) fn keep_open(&self, stream: S) {
+        self.lock().streams.push(stream);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Remembered<K, S>> {
+        self.0.lock().expect("no holder panics")
+    }
+}
+
+impl<K, S> Clone for Memory<K, S> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<K, S> fmt::Debug for Memory<K, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory").finish_non_exhaustive()
+    }
+}
+
+// === impl ByKey ===
+
+impl<K: Send + Sync> Known<K> for ByKey<K> {
+    fn lookup(&self, metadata: &Metadata) -> Option<Object<K>> {
+        self.0.get(&metadata.key).cloned()
+    }
+}
