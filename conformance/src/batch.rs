@@ -67,7 +67,7 @@ impl Done {
     /// Draws the plan of a seed and runs it.
     pub fn run(seed: Seed) -> Self {
         let outcome = sim::run(&Plan::draw(seed));
-        let failure = (!outcome.violations.is_empty()).then_some(Failure {
+        let failure = (!outcome.is_good()).then_some(Failure {
             seed,
             violations: outcome.violations,
         });

@@ -15,8 +15,16 @@
 //! | [`hot_loops`] | nothing goes round without time passing | informer |
 //! | [`leaks`] | no task, watch or body outlives its owner | both |
 //! | [`warnings`] | nobody warns of what was not meant to happen | both |
-//! | [`watch_streams`] | a watch brings every change of its selection in order, or ends | server |
-//! | [`list_pages`] | a list is the state at its version, whatever its pages | server |
+//! | [`liveness`] | a client is up to date again within a bound after each fault | informer |
+//! | [`reliable`] | a watch brings every change of its selection, and nothing else | server |
+//! | [`ordered`] | a watch brings changes in order of their versions | server |
+//! | [`unique`] | a watch brings each change once | server |
+//! | [`bookmarkable`] | at a bookmark all changes up to its version have come, and none comes later | server |
+//! | [`resumable`] | a watch goes on where another ended, without a gap | server |
+//! | [`list_snapshots`] | a list is the state at its version, whatever its pages, or as a stream | server |
+//!
+//! Each mistake of a server is one checker's to find: none of those about it says what another has said.
+//! Where a fault makes the server wrong on purpose, findings are [expected](Violation::is_expected) of it.
 
 pub mod convergence;
 pub mod snapshots;
@@ -31,8 +39,15 @@ pub mod bounded_requests;
 pub mod hot_loops;
 pub mod leaks;
 pub mod warnings;
-pub mod watch_streams;
-pub mod list_pages;
+pub mod liveness;
+pub mod reliable;
+pub mod ordered;
+pub mod unique;
+pub mod bookmarkable;
+pub mod resumable;
+pub mod list_snapshots;
+mod anomalies;
+mod stream;
 
 use std::fmt;
 
@@ -49,7 +64,7 @@ pub struct Checker {
 }
 
 /// All checkers, in the order in which their findings are told.
-pub const CHECKERS: [Checker; 15] = [
+pub const CHECKERS: [Checker; 20] = [
     Checker::new("hot_loops", hot_loops::check),
     Checker::new("convergence", convergence::check),
     Checker::new("snapshots", snapshots::check),
@@ -63,8 +78,13 @@ pub const CHECKERS: [Checker; 15] = [
     Checker::new("bounded_requests", bounded_requests::check),
     Checker::new("leaks", leaks::check),
     Checker::new("warnings", warnings::check),
-    Checker::new("watch_streams", watch_streams::check),
-    Checker::new("list_pages", list_pages::check),
+    Checker::new("liveness", liveness::check),
+    Checker::new("reliable", reliable::check),
+    Checker::new("ordered", ordered::check),
+    Checker::new("unique", unique::check),
+    Checker::new("bookmarkable", bookmarkable::check),
+    Checker::new("resumable", resumable::check),
+    Checker::new("list_snapshots", list_snapshots::check),
 ];
 
 /// A place where an invariant does not hold.
@@ -75,6 +95,8 @@ pub struct Finding {
     pub record: Option<usize>,
     /// What is not as it should be.
     pub text: String,
+    /// The place in the plan of a fault that makes the server wrong on purpose, if one has touched this.
+    pub expected_of: Option<usize>,
 }
 
 /// A finding and who found it.
@@ -118,6 +140,7 @@ impl Finding {
         Self {
             record: Some(record),
             text: text.into(),
+            expected_of: None,
         }
     }
 
@@ -126,15 +149,35 @@ impl Finding {
         Self {
             record: None,
             text: text.into(),
+            expected_of: None,
         }
+    }
+
+    /// The same, as the work of a fault that makes the server wrong on purpose.
+    #[must_use]
+    pub fn expected_of(mut self, fault: Option<usize>) -> Self {
+        self.expected_of = fault;
+        self
+    }
+}
+
+// === impl Violation ===
+
+impl Violation {
+    /// Whether a fault of the plan breaks this promise of the server on purpose: then it only shows that the checker works.
+    pub fn is_expected(&self) -> bool {
+        self.finding.expected_of.is_some()
     }
 }
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.checker, self.finding.text)?;
-        match self.finding.record {
-            Some(record) => write!(f, " (record #{record:05})"),
+        if let Some(record) = self.finding.record {
+            write!(f, " (record #{record:05})")?;
+        }
+        match self.finding.expected_of {
+            Some(fault) => write!(f, ", expected of fault {fault}"),
             None => Ok(()),
         }
     }

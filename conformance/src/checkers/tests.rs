@@ -187,6 +187,7 @@ impl Story {
     }
 
     fn finish(mut self, members: &[Member]) -> Trace {
+        self.push(Observation::Phase(Phase::Recovery));
         self.push(Observation::Phase(Phase::Converged));
         self.cached(6, members);
         self.push(Observation::OpenWatches {
@@ -347,7 +348,7 @@ fn an_update_from_another_state_than_told_is_found() {
         },
         &[
             ("handler_streams", "updated from another state than a@2"),
-            ("list_pages", ""),
+            ("list_snapshots", ""),
         ],
     );
 }
@@ -635,42 +636,374 @@ fn check_stream(frames: impl FnOnce(&mut Story, usize), want: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_watch_that_leaves_out_repeats_or_reorders_is_found() {
+fn a_watch_that_is_as_it_should_be_is_not() {
     check_stream(
         |story, watch| {
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+            story.bookmark(watch, 3);
             story.frame(watch, "ADDED", member(B, "b", 4));
+            story.frame(watch, "MODIFIED", member(A, "a", 5));
+            story.bookmark(watch, 5);
+            story.end(watch, Ending::Broken);
+            let watch = story.watch(5);
+            story.frame(watch, "DELETED", member(B, "b", 6));
+            story.bookmark(watch, 9);
         },
-        &[("watch_streams", "one/pod-0 at 3 was left out")],
-    );
-    check_stream(
-        |story, watch| {
-            story.frame(watch, "MODIFIED", member(A, "a", 3));
-            story.frame(watch, "MODIFIED", member(A, "a", 3));
-        },
-        &[("watch_streams", "comes after everything up to 3 was sent")],
-    );
-    check_stream(
-        |story, watch| {
-            story.frame(watch, "ADDED", member(A, "a", 3));
-        },
-        &[("watch_streams", "should be MODIFIED")],
-    );
-    check_stream(
-        |story, watch| {
-            story.frame(watch, "MODIFIED", member(A, "x", 3));
-        },
-        &[("watch_streams", "another uid")],
+        &[],
     );
 }
 
 #[test]
-fn a_bookmark_ahead_of_its_events_is_found() {
+fn a_change_that_is_left_out_or_is_not_in_the_log_is_found() {
+    check_stream(
+        |story, watch| {
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+            story.frame(watch, "MODIFIED", member(A, "a", 5));
+        },
+        &[("reliable", "one/pod-1 at 4 was left out")],
+    );
+    check_stream(
+        |story, watch| {
+            story.bookmark(watch, 2);
+            story.frame(watch, "ADDED", member(B, "b", 4));
+        },
+        &[("reliable", "one/pod-0 at 3 was left out")],
+    );
+    check_stream(
+        |story, watch| story.frame(watch, "ADDED", member(A, "a", 3)),
+        &[("reliable", "should be MODIFIED")],
+    );
+    check_stream(
+        |story, watch| story.frame(watch, "MODIFIED", member(A, "x", 3)),
+        &[("reliable", "another uid")],
+    );
+    check(
+        |story| {
+            told_well(story);
+            let watch = story.watch(6);
+            story.frame(watch, "MODIFIED", member(A, "a", 7));
+        },
+        &[("reliable", "the log has no such change")],
+    );
+}
+
+#[test]
+fn a_change_that_comes_late_is_found() {
+    check_stream(
+        |story, watch| {
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+            story.frame(watch, "MODIFIED", member(A, "a", 5));
+            story.frame(watch, "ADDED", member(B, "b", 4));
+        },
+        &[("ordered", "ADDED one/pod-1=b@4: comes after 5")],
+    );
+    // As the very first, too.
+    check_stream(
+        |story, watch| {
+            story.frame(watch, "ADDED", member(B, "b", 4));
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+        },
+        &[("ordered", "comes after 4")],
+    );
+}
+
+#[test]
+fn a_change_that_comes_twice_is_found() {
+    check_stream(
+        |story, watch| {
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+        },
+        &[("unique", "comes again")],
+    );
+    check_stream(
+        |story, watch| {
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+            story.bookmark(watch, 3);
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+        },
+        &[("unique", "comes again")],
+    );
+}
+
+#[test]
+fn a_bookmark_that_is_not_true_is_found() {
     check_stream(
         |story, watch| {
             story.frame(watch, "MODIFIED", member(A, "a", 3));
             story.bookmark(watch, 5);
         },
-        &[("watch_streams", "one/pod-1 at 4 was not sent before it")],
+        &[("bookmarkable", "one/pod-1 at 4 was not sent before it")],
+    );
+    check_stream(
+        |story, watch| story.bookmark(watch, 3),
+        &[("bookmarkable", "one/pod-0 at 3 was not sent before it")],
+    );
+    check_stream(
+        |story, watch| {
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+            story.bookmark(watch, 2);
+        },
+        &[("bookmarkable", "goes back from 3")],
+    );
+    // What was left out and promised comes after all.
+    check_stream(
+        |story, watch| {
+            story.frame(watch, "MODIFIED", member(A, "a", 3));
+            story.frame(watch, "MODIFIED", member(A, "a", 5));
+            story.bookmark(watch, 5);
+            story.frame(watch, "ADDED", member(B, "b", 4));
+        },
+        &[("bookmarkable", "comes after a bookmark of 5")],
+    );
+}
+
+#[test]
+fn a_watch_that_does_not_go_on_where_it_should_is_found() {
+    check_stream(
+        |story, watch| story.frame(watch, "ADDED", member(B, "b", 4)),
+        &[(
+            "resumable",
+            "one/pod-0 at 3 was left out, which goes on from 2",
+        )],
+    );
+    check(
+        |story| {
+            told_well(story);
+            let watch = story.watch(5);
+            story.frame(watch, "MODIFIED", member(A, "a", 5));
+            story.frame(watch, "DELETED", member(B, "b", 6));
+        },
+        &[("resumable", "was already part of 5")],
+    );
+}
+
+/// A list as a stream that was asked for when all else had been told.
+fn check_streamed(frames: impl FnOnce(&mut Story, usize), want: &[(&str, &str)]) {
+    check(
+        |story| {
+            told_well(story);
+            story.wait(1);
+            let request = story.request(RequestKind::Watch {
+                revision: "2".to_owned(),
+                is_streaming_list: true,
+            });
+            story.push(Observation::Answer {
+                request,
+                status: 200,
+            });
+            frames(story, request);
+        },
+        want,
+    );
+}
+
+fn initial_events_end(story: &mut Story, request: usize, revision: u64) {
+    story.push(Observation::Bookmark {
+        request,
+        revision,
+        ends_initial_events: true,
+    });
+}
+
+#[test]
+fn a_streamed_list_is_a_list_and_then_a_watch() {
+    let listed = |story: &mut Story, request: usize| {
+        story.frame(request, "ADDED", member(B, "b", 4));
+        story.frame(request, "ADDED", member(A, "a", 3));
+        initial_events_end(story, request, 4);
+    };
+    check_streamed(
+        |story, request| {
+            listed(story, request);
+            story.frame(request, "MODIFIED", member(A, "a", 5));
+            story.frame(request, "DELETED", member(B, "b", 6));
+        },
+        &[],
+    );
+    // What changes meanwhile may come before the end.
+    check_streamed(
+        |story, request| {
+            story.frame(request, "ADDED", member(A, "a", 3));
+            story.frame(request, "ADDED", member(B, "b", 4));
+            story.frame(request, "MODIFIED", member(A, "a", 5));
+            story.frame(request, "DELETED", member(B, "b", 6));
+            initial_events_end(story, request, 6);
+        },
+        &[],
+    );
+    check_streamed(
+        |story, request| {
+            story.frame(request, "ADDED", member(A, "a", 3));
+            initial_events_end(story, request, 4);
+        },
+        &[("list_snapshots", "are not the state at this version")],
+    );
+    check_streamed(
+        |story, request| {
+            story.frame(request, "ADDED", member(A, "a", 3));
+            listed(story, request);
+        },
+        &[("unique", "comes again")],
+    );
+    check_streamed(
+        |story, request| {
+            listed(story, request);
+            story.frame(request, "DELETED", member(B, "b", 6));
+        },
+        &[("reliable", "one/pod-0 at 5 was left out")],
+    );
+    check_streamed(
+        |story, request| {
+            listed(story, request);
+            story.frame(request, "ADDED", member(B, "b", 4));
+        },
+        &[("unique", "comes again")],
+    );
+}
+
+fn fault_begins(story: &mut Story, name: &str, informer: Option<usize>) {
+    story.push(Observation::FaultBegins {
+        fault: 7,
+        name: name.to_owned(),
+        informer,
+        text: String::new(),
+    });
+}
+
+/// Whether what is found in a watch that leaves out a change is expected, with the fault in force from `begin` to `end`.
+fn check_expected(
+    begin: impl FnOnce(&mut Story),
+    end: impl FnOnce(&mut Story),
+    want: Option<usize>,
+) {
+    let mut story = Story::new();
+    begin(&mut story);
+    told_well(&mut story);
+    end(&mut story);
+    story.wait(1);
+    let watch = story.watch(2);
+    story.frame(watch, "ADDED", member(B, "b", 4));
+    story.wait(100);
+    story.list(4, &[member(A, "a", 3)]);
+    let trace = story.finish(&[member(A, "a", 5)]);
+    let found: Vec<(&str, Option<usize>)> = check_all(&trace)
+        .iter()
+        .map(|violation| (violation.checker, violation.finding.expected_of))
+        .collect();
+    assert_eq!(
+        found,
+        [("resumable", want), ("list_snapshots", want)],
+        "{trace}"
+    );
+}
+
+#[test]
+fn what_a_fault_does_on_purpose_is_told_apart() {
+    let nothing = |_: &mut Story| {};
+    let ends = |story: &mut Story| story.push(Observation::FaultEnds { fault: 7 });
+    check_expected(nothing, nothing, None);
+    for name in ["drop_event", "stale_view"] {
+        let begins = |informer| move |story: &mut Story| fault_begins(story, name, informer);
+        check_expected(begins(None), nothing, Some(7));
+        check_expected(begins(Some(0)), nothing, Some(7));
+        check_expected(begins(Some(1)), nothing, None);
+        check_expected(begins(None), ends, None);
+    }
+    // A fault that only cuts streams is no excuse.
+    check_expected(
+        |story| fault_begins(story, "clean_end", None),
+        nothing,
+        None,
+    );
+}
+
+#[test]
+fn an_expected_violation_says_of_what() {
+    let mut story = Story::new();
+    fault_begins(&mut story, "drop_event", None);
+    told_well(&mut story);
+    let watch = story.watch(2);
+    story.frame(watch, "ADDED", member(B, "b", 4));
+    let violations = check_all(&story.finish(&[member(A, "a", 5)]));
+    assert_eq!(violations.len(), 1);
+    assert!(violations[0].is_expected());
+    let told = violations[0].to_string();
+    assert!(told.ends_with(", expected of fault 7"), "{told}");
+}
+
+/// A cache that stands at 2 although 6 was written, so long after a fault.
+fn check_late(fault: &'static str, ends: bool, wait_ms: u64, want: &[(&str, &str)]) {
+    check(
+        |story| {
+            fault_begins(story, fault, None);
+            story.push(Observation::Operation {
+                text: String::new(),
+                status: 200,
+                revision: Some(3),
+            });
+            if ends {
+                story.push(Observation::FaultEnds { fault: 7 });
+            }
+            story.wait(wait_ms);
+            story.cached(2, &[member(A, "a", 2)]);
+            if !ends {
+                story.push(Observation::FaultEnds { fault: 7 });
+            }
+            told_well(story);
+        },
+        want,
+    );
+}
+
+#[test]
+fn a_cache_that_is_late_after_a_fault_is_found() {
+    check_late("clean_end", true, 61_000, &[]);
+    let says = "cache 0 has not heard of one/pod-0 at 3; after clean_end it should by 61.000";
+    check_late("clean_end", true, 61_001, &[("liveness", says)]);
+    check_late("clean_end", false, 900_000, &[]);
+    check_late("silence", true, 200_000, &[]);
+    check_late("silence", true, 300_000, &[("liveness", "after silence")]);
+    check_late("something_new", true, 400_000, &[]);
+    check_late(
+        "something_new",
+        true,
+        500_000,
+        &[("liveness", "after something_new")],
+    );
+}
+
+#[test]
+fn caches_that_converge_late_are_found() {
+    let converges = |fault: &'static str, wait_ms: u64| {
+        move |story: &mut Story| {
+            told_well(story);
+            story.wait(10_000);
+            fault_begins(story, fault, Some(0));
+            story.wait(5_000);
+            story.push(Observation::FaultEnds { fault: 7 });
+            story.push(Observation::Phase(Phase::Recovery));
+            story.wait(wait_ms);
+            story.push(Observation::Phase(Phase::Converged));
+        }
+    };
+    check(converges("server_error", 60_000), &[]);
+    check(
+        converges("server_error", 62_000),
+        &[(
+            "liveness",
+            "not up to date for 62.000 s; after server_error",
+        )],
+    );
+    check(
+        |story| {
+            told_well(story);
+            story.wait(10_000);
+            story.push(Observation::Phase(Phase::Recovery));
+            story.wait(2_000);
+            story.push(Observation::Phase(Phase::Converged));
+        },
+        &[("liveness", "2.000 s; where nothing is wrong")],
     );
 }
 
@@ -682,7 +1015,7 @@ fn a_list_that_is_not_the_state_is_found() {
             story.wait(1);
             story.list(4, &[member(A, "a", 3)]);
         },
-        &[("list_pages", "is not the state at its version")],
+        &[("list_snapshots", "is not the state at its version")],
     );
     check(
         |story| {
@@ -690,7 +1023,7 @@ fn a_list_that_is_not_the_state_is_found() {
             story.wait(1);
             story.list(4, &[member(B, "b", 4), member(A, "a", 3)]);
         },
-        &[("list_pages", "one/pod-0 is out of order")],
+        &[("list_snapshots", "one/pod-0 is out of order")],
     );
 }
 

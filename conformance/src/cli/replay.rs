@@ -39,15 +39,15 @@ pub(super) struct Args {
 impl Args {
     pub(super) fn run(self) -> ExitCode {
         match self.replay() {
-            Ok(outcome) if outcome.violations.is_empty() => {
-                say("every check held\n");
-                ExitCode::SUCCESS
-            }
             Ok(outcome) => {
                 for violation in &outcome.violations {
                     say(&format!("{violation}\n"));
                 }
-                ExitCode::FAILURE
+                if !outcome.is_good() {
+                    return ExitCode::FAILURE;
+                }
+                say("every check held\n");
+                ExitCode::SUCCESS
             }
             Err(message) => {
                 eprintln!("{message}");
@@ -73,7 +73,7 @@ impl Args {
             write(path, &outcome.trace.to_string())?;
         }
         if let Some(path) = &self.shrink
-            && !outcome.violations.is_empty()
+            && !outcome.is_good()
         {
             let smaller = shrunk(plan, &outcome);
             write(path, &smaller.to_text())?;
@@ -88,7 +88,10 @@ impl Args {
 
 /// The smallest plan found that breaks a promise to the same checker.
 fn shrunk(plan: Plan, outcome: &Outcome) -> Plan {
-    let checker = outcome.violations[0].checker;
+    let Some(broken) = outcome.broken().next() else {
+        return plan;
+    };
+    let checker = broken.checker;
     let mut shrinker = Shrinker::new(plan);
     for _ in 0..ATTEMPT_COUNT_MAX {
         let Some(proposed) = shrinker.propose() else {
@@ -96,8 +99,7 @@ fn shrunk(plan: Plan, outcome: &Outcome) -> Plan {
         };
         let outcome = sim::run(proposed);
         let still_fails = outcome
-            .violations
-            .iter()
+            .broken()
             .any(|violation| violation.checker == checker);
         shrinker.judge(still_fails);
     }

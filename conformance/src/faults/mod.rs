@@ -47,6 +47,8 @@ impl Faults {
         };
         self.recorder.record(Observation::FaultBegins {
             fault: place,
+            name: fault.kind.name().to_owned(),
+            informer: fault.informer,
             text: format!("{:?} for {target}", fault.kind),
         });
         match fault.kind {
@@ -63,6 +65,8 @@ impl Faults {
             }
         }
         *self.done.entry(fault.kind.name()).or_default() += 1;
+        self.recorder
+            .record(Observation::FaultEnds { fault: place });
     }
 
     /// Ends a fault; harmless if it has ended.

@@ -23,8 +23,24 @@ pub type MakeSubject<'a> = dyn Fn(SubjectParts<'_>) -> Box<dyn Subject> + 'a;
 pub struct Outcome {
     /// What was observed.
     pub trace: Trace,
-    /// Which promises were broken; none in a good run.
+    /// Which promises were broken: in a good run none that was not [expected](Violation::is_expected).
     pub violations: Vec<Violation>,
+}
+
+// === impl Outcome ===
+
+impl Outcome {
+    /// The promises that were broken, but for those that a fault makes the server break on purpose.
+    pub fn broken(&self) -> impl Iterator<Item = &Violation> {
+        self.violations
+            .iter()
+            .filter(|violation| !violation.is_expected())
+    }
+
+    /// Whether every promise was kept, but for those that a fault makes the server break on purpose.
+    pub fn is_good(&self) -> bool {
+        self.broken().next().is_none()
+    }
 }
 
 /// Runs a plan and checks what was observed.

@@ -59,6 +59,13 @@ impl Trace {
             .map(|(number, record)| (number, &record.observation))
     }
 
+    /// All observations in order, each with its time.
+    pub fn timed(&self) -> impl Iterator<Item = (Duration, &Observation)> {
+        self.records
+            .iter()
+            .map(|record| (record.at, &record.observation))
+    }
+
     /// All observations in order.
     pub fn observations(&self) -> impl DoubleEndedIterator<Item = &Observation> {
         self.records.iter().map(|record| &record.observation)

@@ -39,10 +39,14 @@ pub enum Observation {
     FaultBegins {
         /// Its place in the plan.
         fault: usize,
+        /// Its name in reports.
+        name: String,
+        /// Which informer it hits; everybody if `None`.
+        informer: Option<usize>,
         /// What it is.
         text: String,
     },
-    /// A fault of the plan ends.
+    /// A fault of the plan ends, or what happens once has happened.
     FaultEnds {
         /// Its place in the plan.
         fault: usize,

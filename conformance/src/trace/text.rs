@@ -48,7 +48,7 @@ impl Display for Observation {
                 "operation {text} -> {status} {}",
                 or_none(revision.as_ref())
             ),
-            Self::FaultBegins { fault, text } => write!(f, "fault {fault} begins: {text}"),
+            Self::FaultBegins { fault, text, .. } => write!(f, "fault {fault} begins: {text}"),
             Self::FaultEnds { fault } => write!(f, "fault {fault} ends"),
             Self::Fired { rule, count } => write!(f, "fired {rule} {count}"),
             Self::InformerStarts {

@@ -1,0 +1,197 @@
+//! A client is up to date again within a bound of simulated time after each fault has ended.
+//!
+//! Looked at whenever a cache is, and at the moment in which all caches have become equal to the server.
+
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Display, Formatter},
+    time::Duration,
+};
+
+use super::Finding;
+use crate::{
+    model::Model,
+    trace::{Observation, Phase, Trace, seconds},
+};
+
+/// How long a client may take where nothing is wrong.
+const AT_ONCE: Duration = Duration::from_secs(1);
+/// The longest wait of a client's backoff, with all of its jitter.
+const BACKOFF: Duration = Duration::from_mins(1);
+/// After how long a client gives up a stream that has fallen silent, and a request for a page that is not answered.
+const SILENCE_NOTICED: Duration = Duration::from_mins(3);
+const REQUEST_GIVEN_UP: Duration = Duration::from_mins(2);
+/// How long a fault that is not in the table may be felt.
+const OTHERWISE: Duration = Duration::from_mins(8);
+
+/// How long each fault may be felt after its end, by its name in reports.
+///
+/// Whatever makes a request fail is felt for a wait of the backoff at most. A promise that the server breaks may be felt for
+/// ever, and is not in the table.
+pub const BOUNDS: [(&str, Duration); 15] = [
+    ("clean_end", BACKOFF),
+    ("reset_mid_line", BACKOFF),
+    ("silence", SILENCE_NOTICED.saturating_add(BACKOFF)),
+    ("expired_event", BACKOFF),
+    ("expired_status", BACKOFF),
+    // It asks for 20 s at most, which is less than the longest wait.
+    ("throttle", BACKOFF),
+    ("server_error", BACKOFF),
+    // What was under way is late.
+    ("latency", BACKOFF.saturating_add(Duration::from_secs(10))),
+    ("hang", REQUEST_GIVEN_UP.saturating_add(BACKOFF)),
+    ("watch_list_ignored", BACKOFF),
+    ("watch_list_rejected", BACKOFF),
+    ("end_before_initial_events_end", BACKOFF),
+    ("compact", BACKOFF),
+    ("expire", BACKOFF),
+    ("disconnect", BACKOFF),
+];
+
+/// See the [module](self).
+pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut faults = Faults::default();
+    // The revisions that the workload has heard of, in order of time.
+    let mut written: Vec<(Duration, u64)> = Vec::new();
+    for (record, (at, observation)) in trace.timed().enumerate() {
+        faults.observe(at, observation);
+        let late = match observation {
+            Observation::Operation {
+                revision: Some(revision),
+                ..
+            } => {
+                written.push((at, *revision));
+                None
+            }
+            Observation::Phase(Phase::Converged | Phase::GivenUp) => faults.late_to_converge(at),
+            Observation::Cached {
+                informer, revision, ..
+            } => model.history(*informer).and_then(|history| {
+                let due = faults.due(*informer).filter(|due| at > due.at)?;
+                let known = written.iter().filter(|(when, _)| *when <= due.since);
+                let newest = known.map(|(_, revision)| *revision).max()?;
+                let stands = revision.unwrap_or(0);
+                let (missing, key) = history.changes_between(stands, newest).next()?;
+                Some(format!(
+                    "cache {informer} has not heard of {key} at {missing}; {due}"
+                ))
+            }),
+            Observation::Phase(Phase::Shutdown) => break,
+            _ => None,
+        };
+        findings.extend(late.map(|text| Finding::at(record, text)));
+    }
+    findings
+}
+
+/// How long a fault may be felt after its end.
+fn bound(name: &str) -> Duration {
+    let known = BOUNDS.iter().find(|(known, _)| *known == name);
+    known.map_or(OTHERWISE, |(_, bound)| *bound)
+}
+
+/// What has gone wrong so far, and who was there.
+#[derive(Default)]
+struct Faults {
+    faults: BTreeMap<usize, Felt>,
+    started: BTreeMap<usize, Duration>,
+    recovery: Duration,
+}
+
+struct Felt {
+    name: String,
+    /// Whom it hits; everybody if `None`.
+    informer: Option<usize>,
+    /// `None` while it is in force.
+    ended: Option<Duration>,
+}
+
+/// By when a client has to be up to date.
+struct Due {
+    at: Duration,
+    /// With what had been written by then.
+    since: Duration,
+    /// The fault that gives it so long, if one does.
+    fault: Option<String>,
+}
+
+// === impl Faults ===
+
+impl Faults {
+    fn observe(&mut self, at: Duration, observation: &Observation) {
+        match observation {
+            Observation::FaultBegins {
+                fault,
+                name,
+                informer,
+                ..
+            } => {
+                let felt = Felt {
+                    name: name.clone(),
+                    informer: *informer,
+                    ended: None,
+                };
+                self.faults.insert(*fault, felt);
+            }
+            Observation::FaultEnds { fault } => {
+                if let Some(felt) = self.faults.get_mut(fault) {
+                    felt.ended = Some(at);
+                }
+            }
+            Observation::InformerStarts { informer, .. } => {
+                self.started.insert(*informer, at);
+            }
+            Observation::Phase(Phase::Recovery) => self.recovery = at,
+            _ => {}
+        }
+    }
+
+    /// By when an informer has to be up to date; `None` while something is wrong.
+    fn due(&self, informer: usize) -> Option<Due> {
+        let started = *self.started.get(&informer)?;
+        let mut due = Due {
+            at: started + AT_ONCE,
+            since: started,
+            fault: None,
+        };
+        for felt in self.faults.values() {
+            if felt.informer.is_some_and(|hit| hit != informer) {
+                continue;
+            }
+            let ended = felt.ended?;
+            due.since = due.since.max(ended);
+            let at = ended + bound(&felt.name) + AT_ONCE;
+            if at > due.at {
+                due.at = at;
+                due.fault = Some(felt.name.clone());
+            }
+        }
+        Some(due)
+    }
+
+    /// What there is to say if the caches have only now, or not at all, become equal to the server.
+    fn late_to_converge(&self, at: Duration) -> Option<String> {
+        let due = self
+            .started
+            .keys()
+            .filter_map(|informer| self.due(*informer));
+        let due = due.max_by_key(|due| due.at)?;
+        // There is something to hear of when faults have ended.
+        let limit = due.at.max(self.recovery + AT_ONCE);
+        let took = seconds(at.saturating_sub(self.recovery));
+        (at > limit).then(|| format!("caches were not up to date for {took} s; {due}"))
+    }
+}
+
+// === impl Due ===
+
+impl Display for Due {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let at = seconds(self.at);
+        match &self.fault {
+            Some(fault) => write!(f, "after {fault} it should by {at}"),
+            None => write!(f, "where nothing is wrong it should by {at}"),
+        }
+    }
+}
