@@ -27,6 +27,7 @@ mod webhooks;
 mod conversion;
 mod access;
 mod adoption;
+mod budgets;
 mod tls;
 mod program;
 mod in_process;

@@ -18,13 +18,15 @@ mod replica_set;
 mod stateful_set;
 mod daemon_set;
 mod job;
+mod disruption;
 mod nodes;
 mod scheduler;
 mod kubelet;
 
 use self::{
-    daemon_set::DaemonSets, deployment::Deployments, job::Jobs, kubelet::Kubelet, nodes::NodeMaker,
-    replica_set::ReplicaSets, scheduler::Scheduler, stateful_set::StatefulSets,
+    daemon_set::DaemonSets, deployment::Deployments, disruption::Disruption, job::Jobs,
+    kubelet::Kubelet, nodes::NodeMaker, replica_set::ReplicaSets, scheduler::Scheduler,
+    stateful_set::StatefulSets,
 };
 use super::controller::Controller;
 use crate::state::Workloads;
@@ -38,6 +40,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(StatefulSets),
         Box::new(DaemonSets::default()),
         Box::new(Jobs),
+        Box::new(Disruption::default()),
         Box::new(Scheduler::new(options.pods_per_node)),
         Box::new(Kubelet::new(options.clone())),
     ]

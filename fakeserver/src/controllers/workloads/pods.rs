@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::{
     controllers::meta::{Meta, OwnerReference},
+    object::selectors::LabelSelector,
     storage::{GroupResource, ObjectKey, StoredObject},
 };
 
@@ -194,6 +195,16 @@ impl Pods {
         let keys = self.orphans.range(first..);
         keys.take_while(|key| key.namespace() == Some(namespace))
             .filter_map(|key| self.get(key).cloned())
+            .collect()
+    }
+
+    /// The pods of a namespace that `selects` selects.
+    pub(super) fn selected(&self, namespace: &str, selects: &LabelSelector) -> Vec<Arc<Pod>> {
+        let first = ObjectKey::namespaced(resource(), namespace, "");
+        let near = self.by_key.range(first..);
+        near.take_while(|(key, _)| key.namespace() == Some(namespace))
+            .filter(|(_, pod)| selects.matches(pod.stored.labels()))
+            .map(|(_, pod)| Arc::clone(pod))
             .collect()
     }
 

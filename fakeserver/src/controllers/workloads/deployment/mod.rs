@@ -26,7 +26,7 @@ use crate::{
     storage::ObjectKey,
 };
 
-const KIND: Kind = Kind {
+pub(super) const KIND: Kind = Kind {
     group: "apps",
     plural: "deployments",
     name: "Deployment",
