@@ -60,7 +60,7 @@ pub use self::{
     manifests::{ManifestError, Origin},
     server::{
         BuildError, CertificateError, Certificates, ClientCertificate, FakeServer,
-        FakeServerBuilder, ObjectError,
+        FakeServerBuilder, Listener, ObjectError,
     },
     snapshot::{Restart, Snapshot, SnapshotError},
     state::{Controllers, RequestRecord, Stats, Workloads},

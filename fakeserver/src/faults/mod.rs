@@ -17,6 +17,8 @@
 //! drop(guard);
 //! ```
 
+mod connection;
+mod door;
 mod facts;
 mod verdict;
 mod filter;
@@ -43,6 +45,8 @@ mod bookmark_ahead;
 pub use self::{
     bookmark_ahead::{BookmarkAhead, bookmark_ahead},
     clean_end::{CleanEnd, clean_end},
+    connection::{Breakage, Connection},
+    door::Door,
     drop_event::{DropEvent, drop_event},
     duplicate_event::{DuplicateEvent, duplicate_event},
     end_before_initial_events_end::{EndBeforeInitialEventsEnd, end_before_initial_events_end},

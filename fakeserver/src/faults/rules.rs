@@ -8,7 +8,7 @@ use std::{
 
 use tracing::debug;
 
-use super::{FrameFacts, FrameVerdict, RequestFacts, RequestVerdict};
+use super::{Door, FrameFacts, FrameVerdict, RequestFacts, RequestVerdict};
 
 /// Decides what becomes of requests and frames.
 ///
@@ -36,6 +36,7 @@ pub trait Rule: Send + 'static {
 #[derive(Debug, Clone, Default)]
 pub struct Faults {
     table: Arc<Mutex<Table>>,
+    door: Door,
 }
 
 #[derive(Default)]
@@ -71,6 +72,11 @@ impl Faults {
     /// How often each rule has fired since the server was built, by its name. Removed rules stay counted.
     pub fn fired(&self) -> BTreeMap<&'static str, u64> {
         lock(&self.table).fired.clone()
+    }
+
+    /// Where connections over TCP come in.
+    pub fn door(&self) -> Door {
+        self.door.clone()
     }
 
     pub(crate) fn on_request(&self, request: &RequestFacts) -> RequestVerdict {

@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderValue, Method, header};
 use super::{Requester, Verb};
 use crate::{
     conversion::{Form, stored_field},
-    faults::RequestFacts,
+    faults::{Connection, RequestFacts},
     object::selectors::{FieldSelector, LabelSelector},
     registry::{Lookup, check_field},
     request::{ListOptions, Query, ResourcePath},
@@ -33,6 +33,8 @@ pub(crate) struct Call<'a> {
     pub(crate) path: ResourcePath,
     pub(crate) query: Query,
     pub(crate) headers: &'a HeaderMap,
+    /// What it came by.
+    pub(crate) connection: Connection,
 }
 
 // === impl Call ===
@@ -70,7 +72,14 @@ impl<'a> Call<'a> {
             path,
             query,
             headers,
+            connection: Connection::default(),
         })
+    }
+
+    /// Says what it came by.
+    pub(super) fn by(mut self, connection: Connection) -> Self {
+        self.connection = connection;
+        self
     }
 
     /// What `method` does here, if the type has it.

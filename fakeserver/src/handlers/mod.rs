@@ -43,7 +43,7 @@ pub(crate) use self::{
 use self::{reviews::Review, subresources::Subresource};
 use crate::{
     controllers::definitions,
-    faults::{RequestFacts, RequestVerdict},
+    faults::{Connection, RequestFacts, RequestVerdict},
     request::{ListOptions, Query, ResourcePath, read_body, time_limit},
     response::timed_out,
     state::Server,
@@ -80,8 +80,9 @@ pub(crate) async fn serve(
 ) -> Result<Response, Status> {
     let understood = Call::new(server, requester.clone(), path, query, &parts.headers)
         .and_then(|call| Ok((call.verb(&parts.method)?, call)));
+    let connection = parts.extensions.get::<Connection>().cloned();
     let (verb, call) = match understood {
-        Ok(understood) => understood,
+        Ok((verb, call)) => (verb, call.by(connection.unwrap_or_default())),
         // Whoever may not do it does not learn that it cannot be done.
         Err(status) => return requester.refusal(&parts.headers).ok_or(status),
     };

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     custom_resources::CustomType,
-    faults::RequestFacts,
+    faults::{Connection, RequestFacts},
     registry::Lookup,
     request::ListOptions,
     response::{Encoding, Shape},
@@ -43,6 +43,7 @@ pub(super) async fn watch(
     };
     let query = WatchQuery {
         request,
+        connection: call.connection.clone(),
         resource: call.group_resource(),
         selection,
         encoding: encoding.clone(),
@@ -63,6 +64,7 @@ pub(super) async fn watch(
 #[derive(Debug)]
 pub(crate) struct WatchQuery {
     pub(crate) request: RequestFacts,
+    pub(crate) connection: Connection,
     pub(crate) resource: GroupResource,
     pub(crate) selection: Arc<Selection>,
     pub(crate) encoding: Encoding,
@@ -137,6 +139,7 @@ impl WatchQuery {
             .register(&self.resource, Arc::clone(&self.selection));
         let watch = Watch {
             request: self.request,
+            connection: self.connection,
             encoding: self.encoding,
             selection: self.selection,
             initial,

@@ -12,6 +12,8 @@ mod envelope;
 mod control;
 mod subject;
 mod certificates;
+mod socket;
+mod breaking;
 mod listen;
 mod activity;
 mod unread;
@@ -41,6 +43,7 @@ pub use self::{
     builder::FakeServerBuilder,
     certificates::{CertificateError, Certificates, ClientCertificate},
     error::{BuildError, ObjectError},
+    listen::Listener,
 };
 
 /// A Kubernetes API server in this process. Clones are handles of the same server.
@@ -101,7 +104,7 @@ impl FakeServer {
         listener: TcpListener,
         stop: CancellationToken,
     ) -> impl Future<Output = ()> + Send + use<> {
-        listen::serve(Arc::clone(&self.server), listener, None, stop)
+        self.serve_by(Listener::new(listener), stop)
     }
 
     /// [Serves](Self::serve) by TLS, HTTP/1.1 or HTTP/2 as the client prefers.
@@ -118,8 +121,8 @@ impl FakeServer {
         certificates: &Certificates,
         stop: CancellationToken,
     ) -> impl Future<Output = ()> + Send + use<> {
-        let certificates = Some(certificates.clone());
-        listen::serve(Arc::clone(&self.server), listener, certificates, stop)
+        let listener = Listener::new(listener).with_certificates(certificates);
+        self.serve_by(listener, stop)
     }
 
     /// Lets `webhooks` answer in process what the server asks the webhooks at `host`, without TLS: the host, or host and
@@ -219,6 +222,28 @@ impl FakeServer {
     #[cfg(test)]
     pub(crate) fn server(&self) -> &Server {
         &self.server
+    }
+
+    fn serve_by(
+        &self,
+        listener: Listener,
+        stop: CancellationToken,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let server = Arc::clone(&self.server);
+        async move {
+            let stopped = async {
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => {}
+                    () = server.tasks.stop_token().cancelled() => {}
+                }
+            };
+            let router = router::router(Arc::clone(&server));
+            let listener = listener.with_door(server.core.faults.door());
+            // A watch would keep its connection for an hour.
+            let disconnect = || server.core.watchers.disconnect();
+            listener.serve_until(router, stopped, disconnect).await;
+        }
     }
 
     fn core(&self) -> &Core {

@@ -268,24 +268,3 @@ async fn stopping_ends_watches_cleanly() {
     serving.await.unwrap();
     assert_eq!(server.stats().watchers, 0);
 }
-
-#[tokio::test]
-async fn a_reset_by_fault_breaks_the_connection() {
-    let server = FakeServer::builder().build();
-    let _guard = server.faults().install(crate::faults::reset_mid_line());
-    let stop = CancellationToken::new();
-    let (address, _) = connect(&server, &stop).await;
-    let mut socket = TcpStream::connect(address).await.unwrap();
-    let request = b"GET /api/v1/namespaces?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
-    socket.write_all(request).await.unwrap();
-    let mut answer = Vec::new();
-    let end = timeout(Duration::from_secs(5), socket.read_to_end(&mut answer)).await;
-    assert!(end.is_ok(), "the server breaks it off");
-    let answer = String::from_utf8(answer).unwrap();
-    assert!(answer.contains("{\"type\":\"ADDED\""), "{answer}");
-    assert!(
-        !answer.ends_with("0\r\n\r\n") && !answer.contains("}\n"),
-        "{answer}"
-    );
-    stop.cancel();
-}

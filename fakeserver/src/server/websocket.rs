@@ -27,7 +27,12 @@ use tokio_tungstenite::{
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
-use crate::{authentication::spoken_protocols, response::EventStream, state::Server};
+use crate::{
+    authentication::spoken_protocols,
+    faults::{Breakage, Connection},
+    response::EventStream,
+    state::Server,
+};
 
 /// How long a client may take to take the answer, a message, or the end.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -40,6 +45,7 @@ const LENGTH_PREFIX_BYTES: usize = 4;
 pub(super) struct Handshake {
     upgrade: OnUpgrade,
     headers: HeaderMap,
+    connection: Connection,
 }
 
 /// Why a connection does not become a WebSocket.
@@ -77,6 +83,7 @@ impl Handshake {
         Some(Self {
             upgrade: parts.extensions.remove::<OnUpgrade>()?,
             headers: parts.headers.clone(),
+            connection: parts.extensions.get().cloned().unwrap_or_default(),
         })
     }
 
@@ -92,9 +99,10 @@ impl Handshake {
         let content_type = response.headers().get(header::CONTENT_TYPE);
         let is_text = content_type.is_some_and(|kind| kind == "application/json");
         let stop = server.tasks.stop_token().clone();
-        let (upgrade, body) = (self.upgrade, response.into_body());
+        let (upgrade, connection) = (self.upgrade, self.connection);
+        let body = response.into_body();
         server.tasks.spawn(async move {
-            serve(upgrade, body, is_text, stop).await;
+            serve(upgrade, connection, body, is_text, stop).await;
         });
         accepted
     }
@@ -155,7 +163,13 @@ impl IntoResponse for Refusal {
 }
 
 /// Hands on what the watch sends, until it ends or the client leaves.
-async fn serve(upgrade: OnUpgrade, body: Body, is_text: bool, stop: CancellationToken) {
+async fn serve(
+    upgrade: OnUpgrade,
+    connection: Connection,
+    body: Body,
+    is_text: bool,
+    stop: CancellationToken,
+) {
     let upgraded = tokio::select! {
         biased;
         () = stop.cancelled() => return,
@@ -173,11 +187,11 @@ async fn serve(upgrade: OnUpgrade, body: Body, is_text: bool, stop: Cancellation
     tokio::select! {
         biased;
         () = stop.cancelled() => {}
-        () = hand_on(socket, body, is_text) => {}
+        () = hand_on(socket, &connection, body, is_text) => {}
     }
 }
 
-async fn hand_on(socket: Socket, mut body: Body, is_text: bool) {
+async fn hand_on(socket: Socket, connection: &Connection, mut body: Body, is_text: bool) {
     let (mut sender, mut receiver) = socket.split();
     loop {
         // That the client leaves goes first; whatever else it says is not heard.
@@ -192,7 +206,14 @@ async fn hand_on(socket: Socket, mut body: Body, is_text: bool) {
         let message = match frame {
             None => break,
             // A connection that breaks has no last word.
-            Some(Err(_)) => return,
+            Some(Err(error)) => match Breakage::of(&error) {
+                Some(Breakage::HalfOpen) => {
+                    connection.silence();
+                    while let Some(Ok(_)) = receiver.next().await {}
+                    return;
+                }
+                _ => return connection.reset(),
+            },
             Some(Ok(frame)) => frame.into_data().ok().map(|data| message(data, is_text)),
         };
         if let Some(message) = message

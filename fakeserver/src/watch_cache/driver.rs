@@ -14,7 +14,7 @@ use tracing::debug;
 use super::{EventKind, Queued, Selection, Watcher, body::WatchBody, bookmarks::BookmarkTimes};
 use crate::{
     custom_resources::CustomType,
-    faults::{EventType, FrameFacts, FrameVerdict, RequestFacts},
+    faults::{Breakage, Connection, EventType, FrameFacts, FrameVerdict, RequestFacts},
     response::Encoding,
     revision::Revision,
     state::Core,
@@ -34,6 +34,7 @@ const TRANSPORT_FLUSH: Duration = Duration::from_millis(1);
 /// What a watch sends, and until when.
 pub(crate) struct Watch {
     pub(crate) request: RequestFacts,
+    pub(crate) connection: Connection,
     pub(crate) encoding: Encoding,
     pub(crate) selection: Arc<Selection>,
     /// The state to begin with.
@@ -71,6 +72,7 @@ type Flow = ControlFlow<Outcome>;
 struct Stream {
     core: Arc<Core>,
     request: RequestFacts,
+    connection: Connection,
     encoding: Encoding,
     body: mpsc::Sender<io::Result<Bytes>>,
     /// What the client has seen.
@@ -128,6 +130,7 @@ async fn drive(
     let stream = Stream {
         core,
         request: watch.request.clone(),
+        connection: watch.connection.clone(),
         encoding: watch.encoding.clone(),
         body,
         position: watch.start,
@@ -352,7 +355,13 @@ impl Stream {
                 Flow::Break(Outcome::End)
             }
             FrameVerdict::Reset { after_bytes } => self.reset(frame.bytes, after_bytes).await,
-            FrameVerdict::Silence => Flow::Break(Outcome::Silent),
+            FrameVerdict::Silence => {
+                // In process, a body that says nothing more is all there is to it.
+                if self.connection.is_over_tcp() {
+                    self.hand_over(Err(Breakage::HalfOpen.into())).await?;
+                }
+                Flow::Break(Outcome::Silent)
+            }
         }
     }
 
@@ -372,8 +381,7 @@ impl Stream {
             // A transport that is told of both at once breaks off before it has written anything.
             sleep(TRANSPORT_FLUSH).await;
         }
-        let error = io::Error::new(io::ErrorKind::ConnectionReset, "connection reset by fault");
-        self.hand_over(Err(error)).await?;
+        self.hand_over(Err(Breakage::Reset.into())).await?;
         Flow::Break(Outcome::End)
     }
 

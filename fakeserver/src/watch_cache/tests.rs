@@ -11,7 +11,7 @@ use tokio::time::{Instant, advance, timeout};
 use super::*;
 use crate::{
     Compaction, FakeServer,
-    faults::{self, Filter, FrameFacts, FrameVerdict, RequestFacts, Rule},
+    faults::{self, Connection, Filter, FrameFacts, FrameVerdict, RequestFacts, Rule},
     response::{Encoding, Representation},
     revision::Revision,
     state::Server,
@@ -86,6 +86,7 @@ fn watch(server: &FakeServer, plan: &Plan) -> Body {
         };
         let watch = Watch {
             request: RequestFacts::default(),
+            connection: Connection::default(),
             encoding: Encoding::new("Pod", "v1", plan.representation),
             initial: plan.after.is_none().then(|| Initial {
                 snapshot: view.snapshot(&pods()),

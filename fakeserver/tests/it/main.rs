@@ -22,6 +22,7 @@ mod representations;
 mod forms;
 mod limits;
 mod sockets;
+mod connections;
 mod subresources;
 mod webhooks;
 mod conversion;

@@ -93,7 +93,10 @@ struct Answer {
 }
 
 /// A client that trusts the authority of `certificates`, and shows `own`.
-fn trusting(certificates: &Certificates, own: Option<&ClientCertificate>) -> ClientConfig {
+pub(crate) fn trusting(
+    certificates: &Certificates,
+    own: Option<&ClientCertificate>,
+) -> ClientConfig {
     let mut roots = RootCertStore::empty();
     let authority = certificates.authority_pem();
     let authority = CertificateDer::from_pem_slice(authority.as_bytes()).unwrap();

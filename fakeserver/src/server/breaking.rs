@@ -1,0 +1,124 @@
+//! An answer that a fault breaks off, and with it the connection.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    middleware::Next,
+    response::Response,
+};
+use bytes::Bytes;
+use http::Version;
+use http_body::{Frame, SizeHint};
+use tokio::time::{Sleep, sleep};
+
+use crate::faults::{Breakage, Connection};
+
+/// How long a client has to take what goes before the break.
+const FLUSH_LIMIT: Duration = Duration::from_secs(5);
+
+/// A body that breaks the connection where it fails by a [`Breakage`].
+struct Breaking {
+    body: Body,
+    connection: Connection,
+    /// Whether other requests share the connection, which then goes on without this one.
+    is_shared: bool,
+    /// How often the connection was flushed when it was handed the last part.
+    flushes: u64,
+    ending: Ending,
+}
+
+/// How a body comes to its end.
+enum Ending {
+    NotYet,
+    /// What goes before the breakage is being sent.
+    Waiting(Breakage, Pin<Box<Sleep>>),
+    /// It never does.
+    Silent,
+}
+
+/// Answers `request`. What its answer orders to break breaks, when what goes before was sent.
+pub(super) async fn carry_out(
+    State(connection): State<Connection>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let is_shared = request.version() == Version::HTTP_2;
+    request.extensions_mut().insert(connection.clone());
+    let response = next.run(request).await;
+    response.map(|body| {
+        Body::new(Breaking {
+            body,
+            flushes: connection.flush_count(),
+            connection,
+            is_shared,
+            ending: Ending::NotYet,
+        })
+    })
+}
+
+// === impl Breaking ===
+
+impl Breaking {
+    /// Breaks the connection when what goes before was sent, or nobody takes it.
+    fn poll_break(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let Ending::Waiting(breakage, limit) = &mut self.ending else {
+            return Poll::Pending;
+        };
+        let flushed = self.connection.poll_flushed_after(self.flushes, context);
+        if flushed.is_pending() {
+            ready!(limit.as_mut().poll(context));
+        }
+        let breakage = *breakage;
+        self.ending = Ending::Silent;
+        match breakage {
+            Breakage::HalfOpen => {
+                self.connection.silence();
+                return Poll::Pending;
+            }
+            Breakage::Reset if self.is_shared => {}
+            Breakage::Reset => self.connection.reset(),
+        }
+        Poll::Ready(Some(Err(axum::Error::new(breakage))))
+    }
+}
+
+impl http_body::Body for Breaking {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if !matches!(self.ending, Ending::NotYet) {
+            return self.poll_break(context);
+        }
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if let Some(Err(error)) = &frame
+            && let Some(breakage) = Breakage::of(error)
+        {
+            self.ending = Ending::Waiting(breakage, Box::pin(sleep(FLUSH_LIMIT)));
+            return self.poll_break(context);
+        }
+        self.flushes = self.connection.flush_count();
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
