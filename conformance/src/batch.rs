@@ -10,15 +10,37 @@ use std::{
     time::Duration,
 };
 
-use crate::{checkers::Violation, plan::Plan, seed::Seed, sim, summary::Summary};
+use crate::{
+    checkers::Violation,
+    plan::{Plan, Profile},
+    seed::Seed,
+    sim,
+    summary::Summary,
+};
 
 /// How many failing seeds are enough.
 const FAILURE_COUNT_MAX: usize = 5;
+/// How long a run may take before it counts as one that does not end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How many seeds of a profile are run.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Batch {
+    /// How large their plans are.
+    pub profile: Profile,
+    /// In how many threads.
+    pub thread_count: usize,
+    /// How long none of them may end before the batch is given up.
+    pub patience: Duration,
+}
 
 /// What came of many seeds.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
+    /// How large the plans were.
+    pub profile: Profile,
     /// All runs in figures.
     pub summary: Summary,
     /// The seeds that failed, in order; a batch ends early when there are some.
@@ -50,6 +72,14 @@ pub struct Done {
 // === impl Report ===
 
 impl Report {
+    /// A report of no runs.
+    pub fn new(profile: Profile) -> Self {
+        Self {
+            profile,
+            ..Self::default()
+        }
+    }
+
     /// Whether every check held in every run.
     pub fn is_good(&self) -> bool {
         self.failures.is_empty() && self.stuck.is_empty()
@@ -65,8 +95,8 @@ impl Report {
 
 impl Done {
     /// Draws the plan of a seed and runs it.
-    pub fn run(seed: Seed) -> Self {
-        let outcome = sim::run(&Plan::draw(seed));
+    pub fn run(seed: Seed, profile: Profile) -> Self {
+        let outcome = sim::run(&Plan::draw_sized(seed, profile));
         let failure = (!outcome.is_good()).then_some(Failure {
             seed,
             violations: outcome.violations,
@@ -78,53 +108,66 @@ impl Done {
     }
 }
 
-/// Runs `seeds` in `thread_count` threads. `watch` hears of each run that ends; when it says `false`, no more are begun.
-///
-/// Where no run ends for as long as `patience`, the batch is given up: its threads are left behind, and the caller should
-/// end the process.
-pub fn run(
-    seeds: impl Iterator<Item = Seed> + Send + 'static,
-    thread_count: usize,
-    patience: Duration,
-    mut watch: impl FnMut(&Done) -> bool,
-) -> Report {
-    let shared = Arc::new(Shared {
-        seeds: Mutex::new(Box::new(seeds)),
-        under_way: Mutex::new(Vec::new()),
-        is_over: AtomicBool::new(false),
-    });
-    let (sender, results) = mpsc::channel();
-    for _ in 0..thread_count.max(1) {
-        let (shared, sender) = (Arc::clone(&shared), sender.clone());
-        let worker = thread::Builder::new().name("seeds".to_owned());
-        let worker = worker.spawn(move || shared.work(&sender));
-        worker.expect("the system gives a thread");
-    }
-    drop(sender);
-    let mut report = Report::default();
-    loop {
-        match results.recv_timeout(patience) {
-            Ok(done) => {
-                let goes_on = watch(&done);
-                report.take(done);
-                if !goes_on || report.failures.len() >= FAILURE_COUNT_MAX {
-                    shared.is_over.store(true, Ordering::Relaxed);
-                }
-            }
-            Err(mpsc::RecvTimeoutError::Disconnected) => break,
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                shared.is_over.store(true, Ordering::Relaxed);
-                report.stuck.clone_from(&lock(&shared.under_way));
-                break;
-            }
+// === impl Batch ===
+
+impl Batch {
+    /// Seeds of `profile` in `thread_count` threads, given up when none ends in half a minute.
+    pub fn new(profile: Profile, thread_count: usize) -> Self {
+        Self {
+            profile,
+            thread_count,
+            patience: PATIENCE,
         }
     }
-    report.failures.sort_by_key(|failure| failure.seed);
-    report
+
+    /// Runs `seeds`. `watch` hears of each run that ends; when it says `false`, no more are begun.
+    ///
+    /// A batch that is given up leaves its threads behind, and the caller should end the process.
+    pub fn run(
+        self,
+        seeds: impl Iterator<Item = Seed> + Send + 'static,
+        mut watch: impl FnMut(&Done) -> bool,
+    ) -> Report {
+        let shared = Arc::new(Shared {
+            profile: self.profile,
+            seeds: Mutex::new(Box::new(seeds)),
+            under_way: Mutex::new(Vec::new()),
+            is_over: AtomicBool::new(false),
+        });
+        let (sender, results) = mpsc::channel();
+        for _ in 0..self.thread_count.max(1) {
+            let (shared, sender) = (Arc::clone(&shared), sender.clone());
+            let worker = thread::Builder::new().name("seeds".to_owned());
+            let worker = worker.spawn(move || shared.work(&sender));
+            worker.expect("the system gives a thread");
+        }
+        drop(sender);
+        let mut report = Report::new(self.profile);
+        loop {
+            match results.recv_timeout(self.patience) {
+                Ok(done) => {
+                    let goes_on = watch(&done);
+                    report.take(done);
+                    if !goes_on || report.failures.len() >= FAILURE_COUNT_MAX {
+                        shared.is_over.store(true, Ordering::Relaxed);
+                    }
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    shared.is_over.store(true, Ordering::Relaxed);
+                    report.stuck.clone_from(&lock(&shared.under_way));
+                    break;
+                }
+            }
+        }
+        report.failures.sort_by_key(|failure| failure.seed);
+        report
+    }
 }
 
 /// What the threads of a batch share.
 struct Shared {
+    profile: Profile,
     seeds: Mutex<Box<dyn Iterator<Item = Seed> + Send>>,
     under_way: Mutex<Vec<Seed>>,
     is_over: AtomicBool,
@@ -139,7 +182,7 @@ impl Shared {
                 return;
             };
             lock(&self.under_way).push(seed);
-            let done = Done::run(seed);
+            let done = Done::run(seed, self.profile);
             lock(&self.under_way).retain(|other| *other != seed);
             if results.send(done).is_err() {
                 return;

@@ -16,6 +16,7 @@ pub mod model;
 mod call;
 pub mod workload;
 pub mod faults;
+pub mod interleave;
 pub mod transport;
 pub mod bugs;
 pub mod subjects;

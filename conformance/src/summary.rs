@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::Serialize;
 
 use crate::{
+    checkers::CHECKERS,
     seed::Seed,
     trace::{Observation, Phase, RequestKind, Trace},
 };
@@ -15,6 +16,8 @@ use crate::{
 pub struct Summary {
     /// Runs.
     pub run_count: u64,
+    /// Invariants that were checked, each in each run.
+    pub check_count: u64,
     /// Writes that the server accepted from the workload.
     pub operation_count: u64,
     /// Events that watches brought.
@@ -46,6 +49,7 @@ impl Summary {
     pub fn of(seed: Seed, trace: &Trace) -> Self {
         let mut summary = Self {
             run_count: 1,
+            check_count: CHECKERS.len() as u64,
             slowest_seed: Some(seed),
             ..Self::default()
         };
@@ -68,6 +72,7 @@ impl Summary {
     /// Adds another run, or other runs.
     pub fn add(&mut self, other: Self) {
         self.run_count += other.run_count;
+        self.check_count += other.check_count;
         self.operation_count += other.operation_count;
         self.event_count += other.event_count;
         self.notification_count += other.notification_count;

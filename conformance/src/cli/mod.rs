@@ -42,6 +42,8 @@ const EXAMPLES: &str = "\
 Examples:
   conformance                          fresh seeds, for a little under a minute at most
   conformance --seeds 200 --seed 7     the seeds 7 to 206
+  conformance --profile small          smaller runs, and more of them
+  conformance --minutes 30             fresh seeds for half an hour
   conformance --json report.json       the figures as JSON, too
   conformance replay 7                 one seed again
 Exit status: 0 if every check held, 1 if one did not, 2 if the command line is wrong.";
@@ -49,6 +51,8 @@ Exit status: 0 if every check held, 1 if one did not, 2 if the command line is w
 const REPLAY_EXAMPLES: &str = "\
 Examples:
   conformance replay 7                           run seed 7 and tell what was broken
+  conformance replay 7 --profile small           the same in another profile
+  conformance replay 7 --timeline                tell what happened, and where it broke
   conformance replay 7 --trace trace.txt         write down all that was observed
   conformance replay 7 --shrink smaller.json     find a smaller plan that fails, too
   conformance replay --plan smaller.json         run a plan from a file";

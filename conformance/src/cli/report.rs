@@ -7,6 +7,8 @@ use serde_json::json;
 
 use crate::{
     batch::{Failure, Report},
+    plan::Profile,
+    seed::Seed,
     trace::seconds,
 };
 
@@ -17,13 +19,13 @@ const VIOLATIONS_SHOWN: usize = 8;
 pub(super) fn text(report: &Report, took: Duration) -> String {
     let mut text = format!("{}\n", table(report, took));
     for failure in &report.failures {
-        text.push_str(&failed(failure));
+        text.push_str(&failed(failure, report.profile));
     }
     for seed in &report.stuck {
         writeln!(
             text,
             "seed {seed} does not end\nreplay it: {}",
-            replay(*seed)
+            replay(*seed, report.profile)
         )
         .expect(WRITES);
     }
@@ -34,18 +36,24 @@ pub(super) fn text(report: &Report, took: Duration) -> String {
 }
 
 /// The report as JSON.
-pub(super) fn json(report: &Report) -> String {
+pub(super) fn json(report: &Report, took: Duration) -> String {
     let failures: Vec<_> = report
         .failures
         .iter()
         .map(|failure| {
             let violations: Vec<String> =
                 failure.violations.iter().map(ToString::to_string).collect();
-            json!({"seed": failure.seed, "violations": violations})
+            json!({
+                "seed": failure.seed,
+                "violations": violations,
+                "replay": replay(failure.seed, report.profile),
+            })
         })
         .collect();
     let report = json!({
         "good": report.is_good(),
+        "profile": report.profile,
+        "seconds": took.as_secs_f64(),
         "summary": report.summary,
         "requests_per_fault": report.summary.requests_per_fault(),
         "failures": failures,
@@ -55,7 +63,7 @@ pub(super) fn json(report: &Report) -> String {
 }
 
 /// What one seed broke, and how to see it again.
-pub(super) fn failed(failure: &Failure) -> String {
+fn failed(failure: &Failure, profile: Profile) -> String {
     let mut text = format!("seed {} failed\n", failure.seed);
     for violation in failure.violations.iter().take(VIOLATIONS_SHOWN) {
         writeln!(text, "  {violation}").expect(WRITES);
@@ -64,12 +72,17 @@ pub(super) fn failed(failure: &Failure) -> String {
     if more > 0 {
         writeln!(text, "  and {more} more").expect(WRITES);
     }
-    writeln!(text, "replay it: {}", replay(failure.seed)).expect(WRITES);
+    writeln!(text, "replay it: {}", replay(failure.seed, profile)).expect(WRITES);
     text
 }
 
-fn replay(seed: crate::seed::Seed) -> String {
-    format!("cargo run --release -p conformance -- replay {seed}")
+/// The one line that runs a seed again.
+fn replay(seed: Seed, profile: Profile) -> String {
+    let mut line = format!("cargo run --release -p conformance -- replay {seed}");
+    if profile != Profile::default() {
+        write!(line, " --profile {}", profile.name()).expect(WRITES);
+    }
+    line
 }
 
 fn table(report: &Report, took: Duration) -> Table {
@@ -85,6 +98,7 @@ fn table(report: &Report, took: Duration) -> Table {
         ]);
     };
     row("seeds", grouped(summary.run_count));
+    row("checks", grouped(summary.check_count));
     row("informers", grouped(summary.informer_count));
     row(
         "operations on the cluster",
@@ -122,6 +136,9 @@ fn table(report: &Report, took: Duration) -> Table {
         format!("{} h", grouped(simulated.as_secs() / 3_600)),
     );
     row("time taken", format!("{:.1} s", took.as_secs_f64()));
+    #[expect(clippy::cast_precision_loss, reason = "a figure to be looked at")]
+    let rate = summary.run_count as f64 / took.as_secs_f64().max(f64::EPSILON);
+    row("seeds a second", format!("{rate:.0}"));
     let failed = report.failures.len() + report.stuck.len();
     row("seeds that broke a promise", grouped(failed as u64));
     table

@@ -8,22 +8,33 @@ use clap::Args as ClapArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{report, say};
-use crate::{batch, seed::Seed};
+use crate::{
+    batch::{Batch, Report},
+    plan::Profile,
+    seed::Seed,
+};
 
-/// How long a run may take before it counts as one that does not end.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How many seeds are run where neither their number nor a time is given, and for how long at most.
+const SEED_COUNT: u64 = 2_000;
+const SECONDS: u64 = 45;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// How many seeds to run at most.
-    #[arg(long, value_name = "N", default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..))]
-    seeds: u64,
+    /// How many seeds to run [default: 2000, or as many as end within 45 s].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: Option<u64>,
     /// The first seed; fresh ones if left out.
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
+    /// How large the plans are.
+    #[arg(long, value_enum, value_name = "P", default_value_t)]
+    profile: Profile,
+    /// Run seeds for so many minutes, without end as far as their number goes.
+    #[arg(long, value_name = "M", conflicts_with = "within", value_parser = clap::value_parser!(u64).range(1..))]
+    minutes: Option<u64>,
     /// Begin no more runs after so many seconds; 0 for no limit.
-    #[arg(long, value_name = "SECONDS", default_value_t = 45)]
-    within: u64,
+    #[arg(long, value_name = "SECONDS")]
+    within: Option<u64>,
     /// How many threads to use; as many as there are processors if left out.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
@@ -32,35 +43,38 @@ pub(super) struct Args {
     json: Option<PathBuf>,
 }
 
+/// How many seeds are run, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Limits {
+    /// Without end if `None`.
+    seeds: Option<u64>,
+    time: Option<Duration>,
+}
+
 // === impl Args ===
 
 impl Args {
     pub(super) fn run(self) -> ExitCode {
+        let limits = self.limits();
         let first = self.seed.unwrap_or_else(fresh);
-        let last = first.saturating_add(self.seeds);
-        say(&format!("seeds {first} to {}\n", last.saturating_sub(1)));
-        let threads = self
-            .threads
-            .or_else(|| thread::available_parallelism().ok());
-        let threads = threads.map_or(1, NonZeroUsize::get);
-        let bar = progress_bar(self.seeds);
-        let clock = Clock::start(self.within);
-        let mut failure_count = 0;
-        let report = batch::run((first..last).map(Seed::new), threads, PATIENCE, |done| {
-            failure_count += usize::from(done.failure.is_some());
-            if failure_count > 0 {
-                bar.set_message(format!("{failure_count} failed"));
-            }
-            bar.inc(1);
-            !clock.is_over()
-        });
-        bar.finish_and_clear();
-        if report.is_good() && report.summary.run_count < self.seeds {
-            say(&format!("stopped after {} s\n", self.within));
+        let end = first.saturating_add(limits.seeds.unwrap_or(u64::MAX));
+        let profile = self.profile.name();
+        match limits.seeds {
+            Some(_) => say(&format!("seeds {first} to {}, {profile}\n", end - 1)),
+            None => say(&format!("seeds from {first} on, {profile}\n")),
+        }
+        let clock = Clock::start(limits.time);
+        let report = self.run_seeds(first..end, &clock);
+        if report.is_good()
+            && limits
+                .seeds
+                .is_some_and(|count| report.summary.run_count < count)
+        {
+            say(&format!("stopped after {} s\n", clock.elapsed().as_secs()));
         }
         say(&report::text(&report, clock.elapsed()));
         if let Some(path) = &self.json
-            && let Err(error) = fs::write(path, report::json(&report))
+            && let Err(error) = fs::write(path, report::json(&report, clock.elapsed()))
         {
             eprintln!("cannot write {}: {error}", path.display());
             return ExitCode::from(2);
@@ -71,16 +85,57 @@ impl Args {
             ExitCode::FAILURE
         }
     }
+
+    fn run_seeds(&self, seeds: std::ops::Range<u64>, clock: &Clock) -> Report {
+        let threads = self
+            .threads
+            .or_else(|| thread::available_parallelism().ok());
+        let bar = progress_bar(self.limits().seeds);
+        let mut failure_count = 0;
+        let batch = Batch::new(self.profile, threads.map_or(1, NonZeroUsize::get));
+        let report = batch.run(seeds.map(Seed::new), |done| {
+            failure_count += usize::from(done.failure.is_some());
+            if failure_count > 0 {
+                bar.set_message(format!("{failure_count} failed"));
+            }
+            bar.inc(1);
+            !clock.is_over()
+        });
+        bar.finish_and_clear();
+        report
+    }
+
+    fn limits(&self) -> Limits {
+        let given = self.within.map(|within| (within > 0).then_some(within));
+        let seconds = match (self.minutes, given) {
+            (Some(minutes), _) => Some(minutes * 60),
+            (None, Some(within)) => within,
+            // Whoever says how many wants all of them.
+            (None, None) => self.seeds.is_none().then_some(SECONDS),
+        };
+        Limits {
+            seeds: match self.minutes {
+                Some(_) => self.seeds,
+                None => Some(self.seeds.unwrap_or(SEED_COUNT)),
+            },
+            time: seconds.map(Duration::from_secs),
+        }
+    }
 }
 
-fn progress_bar(length: u64) -> ProgressBar {
+fn progress_bar(length: Option<u64>) -> ProgressBar {
     let target = if std::io::stderr().is_terminal() {
         ProgressDrawTarget::stderr()
     } else {
         ProgressDrawTarget::hidden()
     };
-    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} seeds {elapsed} {msg}");
-    ProgressBar::with_draw_target(Some(length), target)
+    let template = if length.is_some() {
+        "{bar:40} {pos}/{len} seeds {elapsed} {msg}"
+    } else {
+        "{spinner} {pos} seeds {per_sec} {elapsed} {msg}"
+    };
+    let style = ProgressStyle::with_template(template);
+    ProgressBar::with_draw_target(length, target)
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
@@ -97,10 +152,10 @@ impl Clock {
         clippy::disallowed_methods,
         reason = "people wait on the wall's clock; no run sees it"
     )]
-    fn start(within_s: u64) -> Self {
+    fn start(limit: Option<Duration>) -> Self {
         Self {
             began: std::time::Instant::now(),
-            limit: (within_s > 0).then(|| Duration::from_secs(within_s)),
+            limit,
         }
     }
 
@@ -123,4 +178,44 @@ fn fresh() -> u64 {
     let ms = now.map_or(0, |since| since.as_millis());
     // A multiplier that is odd loses nothing and spreads neighbours.
     u64::try_from(ms % 1_000_000_007).unwrap_or(0) * 48_271 % 1_000_000_007
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use clap::Parser;
+
+    use super::{Args, Limits};
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn limits(line: &str) -> Limits {
+        let words = ["sim"].into_iter().chain(line.split_whitespace());
+        Line::try_parse_from(words).unwrap().args.limits()
+    }
+
+    #[test]
+    fn what_is_given_is_kept_to() {
+        let want = |seeds, seconds: Option<u64>| Limits {
+            seeds,
+            time: seconds.map(Duration::from_secs),
+        };
+        assert_eq!(limits(""), want(Some(2_000), Some(45)));
+        assert_eq!(limits("--seeds 100000"), want(Some(100_000), None));
+        assert_eq!(limits("--seeds 9 --within 3"), want(Some(9), Some(3)));
+        assert_eq!(limits("--within 0"), want(Some(2_000), None));
+        assert_eq!(limits("--minutes 2"), want(None, Some(120)));
+        assert_eq!(limits("--minutes 2 --seeds 7"), want(Some(7), Some(120)));
+    }
+
+    #[test]
+    fn two_times_are_refused() {
+        let words = ["sim", "--minutes", "2", "--within", "3"];
+        assert!(Line::try_parse_from(words).is_err());
+    }
 }

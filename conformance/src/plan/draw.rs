@@ -1,7 +1,4 @@
-//! Draws plans from seeds: which faults, how many operations, which handlers.
-//!
-//! Each plan first draws its own limits (how many objects, which faults may happen at all) and then draws within them, so
-//! that runs differ in kind and not only in detail: some are all label flips under one fault, some a little of everything.
+//! Draws plans from seeds: what happens, what goes wrong, who watches, within what the [swarm](Swarm) has of each.
 
 use rand::{
     RngExt,
@@ -10,137 +7,181 @@ use rand::{
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    Action, Fault, FaultKind, HandlerPlan, InformerPlan, NAMESPACES, Operation, Plan, Resource,
-    Selection, Tier,
+    Action, Fault, FaultKind, HandlerPlan, InformerPlan, NAMESPACES, Operation, Plan, Profile,
+    Resource, Selection,
+    profile::Size,
+    swarm::{Rhythm, Swarm, pick},
 };
 use crate::seed::Seed;
-
-/// How much a plan holds at most.
-const OPERATION_COUNT_MAX: usize = 90;
-const FAULT_COUNT_MAX: usize = 8;
-const SLOT_COUNT_MAX: u8 = 14;
 
 // === impl Plan ===
 
 impl Plan {
-    /// The plan of a seed.
+    /// The plan of a seed, of the default size.
     pub fn draw(seed: Seed) -> Self {
-        let mut shape = seed.stream("shape");
-        let safety_ms = *[8_000, 20_000, 45_000, 90_000, 240_000]
-            .choose(&mut shape)
-            .expect("there are choices");
+        Self::draw_sized(seed, Profile::default())
+    }
+
+    /// The plan of a seed in a profile.
+    pub fn draw_sized(seed: Seed, profile: Profile) -> Self {
+        let size = profile.size();
+        let swarm = Swarm::draw(&mut seed.stream("shape"), &size);
+        let informers = informers(&mut seed.stream("informers"), &swarm, &size);
+        let count = seed.stream("fault count").random_range(size.faults.clone());
+        let faults = faults(&mut seed.stream("faults"), &swarm, count, informers.len());
         Self {
             seed,
-            safety_ms,
-            informers: informers(&mut seed.stream("informers"), safety_ms),
-            workload: workload(&mut seed.stream("workload"), safety_ms),
-            faults: faults(&mut seed.stream("faults"), safety_ms),
+            safety_ms: swarm.safety_ms,
+            interleaving: swarm.interleaving,
+            workload: workload(&mut seed.stream("workload"), &swarm, &size, &faults),
+            informers,
+            faults,
         }
     }
 }
 
-fn informers(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<InformerPlan> {
-    let extra = rng.random_bool(0.25).then_some(Resource::Pods);
-    Resource::ALL
+fn informers(rng: &mut ChaCha8Rng, swarm: &Swarm, size: &Size) -> Vec<InformerPlan> {
+    let count = rng.random_range(size.informers.clone());
+    let mut resources: Vec<Resource> = swarm
+        .objects
+        .iter()
+        .map(|(resource, _)| *resource)
+        .collect();
+    resources.sort_unstable();
+    resources.dedup();
+    // Each resource that there is has an informer, as far as there are informers; and then any has.
+    (0..count)
+        .map(|place| match resources.get(place) {
+            Some(resource) => *resource,
+            None => pick(rng, &resources),
+        })
+        .collect::<Vec<_>>()
         .into_iter()
-        .chain(extra)
-        .map(|resource| informer(rng, resource, safety_ms))
+        .map(|resource| informer(rng, resource, swarm, size))
         .collect()
 }
 
-fn informer(rng: &mut ChaCha8Rng, resource: Resource, safety_ms: u64) -> InformerPlan {
-    let is_in_namespace = resource.is_namespaced() && rng.random_bool(0.2);
-    let namespace = *NAMESPACES.choose(rng).expect("there are namespaces");
+fn informer(rng: &mut ChaCha8Rng, resource: Resource, swarm: &Swarm, size: &Size) -> InformerPlan {
+    let odds = &swarm.informers;
+    let is_in_namespace = resource.is_namespaced() && rng.random_bool(odds.in_namespace);
+    let namespace = pick(rng, &NAMESPACES);
     let selection = Selection {
         resource,
         namespace: is_in_namespace.then(|| namespace.to_owned()),
-        label: rng.random_bool(0.4).then(|| "web".to_owned()),
+        label: rng.random_bool(odds.labelled).then(|| "web".to_owned()),
     };
-    let handler_count = rng.random_range(1..=3);
+    let handler_count = rng.random_range(1..=size.handlers_max);
     InformerPlan {
         selection,
-        start_ms: if rng.random_bool(0.7) {
-            0
+        start_ms: if rng.random_bool(odds.late) {
+            rng.random_range(0..swarm.safety_ms / 2)
         } else {
-            rng.random_range(0..safety_ms / 2)
+            0
         },
-        page_size: *[2, 5, 500].choose(rng).expect("there are choices"),
-        streaming_lists: rng.random_bool(0.6),
-        watch_timeout_s: *[20, 60, 300].choose(rng).expect("there are choices"),
-        handlers: (0..handler_count)
-            .map(|_| handler(rng, safety_ms))
-            .collect(),
+        page_size: pick(rng, &odds.page_sizes),
+        streaming_lists: rng.random_bool(odds.streaming),
+        watch_timeout_s: pick(rng, &odds.watch_timeouts_s),
+        queue_max: rng
+            .random_bool(odds.short_queue)
+            .then(|| rng.random_range(1..=8)),
+        handlers: (0..handler_count).map(|_| handler(rng, swarm)).collect(),
     }
 }
 
-fn handler(rng: &mut ChaCha8Rng, safety_ms: u64) -> HandlerPlan {
-    let join_ms = if rng.random_bool(0.6) {
-        0
-    } else {
+fn handler(rng: &mut ChaCha8Rng, swarm: &Swarm) -> HandlerPlan {
+    let (odds, safety_ms) = (swarm.handlers, swarm.safety_ms);
+    let join_ms = if rng.random_bool(odds.late) {
         rng.random_range(0..safety_ms)
+    } else {
+        0
     };
     HandlerPlan {
         join_ms,
         leave_ms: rng
-            .random_bool(0.15)
+            .random_bool(odds.leaves)
             .then(|| rng.random_range(join_ms..=safety_ms)),
-        leave_at_count: rng.random_bool(0.1).then(|| rng.random_range(1..12)),
+        leave_at_count: rng
+            .random_bool(odds.leaves_by_itself)
+            .then(|| rng.random_range(1..12)),
         resync_ms: rng
-            .random_bool(0.2)
+            .random_bool(odds.resyncs)
             .then(|| rng.random_range(2_000..20_000)),
-        panic_every: rng.random_bool(0.1).then(|| rng.random_range(2..10)),
+        panic_every: rng
+            .random_bool(odds.panics)
+            .then(|| rng.random_range(2..10)),
     }
 }
 
-fn workload(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<Operation> {
-    let slot_count = rng.random_range(2..=SLOT_COUNT_MAX);
-    let initial_count = rng.random_range(0..=slot_count);
-    let operation_count = rng.random_range(5..=OPERATION_COUNT_MAX);
-    // Operations come in bursts as often as one by one: a burst is what several changes within one instant look like.
-    let is_bursty = rng.random_bool(0.5);
-    let mut operations = Vec::new();
-    for resource in Resource::ALL {
-        for slot in 0..initial_count {
-            operations.push(Operation::new(0, resource, slot, Action::Create(tier(rng))));
-        }
-    }
-    let mut at_ms = 1;
-    for _ in 0..operation_count {
-        if !is_bursty || rng.random_bool(0.3) {
-            at_ms = rng.random_range(1..safety_ms);
-        }
-        let resource = *Resource::ALL.choose(rng).expect("there are resources");
-        let slot = rng.random_range(0..slot_count);
-        let action = action(rng);
-        operations.push(Operation::new(at_ms, resource, slot, action));
+fn workload(rng: &mut ChaCha8Rng, swarm: &Swarm, size: &Size, faults: &[Fault]) -> Vec<Operation> {
+    let initial_count = rng.random_range(0..=swarm.objects.len());
+    let mut operations: Vec<Operation> = swarm.objects[..initial_count]
+        .iter()
+        .map(|(resource, slot)| {
+            Operation::new(0, *resource, *slot, Action::Create(swarm.tier(rng)))
+        })
+        .collect();
+    let count = rng.random_range(size.operations.clone());
+    let mut moments = Moments::new(rng, swarm, faults);
+    for _ in operations.len()..count.max(operations.len()) {
+        let at_ms = moments.next(rng);
+        let (resource, slot) = pick(rng, &swarm.objects);
+        operations.push(Operation::new(at_ms, resource, slot, swarm.action(rng)));
     }
     operations.sort_by_key(|operation| operation.at_ms);
     operations
 }
 
-fn action(rng: &mut ChaCha8Rng) -> Action {
-    match rng.random_range(0..100) {
-        0..25 => Action::Create(tier(rng)),
-        25..45 => Action::Update,
-        45..65 => Action::Relabel(tier(rng)),
-        65..80 => Action::Delete,
-        80..88 => Action::Recreate(tier(rng)),
-        88..94 => Action::Hold,
-        _ => Action::Release,
+/// When the next operation happens, by the rhythm of the run.
+struct Moments {
+    rhythm: Rhythm,
+    safety_ms: u64,
+    /// The moments near which operations happen, where the rhythm has such.
+    near: Vec<u64>,
+    last: u64,
+}
+
+// === impl Moments ===
+
+impl Moments {
+    fn new(rng: &mut ChaCha8Rng, swarm: &Swarm, faults: &[Fault]) -> Self {
+        let safety_ms = swarm.safety_ms;
+        let near = match swarm.rhythm {
+            Rhythm::Even | Rhythm::Bursts => Vec::new(),
+            Rhythm::Crowds => {
+                let count = rng.random_range(1..=3);
+                (0..count).map(|_| rng.random_range(1..safety_ms)).collect()
+            }
+            Rhythm::AtFaults => faults
+                .iter()
+                .flat_map(|fault| [fault.at_ms, fault.at_ms + fault.for_ms])
+                .collect(),
+        };
+        Self {
+            rhythm: swarm.rhythm,
+            safety_ms,
+            near,
+            last: 1,
+        }
+    }
+
+    fn next(&mut self, rng: &mut ChaCha8Rng) -> u64 {
+        let is_same = self.rhythm == Rhythm::Bursts && rng.random_bool(0.7);
+        if is_same {
+            return self.last;
+        }
+        self.last = match self.near.choose(rng) {
+            Some(near) => (near + rng.random_range(0..200)).clamp(1, self.safety_ms - 1),
+            None => rng.random_range(1..self.safety_ms),
+        };
+        self.last
     }
 }
 
-fn tier(rng: &mut ChaCha8Rng) -> Tier {
-    *[Tier::Web, Tier::Web, Tier::Db, Tier::None]
-        .choose(rng)
-        .expect("there are tiers")
-}
-
-fn faults(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<Fault> {
+fn faults(rng: &mut ChaCha8Rng, swarm: &Swarm, count: usize, informer_count: usize) -> Vec<Fault> {
+    let (odds, safety_ms) = (swarm.faults, swarm.safety_ms);
     let mut kinds: Vec<fn(&mut ChaCha8Rng) -> FaultKind> = DRAWN.to_vec();
     kinds.shuffle(rng);
     kinds.truncate(rng.random_range(1..=kinds.len()));
-    let count = rng.random_range(1..=FAULT_COUNT_MAX);
     let mut faults: Vec<Fault> = (0..count)
         .map(|_| {
             let draw = kinds.choose(rng).expect("one kind at least is left");
@@ -149,7 +190,7 @@ fn faults(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<Fault> {
             let at_once = if is_about_streaming_lists(kind) {
                 0.7
             } else {
-                0.2
+                odds.at_once
             };
             let at_ms = if rng.random_bool(at_once) {
                 0
@@ -159,13 +200,17 @@ fn faults(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<Fault> {
             Fault {
                 at_ms,
                 for_ms: rng.random_range(100..=safety_ms / 2),
-                informer: rng.random_bool(0.5).then(|| rng.random_range(0..3)),
-                skip: if rng.random_bool(0.5) {
-                    0
-                } else {
+                informer: rng
+                    .random_bool(odds.for_one_informer)
+                    .then(|| rng.random_range(0..informer_count)),
+                skip: if rng.random_bool(odds.skips) {
                     rng.random_range(1..6)
+                } else {
+                    0
                 },
-                times: rng.random_bool(0.7).then(|| rng.random_range(1..4)),
+                times: rng
+                    .random_bool(odds.counted)
+                    .then(|| rng.random_range(1..4)),
                 kind,
             }
         })

@@ -1,8 +1,11 @@
 //! A plan: all that determines a simulated run, as a value with a text form.
 //!
-//! Drawn from a [`Seed`] by [`Plan::draw`], made smaller by [`shrink`], written and read as JSON with an element a line.
+//! Drawn from a [`Seed`] by [`Plan::draw`] in a [`Profile`], made smaller by [`shrink`], written and read as JSON with an element a line.
 
 mod resource;
+mod interleaving;
+mod profile;
+mod swarm;
 mod draw;
 mod text;
 pub mod shrink;
@@ -11,7 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::seed::Seed;
 
-pub use self::resource::{LABEL, NAMESPACES, Resource, Tier};
+pub use self::{
+    interleaving::Interleaving,
+    profile::Profile,
+    resource::{LABEL, NAMESPACES, Resource, Tier},
+};
 
 /// One run, before it happens. The same plan gives the same trace, to the byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +29,9 @@ pub struct Plan {
     pub seed: Seed,
     /// How long faults and operations go on, in simulated milliseconds; then faults end and caches have to converge.
     pub safety_ms: u64,
+    /// How often tasks let others go first.
+    #[serde(default, skip_serializing_if = "Interleaving::is_none")]
+    pub interleaving: Interleaving,
     /// What is under test.
     pub informers: Vec<InformerPlan>,
     /// What happens to the cluster, in order of time. What is at 0 is there before the informers start.
@@ -45,6 +55,9 @@ pub struct InformerPlan {
     pub streaming_lists: bool,
     /// How long its watches last at least; at most it is twice that.
     pub watch_timeout_s: u64,
+    /// How many changes may wait between its store and its cache; as many as ever if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_max: Option<usize>,
     /// Who hears of changes.
     pub handlers: Vec<HandlerPlan>,
 }
@@ -196,6 +209,7 @@ impl Plan {
         Self {
             seed,
             safety_ms: 10_000,
+            interleaving: Interleaving::default(),
             informers: Vec::new(),
             workload: Vec::new(),
             faults: Vec::new(),
@@ -214,6 +228,7 @@ impl InformerPlan {
             page_size: 500,
             streaming_lists: true,
             watch_timeout_s: 300,
+            queue_max: None,
             handlers: vec![HandlerPlan::default()],
         }
     }

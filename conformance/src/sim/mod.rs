@@ -4,7 +4,7 @@
 //! moment are observed. In *recovery* faults have ended, and every cache has to become equal to the server within a bound.
 
 mod log;
-mod timeline;
+mod schedule;
 mod world;
 
 use crate::{

@@ -8,10 +8,11 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::{
     MakeSubject,
     log::WarningRecorder,
-    timeline::{Act, timeline},
+    schedule::{Act, schedule},
 };
 use crate::{
     faults::Faults,
+    interleave::{Seam, Yields},
     plan::{Action, LABEL, NAMESPACES, Operation, Plan, Resource, Selection, Tier},
     subjects::{Subject, SubjectParts},
     trace::{Change, Key, Member, Observation, Phase, Recorder, State, Trace},
@@ -36,7 +37,7 @@ const LAST_SLOT: u8 = 250;
 
 /// Runs `plan` on the current runtime, whose clock is paused, and gives what was observed.
 pub(super) async fn run(plan: &Plan, make: &MakeSubject<'_>) -> Trace {
-    let recorder = Recorder::new();
+    let recorder = Recorder::with_steps_at_once(steps_at_once(plan));
     // Of this thread only, on which everything in the run happens.
     let _log = tracing::subscriber::set_default(WarningRecorder::new(recorder.clone()));
     let mut world = World::new(plan, recorder.clone(), make);
@@ -51,6 +52,17 @@ pub(super) async fn run(plan: &Plan, make: &MakeSubject<'_>) -> Trace {
     recorder.take()
 }
 
+/// How much may be observed at one moment if all operations happen in it: each is seen by every informer, as an event of its
+/// watch or in its list, and heard of by every handler, perhaps twice.
+fn steps_at_once(plan: &Plan) -> usize {
+    let seen: usize = plan
+        .informers
+        .iter()
+        .map(|informer| 2 + 2 * informer.handlers.len())
+        .sum();
+    2 * plan.workload.len() * (1 + seen)
+}
+
 struct World {
     server: FakeServer,
     recorder: Recorder,
@@ -58,6 +70,7 @@ struct World {
     faults: Faults,
     subjects: Vec<Box<dyn Subject>>,
     started: BTreeMap<usize, Selection>,
+    yields: Yields,
     began: Instant,
 }
 
@@ -71,13 +84,16 @@ impl World {
         let mut subjects = Vec::new();
         for (informer, informer_plan) in plan.informers.iter().enumerate() {
             let name = format!("informer-{informer}");
+            let yields = yields(plan, &name);
             let (numbers, recorder) = (numbers.clone(), recorder.clone());
-            let transport = Transport::new(&server, informer, &name, numbers, recorder.clone());
+            let transport = Transport::new(&server, informer, &name, numbers, recorder.clone())
+                .with_yields(yields.clone());
             subjects.push(make(SubjectParts {
                 informer,
                 plan: informer_plan,
                 seed: plan.seed.get().wrapping_add(informer as u64),
                 client: transport.into_client(),
+                yields,
                 recorder,
             }));
             names.push(name);
@@ -89,6 +105,7 @@ impl World {
             recorder,
             subjects,
             started: BTreeMap::new(),
+            yields: yields(plan, "workload"),
             began: Instant::now(),
         }
     }
@@ -97,7 +114,7 @@ impl World {
         self.workload.set_up().await;
         self.recorder.record(Observation::Phase(Phase::Safety));
         self.began = Instant::now();
-        for (at, act) in timeline(plan) {
+        for (at, act) in schedule(plan) {
             sleep_until(self.began + at).await;
             self.act(plan, act).await;
         }
@@ -114,7 +131,10 @@ impl World {
 
     async fn act(&mut self, plan: &Plan, act: Act) {
         match act {
-            Act::Operate(place) => self.workload.perform(&plan.workload[place]).await,
+            Act::Operate(place) => {
+                self.yields.pass(Seam::Operation).await;
+                self.workload.perform(&plan.workload[place]).await;
+            }
             Act::BeginFault(place) => self.faults.begin(place, &plan.faults[place]),
             Act::EndFault(place) => self.faults.end(place),
             Act::Start(informer) => {
@@ -240,6 +260,12 @@ impl World {
             });
         }
     }
+}
+
+/// What lets others go first on behalf of `whom`.
+fn yields(plan: &Plan, whom: &str) -> Yields {
+    let generator = plan.seed.stream(&format!("yields of {whom}"));
+    Yields::new(plan.interleaving, generator)
 }
 
 /// What the server holds now of a selection.

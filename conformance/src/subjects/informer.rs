@@ -10,6 +10,7 @@ use std::{
 
 use informer::{
     Deleted, EventHandler, Object, SharedInformer,
+    delta_fifo::DeltaFifoOptions,
     http::{HttpListWatch, Scope},
     indexer::{IndexFn, Indexer},
     processor::{HandlerOptions, HandlerRegistration},
@@ -22,7 +23,7 @@ use kube::{
 };
 use serde::de::DeserializeOwned;
 
-use super::{Subject, SubjectParts};
+use super::{Subject, SubjectParts, interleaved::Interleaved};
 use crate::{
     bugs::{Bug, BuggyHandler, BuggyListWatch, BuggyStore},
     plan::{HandlerPlan, LABEL, Selection},
@@ -88,8 +89,16 @@ where
         if let Some(bug) = bug {
             bug.spoil(&mut options);
         }
-        let informer = SharedInformer::builder(BuggyListWatch::new(list_watch, bug))
+        let mut queue = DeltaFifoOptions::default();
+        if let Some(count) = plan.queue_max {
+            queue = queue.with_capacity(count).with_batch_max(count);
+        }
+        let informer = SharedInformer::builder(BuggyListWatch::new(
+            Interleaved::new(list_watch, parts.yields),
+            bug,
+        ))
             .with_options(options)
+            .with_queue(queue)
             .with_index(INDEX, IndexFn::by_label(LABEL))
             .build_through(|store| BuggyStore::new(store, bug))
             .expect("the index has a name of its own");

@@ -1,11 +1,13 @@
 //! What is under test, behind one face.
 
 mod informer;
+mod interleaved;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
 
 use crate::{
     bugs::Bug,
+    interleave::Yields,
     plan::{HandlerPlan, InformerPlan, Resource, Selection},
     trace::{Key, Recorder, State},
 };
@@ -51,6 +53,8 @@ pub struct SubjectParts<'a> {
     pub seed: u64,
     /// Its way to the server.
     pub client: kube::Client,
+    /// How often it lets others go first before it stores what it got.
+    pub yields: Yields,
     /// Where it records.
     pub recorder: Recorder,
 }

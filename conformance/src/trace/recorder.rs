@@ -9,8 +9,8 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::{Observation, Trace};
 
-/// How many observations may be made at one moment of simulated time. A paused clock stands still while anything can run,
-/// so that a loop without a wait shows as steps without end.
+/// How many observations may be made at one moment of simulated time, where nobody says. A paused clock stands still while
+/// anything can run, so that a loop without a wait shows as steps without end.
 const STEPS_AT_ONCE_MAX: usize = 5_000;
 
 /// Writes a trace: shared by all who observe.
@@ -23,6 +23,7 @@ pub struct Recorder(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     began: Instant,
+    steps_at_once_max: usize,
     written: Mutex<Written>,
     has_tripped: Notify,
 }
@@ -41,8 +42,14 @@ struct Written {
 impl Recorder {
     /// A recorder whose time begins now.
     pub fn new() -> Self {
+        Self::with_steps_at_once(0)
+    }
+
+    /// A recorder whose time begins now, for a run in which `count` observations at one moment are no loop.
+    pub fn with_steps_at_once(count: usize) -> Self {
         Self(Arc::new(Shared {
             began: Instant::now(),
+            steps_at_once_max: STEPS_AT_ONCE_MAX.max(count),
             written: Mutex::default(),
             has_tripped: Notify::new(),
         }))
@@ -61,9 +68,10 @@ impl Recorder {
         }
         written.step_count += 1;
         written.trace.push(at, observation);
-        if written.step_count > STEPS_AT_ONCE_MAX {
+        let limit = self.0.steps_at_once_max;
+        if written.step_count > limit {
             drop(written);
-            self.trip(format!("{STEPS_AT_ONCE_MAX} steps without time passing"));
+            self.trip(format!("{limit} steps without time passing"));
         }
     }
 

@@ -9,20 +9,49 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
 use super::observe::Exchange;
-use crate::trace::Ending;
+use crate::{
+    interleave::{Seam, Yields},
+    trace::Ending,
+};
 
 /// A body that records what it brings and how it ends; dropped before its end, it was given up by the client.
 #[derive(Debug)]
 pub struct ObservedBody {
     body: axum::body::Body,
     exchange: Exchange,
+    yields: Yields,
+    /// What has come and waits until others have gone first, so often.
+    held: Option<(Arrived, u8)>,
 }
+
+type Arrived = Option<Result<Frame<Bytes>, axum::Error>>;
 
 // === impl ObservedBody ===
 
 impl ObservedBody {
-    pub(super) fn new(body: axum::body::Body, exchange: Exchange) -> Self {
-        Self { body, exchange }
+    pub(super) fn new(body: axum::body::Body, exchange: Exchange, yields: Yields) -> Self {
+        Self {
+            body,
+            exchange,
+            yields,
+            held: None,
+        }
+    }
+
+    fn poll_arrived(&mut self, cx: &mut Context<'_>) -> Poll<Arrived> {
+        let (arrived, waits) = match self.held.take() {
+            Some(held) => held,
+            None => {
+                let arrived = ready!(Pin::new(&mut self.body).poll_frame(cx));
+                (arrived, self.yields.draw(Seam::Frame))
+            }
+        };
+        if waits == 0 {
+            return Poll::Ready(arrived);
+        }
+        self.held = Some((arrived, waits - 1));
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
 }
 
@@ -34,7 +63,7 @@ impl Body for ObservedBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        let frame = ready!(self.poll_arrived(cx));
         match &frame {
             Some(Ok(frame)) => {
                 if let Some(data) = frame.data_ref() {

@@ -24,7 +24,10 @@ use tower::{Service, ServiceExt};
 
 pub use self::body::ObservedBody;
 use self::observe::Exchange;
-use crate::trace::Recorder;
+use crate::{
+    interleave::{Seam, Yields},
+    trace::Recorder,
+};
 
 /// How many requests an informer may send within one second of simulated time. Pages of a list are requests too.
 const REQUESTS_A_SECOND_MAX: u32 = 200;
@@ -47,6 +50,7 @@ struct Line {
     user_agent: HeaderValue,
     numbers: RequestNumbers,
     recorder: Recorder,
+    yields: Yields,
     meter: Mutex<Meter>,
 }
 
@@ -75,9 +79,23 @@ impl Transport {
                 user_agent: HeaderValue::from_str(user_agent).expect("an informer's name"),
                 numbers,
                 recorder,
+                yields: Yields::default(),
                 meter: Mutex::default(),
             }),
         }
+    }
+
+    /// Lets others go first, as often as `yields` says, where something crosses.
+    ///
+    /// # Panics
+    ///
+    /// If there is another handle of this way already.
+    #[must_use]
+    pub fn with_yields(mut self, yields: Yields) -> Self {
+        let line = Arc::get_mut(&mut self.line);
+        line.expect("it is being made, and has no other handle")
+            .yields = yields;
+        self
     }
 
     /// A client that goes this way.
@@ -109,12 +127,15 @@ impl Service<Request<Body>> for Transport {
             if line.is_too_much() || line.recorder.is_tripped() {
                 return std::future::pending().await;
             }
+            line.yields.pass(Seam::Request).await;
             let response = match router.oneshot(request).await {
                 Ok(response) => response,
                 Err(never) => match never {},
             };
+            line.yields.pass(Seam::Request).await;
             exchange.answered(response.status().as_u16());
-            Ok(response.map(|body| ObservedBody::new(body, exchange)))
+            let yields = line.yields.clone();
+            Ok(response.map(|body| ObservedBody::new(body, exchange, yields)))
         })
     }
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `golden` | the fake server answers what a real one did |
 //! | `scenarios` | one fault of each kind, and the informer gets over it as it should |
-//! | `seeds` | two thousand seeds: every promise is kept |
+//! | `seeds` | some two thousand seeds of all profiles: every promise is kept |
 //! | `negative_controls` | what no correct server does is found by a checker |
 //! | `meta` | the same plan twice gives the same trace, to the byte |
 //! | `properties` | plans drawn and shrunk by proptest |

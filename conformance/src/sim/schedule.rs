@@ -21,7 +21,7 @@ pub(super) enum Act {
 }
 
 /// The acts of a plan's safety phase.
-pub(super) fn timeline(plan: &Plan) -> Vec<(Duration, Act)> {
+pub(super) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
     let mut acts = Vec::new();
     for (place, operation) in plan.workload.iter().enumerate() {
         acts.push((operation.at_ms, Act::Operate(place)));

@@ -1,0 +1,52 @@
+//! How often tasks let others go first.
+
+use rand::{RngExt, seq::IndexedRandom};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+/// How often a task lets all others go first where it goes from one part to the next: chances in percent.
+///
+/// One thread runs all tasks of a run in a fixed order. What differs between machines in production, who comes first, is
+/// drawn here instead, so that it differs by seed and is the same for the same seed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct Interleaving {
+    /// Before an operation on the cluster.
+    pub operations: u8,
+    /// Before a request reaches the server, and before its answer reaches the informer.
+    pub requests: u8,
+    /// Before a frame of a body reaches the informer's client.
+    pub frames: u8,
+    /// Before a page or an event goes from the informer's client to its store.
+    pub store: u8,
+    /// How often in a row at most.
+    pub row_max: u8,
+}
+
+// === impl Interleaving ===
+
+impl Interleaving {
+    /// Whether tasks always run on.
+    pub fn is_none(&self) -> bool {
+        [self.operations, self.requests, self.frames, self.store] == [0; 4]
+    }
+
+    pub(super) fn draw(rng: &mut ChaCha8Rng) -> Self {
+        let mut chance = || *[0, 10, 50, 100].choose(rng).expect("there are choices");
+        let drawn = Self {
+            operations: chance(),
+            requests: chance(),
+            frames: chance(),
+            store: chance(),
+            row_max: 0,
+        };
+        if drawn.is_none() {
+            return drawn;
+        }
+        Self {
+            row_max: rng.random_range(1..=6),
+            ..drawn
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! How large plans are.
+
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+/// How large a plan is that is drawn from a seed. The same seed gives another plan in each profile.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Profile {
+    /// Three informers, 60 operations on 8 objects, 5 faults: many seeds in little time.
+    Small,
+    /// Three to five informers, up to 90 operations on up to 40 objects, up to 8 faults.
+    #[default]
+    Medium,
+    /// Six to twelve informers, up to 600 operations on up to 120 objects, up to 20 faults.
+    Large,
+}
+
+/// What the parts of a plan count.
+#[derive(Clone, Debug)]
+pub(super) struct Size {
+    pub(super) informers: RangeInclusive<usize>,
+    pub(super) handlers_max: usize,
+    pub(super) operations: RangeInclusive<usize>,
+    /// Objects of all resources together.
+    pub(super) objects: RangeInclusive<usize>,
+    pub(super) faults: RangeInclusive<usize>,
+}
+
+// === impl Profile ===
+
+impl Profile {
+    /// All of them, the smallest first.
+    pub const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
+
+    /// The name, as the command line has it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Small => "small",
+            Self::Medium => "medium",
+            Self::Large => "large",
+        }
+    }
+
+    pub(super) fn size(self) -> Size {
+        match self {
+            Self::Small => Size {
+                informers: 3..=3,
+                handlers_max: 2,
+                operations: 60..=60,
+                objects: 8..=8,
+                faults: 5..=5,
+            },
+            Self::Medium => Size {
+                informers: 3..=5,
+                handlers_max: 3,
+                operations: 5..=90,
+                objects: 2..=40,
+                faults: 1..=8,
+            },
+            Self::Large => Size {
+                informers: 6..=12,
+                handlers_max: 4,
+                operations: 100..=600,
+                objects: 20..=120,
+                faults: 5..=20,
+            },
+        }
+    }
+}

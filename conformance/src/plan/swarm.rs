@@ -1,0 +1,229 @@
+//! What there is at all in one run, and how often: drawn first, so that runs differ in kind and not only in detail.
+//!
+//! Where everything always happens a little, nothing ever happens much, and one thing hides another. So each run leaves
+//! out most of what could happen: some are all label flips under one fault, some nothing but deletions behind a paged
+//! list, some a little of everything.
+
+use rand::{RngExt, seq::IndexedRandom};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Action, Interleaving, Resource, Tier, profile::Size};
+
+/// The parameters of one run.
+#[derive(Clone, Debug)]
+pub(super) struct Swarm {
+    pub(super) safety_ms: u64,
+    pub(super) objects: Vec<(Resource, u8)>,
+    pub(super) tiers: Vec<Tier>,
+    /// How often each action is drawn beside the others; those that never are, are left out.
+    actions: Vec<(Deed, u32)>,
+    pub(super) rhythm: Rhythm,
+    pub(super) informers: InformerOdds,
+    pub(super) handlers: HandlerOdds,
+    pub(super) faults: FaultOdds,
+    pub(super) interleaving: Interleaving,
+}
+
+/// When operations happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rhythm {
+    /// Spread over the whole time.
+    Even,
+    /// Several at one moment, then a pause: a burst is what changes look like to whoever was away.
+    Bursts,
+    /// All within a few moments, close together.
+    Crowds,
+    /// Around the beginnings and ends of faults.
+    AtFaults,
+}
+
+/// How likely it is that an informer has each trait, and what its numbers are drawn from.
+#[derive(Clone, Debug)]
+pub(super) struct InformerOdds {
+    pub(super) in_namespace: f64,
+    pub(super) labelled: f64,
+    pub(super) late: f64,
+    pub(super) streaming: f64,
+    pub(super) short_queue: f64,
+    pub(super) page_sizes: Vec<u32>,
+    pub(super) watch_timeouts_s: Vec<u64>,
+}
+
+/// How likely it is that a handler has each trait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HandlerOdds {
+    pub(super) late: f64,
+    pub(super) leaves: f64,
+    pub(super) leaves_by_itself: f64,
+    pub(super) resyncs: f64,
+    pub(super) panics: f64,
+}
+
+/// How likely it is that a fault has each trait.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FaultOdds {
+    pub(super) at_once: f64,
+    pub(super) for_one_informer: f64,
+    pub(super) skips: f64,
+    pub(super) counted: f64,
+}
+
+/// An action before its label is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Deed {
+    Create,
+    Update,
+    Relabel,
+    Delete,
+    Recreate,
+    Hold,
+    Release,
+}
+
+// === impl Swarm ===
+
+impl Swarm {
+    pub(super) fn draw(rng: &mut ChaCha8Rng, size: &Size) -> Self {
+        let safety_ms = pick(rng, &[8_000, 20_000, 45_000, 90_000, 240_000]);
+        let tiers = some_of(rng, &[Tier::Web, Tier::Db, Tier::None], 0.75);
+        Self {
+            safety_ms,
+            objects: objects(rng, size),
+            actions: actions(rng),
+            rhythm: pick(
+                rng,
+                &[
+                    Rhythm::Even,
+                    Rhythm::Even,
+                    Rhythm::Bursts,
+                    Rhythm::Crowds,
+                    Rhythm::AtFaults,
+                ],
+            ),
+            informers: InformerOdds::draw(rng, &tiers),
+            handlers: HandlerOdds::draw(rng),
+            faults: FaultOdds::draw(rng),
+            interleaving: Interleaving::draw(rng),
+            tiers,
+        }
+    }
+
+    pub(super) fn action(&self, rng: &mut ChaCha8Rng) -> Action {
+        let (deed, _) = self
+            .actions
+            .choose_weighted(rng, |(_, weight)| *weight)
+            .expect("creation is among them, with a weight");
+        match deed {
+            Deed::Create => Action::Create(self.tier(rng)),
+            Deed::Update => Action::Update,
+            Deed::Relabel => Action::Relabel(self.tier(rng)),
+            Deed::Delete => Action::Delete,
+            Deed::Recreate => Action::Recreate(self.tier(rng)),
+            Deed::Hold => Action::Hold,
+            Deed::Release => Action::Release,
+        }
+    }
+
+    pub(super) fn tier(&self, rng: &mut ChaCha8Rng) -> Tier {
+        pick(rng, &self.tiers)
+    }
+}
+
+// === impl InformerOdds ===
+
+impl InformerOdds {
+    fn draw(rng: &mut ChaCha8Rng, tiers: &[Tier]) -> Self {
+        // Where nothing has the label that is selected by, a selection by label is one of nothing.
+        let labelled = if tiers.contains(&Tier::Web) { 0.4 } else { 0.1 };
+        Self {
+            in_namespace: odds(rng, 0.2),
+            labelled: odds(rng, labelled),
+            late: odds(rng, 0.3),
+            streaming: pick(rng, &[0.0, 0.6, 0.6, 1.0]),
+            short_queue: odds(rng, 0.2),
+            page_sizes: some_of(rng, &[1, 2, 5, 500], 0.6),
+            watch_timeouts_s: some_of(rng, &[5, 20, 60, 300], 0.6),
+        }
+    }
+}
+
+// === impl HandlerOdds ===
+
+impl HandlerOdds {
+    fn draw(rng: &mut ChaCha8Rng) -> Self {
+        Self {
+            late: odds(rng, 0.4),
+            leaves: odds(rng, 0.15),
+            leaves_by_itself: odds(rng, 0.1),
+            resyncs: odds(rng, 0.2),
+            panics: odds(rng, 0.1),
+        }
+    }
+}
+
+// === impl FaultOdds ===
+
+impl FaultOdds {
+    fn draw(rng: &mut ChaCha8Rng) -> Self {
+        Self {
+            at_once: odds(rng, 0.2),
+            for_one_informer: pick(rng, &[0.0, 0.5, 0.5, 1.0]),
+            skips: pick(rng, &[0.0, 0.5, 0.5, 1.0]),
+            counted: pick(rng, &[0.3, 0.7, 0.7, 1.0]),
+        }
+    }
+}
+
+/// One of `choices`, of which there is at least one.
+pub(super) fn pick<T: Clone>(rng: &mut ChaCha8Rng, choices: &[T]) -> T {
+    choices.choose(rng).expect("there are choices").clone()
+}
+
+/// Off in a third of all runs, far more often than usual in a sixth.
+fn odds(rng: &mut ChaCha8Rng, usual: f64) -> f64 {
+    match rng.random_range(0..6) {
+        0 | 1 => 0.0,
+        2..=4 => usual,
+        _ => (usual * 4.0).min(1.0),
+    }
+}
+
+/// Those of `choices` that there are in this run, in their order; at least one.
+fn some_of<T: Clone>(rng: &mut ChaCha8Rng, choices: &[T], share: f64) -> Vec<T> {
+    let mut some = choices.to_vec();
+    some.retain(|_| rng.random_bool(share));
+    if some.is_empty() {
+        some.push(pick(rng, choices));
+    }
+    some
+}
+
+/// Objects of some of the resources, turn by turn.
+fn objects(rng: &mut ChaCha8Rng, size: &Size) -> Vec<(Resource, u8)> {
+    let resources = some_of(rng, &Resource::ALL, 0.75);
+    let count = rng.random_range(size.objects.clone());
+    let slots = 0..=u8::MAX;
+    slots
+        .flat_map(|slot| resources.iter().map(move |resource| (*resource, slot)))
+        .take(count)
+        .collect()
+}
+
+fn actions(rng: &mut ChaCha8Rng) -> Vec<(Deed, u32)> {
+    let mut actions = vec![(Deed::Create, 25)];
+    let others = [
+        (Deed::Update, 20),
+        (Deed::Relabel, 20),
+        (Deed::Delete, 15),
+        (Deed::Recreate, 8),
+        (Deed::Hold, 6),
+        (Deed::Release, 6),
+    ];
+    for (deed, usual) in others {
+        let factor = pick(rng, &[0, 1, 1, 4]);
+        if factor > 0 {
+            actions.push((deed, usual * factor));
+        }
+    }
+    actions
+}
