@@ -22,6 +22,7 @@ pub mod bugs;
 pub mod subjects;
 // Machinery.
 pub mod checkers;
+pub mod timeline;
 pub mod sim;
 pub mod summary;
 pub mod batch;

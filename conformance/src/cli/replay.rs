@@ -10,13 +10,11 @@ use clap::Args as ClapArgs;
 
 use super::say;
 use crate::{
-    plan::{Plan, shrink::Shrinker},
+    plan::{Plan, Profile},
     seed::Seed,
-    sim::{self, Outcome},
+    sim::{self, Minimal, Outcome},
+    timeline::timeline,
 };
-
-/// How many smaller plans are tried.
-const ATTEMPT_COUNT_MAX: usize = 2_000;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
@@ -26,10 +24,22 @@ pub(super) struct Args {
     /// The plan to run, in its text form.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
+    /// In which profile the seed's plan is drawn.
+    #[arg(
+        long,
+        value_enum,
+        value_name = "P",
+        default_value_t,
+        conflicts_with = "plan"
+    )]
+    profile: Profile,
     /// Write down all that was observed.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// If it fails, write a smaller plan that fails, too.
+    /// Tell what happened: time, actor, version, event, and the first broken promise where it broke.
+    #[arg(long)]
+    timeline: bool,
+    /// If it fails, write the smallest plan found that fails in the same way, and tell what happens in it.
     #[arg(long, value_name = "FILE")]
     shrink: Option<PathBuf>,
 }
@@ -59,7 +69,7 @@ impl Args {
     fn replay(&self) -> Result<Outcome, String> {
         let plan = match (&self.plan, self.seed) {
             (Some(path), _) => read(path)?,
-            (None, seed) => Plan::draw(Seed::new(seed.unwrap_or_default())),
+            (None, seed) => Plan::draw_sized(Seed::new(seed.unwrap_or_default()), self.profile),
         };
         say(&format!(
             "{} informers, {} operations, {} faults in {} s\n",
@@ -75,35 +85,22 @@ impl Args {
         if let Some(path) = &self.shrink
             && !outcome.is_good()
         {
-            let smaller = shrunk(plan, &outcome);
-            write(path, &smaller.to_text())?;
+            let minimal =
+                Minimal::of(&plan, &outcome).expect("a run that is not good broke something");
+            write(path, &minimal.plan.to_text())?;
+            say(&timeline(
+                &minimal.outcome.trace,
+                &minimal.outcome.violations,
+            ));
             say(&format!(
                 "replay the smaller plan: cargo run --release -p conformance -- replay --plan {}\n",
                 path.display()
             ));
+        } else if self.timeline {
+            say(&timeline(&outcome.trace, &outcome.violations));
         }
         Ok(outcome)
     }
-}
-
-/// The smallest plan found that breaks a promise to the same checker.
-fn shrunk(plan: Plan, outcome: &Outcome) -> Plan {
-    let Some(broken) = outcome.broken().next() else {
-        return plan;
-    };
-    let checker = broken.checker;
-    let mut shrinker = Shrinker::new(plan);
-    for _ in 0..ATTEMPT_COUNT_MAX {
-        let Some(proposed) = shrinker.propose() else {
-            break;
-        };
-        let outcome = sim::run(proposed);
-        let still_fails = outcome
-            .broken()
-            .any(|violation| violation.checker == checker);
-        shrinker.judge(still_fails);
-    }
-    shrinker.smallest().clone()
 }
 
 fn read(path: &Path) -> Result<Plan, String> {

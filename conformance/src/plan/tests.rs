@@ -3,7 +3,7 @@
 use proptest::{prelude::*, strategy::ValueTree};
 
 use super::{
-    Action, Fault, FaultKind, InformerPlan, Operation, Plan, Resource, Selection, Tier,
+    Action, Fault, FaultKind, InformerPlan, Operation, Plan, Profile, Resource, Selection, Tier,
     shrink::Shrinker,
 };
 use crate::seed::Seed;
@@ -14,9 +14,15 @@ fn a_seed_always_gives_the_same_plan() {
     assert_ne!(Plan::draw(Seed::new(1)), Plan::draw(Seed::new(2)));
 }
 
+fn drawn(profile: Profile) -> Vec<Plan> {
+    (0..300)
+        .map(|seed| Plan::draw_sized(Seed::new(seed), profile))
+        .collect()
+}
+
 #[test]
 fn plans_differ_in_kind() {
-    let plans: Vec<Plan> = (0..300).map(|seed| Plan::draw(Seed::new(seed))).collect();
+    let plans = drawn(Profile::Medium);
     let mut kinds: Vec<&str> = plans
         .iter()
         .flat_map(|plan| plan.faults.iter().map(|fault| fault.kind.name()))
@@ -24,18 +30,81 @@ fn plans_differ_in_kind() {
     kinds.sort_unstable();
     kinds.dedup();
     assert_eq!(kinds.len(), 15, "{kinds:?}");
-    assert!(plans.iter().any(|plan| plan.workload.len() < 30));
-    assert!(plans.iter().any(|plan| plan.workload.len() > 90));
+    assert!(plans.iter().any(|plan| plan.workload.len() < 20));
+    assert!(plans.iter().any(|plan| plan.workload.len() > 80));
     let informers = || plans.iter().flat_map(|plan| &plan.informers);
     assert!(informers().any(|informer| informer.selection.label.is_some()));
     assert!(informers().any(|informer| informer.selection.namespace.is_some()));
     assert!(informers().any(|informer| informer.streaming_lists));
     assert!(informers().any(|informer| !informer.streaming_lists));
+    assert!(informers().any(|informer| informer.queue_max == Some(1)));
+    assert!(plans.iter().any(|plan| plan.interleaving.is_none()));
+    assert!(plans.iter().any(|plan| plan.interleaving.frames == 100));
     assert!(
         plans
             .iter()
             .all(|plan| plan.workload.is_sorted_by_key(|operation| operation.at_ms))
     );
+}
+
+#[test]
+fn rare_mixes_happen() {
+    let plans = drawn(Profile::Medium);
+    let has = |plan: &Plan, wanted: fn(&Action) -> bool| {
+        plan.workload
+            .iter()
+            .any(|operation| wanted(&operation.action))
+    };
+    let is_delete = |action: &Action| matches!(action, Action::Delete | Action::Recreate(_));
+    // Whole runs without what others are full of.
+    assert!(plans.iter().any(|plan| !has(plan, is_delete)));
+    assert!(
+        plans
+            .iter()
+            .any(|plan| !has(plan, |action| *action == Action::Update))
+    );
+    assert!(plans.iter().any(|plan| {
+        let nodes = |operation: &Operation| operation.resource == Resource::Nodes;
+        plan.workload.iter().all(nodes)
+    }));
+    assert!(plans.iter().any(|plan| {
+        let first = plan.faults[0].kind.name();
+        plan.faults.len() > 2 && plan.faults.iter().all(|fault| fault.kind.name() == first)
+    }));
+    // Runs in which all of it comes within a moment.
+    assert!(plans.iter().any(|plan| {
+        let mut times: Vec<u64> = plan
+            .workload
+            .iter()
+            .map(|operation| operation.at_ms)
+            .collect();
+        times.retain(|at_ms| *at_ms > 0);
+        times.len() > 30 && times[times.len() - 1] - times[0] < 200
+    }));
+}
+
+#[test]
+fn a_profile_gives_the_size() {
+    for plan in drawn(Profile::Small) {
+        assert_eq!(plan.informers.len(), 3);
+        assert_eq!(plan.workload.len(), 60);
+        assert_eq!(plan.faults.len(), 5);
+        let mut objects: Vec<_> = plan
+            .workload
+            .iter()
+            .map(|operation| (operation.resource, operation.slot))
+            .collect();
+        objects.sort_unstable();
+        objects.dedup();
+        assert!(objects.len() <= 8, "{objects:?}");
+    }
+    let large = drawn(Profile::Large);
+    assert!(
+        large
+            .iter()
+            .all(|plan| (6..=12).contains(&plan.informers.len()))
+    );
+    assert!(large.iter().any(|plan| plan.workload.len() > 500));
 }
 
 #[test]
@@ -125,7 +194,7 @@ proptest! {
         let mut proposal_count = 0;
         while let Some(proposed) = shrinker.propose() {
             proposal_count += 1;
-            prop_assert!(proposal_count < 1_000);
+            prop_assert!(proposal_count < 1_500);
             let still_fails = fails(proposed);
             shrinker.judge(still_fails);
         }
@@ -134,12 +203,20 @@ proptest! {
         prop_assert_eq!(smallest.workload.len(), 1);
         prop_assert_eq!(smallest.faults.len(), 1);
         prop_assert_eq!(smallest.informers.len(), 0);
+        prop_assert!(smallest.interleaving.is_none());
+        prop_assert_eq!(smallest.workload[0].slot, 0);
+        // Both may happen at the beginning, in this order.
+        prop_assert_eq!((smallest.workload[0].at_ms, smallest.faults[0].at_ms), (0, 0));
+        prop_assert_eq!(smallest.safety_ms, 1);
     }
 }
 
 #[test]
 fn as_a_strategy_it_shrinks_to_the_same() {
-    let mut tree = Shrinker::new(Plan::draw(Seed::new(4)));
+    let mut plan = Plan::draw(Seed::new(4));
+    plan.workload
+        .push(Operation::new(3, Resource::Nodes, 0, Action::Update));
+    let mut tree = Shrinker::new(plan);
     let fails = |plan: &Plan| {
         plan.workload
             .iter()
@@ -170,4 +247,55 @@ fn faults_follow_their_informer_when_another_goes() {
     super::shrink::take_informers(&mut plan, 1, 2);
     let left: Vec<Option<usize>> = plan.faults.iter().map(|fault| fault.informer).collect();
     assert_eq!(left, [Some(0), Some(1), None]);
+}
+
+#[test]
+fn options_and_times_get_simpler_as_far_as_they_do_not_matter() {
+    let mut plan = Plan::empty(Seed::new(1));
+    plan.safety_ms = 90_000;
+    let mut informer = InformerPlan::of(Resource::Pods);
+    informer.selection.namespace = Some("one".to_owned());
+    informer.selection.label = Some("web".to_owned());
+    informer.page_size = 2;
+    informer.handlers[0].resync_ms = Some(3_000);
+    informer.handlers[0].leave_ms = Some(70_000);
+    plan.informers = vec![informer];
+    plan.workload = vec![
+        Operation::new(0, Resource::Pods, 6, Action::Create(Tier::Web)),
+        Operation::new(41_234, Resource::Pods, 6, Action::Delete),
+    ];
+    plan.faults = vec![Fault::new(40_100, 80_000, FaultKind::Silence).after(4)];
+    // What matters: a selection by label, and half a minute between the two operations.
+    let fails = |plan: &Plan| {
+        let [first, second] = plan.workload.as_slice() else {
+            return false;
+        };
+        let is_selected = |informer: &InformerPlan| informer.selection.label.is_some();
+        second.at_ms - first.at_ms >= 900
+            && plan.informers.iter().any(is_selected)
+            && plan.faults.len() == 1
+    };
+    let mut shrinker = Shrinker::new(plan);
+    while let Some(proposed) = shrinker.propose() {
+        let still_fails = fails(proposed);
+        shrinker.judge(still_fails);
+    }
+    assert_eq!(
+        shrinker.smallest().to_text(),
+        r#"{
+  "seed": 1,
+  "safety_ms": 1000,
+  "informers": [
+    {"selection":{"resource":"pods","label":"web"},"start_ms":0,"page_size":500,"streaming_lists":false,"watch_timeout_s":300,"handlers":[]}
+  ],
+  "workload": [
+    {"at_ms":0,"resource":"pods","slot":0,"action":{"create":"web"}},
+    {"at_ms":1000,"resource":"pods","slot":0,"action":"delete"}
+  ],
+  "faults": [
+    {"at_ms":0,"for_ms":1000,"times":1,"kind":"silence"}
+  ]
+}
+"#
+    );
 }

@@ -4,9 +4,11 @@
 //! moment are observed. In *recovery* faults have ended, and every cache has to become equal to the server within a bound.
 
 mod log;
+mod minimal;
 mod schedule;
 mod world;
 
+pub use self::minimal::Minimal;
 use crate::{
     checkers::{self, Violation},
     plan::Plan,

@@ -97,11 +97,11 @@ where
             Interleaved::new(list_watch, parts.yields),
             bug,
         ))
-            .with_options(options)
-            .with_queue(queue)
-            .with_index(INDEX, IndexFn::by_label(LABEL))
-            .build_through(|store| BuggyStore::new(store, bug))
-            .expect("the index has a name of its own");
+        .with_options(options)
+        .with_queue(queue)
+        .with_index(INDEX, IndexFn::by_label(LABEL))
+        .build_through(|store| BuggyStore::new(store, bug))
+        .expect("the index has a name of its own");
         Box::new(Self {
             place: parts.informer,
             selection: plan.selection.clone(),

@@ -23,7 +23,7 @@ fn a_few_seeds_end_in_a_table() {
     let output = conformance(&["--seeds", "6", "--seed", "11"]);
     let text = stdout(&output);
     assert!(output.status.success(), "{text}");
-    assert!(text.starts_with("seeds 11 to 16\n"), "{text}");
+    assert!(text.starts_with("seeds 11 to 16, medium\n"), "{text}");
     for row in [
         "seeds",
         "faults that had an effect",
@@ -45,7 +45,7 @@ fn the_same_seeds_give_the_same_figures() {
     let run = || {
         let text = stdout(&conformance(&["sim", "--seeds", "5", "--seed", "2"]));
         text.lines()
-            .filter(|line| !line.contains("time taken"))
+            .filter(|line| !line.contains("time taken") && !line.contains("a second"))
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
@@ -57,6 +57,39 @@ fn a_seed_is_replayed() {
     let output = conformance(&["replay", "11"]);
     assert!(output.status.success());
     assert!(stdout(&output).ends_with("every check held\n"));
+}
+
+#[test]
+fn a_profile_gives_other_runs() {
+    let text = stdout(&conformance(&["replay", "11", "--profile", "small"]));
+    assert!(
+        text.starts_with("3 informers, 60 operations, 5 faults"),
+        "{text}"
+    );
+    let text = stdout(&conformance(&[
+        "--seeds",
+        "2",
+        "--seed",
+        "4",
+        "--profile",
+        "small",
+    ]));
+    assert!(text.starts_with("seeds 4 to 5, small\n"), "{text}");
+}
+
+#[test]
+fn a_run_is_told_line_by_line() {
+    let text = stdout(&conformance(&["replay", "11", "--timeline"]));
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines[1].ends_with("time  actor         version  event"),
+        "{text}"
+    );
+    assert!(
+        lines.iter().any(|line| line.contains("informer 0")),
+        "{text}"
+    );
+    assert!(!text.contains("first broken"), "{text}");
 }
 
 #[test]
@@ -108,13 +141,15 @@ fn a_plan_that_fails_is_told_and_shrunk() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("expected of fault"), "{text}");
     assert!(text.contains("replay --plan"), "{text}");
+    // What happens in the smaller one is told.
+    assert!(text.contains("  event\n"), "{text}");
+    assert!(text.contains("^ first broken: "), "{text}");
 
     let shrunk = Plan::from_text(&std::fs::read_to_string(smaller).unwrap()).unwrap();
     assert!(shrunk.workload.len() < plan.workload.len());
-    assert_eq!(
-        shrunk.faults,
-        [Fault::new(0, plan.safety_ms, FaultKind::DropEvent)]
-    );
+    assert_eq!(shrunk.faults.len(), 1);
+    assert_eq!(shrunk.faults[0].kind, FaultKind::DropEvent);
+    assert_eq!(shrunk.informers.len(), 1);
     assert_eq!(
         conformance(&["replay", "--plan", smaller]).status.code(),
         Some(1)

@@ -1,13 +1,20 @@
 //! Makes a failing plan smaller: takes parts away as long as it still fails.
 //!
+//! Faults, informers, objects, operations and handlers go first; then what is left gets simpler: options, names, times.
 //! [`Shrinker`] proposes smaller plans one at a time and is told whether each still fails; [`any_plan`] is the same as a
 //! proptest strategy.
+
+mod parts;
+mod moments;
 
 use proptest::{
     strategy::{NewTree, Strategy, ValueTree},
     test_runner::TestRunner,
 };
 
+use self::parts::Part;
+#[cfg(test)]
+pub(super) use self::parts::take_informers;
 use super::Plan;
 use crate::seed::Seed;
 
@@ -38,16 +45,6 @@ struct Place {
     offset: usize,
 }
 
-/// The parts of a plan that have elements to take away, the most telling first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    Faults,
-    Informers,
-    Workload,
-    Handlers,
-    Time,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct AnyPlan;
 
@@ -59,7 +56,7 @@ impl Shrinker {
         Self {
             smallest: plan.clone(),
             proposed: plan,
-            place: Place::at(Part::Faults),
+            place: Place::at(Part::FIRST),
             has_progressed: false,
         }
     }
@@ -93,7 +90,7 @@ impl Shrinker {
                 self.place = Place::at(part);
             } else if self.has_progressed {
                 self.has_progressed = false;
-                self.place = Place::at(Part::Faults);
+                self.place = Place::at(Part::FIRST);
             } else {
                 return None;
             }
@@ -142,84 +139,6 @@ impl Place {
             chunk: 0,
             offset: 0,
         }
-    }
-}
-
-// === impl Part ===
-
-impl Part {
-    fn next(self) -> Option<Self> {
-        match self {
-            Self::Faults => Some(Self::Informers),
-            Self::Informers => Some(Self::Workload),
-            Self::Workload => Some(Self::Handlers),
-            Self::Handlers => Some(Self::Time),
-            Self::Time => None,
-        }
-    }
-
-    fn len(self, plan: &Plan) -> usize {
-        match self {
-            Self::Faults => plan.faults.len(),
-            Self::Informers => plan.informers.len(),
-            Self::Workload => plan.workload.len(),
-            Self::Handlers => plan
-                .informers
-                .iter()
-                .map(|informer| informer.handlers.len())
-                .sum(),
-            Self::Time => 1,
-        }
-    }
-
-    fn take(self, plan: &mut Plan, from: usize, to: usize) {
-        match self {
-            Self::Faults => drop(plan.faults.drain(from..to)),
-            Self::Workload => drop(plan.workload.drain(from..to)),
-            Self::Informers => take_informers(plan, from, to),
-            Self::Handlers => {
-                let mut index = 0;
-                for informer in &mut plan.informers {
-                    informer.handlers.retain(|_| {
-                        index += 1;
-                        !(from..to).contains(&(index - 1))
-                    });
-                }
-            }
-            Self::Time => plan.safety_ms = plan.last_ms() + 1_000,
-        }
-    }
-}
-
-/// Takes informers away, and the faults that are for nobody else; the others' places move up.
-pub(super) fn take_informers(plan: &mut Plan, from: usize, to: usize) {
-    plan.informers.drain(from..to);
-    plan.faults.retain_mut(|fault| match &mut fault.informer {
-        Some(place) if (from..to).contains(place) => false,
-        Some(place) if *place >= to => {
-            *place -= to - from;
-            true
-        }
-        _ => true,
-    });
-}
-
-// === impl Plan ===
-
-impl Plan {
-    /// When the last thing of it happens.
-    fn last_ms(&self) -> u64 {
-        let operations = self.workload.iter().map(|operation| operation.at_ms);
-        let faults = self.faults.iter().map(|fault| fault.at_ms + fault.for_ms);
-        let handlers = self.informers.iter().flat_map(|informer| {
-            let own = informer
-                .handlers
-                .iter()
-                .flat_map(|handler| [Some(handler.join_ms), handler.leave_ms]);
-            own.flatten().chain([informer.start_ms])
-        });
-        let last = operations.chain(faults).chain(handlers).max().unwrap_or(0);
-        last.min(self.safety_ms.saturating_sub(1_000))
     }
 }
 

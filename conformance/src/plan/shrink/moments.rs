@@ -1,0 +1,70 @@
+//! The moments at which something happens, and the time between them.
+
+use super::super::Plan;
+
+/// The moments of a plan in order, its end last; what is at 0 is not among them.
+pub(super) fn of(plan: &Plan) -> Vec<u64> {
+    let mut moments = vec![plan.safety_ms];
+    let mut copy = plan.clone();
+    map(&mut copy, |at_ms| {
+        moments.push(at_ms);
+        at_ms
+    });
+    moments.retain(|at_ms| *at_ms > 0);
+    moments.sort_unstable();
+    moments.dedup();
+    moments
+}
+
+/// Makes the gaps before the moments from `from` on up to `to` shorter: `shorter` gives the length that is tried.
+pub(super) fn shorten(plan: &mut Plan, from: usize, to: usize, shorter: fn(u64) -> u64) {
+    let old = of(plan);
+    let mut new = Vec::with_capacity(old.len());
+    let (mut old_before, mut new_before) = (0, 0);
+    for (place, moment) in old.iter().enumerate() {
+        let gap = moment - old_before;
+        let gap = if (from..to).contains(&place) {
+            shorter(gap)
+        } else {
+            gap
+        };
+        new_before += gap;
+        old_before = *moment;
+        new.push(new_before);
+    }
+    map(plan, |at_ms| match old.binary_search(&at_ms) {
+        Ok(place) => new[place],
+        Err(_) => at_ms,
+    });
+    // A run takes some time, if only to be looked at.
+    plan.safety_ms = new_before.max(1);
+}
+
+/// The power of ten below `gap`: what is read at a glance, and soon next to nothing.
+pub(super) fn tenth(gap: u64) -> u64 {
+    match gap {
+        0 | 1 => 0,
+        _ => 10_u64.pow((gap - 1).ilog10()),
+    }
+}
+
+/// Gives every moment of a plan to `new`, and puts what that gives in its place. What would end after the plan's end ends
+/// with it.
+fn map(plan: &mut Plan, mut new: impl FnMut(u64) -> u64) {
+    let end_ms = plan.safety_ms;
+    for operation in &mut plan.workload {
+        operation.at_ms = new(operation.at_ms.min(end_ms));
+    }
+    for fault in &mut plan.faults {
+        let ends_ms = new((fault.at_ms + fault.for_ms).min(end_ms));
+        fault.at_ms = new(fault.at_ms.min(end_ms));
+        fault.for_ms = ends_ms - fault.at_ms;
+    }
+    for informer in &mut plan.informers {
+        informer.start_ms = new(informer.start_ms.min(end_ms));
+        for handler in &mut informer.handlers {
+            handler.join_ms = new(handler.join_ms.min(end_ms));
+            handler.leave_ms = handler.leave_ms.map(|leave_ms| new(leave_ms.min(end_ms)));
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! What can be taken away from a plan, or made simpler in it.
+
+use super::{
+    super::{Fault, HandlerPlan, InformerPlan, Interleaving, Plan, Resource},
+    moments,
+};
+
+/// The parts of a plan that have elements, the most telling first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    Faults,
+    Informers,
+    /// All operations on an object.
+    Objects,
+    Workload,
+    Handlers,
+    Interleaving,
+    FaultOptions,
+    InformerOptions,
+    HandlerOptions,
+    /// The numbers of objects: the lowest.
+    Names,
+    /// The times between one moment and the next: none.
+    Gaps,
+    /// The same: a tenth.
+    LongGaps,
+}
+
+const FAULT_OPTIONS: [fn(&mut Fault); 3] = [
+    |fault| fault.skip = 0,
+    |fault| fault.times = Some(1),
+    |fault| fault.informer = None,
+];
+
+const INFORMER_OPTIONS: [fn(&mut InformerPlan); 6] = [
+    |informer| informer.selection.namespace = None,
+    |informer| informer.selection.label = None,
+    |informer| informer.queue_max = None,
+    |informer| informer.page_size = 500,
+    |informer| informer.watch_timeout_s = 300,
+    |informer| informer.streaming_lists = false,
+];
+
+const HANDLER_OPTIONS: [fn(&mut HandlerPlan); 4] = [
+    |handler| handler.leave_ms = None,
+    |handler| handler.leave_at_count = None,
+    |handler| handler.resync_ms = None,
+    |handler| handler.panic_every = None,
+];
+
+const INTERLEAVING_OPTIONS: [fn(&mut Interleaving); 5] = [
+    |interleaving| interleaving.operations = 0,
+    |interleaving| interleaving.requests = 0,
+    |interleaving| interleaving.frames = 0,
+    |interleaving| interleaving.store = 0,
+    |interleaving| interleaving.row_max = interleaving.row_max.min(1),
+];
+
+// === impl Part ===
+
+impl Part {
+    pub(super) const FIRST: Self = Self::Faults;
+
+    pub(super) fn next(self) -> Option<Self> {
+        match self {
+            Self::Faults => Some(Self::Informers),
+            Self::Informers => Some(Self::Objects),
+            Self::Objects => Some(Self::Workload),
+            Self::Workload => Some(Self::Handlers),
+            Self::Handlers => Some(Self::Interleaving),
+            Self::Interleaving => Some(Self::FaultOptions),
+            Self::FaultOptions => Some(Self::InformerOptions),
+            Self::InformerOptions => Some(Self::HandlerOptions),
+            Self::HandlerOptions => Some(Self::Names),
+            Self::Names => Some(Self::Gaps),
+            Self::Gaps => Some(Self::LongGaps),
+            Self::LongGaps => None,
+        }
+    }
+
+    /// How many elements it has.
+    pub(super) fn len(self, plan: &Plan) -> usize {
+        match self {
+            Self::Faults => plan.faults.len(),
+            Self::Informers => plan.informers.len(),
+            Self::Objects => objects(plan).len(),
+            Self::Workload => plan.workload.len(),
+            Self::Handlers => handlers(plan).count(),
+            Self::Interleaving => INTERLEAVING_OPTIONS.len(),
+            Self::FaultOptions => plan.faults.len() * FAULT_OPTIONS.len(),
+            Self::InformerOptions => plan.informers.len() * INFORMER_OPTIONS.len(),
+            Self::HandlerOptions => handlers(plan).count() * HANDLER_OPTIONS.len(),
+            Self::Names => 1,
+            Self::Gaps | Self::LongGaps => moments::of(plan).len(),
+        }
+    }
+
+    /// Takes its elements from `from` on up to `to` away.
+    pub(super) fn take(self, plan: &mut Plan, from: usize, to: usize) {
+        match self {
+            Self::Faults => drop(plan.faults.drain(from..to)),
+            Self::Workload => drop(plan.workload.drain(from..to)),
+            Self::Informers => take_informers(plan, from, to),
+            Self::Objects => {
+                let gone = objects(plan)[from..to].to_vec();
+                plan.workload
+                    .retain(|operation| !gone.contains(&(operation.resource, operation.slot)));
+            }
+            Self::Handlers => {
+                let mut index = 0;
+                for informer in &mut plan.informers {
+                    informer.handlers.retain(|_| {
+                        index += 1;
+                        !(from..to).contains(&(index - 1))
+                    });
+                }
+            }
+            Self::Interleaving => {
+                let interleaving = std::slice::from_mut(&mut plan.interleaving);
+                simplify(interleaving.iter_mut(), &INTERLEAVING_OPTIONS, from, to);
+                if plan.interleaving.is_none() {
+                    plan.interleaving = Interleaving::default();
+                }
+            }
+            Self::FaultOptions => simplify(plan.faults.iter_mut(), &FAULT_OPTIONS, from, to),
+            Self::InformerOptions => {
+                simplify(plan.informers.iter_mut(), &INFORMER_OPTIONS, from, to);
+            }
+            Self::HandlerOptions => {
+                let informers = plan.informers.iter_mut();
+                let handlers = informers.flat_map(|informer| &mut informer.handlers);
+                simplify(handlers, &HANDLER_OPTIONS, from, to);
+            }
+            Self::Names => rename(plan),
+            Self::Gaps => moments::shorten(plan, from, to, |_| 0),
+            Self::LongGaps => moments::shorten(plan, from, to, moments::tenth),
+        }
+    }
+}
+
+/// Takes informers away, and the faults that are for nobody else; the others' places move up.
+pub(in super::super) fn take_informers(plan: &mut Plan, from: usize, to: usize) {
+    plan.informers.drain(from..to);
+    plan.faults.retain_mut(|fault| match &mut fault.informer {
+        Some(place) if (from..to).contains(place) => false,
+        Some(place) if *place >= to => {
+            *place -= to - from;
+            true
+        }
+        _ => true,
+    });
+}
+
+/// Counts the options of all items through, and makes those from `from` on up to `to` simpler.
+fn simplify<'a, T: 'a>(
+    items: impl Iterator<Item = &'a mut T>,
+    options: &[fn(&mut T)],
+    from: usize,
+    to: usize,
+) {
+    for (place, item) in items.enumerate() {
+        for (option, simpler) in options.iter().enumerate() {
+            if (from..to).contains(&(place * options.len() + option)) {
+                simpler(item);
+            }
+        }
+    }
+}
+
+fn handlers(plan: &Plan) -> impl Iterator<Item = &HandlerPlan> {
+    plan.informers
+        .iter()
+        .flat_map(|informer| &informer.handlers)
+}
+
+/// The objects that operations are about, in the order of their first.
+fn objects(plan: &Plan) -> Vec<(Resource, u8)> {
+    let mut objects = Vec::new();
+    for operation in &plan.workload {
+        let object = (operation.resource, operation.slot);
+        if !objects.contains(&object) {
+            objects.push(object);
+        }
+    }
+    objects
+}
+
+/// Numbers the objects of each resource from 0.
+fn rename(plan: &mut Plan) {
+    let objects = objects(plan);
+    for operation in &mut plan.workload {
+        let of_resource = objects
+            .iter()
+            .filter(|(resource, _)| *resource == operation.resource);
+        let place = of_resource
+            .map(|(_, slot)| *slot)
+            .position(|slot| slot == operation.slot);
+        let place = place.and_then(|place| u8::try_from(place).ok());
+        operation.slot = place.unwrap_or(operation.slot);
+    }
+}
