@@ -107,6 +107,8 @@ pub mod leader_election;
 pub mod docs;
 #[cfg(test)]
 mod fixtures;
+#[cfg(test)]
+mod transcripts;
 
 pub use self::{
     handler::{

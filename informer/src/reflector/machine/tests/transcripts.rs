@@ -1,0 +1,115 @@
+//! Transcripts of the machine: what it is told, what it does about it, and what it does next.
+
+use super::{CAUSES, Player, Step, options, step_in_short};
+use crate::{
+    reflector::{PauseOptions, ReflectorOptions, WhenRemoved},
+    transcripts::{Command, Outcome, World, play},
+};
+
+/// A machine, and what it was told since the start.
+struct Told {
+    options: ReflectorOptions,
+    player: Player,
+    inputs: Vec<String>,
+}
+
+// === impl Told ===
+
+impl World for Told {
+    fn new() -> Self {
+        Self::begin(options())
+    }
+
+    fn run(&mut self, command: &mut Command<'_>) -> Outcome {
+        let name = command.name().to_owned();
+        let after = match command.value::<String>("after")? {
+            Some(after) => format!("{after} "),
+            None => String::new(),
+        };
+        match &*name {
+            "start" => {
+                *self = Self::begin(options_of(command)?);
+                Ok(step_in_short(&self.player.machine, self.player.now))
+            }
+            "every-failure" => {
+                let lines = CAUSES
+                    .iter()
+                    .map(|(cause, _)| self.would_tell(cause, &after));
+                Ok(lines.collect::<Vec<_>>().join("\n"))
+            }
+            "page" => {
+                let token = command.value::<String>("more")?.unwrap_or_default();
+                let version = command.word()?;
+                Ok(self.tell(format!("{after}page {version} {token}")))
+            }
+            "fail" => {
+                let time = command.time("retry-after")?;
+                let time = time.map_or(String::new(), |time| time.as_secs().to_string());
+                let cause = command.word()?;
+                Ok(self.tell(format!("{after}fail {cause} {time}")))
+            }
+            "added" | "modified" | "deleted" | "bookmark" | "end-bookmark" | "decide" => {
+                let word = command.word()?;
+                Ok(self.tell(format!("{after}{name} {word}")))
+            }
+            "opened" | "ended" | "waited" | "emptied" | "pause" | "resume" => {
+                Ok(self.tell(format!("{after}{name}")))
+            }
+            _ => Err(command.unknown()),
+        }
+    }
+}
+
+impl Told {
+    fn begin(options: ReflectorOptions) -> Self {
+        Self {
+            player: Player::new(options.clone()),
+            options,
+            inputs: Vec::new(),
+        }
+    }
+
+    fn tell(&mut self, input: String) -> String {
+        let input = input.trim_end().to_owned();
+        let told = self.player.play(&input);
+        self.inputs.push(input);
+        told
+    }
+
+    /// What would come of this failure now, and after the delay if there is one.
+    fn would_tell(&self, cause: &str, after: &str) -> String {
+        let mut player = self.again();
+        let told = player.play(&format!("{after}fail {cause}"));
+        match player.machine.step() {
+            Step::Wait { .. } => format!("{cause}: {told}, then {}", player.play("waited")),
+            _ => format!("{cause}: {told}"),
+        }
+    }
+
+    /// A second machine that was told the same.
+    fn again(&self) -> Player {
+        let mut player = Player::new(self.options.clone());
+        for input in &self.inputs {
+            player.play(input);
+        }
+        player
+    }
+}
+
+/// `start [lists] [no-pause] [empty-store]`
+fn options_of(command: &mut Command<'_>) -> Outcome<ReflectorOptions> {
+    let mut options = options().with_streaming_lists(!command.flag("lists")?);
+    if command.flag("no-pause")? {
+        options = options.without_pause();
+    }
+    if command.flag("empty-store")? {
+        let pause = PauseOptions::default().with_when_removed(WhenRemoved::EmptyStore);
+        options = options.with_pause(pause);
+    }
+    Ok(options)
+}
+
+#[test]
+fn transcripts() {
+    play::<Told>("reflector_machine");
+}
