@@ -1,7 +1,10 @@
-//! One request to a server in process, without a client library between.
+//! One request, without a client library between: built, sent to a server in process, its answer read.
+
+use std::error::Error;
 
 use axum::body::Body;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response};
+use http::{HeaderMap, Request, Response};
+use http_body_util::BodyExt;
 use tower::ServiceExt;
 
 /// What a server answered.
@@ -26,7 +29,21 @@ impl Answer {
     }
 }
 
-/// Sends a request and gives the answer as soon as its headers are there.
+/// A request, its path escaped; an error if a part of it is not what its name says.
+pub(crate) fn request(
+    method: &str,
+    path: &str,
+    headers: &[(String, String)],
+    body: Vec<u8>,
+) -> http::Result<Request<Vec<u8>>> {
+    let mut request = Request::builder().method(method).uri(escaped(path));
+    for (name, value) in headers {
+        request = request.header(name, value);
+    }
+    request.body(body)
+}
+
+/// Sends a request that is known to be one, and gives the answer as soon as its headers are there.
 pub(crate) async fn open(
     router: &axum::Router,
     method: &str,
@@ -34,16 +51,13 @@ pub(crate) async fn open(
     headers: &[(String, String)],
     body: Vec<u8>,
 ) -> Response<Body> {
-    let mut request = Request::new(Body::from(body));
-    *request.method_mut() = Method::from_bytes(method.as_bytes()).expect("a transcript's method");
-    *request.uri_mut() = escaped(path).parse().expect("an escaped path");
-    for (name, value) in headers {
-        request.headers_mut().append(
-            HeaderName::from_bytes(name.as_bytes()).expect("a transcript's header"),
-            HeaderValue::from_str(value).expect("a transcript's header"),
-        );
-    }
-    match router.clone().oneshot(request).await {
+    let request = request(method, path, headers, body);
+    send(router, request.expect("the caller wrote its parts")).await
+}
+
+/// Sends a request and gives the answer as soon as its headers are there.
+pub(crate) async fn send(router: &axum::Router, request: Request<Vec<u8>>) -> Response<Body> {
+    match router.clone().oneshot(request.map(Body::from)).await {
         Ok(response) => response,
         Err(never) => match never {},
     }
@@ -51,7 +65,6 @@ pub(crate) async fn open(
 
 /// Reads an answer to its end; a body that breaks off counts as far as it came.
 pub(crate) async fn read(response: Response<Body>) -> Answer {
-    use http_body_util::BodyExt;
     let (head, mut body) = response.into_parts();
     let mut bytes = Vec::new();
     while let Some(Ok(frame)) = body.frame().await {
@@ -62,6 +75,22 @@ pub(crate) async fn read(response: Response<Body>) -> Answer {
         headers: head.headers,
         body: bytes,
     }
+}
+
+/// An error with all that it comes from.
+pub(crate) fn whole(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let part = error.to_string();
+        // Libraries say it twice: in the message, and as the source.
+        if !text.contains(&part) {
+            text.push_str(": ");
+            text.push_str(&part);
+        }
+        source = error.source();
+    }
+    text
 }
 
 fn escaped(path: &str) -> String {

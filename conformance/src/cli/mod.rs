@@ -3,6 +3,8 @@
 mod sim;
 mod replay;
 mod bugs;
+mod wire;
+mod server;
 mod report;
 
 use std::{
@@ -36,6 +38,12 @@ enum Command {
     /// Makes mistakes on purpose and tells which checker catches each.
     #[command(after_help = BUGS_EXAMPLES)]
     Bugs(bugs::Args),
+    /// Plays recorded conversations with a kube-apiserver against any server and tells what differs.
+    ///
+    /// Writes to the server: objects in namespaces named like the transcripts, and definitions. They stay there. Use a server
+    /// that may be thrown away, and that has not seen them.
+    #[command(after_help = WIRE_EXAMPLES)]
+    Wire(wire::Args),
 }
 
 const EXAMPLES: &str = "\
@@ -63,6 +71,14 @@ Examples:
   conformance bugs --bug tombstones-dropped     one of them
 Exit status: 0 if all were caught, 1 if one got away, 2 if the command line is wrong.";
 
+const WIRE_EXAMPLES: &str = "\
+Examples:
+  conformance wire --server http://127.0.0.1:8001             the transcripts in the program
+  conformance wire --kubeconfig FILE watch-basics.json        one file
+  conformance wire --kubeconfig FILE --record . case.yaml     record what the server answers
+Exit status: 0 if all that was played is equal, 1 if something differs, 2 if the command line is wrong or the server is not
+reached.";
+
 // === impl Cli ===
 
 impl Cli {
@@ -73,6 +89,7 @@ impl Cli {
             Some(Command::Sim(args)) => args.run(),
             Some(Command::Replay(args)) => args.run(),
             Some(Command::Bugs(args)) => args.run(),
+            Some(Command::Wire(args)) => args.run(),
         }
     }
 }

@@ -33,10 +33,7 @@ pub fn ignore(value: &mut Value, path: &str) {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let show = |value: &Option<Value>| match value {
-            Some(value) => value.to_string().chars().take(200).collect(),
-            None => "nothing".to_owned(),
-        };
+        let show = |value: &Option<Value>| shown(value.as_ref(), 200);
         write!(
             f,
             "{} want {} got {}",
@@ -44,6 +41,18 @@ impl fmt::Display for Difference {
             show(&self.want),
             show(&self.got)
         )
+    }
+}
+
+/// A value in so many characters at most.
+pub(crate) fn shown(value: Option<&Value>, length_max: usize) -> String {
+    let Some(value) = value else {
+        return "nothing".to_owned();
+    };
+    let text = value.to_string();
+    match text.char_indices().nth(length_max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }
 

@@ -1,19 +1,31 @@
-//! Wire transcripts of a real API server, replayed against the fake one.
+//! Wire transcripts of a real API server, replayed against another.
 //!
-//! [`Transcript::parse`] reads a file of `conformance/golden/`, [`play`] sends its requests to a server, and
-//! [`differences`] tells where the normalised answers are not what was recorded.
+//! [`stored`] gives the transcripts of `conformance/golden/`, [`Transcript::parse`] reads another. [`play`] sends the requests
+//! to a server, which an [`Endpoint`] names, and a [`Verdict`] tells where the normalised answers are not what was recorded.
+//! A [`Scenario`] has requests only, and becomes a transcript when a server has answered them.
 
 mod transcript;
+mod stored;
 mod normalise;
+mod endpoint;
+mod variables;
 mod player;
 mod compare;
+mod verdict;
+mod scenario;
 
 pub use self::{
     compare::{Difference, differences, ignore},
+    endpoint::{ControlError, Endpoint, EndpointError},
     normalise::Normaliser,
-    player::{Played, play},
+    player::{Playback, Played, Stopped, play},
+    scenario::{Scenario, ScenarioError},
+    stored::stored,
     transcript::{Action, Step, Transcript},
+    verdict::{Mismatch, Verdict},
 };
+
+pub(crate) use self::compare::shown;
 
 #[cfg(test)]
 mod tests;

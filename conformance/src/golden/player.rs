@@ -1,12 +1,10 @@
-//! Plays the requests of a transcript against a server in process.
+//! Plays the requests of a transcript against a server.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use axum::body::Body;
-use fakeserver::FakeServer;
 use http::Response;
 use http_body_util::BodyExt;
-use regex::{Captures, Regex};
 use serde_json::{Value, json};
 use tokio::{
     sync::watch,
@@ -15,10 +13,12 @@ use tokio::{
 };
 
 use super::{
+    endpoint::{ControlError, Endpoint, EndpointError},
     normalise::Normaliser,
     transcript::{Action, Collect, Send, Step},
+    variables::Variables,
 };
-use crate::call::{self, Answer};
+use crate::call::{Answer, whole};
 
 /// How long after the last wanted event one too many is waited for.
 const LINGER: Duration = Duration::from_millis(150);
@@ -26,6 +26,8 @@ const LINGER: Duration = Duration::from_millis(150);
 const SETTLE: Duration = Duration::from_millis(50);
 /// How often a request that may fail at first is repeated.
 const RETRY: Duration = Duration::from_millis(250);
+/// After how many requests in a row without an answer the server is given up.
+const UNANSWERED_COUNT_MAX: usize = 3;
 /// The headers that are compared beside the content type.
 const HEADERS: [&str; 5] = [
     "warning",
@@ -36,6 +38,8 @@ const HEADERS: [&str; 5] = [
 ];
 
 /// What a server answered to one step; `None` where there is nothing to answer.
+///
+/// A request that was not answered shows as an object with the one field `failed`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Played {
@@ -45,38 +49,72 @@ pub struct Played {
     pub response: Option<Value>,
 }
 
-/// Plays `steps` against `server`, which must not have seen them.
+/// What came of a transcript that was played.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Playback {
+    /// The steps that were played, in order.
+    pub played: Vec<Played>,
+    /// Why the others were not, if there are any.
+    pub stopped: Option<Stopped>,
+}
+
+/// Why a transcript was not played to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Stopped {
+    /// What a client cannot ask for was not done, on which the rest depends.
+    #[error(transparent)]
+    Control(#[from] ControlError),
+    /// Several requests in a row were not answered. The server may be gone.
+    #[error("{UNANSWERED_COUNT_MAX} requests in a row were not answered")]
+    Unanswered(#[source] EndpointError),
+}
+
+/// Plays `steps` against a server, which must not have seen them; tells `watch` of each as it is played.
 ///
-/// Times pass on tokio's clock: on a paused one, nothing is waited for.
+/// Times pass on tokio's clock: on a paused one, nothing is waited for. Every wait has a limit: that of a step, and that of
+/// the endpoint for an answer.
 ///
 /// # Cancel safety
 ///
 /// If dropped, the watches that were opened are closed, and the server keeps what was written.
-pub async fn play(server: &FakeServer, steps: &[Step]) -> Vec<Played> {
-    let mut player = Player {
-        router: server.router(),
-        normaliser: Normaliser::new(),
-        variables: BTreeMap::new(),
-        watches: BTreeMap::new(),
-        tasks: JoinSet::new(),
+///
+/// # Memory
+///
+/// All answers are held, and of each watch all that it has brought.
+pub async fn play(endpoint: &Endpoint, steps: &[Step], mut watch: impl FnMut(&Played)) -> Playback {
+    let mut player = Player::new(endpoint.clone());
+    let mut playback = Playback {
+        played: Vec::with_capacity(steps.len()),
+        stopped: None,
     };
-    let mut answers = Vec::with_capacity(steps.len());
     for step in steps {
-        answers.push(Played {
+        let response = match player.step(&step.request.action).await {
+            Ok(response) => response,
+            Err(stopped) => {
+                playback.stopped = Some(stopped);
+                break;
+            }
+        };
+        let played = Played {
             id: step.id.clone(),
-            response: player.step(&step.request.action).await,
-        });
+            response,
+        };
+        watch(&played);
+        playback.played.push(played);
     }
-    answers
+    playback
 }
 
 struct Player {
-    router: axum::Router,
+    endpoint: Endpoint,
     normaliser: Normaliser,
-    variables: BTreeMap<String, String>,
+    variables: Variables,
     watches: BTreeMap<String, OpenWatch>,
     /// One task a watch: a body is only driven while somebody reads it.
     tasks: JoinSet<()>,
+    unanswered_count: usize,
 }
 
 struct OpenWatch {
@@ -90,28 +128,60 @@ struct Brought {
     is_closed: bool,
 }
 
+// === impl Played ===
+
+impl Played {
+    /// Whether a request of this step was not answered.
+    pub fn has_failed(&self) -> bool {
+        let response = self.response.as_ref();
+        response.is_some_and(|response| response.get("failed").is_some())
+    }
+}
+
 // === impl Player ===
 
 impl Player {
-    async fn step(&mut self, action: &Action) -> Option<Value> {
-        match action {
+    fn new(endpoint: Endpoint) -> Self {
+        Self {
+            endpoint,
+            normaliser: Normaliser::new(),
+            variables: Variables::default(),
+            watches: BTreeMap::new(),
+            tasks: JoinSet::new(),
+            unanswered_count: 0,
+        }
+    }
+
+    async fn step(&mut self, action: &Action) -> Result<Option<Value>, Stopped> {
+        let answered = match action {
             Action::Control { control } => {
-                let path = format!("/_control/{control}");
-                let response = call::open(&self.router, "POST", &path, &[], Vec::new()).await;
-                call::read(response).await;
-                None
+                self.endpoint.control(control).await?;
+                return Ok(None);
             }
             Action::Sleep { sleep: seconds } => {
-                sleep(Duration::from_secs_f64(*seconds)).await;
-                None
+                sleep(duration(*seconds)).await;
+                return Ok(None);
             }
-            Action::Collect(collect) => Some(self.collect(collect).await),
+            Action::Collect(collect) => return Ok(Some(self.collect(collect).await)),
             Action::Open {
                 open,
                 path,
                 headers,
-            } => Some(self.open(open, path, headers).await),
-            Action::Send(send) => Some(self.send(send).await),
+            } => self.open(open, path, headers).await,
+            Action::Send(send) => self.send(send).await,
+        };
+        match answered {
+            Ok(answer) => {
+                self.unanswered_count = 0;
+                Ok(Some(answer))
+            }
+            Err(error) => {
+                self.unanswered_count += 1;
+                if self.unanswered_count == UNANSWERED_COUNT_MAX {
+                    return Err(Stopped::Unanswered(error));
+                }
+                Ok(Some(json!({"failed": whole(&error)})))
+            }
         }
     }
 
@@ -120,10 +190,10 @@ impl Player {
         name: &str,
         path: &str,
         headers: &BTreeMap<String, Option<String>>,
-    ) -> Value {
+    ) -> Result<Value, EndpointError> {
         let headers = self.headers(headers, false);
-        let path = self.fill(path);
-        let response = call::open(&self.router, "GET", &path, &headers, Vec::new()).await;
+        let path = self.variables.fill(path);
+        let response = self.endpoint.open(&path, &headers).await?;
         let kind = response.headers().get("content-type");
         let kind = kind
             .and_then(|kind| kind.to_str().ok())
@@ -134,7 +204,7 @@ impl Player {
         if response.status() == 200 {
             self.tasks.spawn(read_lines(response, sender));
         } else {
-            let body = call::read(response).await;
+            let body = self.endpoint.read(response).await?;
             answer["body"] = self.normaliser.value(&body_of(&body));
         }
         let opened = OpenWatch {
@@ -143,14 +213,14 @@ impl Player {
         };
         self.watches.insert(name.to_owned(), opened);
         sleep(SETTLE).await;
-        answer
+        Ok(answer)
     }
 
     async fn collect(&mut self, collect: &Collect) -> Value {
         let Some(open) = self.watches.get_mut(&collect.watch) else {
             return json!({"missing": true});
         };
-        let end = Instant::now() + Duration::from_secs_f64(collect.wait);
+        let end = Instant::now() + duration(collect.wait);
         let wanted = collect.events.map(|count| open.collected_count + count);
         let enough = |brought: &Brought| {
             brought.is_closed || wanted.is_some_and(|count| brought.lines.len() >= count)
@@ -169,7 +239,8 @@ impl Player {
             )
         };
         open.collected_count += events.len();
-        self.save(&collect.save, &Value::Array(events.clone()));
+        self.variables
+            .save(&collect.save, &Value::Array(events.clone()));
         if !collect.bookmarks {
             events.retain(|event| event["type"] != "BOOKMARK" || ends_initial_events(event));
         }
@@ -179,26 +250,26 @@ impl Player {
         json!({"events": self.normaliser.value(&Value::Array(events)), "closed": is_closed})
     }
 
-    async fn send(&mut self, send: &Send) -> Value {
+    async fn send(&mut self, send: &Send) -> Result<Value, EndpointError> {
         let body = match (&send.raw, &send.body) {
-            (Some(raw), _) => Some(self.fill(raw).into_bytes()),
-            (None, Some(body)) => Some(self.fill_value(body).to_string().into_bytes()),
+            (Some(raw), _) => Some(self.variables.fill(raw).into_bytes()),
+            (None, Some(body)) => Some(self.variables.fill_value(body).to_string().into_bytes()),
             (None, None) => None,
         };
         let headers = self.headers(&send.headers, body.is_some());
-        let path = self.fill(&send.path);
-        let end = Instant::now() + Duration::from_secs_f64(send.until);
+        let path = self.variables.fill(&send.path);
+        let end = Instant::now() + duration(send.until);
         let answer = loop {
             let body = body.clone().unwrap_or_default();
-            let response = call::open(&self.router, &send.method, &path, &headers, body).await;
-            let answer = call::read(response).await;
+            let asked = self.endpoint.ask(&send.method, &path, &headers, body).await;
+            let answer = asked?;
             if answer.status < 400 || Instant::now() >= end {
                 break answer;
             }
             sleep(RETRY).await;
         };
         let body = body_of(&answer);
-        self.save(&send.save, &body);
+        self.variables.save(&send.save, &body);
         let mut response = json!({"status": answer.status, "type": answer.header("content-type")});
         for name in HEADERS {
             let value = match answer.header(name) {
@@ -209,7 +280,7 @@ impl Player {
             response["headers"][name] = json!(value);
         }
         response["body"] = self.normaliser.value(&body);
-        response
+        Ok(response)
     }
 
     /// The request's headers: the player's own, changed as the step says.
@@ -224,58 +295,11 @@ impl Player {
         }
         for (name, value) in step {
             match value {
-                Some(value) => headers.insert(name.to_lowercase(), self.fill(value)),
+                Some(value) => headers.insert(name.to_lowercase(), self.variables.fill(value)),
                 None => headers.remove(&name.to_lowercase()),
             };
         }
         headers.into_iter().collect()
-    }
-
-    fn save(&mut self, wanted: &BTreeMap<String, String>, from: &Value) {
-        for (variable, path) in wanted {
-            let value = match dig(from, path) {
-                Some(Value::String(text)) => text.clone(),
-                Some(other) => other.to_string(),
-                None => "<none>".to_owned(),
-            };
-            self.variables.insert(variable.clone(), value);
-        }
-    }
-
-    /// Puts saved values in place of `${name}`, `${name+N}` and `${name-1}`.
-    fn fill(&self, text: &str) -> String {
-        let reference = Regex::new(r"\$\{([^}]+)\}").expect("the pattern is a constant");
-        let filled = reference.replace_all(text, |found: &Captures<'_>| {
-            let (name, offset) = match found[1].split_once('+') {
-                Some((name, offset)) => (name, offset.parse().expect("a number after +")),
-                None => match found[1].strip_suffix("-1") {
-                    Some(name) => (name, -1),
-                    None => (&found[1], 0),
-                },
-            };
-            match self.variables.get(name) {
-                None => format!("<unset:{name}>"),
-                Some(value) if offset == 0 => value.clone(),
-                // What a failed step did not save is no number; the difference shows where.
-                Some(value) => match value.parse::<i64>() {
-                    Ok(number) => (number + offset).to_string(),
-                    Err(_) => value.clone(),
-                },
-            }
-        });
-        filled.into_owned()
-    }
-
-    fn fill_value(&self, value: &Value) -> Value {
-        match value {
-            Value::String(text) => Value::String(self.fill(text)),
-            Value::Array(items) => items.iter().map(|item| self.fill_value(item)).collect(),
-            Value::Object(fields) => fields
-                .iter()
-                .map(|(key, value)| (self.fill(key), self.fill_value(value)))
-                .collect(),
-            other => other.clone(),
-        }
     }
 }
 
@@ -301,12 +325,19 @@ async fn read_lines(response: Response<Body>, brought: watch::Sender<Brought>) {
     });
 }
 
+/// Seconds as a transcript writes them; an hour at most.
+fn duration(seconds: f64) -> Duration {
+    Duration::try_from_secs_f64(seconds.min(3_600.0)).unwrap_or_default()
+}
+
 fn body_of(answer: &Answer) -> Value {
     let kind = answer.header("content-type");
     if kind.contains("json") {
         parsed(&answer.body)
     } else if kind.contains("protobuf") {
-        json!("<protobuf>")
+        let magic = answer.body.iter().take(4);
+        let magic: String = magic.map(|byte| format!("{byte:02x}")).collect();
+        json!(format!("<protobuf {magic}>"))
     } else {
         json!(String::from_utf8_lossy(&answer.body))
     }
@@ -326,14 +357,4 @@ fn sort_key(event: &Value) -> [String; 3] {
     let metadata = &event["object"]["metadata"];
     [&event["type"], &metadata["namespace"], &metadata["name"]]
         .map(|value| value.as_str().unwrap_or_default().to_owned())
-}
-
-/// The value at a path like `items[0].metadata.name`.
-fn dig<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
-    path.split(['.', '[', ']'])
-        .filter(|part| !part.is_empty())
-        .try_fold(value, |value, part| match value {
-            Value::Array(items) => items.get(part.parse::<usize>().ok()?),
-            other => other.get(part),
-        })
 }

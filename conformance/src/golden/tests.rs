@@ -1,8 +1,15 @@
-//! Normalising and comparing, on values by hand.
+//! Normalising and comparing, on values by hand; playing against a server that does not answer.
 
 use serde_json::{Value, json};
 
-use super::{Normaliser, Transcript, differences, ignore};
+use std::time::Duration;
+
+use fakeserver::{FakeServer, faults};
+use tokio::time::Instant;
+
+use super::{
+    Endpoint, Normaliser, Scenario, Stopped, Transcript, Verdict, differences, ignore, play,
+};
 
 const UID: &str = "0b1c2d3e-0000-4000-8000-000000000001";
 
@@ -168,4 +175,61 @@ fn a_step_is_told_by_the_field_that_names_it() {
     );
     assert_eq!(transcript.steps[3].request.ignore, ["a.b"]);
     assert_eq!(transcript.compared_count(), 3);
+}
+
+fn asks(count: usize) -> Transcript {
+    let step = r#"{"id":"s","request":{"path":"/api/v1/namespaces"},"response":{"status":200}}"#;
+    let steps = vec![step; count].join(",");
+    let text = format!(r#"{{"name":"n","about":"","ignore":["type","body"],"steps":[{steps}]}}"#);
+    Transcript::parse(&text).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_does_not_answer_is_given_up() {
+    let server = FakeServer::builder().build();
+    let endpoint = Endpoint::in_process(&server).with_patience(Duration::from_secs(7));
+    let _hang = server.faults().install(faults::hang());
+    let (began, transcript) = (Instant::now(), asks(9));
+    let playback = play(&endpoint, &transcript.steps, |_| {}).await;
+    assert_eq!(began.elapsed(), Duration::from_secs(21));
+    assert_eq!(playback.played.len(), 2);
+    assert!(playback.played.iter().all(super::Played::has_failed));
+    assert!(matches!(playback.stopped, Some(Stopped::Unanswered(_))));
+    let verdict = Verdict::of(&transcript, &playback.played);
+    assert_eq!((verdict.matched_count, verdict.not_played_count), (0, 7));
+    let told = verdict.mismatches[0].differences[0].to_string();
+    assert_eq!(told, ".failed want nothing got \"no answer within 7 s\"");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_missing_is_a_difference_and_the_rest_is_played() {
+    let server = FakeServer::builder().build();
+    let endpoint = Endpoint::in_process(&server);
+    let _hang = server.faults().install(faults::hang().nth(2).times(1));
+    let transcript = asks(4);
+    let playback = play(&endpoint, &transcript.steps, |_| {}).await;
+    assert!(playback.stopped.is_none());
+    let verdict = Verdict::of(&transcript, &playback.played);
+    assert_eq!((verdict.matched_count, verdict.not_played_count), (3, 0));
+    assert_eq!(verdict.mismatches.len(), 1);
+    assert!(!verdict.was_seen_before());
+}
+
+#[test]
+fn a_scenario_has_names_for_its_steps_and_refuses_what_is_none() {
+    let steps =
+        r#"[{"path":"/a"},{"id":"x","sleep":1},{"id":"y","request":{"path":"/b"},"response":{}}]"#;
+    let scenario = Scenario::from_json("case", &format!(r#"{{"steps":{steps}}}"#)).unwrap();
+    assert_eq!(scenario.name(), "case");
+    let shown = scenario.steps().iter();
+    let shown: Vec<String> = shown
+        .map(|step| format!("{}: {}", step.id, step.request.action))
+        .collect();
+    assert_eq!(shown, ["s1: GET /a", "x: sleep 1 s", "y: GET /b"]);
+    assert!(scenario.steps().iter().all(|step| step.response.is_none()));
+
+    let refused = |text| Scenario::from_yaml("case", text).unwrap_err().to_string();
+    assert_eq!(refused("about: nothing"), "there is no list `steps`");
+    assert_eq!(refused("steps: [{path: [}]"), "no YAML");
+    assert_eq!(refused("steps: [{neither: nor}]"), "no scenario");
 }

@@ -1,6 +1,9 @@
 //! A recorded conversation: requests and the normalised answers of a real server.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Display, Formatter},
+};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -140,6 +143,20 @@ impl Transcript {
             .iter()
             .filter(|step| step.response.is_some())
             .count()
+    }
+}
+
+// === impl Action ===
+
+impl Display for Action {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Control { control } => write!(f, "control {control}"),
+            Self::Sleep { sleep } => write!(f, "sleep {sleep} s"),
+            Self::Collect(Collect { watch, .. }) => write!(f, "what the watch {watch} brought"),
+            Self::Open { open, path, .. } => write!(f, "open the watch {open}: GET {path}"),
+            Self::Send(Send { method, path, .. }) => write!(f, "{method} {path}"),
+        }
     }
 }
 

@@ -1,102 +1,45 @@
 //! The fake server answers what a real one did: every step of every transcript.
 
-use std::{collections::BTreeSet, fmt::Write, fs, path::PathBuf};
+use std::{collections::BTreeSet, fmt::Write, fs, path::Path};
 
-use conformance::golden::{Transcript, differences, ignore, play};
+use conformance::golden::{Endpoint, Played, Transcript, Verdict, play, stored};
 use fakeserver::FakeServer;
 
-/// What became of one transcript.
-struct Outcome {
-    matched_count: usize,
-    total_count: usize,
-    report: String,
-}
-
-fn folder() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden")
-}
-
-async fn replay(name: &str) -> Outcome {
-    let text = fs::read_to_string(folder().join(format!("{name}.json"))).unwrap();
-    let transcript = Transcript::parse(&text).unwrap();
+async fn replay(transcript: &Transcript) -> Verdict {
     let server = FakeServer::builder().build();
-    let played = play(&server, &transcript.steps).await;
+    let endpoint = Endpoint::in_process(&server);
+    let mut shown = Vec::new();
+    let watch = |played: &Played| shown.push(played.id.clone());
+    let playback = play(&endpoint, &transcript.steps, watch).await;
     server.shutdown().await;
-
-    let mut outcome = Outcome {
-        matched_count: 0,
-        total_count: transcript.compared_count(),
-        report: String::new(),
-    };
-    for (step, played) in transcript.steps.iter().zip(played) {
-        let Some(mut want) = step.response.clone() else {
-            continue;
-        };
-        let mut got = played.response.expect("a compared step has an answer");
-        for path in transcript.ignore.iter().chain(&step.request.ignore) {
-            ignore(&mut want, path);
-            ignore(&mut got, path);
-        }
-        let found = differences(&want, &got);
-        if found.is_empty() {
-            outcome.matched_count += 1;
-        }
-        for difference in found.iter().take(6) {
-            writeln!(outcome.report, "{name}/{}: {difference}", step.id).unwrap();
-        }
-    }
-    outcome
+    assert!(playback.stopped.is_none(), "{:?}", playback.stopped);
+    let ids: Vec<&str> = transcript.steps.iter().map(|step| &*step.id).collect();
+    assert_eq!(shown, ids);
+    Verdict::of(transcript, &playback.played)
 }
 
-async fn check_matches(name: &str) {
-    let outcome = replay(name).await;
-    assert_eq!(
-        outcome.matched_count, outcome.total_count,
-        "\n{}",
-        outcome.report
-    );
-    assert!(outcome.total_count > 0, "{name} compares nothing");
-}
-
-macro_rules! every_step_matches {
-    ($($test:ident: $file:literal,)*) => {
-        /// The transcripts of which every step has to match.
-        const MATCHED: &[&str] = &[$($file),*];
-        $(
-            #[tokio::test(start_paused = true)]
-            async fn $test() {
-                check_matches($file).await;
+#[tokio::test(start_paused = true)]
+async fn every_step_of_every_transcript_is_answered_as_recorded() {
+    let mut report = String::new();
+    for transcript in stored() {
+        let verdict = replay(&transcript).await;
+        let name = &verdict.name;
+        assert!(verdict.compared_count > 0, "{name} compares nothing");
+        for mismatch in &verdict.mismatches {
+            for difference in mismatch.differences.iter().take(6) {
+                writeln!(report, "{name}/{}: {difference}", mismatch.step).unwrap();
             }
-        )*
-    };
-}
-
-every_step_matches! {
-    list_basics: "list-basics",
-    list_paging: "list-paging",
-    list_rv: "list-rv",
-    watch_basics: "watch-basics",
-    watch_selectors: "watch-selectors",
-    watch_list: "watch-list",
-    watch_errors: "watch-errors",
-    expired: "expired",
-    update: "update",
-    create_errors: "create-errors",
-    delete: "delete",
-    namespaces: "namespaces",
-    apply: "apply",
-    crds: "crds",
-    negotiation: "negotiation",
-    subresources: "subresources",
-    generate_name: "generate-name",
-    defaults: "defaults",
-    discovery: "discovery",
-    patch: "patch",
+        }
+        let is_whole = verdict.matched_count == verdict.compared_count;
+        assert_eq!(is_whole, verdict.is_match(), "{verdict:?}");
+    }
+    assert!(report.is_empty(), "\n{report}");
 }
 
 #[test]
-fn every_transcript_is_matched() {
-    let stored: BTreeSet<String> = fs::read_dir(folder())
+fn every_file_in_the_folder_is_played() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
+    let files: BTreeSet<String> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
@@ -105,6 +48,10 @@ fn every_transcript_is_matched() {
         })
         .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
-    let matched: BTreeSet<String> = MATCHED.iter().map(|name| (*name).to_owned()).collect();
-    assert_eq!(stored, matched);
+    // Also that each is called as its file.
+    let names: BTreeSet<String> = stored()
+        .into_iter()
+        .map(|transcript| transcript.name)
+        .collect();
+    assert_eq!(names, files);
 }

@@ -10,6 +10,7 @@
 //! | `properties` | plans drawn and shrunk by proptest |
 //! | `regressions` | plans that once failed |
 //! | `program` | the command line |
+//! | `wire` | transcripts played against servers by TCP and TLS, and recorded |
 
 mod golden;
 mod scenarios;
@@ -19,3 +20,4 @@ mod meta;
 mod properties;
 mod regressions;
 mod program;
+mod wire;

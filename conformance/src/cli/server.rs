@@ -1,0 +1,123 @@
+//! A server outside of this program: where it is, and who asks.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args as ClapArgs;
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use serde_json::json;
+
+use crate::call::whole;
+
+/// Never taken from the environment: what is done to a server should be meant for it.
+#[derive(Debug, ClapArgs)]
+pub(super) struct ServerArgs {
+    /// The server, as in `http://127.0.0.1:8001`.
+    #[arg(
+        long,
+        value_name = "URL",
+        required_unless_present = "kubeconfig",
+        conflicts_with = "kubeconfig"
+    )]
+    server: Option<String>,
+    /// The kubeconfig that names the server and who asks.
+    #[arg(long, value_name = "FILE")]
+    kubeconfig: Option<PathBuf>,
+    /// The context of the kubeconfig; its current one if left out.
+    #[arg(long, value_name = "NAME", requires = "kubeconfig")]
+    context: Option<String>,
+    /// The bearer token to ask with.
+    #[arg(long, value_name = "TOKEN", conflicts_with = "kubeconfig")]
+    token: Option<String>,
+    /// The file that holds the bearer token, which others cannot read from the list of processes.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["kubeconfig", "token"]
+    )]
+    token_file: Option<PathBuf>,
+    /// Who may have signed the server's certificate, as PEM; those that the system trusts if left out.
+    #[arg(long, value_name = "FILE", conflicts_with = "kubeconfig")]
+    certificate_authority: Option<PathBuf>,
+    /// The certificate to ask with, as PEM.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "kubeconfig",
+        requires = "client_key"
+    )]
+    client_certificate: Option<PathBuf>,
+    /// The key of the client certificate, as PEM.
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "kubeconfig",
+        requires = "client_certificate"
+    )]
+    client_key: Option<PathBuf>,
+    /// Do not check the server's certificate.
+    #[arg(long, conflicts_with = "kubeconfig")]
+    insecure_skip_tls_verify: bool,
+}
+
+// === impl ServerArgs ===
+
+impl ServerArgs {
+    /// A client that does not retry, and gives up connecting after `patience`.
+    pub(super) async fn client(&self, patience: Duration) -> Result<Client, String> {
+        let mut config = self.config().await?;
+        config.connect_timeout = Some(patience);
+        // An answer is what is looked at, whatever it is.
+        config.default_retry = false;
+        config.disable_compression = true;
+        let url = config.cluster_url.clone();
+        Client::try_from(config).map_err(|error| format!("no client for {url}: {}", whole(&error)))
+    }
+
+    /// How the server is called in messages.
+    pub(super) fn name(&self) -> String {
+        match (&self.server, &self.kubeconfig) {
+            (Some(server), _) => server.clone(),
+            (None, Some(file)) => format!("the server of {}", file.display()),
+            (None, None) => "the server".to_owned(),
+        }
+    }
+
+    async fn config(&self) -> Result<Config, String> {
+        let (kubeconfig, whose) = match &self.kubeconfig {
+            Some(file) => (Kubeconfig::read_from(file), file.display().to_string()),
+            None => (Ok(self.as_kubeconfig()?), self.name()),
+        };
+        let options = KubeConfigOptions {
+            context: self.context.clone(),
+            ..KubeConfigOptions::default()
+        };
+        let config = match kubeconfig {
+            Ok(kubeconfig) => Config::from_custom_kubeconfig(kubeconfig, &options).await,
+            Err(error) => Err(error),
+        };
+        config.map_err(|error| format!("{whose}: {}", whole(&error)))
+    }
+
+    /// The options as a kubeconfig, so that files are read in one place.
+    fn as_kubeconfig(&self) -> Result<Kubeconfig, String> {
+        let kubeconfig = json!({
+            "clusters": [{"name": "wire", "cluster": {
+                "server": self.server,
+                "certificate-authority": self.certificate_authority,
+                "insecure-skip-tls-verify": self.insecure_skip_tls_verify,
+            }}],
+            "users": [{"name": "wire", "user": {
+                "token": self.token,
+                "tokenFile": self.token_file,
+                "client-certificate": self.client_certificate,
+                "client-key": self.client_key,
+            }}],
+            "contexts": [{"name": "wire", "context": {"cluster": "wire", "user": "wire"}}],
+            "current-context": "wire",
+        });
+        serde_json::from_value(kubeconfig).map_err(|error| format!("{}: {error}", self.name()))
+    }
+}

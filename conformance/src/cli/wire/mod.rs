@@ -1,0 +1,251 @@
+//! `wire`: golden transcripts against a server outside.
+
+mod report;
+
+use std::{
+    fs,
+    io::IsTerminal,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::Args as ClapArgs;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use self::report::{Entry, Report};
+use super::{say, server::ServerArgs};
+use crate::{
+    call::whole,
+    golden::{
+        ControlError, Endpoint, Playback, Played, Scenario, Step, Stopped, Transcript, Verdict,
+        play, stored,
+    },
+};
+
+/// How long a run waits for whom, at most.
+const PATIENCE_MAX_SECONDS: u64 = 3_600;
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Args {
+    #[command(flatten)]
+    server: ServerArgs,
+    /// The transcripts to play; those in the program if none are named.
+    #[arg(value_name = "TRANSCRIPT")]
+    files: Vec<PathBuf>,
+    /// Show every difference, and whole values.
+    #[arg(long)]
+    full: bool,
+    /// Write what differs to this file as JSON, too; `-` writes it to standard output, and nothing else there.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Do not compare: write what the server answers to the requests of the files as transcripts into this folder.
+    ///
+    /// A file is a transcript, or a scenario in YAML or JSON: steps without answers.
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        requires = "files",
+        conflicts_with = "json"
+    )]
+    record: Option<PathBuf>,
+    /// How long to wait for each answer.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=PATIENCE_MAX_SECONDS))]
+    timeout: u64,
+    /// What to run, with the name of the control, where a step needs what no client can ask for, as in `expire`.
+    ///
+    /// If left out, the server is asked for it as the fake server is: POST /_control/expire.
+    #[arg(long, value_name = "COMMAND")]
+    control_command: Option<String>,
+}
+
+// === impl Args ===
+
+impl Args {
+    pub(super) fn run(self) -> ExitCode {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        let outcome = match runtime {
+            Ok(runtime) => runtime.block_on(self.perform()),
+            Err(error) => Err(format!("no runtime: {error}")),
+        };
+        match outcome {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
+            Err(message) => {
+                eprintln!("{message}");
+                ExitCode::from(2)
+            }
+        }
+    }
+
+    /// Whether all that was played is as recorded.
+    async fn perform(&self) -> Result<bool, String> {
+        if let Some(folder) = &self.record {
+            let scenarios = self.files.iter().map(|file| scenario(file));
+            let scenarios = scenarios.collect::<Result<Vec<_>, _>>()?;
+            self.record(&scenarios, folder).await?;
+            return Ok(true);
+        }
+        let transcripts = if self.files.is_empty() {
+            stored()
+        } else {
+            let read = self.files.iter().map(|file| transcript(file));
+            read.collect::<Result<_, _>>()?
+        };
+        let report = self.compare(&transcripts).await?;
+        Ok(report.is_good())
+    }
+
+    async fn compare(&self, transcripts: &[Transcript]) -> Result<Report, String> {
+        let (endpoint, version) = self.reach().await?;
+        let is_quiet = self.json.as_deref() == Some(Path::new("-"));
+        let tell = |text: &str| {
+            if !is_quiet {
+                say(text);
+            }
+        };
+        tell(&format!("{} ({version})\n", self.server.name()));
+        let steps = transcripts.iter().map(|transcript| transcript.steps.len());
+        let bar = progress_bar(steps.sum());
+        let mut report = Report::new(self.server.name(), version);
+        let mut lost = None;
+        for transcript in transcripts {
+            let playback = play_shown(&endpoint, &transcript.name, &transcript.steps, &bar).await;
+            let is_lost = is_lost(&endpoint, &playback).await;
+            let entry = Entry::new(Verdict::of(transcript, &playback.played), playback.stopped);
+            bar.suspend(|| tell(&report::differences(&entry, self.full)));
+            lost = is_lost.then(|| entry.why_stopped().unwrap_or_default());
+            report.push(entry);
+            if lost.is_some() {
+                break;
+            }
+        }
+        bar.finish_and_clear();
+        tell(&report::totals(&report));
+        if let Some(path) = &self.json {
+            let text = report::json(&report);
+            if is_quiet {
+                say(&text);
+            } else {
+                write(path, &text)?;
+            }
+        }
+        match lost {
+            Some(why) => Err(format!("{} was lost: {why}", self.server.name())),
+            None => Ok(report),
+        }
+    }
+
+    async fn record(&self, scenarios: &[Scenario], folder: &Path) -> Result<(), String> {
+        let (endpoint, version) = self.reach().await?;
+        fs::create_dir_all(folder)
+            .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+        let bar = progress_bar(
+            scenarios
+                .iter()
+                .map(|scenario| scenario.steps().len())
+                .sum(),
+        );
+        for scenario in scenarios {
+            let name = scenario.name();
+            let playback = play_shown(&endpoint, name, scenario.steps(), &bar).await;
+            // Half a transcript would be taken for a whole one.
+            if let Some(stopped) = &playback.stopped {
+                return Err(format!("{name} cannot be recorded: {}", whole(stopped)));
+            }
+            if let Some(failed) = playback.played.iter().find(|played| played.has_failed()) {
+                return Err(format!(
+                    "{name} cannot be recorded: step {} was not answered",
+                    failed.id
+                ));
+            }
+            let path = folder.join(name).with_extension("json");
+            write(&path, &scenario.recorded(&version, &playback.played))?;
+            let count = playback.played.len();
+            bar.suspend(|| say(&format!("{} {count} steps\n", path.display())));
+        }
+        bar.finish_and_clear();
+        Ok(())
+    }
+
+    /// The server, which has answered once, and what it says it is.
+    async fn reach(&self) -> Result<(Endpoint, String), String> {
+        let patience = Duration::from_secs(self.timeout);
+        let mut endpoint = Endpoint::remote(self.server.client(patience).await?);
+        endpoint = endpoint.with_patience(patience);
+        if let Some(command) = &self.control_command {
+            endpoint = endpoint.with_control_command(command);
+        }
+        let version = endpoint.version().await;
+        let version = version
+            .map_err(|error| format!("{} is not reached: {}", self.server.name(), whole(&error)))?;
+        let version = version.map_or_else(
+            || "of unknown version".to_owned(),
+            |version| format!("kube-apiserver {version}"),
+        );
+        Ok((endpoint, version))
+    }
+}
+
+async fn play_shown(
+    endpoint: &Endpoint,
+    name: &str,
+    steps: &[Step],
+    bar: &ProgressBar,
+) -> Playback {
+    bar.set_message(name.to_owned());
+    let played = |_: &Played| bar.inc(1);
+    let playback = play(endpoint, steps, played).await;
+    bar.inc((steps.len() - playback.played.len()) as u64);
+    playback
+}
+
+/// Whether nobody is there any more, after several requests were not answered.
+async fn is_lost(endpoint: &Endpoint, playback: &Playback) -> bool {
+    let is_in_doubt = matches!(
+        playback.stopped,
+        Some(Stopped::Unanswered(_) | Stopped::Control(ControlError::Endpoint(_)))
+    );
+    is_in_doubt && endpoint.version().await.is_err()
+}
+
+fn transcript(file: &Path) -> Result<Transcript, String> {
+    Transcript::parse(&read(file)?)
+        .map_err(|error| format!("{} is no transcript: {error}", file.display()))
+}
+
+fn scenario(file: &Path) -> Result<Scenario, String> {
+    let text = read(file)?;
+    let name = file.file_stem().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default();
+    let is_json = file
+        .extension()
+        .is_some_and(|extension| extension == "json");
+    let parsed = if is_json {
+        Scenario::from_json(name, &text)
+    } else {
+        Scenario::from_yaml(name, &text)
+    };
+    parsed.map_err(|error| format!("{}: {}", file.display(), whole(&error)))
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+fn progress_bar(length: usize) -> ProgressBar {
+    let target = if std::io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} steps {elapsed} {msg}");
+    ProgressBar::with_draw_target(Some(length as u64), target)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}

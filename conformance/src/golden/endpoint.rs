@@ -1,0 +1,235 @@
+//! The server that transcripts are played against: in process, or anywhere.
+
+use std::{io, time::Duration};
+
+use axum::body::Body;
+use fakeserver::FakeServer;
+use http::Response;
+use http_body_util::Limited;
+use thiserror::Error;
+use tokio::{process::Command, time::timeout};
+
+use crate::call::{self, Answer};
+
+/// How long an answer may take where nothing else was said: longer than a real server waits for anything.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How many bytes an answer, or all that a watch brings, may have.
+const BODY_SIZE_BYTES_MAX: usize = 64 << 20;
+
+/// A server that is asked, and how long it may take.
+///
+/// A clone asks the same server, over the same connections.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    way: Way,
+    patience: Duration,
+    control_command: Option<String>,
+}
+
+/// Why a server did not answer.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum EndpointError {
+    /// The request cannot be sent: its method, path or a header is none. The transcript has to be mended.
+    #[error("no request")]
+    Request(#[from] http::Error),
+    /// The server was not reached, or the connection broke off. Another try may help.
+    #[error("no answer")]
+    Unreached(#[source] Box<kube::Error>),
+    /// The server did not answer, or did not end its answer, in time. Another try may help.
+    #[error("no answer within {} s", .0.as_secs_f64())]
+    TooSlow(Duration),
+}
+
+/// Why a server did not do what a client cannot ask for.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ControlError {
+    /// The server has no such control: it is no fake one. A command may do it instead; see
+    /// [`Endpoint::with_control_command`].
+    #[error("the server has no /_control/{control}: it answered {status}")]
+    Unknown {
+        /// What was wanted.
+        control: String,
+        /// What the server answered.
+        status: u16,
+    },
+    /// The server was not asked.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// The command could not be run, or did not end in time.
+    #[error("cannot run {command}")]
+    Command {
+        /// The command.
+        command: String,
+        /// What went wrong.
+        #[source]
+        source: io::Error,
+    },
+    /// The command failed.
+    #[error("{command} failed: {status}")]
+    Failed {
+        /// The command.
+        command: String,
+        /// How.
+        status: std::process::ExitStatus,
+    },
+}
+
+#[derive(Clone)]
+enum Way {
+    InProcess(axum::Router),
+    Remote(kube::Client),
+}
+
+// === impl Endpoint ===
+
+impl Endpoint {
+    /// A fake server in process: no sockets, so that it may be on a paused clock.
+    pub fn in_process(server: &FakeServer) -> Self {
+        Self::new(Way::InProcess(server.router()))
+    }
+
+    /// The server of a client, which must not retry by itself: a transcript has one answer a request.
+    pub fn remote(client: kube::Client) -> Self {
+        Self::new(Way::Remote(client))
+    }
+
+    fn new(way: Way) -> Self {
+        Self {
+            way,
+            patience: PATIENCE,
+            control_command: None,
+        }
+    }
+
+    /// Waits so long for an answer, to its end; 30 s.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Runs `command` with the name of a control as its argument, in place of POST `/_control/NAME`.
+    ///
+    /// `expire`, as an example, has to make the server forget history, so that older versions are answered with 410.
+    #[must_use]
+    pub fn with_control_command(mut self, command: impl Into<String>) -> Self {
+        self.control_command = Some(command.into());
+        self
+    }
+
+    /// What the server says about itself: `kube-apiserver`'s version, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// The server was not reached: another try may help. An answer of any code is fine.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost.
+    pub async fn version(&self) -> Result<Option<String>, EndpointError> {
+        let answer = self.ask("GET", "/version", &[], Vec::new()).await?;
+        let version: Option<serde_json::Value> = serde_json::from_slice(&answer.body).ok();
+        let version = version.and_then(|version| version["gitVersion"].as_str().map(str::to_owned));
+        Ok(version)
+    }
+
+    /// Sends a request and gives the whole answer. A body that breaks off counts as far as it came.
+    pub(super) async fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(String, String)],
+        body: Vec<u8>,
+    ) -> Result<Answer, EndpointError> {
+        let asked = async {
+            let response = self.send(method, path, headers, body).await?;
+            Ok(call::read(response).await)
+        };
+        let answered = timeout(self.patience, asked).await;
+        answered.unwrap_or(Err(EndpointError::TooSlow(self.patience)))
+    }
+
+    /// Sends a request and gives the answer as soon as its headers are there; its body is not waited for.
+    pub(super) async fn open(
+        &self,
+        path: &str,
+        headers: &[(String, String)],
+    ) -> Result<Response<Body>, EndpointError> {
+        let opened = timeout(self.patience, self.send("GET", path, headers, Vec::new())).await;
+        opened.unwrap_or(Err(EndpointError::TooSlow(self.patience)))
+    }
+
+    /// Reads an answer to its end.
+    pub(super) async fn read(&self, response: Response<Body>) -> Result<Answer, EndpointError> {
+        let read = timeout(self.patience, call::read(response)).await;
+        read.map_err(|_| EndpointError::TooSlow(self.patience))
+    }
+
+    /// Makes the server do what a client cannot ask for.
+    pub(super) async fn control(&self, control: &str) -> Result<(), ControlError> {
+        if let Some(command) = &self.control_command {
+            return self.run(command, control).await;
+        }
+        let path = format!("/_control/{control}");
+        let answer = self.ask("POST", &path, &[], Vec::new()).await?;
+        if answer.status < 300 {
+            return Ok(());
+        }
+        Err(ControlError::Unknown {
+            control: control.to_owned(),
+            status: answer.status,
+        })
+    }
+
+    async fn run(&self, command: &str, control: &str) -> Result<(), ControlError> {
+        let failed = |source| ControlError::Command {
+            command: command.to_owned(),
+            source,
+        };
+        let mut child = Command::new(command);
+        // What it says is for people, and standard output may be a report.
+        let output = child.arg(control).kill_on_drop(true).output();
+        let output = timeout(self.patience, output).await;
+        let output = output.unwrap_or(Err(io::ErrorKind::TimedOut.into()));
+        let status = output.map_err(failed)?.status;
+        if status.success() {
+            return Ok(());
+        }
+        Err(ControlError::Failed {
+            command: command.to_owned(),
+            status,
+        })
+    }
+
+    async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(String, String)],
+        body: Vec<u8>,
+    ) -> Result<Response<Body>, EndpointError> {
+        let request = call::request(method, path, headers, body)?;
+        match &self.way {
+            Way::InProcess(router) => Ok(call::send(router, request).await),
+            Way::Remote(client) => {
+                let request = request.map(kube::client::Body::from);
+                let response = client.send(request).await;
+                let response = response.map_err(|error| EndpointError::Unreached(Box::new(error)));
+                Ok(response?.map(|body| Body::new(Limited::new(body, BODY_SIZE_BYTES_MAX))))
+            }
+        }
+    }
+}
+
+// === impl Way ===
+
+impl std::fmt::Debug for Way {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::InProcess(_) => f.write_str("InProcess"),
+            Self::Remote(_) => f.write_str("Remote"),
+        }
+    }
+}

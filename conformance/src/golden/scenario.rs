@@ -1,0 +1,136 @@
+//! Requests without answers, and the file that they become once a server has answered.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value, json};
+use thiserror::Error;
+
+use super::{
+    player::Played,
+    transcript::{Step, Transcript},
+};
+
+/// A transcript that is to be recorded: its requests. Answers that it has are forgotten.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    transcript: Transcript,
+    /// The requests as they were written, for the file.
+    requests: Vec<Value>,
+}
+
+/// Why a file is no scenario. The file has to be mended.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ScenarioError {
+    /// It is no YAML.
+    #[error("no YAML")]
+    Yaml(#[source] Box<serde_saphyr::Error>),
+    /// It is no JSON, or a step is none.
+    #[error("no scenario")]
+    Shape(#[from] serde_json::Error),
+    /// It has no list of steps.
+    #[error("there is no list `steps`")]
+    NoSteps,
+}
+
+// === impl Scenario ===
+
+impl Scenario {
+    /// Reads a scenario in JSON; `name` is its own if it does not say another.
+    ///
+    /// A step is as in a transcript, or flat: its `id` beside the fields of its request.
+    ///
+    /// # Errors
+    ///
+    /// The text is none.
+    pub fn from_json(name: &str, text: &str) -> Result<Self, ScenarioError> {
+        Self::from_value(name, &serde_json::from_str(text)?)
+    }
+
+    /// Reads a scenario in YAML; see [`from_json`](Self::from_json).
+    ///
+    /// # Errors
+    ///
+    /// The text is none.
+    pub fn from_yaml(name: &str, text: &str) -> Result<Self, ScenarioError> {
+        let value = serde_saphyr::from_str(text);
+        let value = value.map_err(|error| ScenarioError::Yaml(Box::new(error)))?;
+        Self::from_value(name, &value)
+    }
+
+    fn from_value(name: &str, value: &Value) -> Result<Self, ScenarioError> {
+        let steps = value["steps"].as_array().ok_or(ScenarioError::NoSteps)?;
+        let steps: Vec<Value> = steps.iter().enumerate().map(step).collect();
+        let or = |field: &str, otherwise: Value| match &value[field] {
+            Value::Null => otherwise,
+            given => given.clone(),
+        };
+        let transcript = json!({
+            "name": or("name", json!(name)),
+            "about": or("about", json!("")),
+            "ignore": or("ignore", json!([])),
+            "steps": steps,
+        });
+        Ok(Self {
+            transcript: serde_json::from_value(transcript)?,
+            requests: steps.iter().map(|step| step["request"].clone()).collect(),
+        })
+    }
+
+    /// The name, which is also that of the file.
+    pub fn name(&self) -> &str {
+        &self.transcript.name
+    }
+
+    /// What there is to play.
+    pub fn steps(&self) -> &[Step] {
+        &self.transcript.steps
+    }
+
+    /// The text of a transcript with the answers of `played`, which are those of all steps; `server` says whose they are.
+    pub fn recorded(&self, server: &str, played: &[Played]) -> String {
+        let Transcript {
+            name,
+            about,
+            ignore,
+            ..
+        } = &self.transcript;
+        let (name, about, server) = (json!(name), json!(about), json!(server));
+        let ignore = json!(ignore);
+        let mut text = format!(
+            "{{\"name\":{name},\"about\":{about},\"server\":{server},\"ignore\":{ignore},\"steps\":["
+        );
+        for (place, (request, played)) in self.requests.iter().zip(played).enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            let id = json!(played.id);
+            write!(text, "{comma}\n{{\"id\":{id},\"request\":{request}").expect(WRITES);
+            if let Some(response) = &played.response {
+                write!(text, ",\"response\":{response}").expect(WRITES);
+            }
+            text.push('}');
+        }
+        text.push_str("\n]}\n");
+        text
+    }
+}
+
+/// A step in the shape of a transcript.
+fn step((place, step): (usize, &Value)) -> Value {
+    let id = match &step["id"] {
+        Value::Null => json!(format!("s{}", place + 1)),
+        id => id.clone(),
+    };
+    if !step["request"].is_null() {
+        return json!({"id": id, "request": step["request"]});
+    }
+    let request: Map<String, Value> = step
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(field, _)| *field != "id")
+        .map(|(field, value)| (field.clone(), value.clone()))
+        .collect();
+    json!({"id": id, "request": request})
+}
+
+const WRITES: &str = "a string takes what is written";
