@@ -12,14 +12,14 @@ use std::sync::LazyLock;
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::{
     registry::Registry,
     request::{ApiPath, Query},
-    response::pretty,
+    response::{Delivery, pretty},
     status::Status,
 };
 
@@ -81,16 +81,22 @@ pub(crate) fn serve(
                 None => Err(Status::unknown_resource()),
             }
         }
-        ApiPath::Root => document(headers, is_pretty, || to_bytes(&plain::paths(registry))),
-        ApiPath::ServerVersion => {
-            document(headers, is_pretty, || to_bytes(&plain::server_version()))
-        }
+        // These two have one form only, and no kind.
+        ApiPath::Root => Ok(json(
+            shown(to_bytes(&plain::paths(registry)), is_pretty),
+            JSON,
+        )),
+        ApiPath::ServerVersion => Ok(json(
+            shown(to_bytes(&plain::server_version()), is_pretty),
+            JSON,
+        )),
         ApiPath::Health { endpoint, check } => health::serve(endpoint, check.as_deref(), query)?,
         ApiPath::Metrics | ApiPath::OpenApi(_) | ApiPath::Resource(_) | ApiPath::Other => {
             return None;
         }
     };
-    if method == Method::GET {
+    // How a server is is told whatever the method.
+    if method == Method::GET || matches!(path, ApiPath::Health { .. }) {
         Some(answer)
     } else {
         Some(Err(Status::method_not_allowed()))
@@ -128,25 +134,19 @@ fn versions(
     }
 }
 
-/// A document that has one form.
+/// A document that is an object, in the format that the client accepts.
 fn document(
     headers: &HeaderMap,
     is_pretty: bool,
     body: impl FnOnce() -> Bytes,
 ) -> Result<Response, Status> {
-    let accept = text(headers, header::ACCEPT);
-    if !accept.is_empty() && !accept.split(',').any(is_plain) {
-        return Err(Status::not_acceptable(
-            "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, \
-             application/vnd.kubernetes.protobuf",
-        ));
-    }
-    Ok(json(shown(body(), is_pretty), JSON))
+    let delivery = Delivery::plain(headers, is_pretty)?;
+    Ok(delivery.made(StatusCode::OK, body()))
 }
 
 fn is_plain(clause: &str) -> bool {
     let mut parts = clause.split(';').map(str::trim);
-    let is_json = matches!(parts.next(), Some(JSON | "*/*" | "application/*"));
+    let is_json = matches!(parts.next(), Some(JSON | "*/*"));
     is_json && !parts.any(|parameter| parameter.starts_with("as="))
 }
 
@@ -204,7 +204,7 @@ impl Document {
             .split(',')
             .any(|tag| tag.trim().as_bytes() == self.etag.as_bytes());
         let mut response = if has_it {
-            http::StatusCode::NOT_MODIFIED.into_response()
+            StatusCode::NOT_MODIFIED.into_response()
         } else {
             json(shown(self.body.clone(), is_pretty), AGGREGATED)
         };

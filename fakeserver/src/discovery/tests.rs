@@ -88,6 +88,22 @@ async fn the_first_form_that_a_client_accepts_is_given() {
     }
     let refused = get("/apis", &[(header::ACCEPT, "application/xml")]).unwrap();
     assert_eq!(refused.status(), StatusCode::NOT_ACCEPTABLE);
+    let older = "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+    let refused = get("/apis", &[(header::ACCEPT, older)]).unwrap();
+    assert_eq!(refused.status(), StatusCode::NOT_ACCEPTABLE);
+    assert!(
+        text(refused)
+            .await
+            .contains("only the following media types are accepted")
+    );
+    for path in ["/api", "/apis", "/api/v1", "/apis/apps", "/apis/apps/v1"] {
+        let yaml = get(path, &[(header::ACCEPT, "application/yaml")]).unwrap();
+        assert_eq!(yaml.headers()[header::CONTENT_TYPE], "application/yaml");
+        assert!(text(yaml).await.contains("kind: API"), "{path}");
+        let protobuf = "application/vnd.kubernetes.protobuf";
+        let binary = get(path, &[(header::ACCEPT, protobuf)]).unwrap();
+        assert_eq!(binary.headers()[header::CONTENT_TYPE], protobuf);
+    }
 }
 
 #[tokio::test]

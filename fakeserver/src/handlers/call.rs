@@ -10,7 +10,7 @@ use crate::{
     faults::{Connection, RequestFacts},
     object::selectors::{FieldSelector, LabelSelector},
     registry::{Lookup, check_field},
-    request::{ListOptions, Query, ResourcePath},
+    request::{ListOptions, Query, ResourcePath, internal_package},
     resource::{GroupVersionKind, ResourceType},
     response::{
         Delivery, Encoding, IncludeObject, ListMeta, Representation, Shape, TableView, View,
@@ -215,24 +215,42 @@ impl<'a> Call<'a> {
     ) -> Result<Encoding, Status> {
         let has_protobuf = type_of_kind(&shown.group, &shown.version, &shown.kind).is_some();
         let accepted = negotiate(self.headers, shape, has_protobuf)?;
+        if let Some(why) = misfit(accepted.view, shape) {
+            let go_type = self.go_type(shown, shape);
+            return Err(Status::not_representable(format!("{why} ({go_type})")));
+        }
         let representation = match accepted.view {
-            View::Metadata => Representation::Metadata,
+            View::Metadata | View::MetadataList => Representation::Metadata,
             View::Object | View::Table => Representation::Object,
         };
         let encoding = Encoding::new(&shown.kind, &shown.api_version(), representation)
-            .in_format(accepted.format);
+            .in_format(accepted.format)
+            .in_meta_version(accepted.meta_version);
         if accepted.view != View::Table {
             return Ok(encoding);
         }
         let include = self.query.get("includeObject").unwrap_or_default();
         let include = IncludeObject::parse(include).ok_or_else(|| {
             Status::bad_request(format!(
-                "TableOptions.meta.k8s.io \"\" is invalid: includeObject: Invalid value: {include:?}: must be \
+                "Unable to convert to Table as requested: includeObject: Invalid value: {include:?}: must be \
                  'Metadata', 'Object', 'None', or empty"
             ))
         })?;
         let printer = Printer::of(&self.resource);
         Ok(encoding.with_table(TableView::new(printer, include, self.server.core.clock)))
+    }
+
+    /// What a real server's Go code calls what it shows.
+    fn go_type(&self, shown: &GroupVersionKind, shape: Shape) -> String {
+        let list = match shape {
+            Shape::List => "List",
+            Shape::Object | Shape::Watch => "",
+        };
+        if self.resource.custom.is_some() {
+            return format!("*unstructured.Unstructured{list}");
+        }
+        let package = internal_package(&shown.group);
+        format!("*{package}.{}{list}", shown.kind)
     }
 
     /// Which objects a list, a watch or a deletion of a collection is about.
@@ -281,5 +299,18 @@ impl<'a> Call<'a> {
             is_watch_list: verb == Verb::Watch && options.send_initial_events == Some(true),
             has_continue: verb == Verb::List && !options.continue_token.is_empty(),
         }
+    }
+}
+
+/// What is wrong with showing what is asked for like this, if it is.
+fn misfit(view: View, shape: Shape) -> Option<&'static str> {
+    match (view, shape) {
+        (View::Metadata, Shape::List) => {
+            Some("you requested PartialObjectMetadata, but the requested object is a list")
+        }
+        (View::MetadataList, Shape::Object | Shape::Watch) => {
+            Some("you requested PartialObjectMetadataList, but the requested object is not a list")
+        }
+        _ => None,
     }
 }

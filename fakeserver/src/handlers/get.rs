@@ -9,6 +9,11 @@ use crate::{request::ListOptions, response::Shape, status::Status};
 /// Answers with the object, from a state that is not older than asked.
 pub(super) async fn get(call: &Call<'_>, options: &ListOptions) -> Result<Response, Status> {
     let encoding = call.encoding(Shape::Object)?;
+    if call.query.bool("export") == Some(true) {
+        return Err(Status::bad_request(
+            "the export parameter, deprecated since v1.14, is no longer supported",
+        ));
+    }
     let version = Version::parse(&options.resource_version)
         .map_err(|error| Status::unclassified(error.to_string()))?;
     let core = &call.server.core;

@@ -23,8 +23,18 @@ pub(crate) enum View {
     Object,
     /// As `PartialObjectMetadata`.
     Metadata,
+    /// As `PartialObjectMetadataList`.
+    MetadataList,
     /// As rows of a `Table`.
     Table,
+}
+
+/// The version of the kinds that are no kinds of the resource: tables and mere metadata.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum MetaVersion {
+    #[default]
+    V1,
+    V1Beta1,
 }
 
 /// What was agreed on.
@@ -32,6 +42,7 @@ pub(crate) enum View {
 pub(crate) struct Accepted {
     pub(crate) format: Format,
     pub(crate) view: View,
+    pub(crate) meta_version: MetaVersion,
 }
 
 /// What every collection and object can be had as.
@@ -46,6 +57,47 @@ pub(crate) fn negotiate(
     shape: Shape,
     has_protobuf: bool,
 ) -> Result<Accepted, Status> {
+    let is_served = |format: Format, _: View| match format {
+        Format::Json => true,
+        Format::Yaml => shape != Shape::Watch,
+        Format::Protobuf => has_protobuf,
+    };
+    first_of(headers, is_served).map_err(|is_known| match (is_known, shape) {
+        (true, Shape::Watch) => Status::not_representable(only(STREAMS)),
+        (true, _) => Status::not_representable(only(KNOWN)),
+        // One route answers lists and watches.
+        (false, Shape::List | Shape::Watch) => Status::not_acceptable(format!(
+            "406: Not Acceptable\n\nAvailable representations: {KNOWN}, {STREAMS}"
+        )),
+        (false, Shape::Object) => unknown(),
+    })
+}
+
+/// The first format that `headers` accept, of what can be shown as itself only.
+pub(super) fn negotiate_plain(headers: &HeaderMap) -> Result<Format, Status> {
+    let accepted = first_of(headers, |_, view| view == View::Object);
+    accepted
+        .map(|accepted| accepted.format)
+        .map_err(|is_known| {
+            if is_known {
+                Status::not_representable(only(KNOWN))
+            } else {
+                unknown()
+            }
+        })
+}
+
+fn unknown() -> Status {
+    Status::not_acceptable(format!(
+        "406: Not Acceptable\n\nAvailable representations: {KNOWN}"
+    ))
+}
+
+/// The first range that is served, or whether there was one of a known format at all.
+fn first_of(
+    headers: &HeaderMap,
+    is_served: impl Fn(Format, View) -> bool,
+) -> Result<Accepted, bool> {
     let ranges = media_ranges(headers);
     if ranges.is_empty() {
         return Ok(Accepted::default());
@@ -56,29 +108,21 @@ pub(crate) fn negotiate(
             continue;
         };
         is_known = true;
-        let is_served = match format {
-            Format::Json => true,
-            Format::Yaml => shape != Shape::Watch,
-            Format::Protobuf => has_protobuf,
-        };
-        if !is_served {
-            continue;
-        }
-        if let Some(view) = range.view(shape, format) {
-            return Ok(Accepted { format, view });
+        if let Some((view, meta_version)) = range.view(format)
+            && is_served(format, view)
+        {
+            return Ok(Accepted {
+                format,
+                view,
+                meta_version,
+            });
         }
     }
-    Err(Status::not_acceptable(match (is_known, shape) {
-        (true, Shape::Watch) => format!("only the following media types are accepted: {STREAMS}"),
-        (true, _) => format!("only the following media types are accepted: {KNOWN}"),
-        // One route answers lists and watches.
-        (false, Shape::List | Shape::Watch) => {
-            format!("406: Not Acceptable\n\nAvailable representations: {KNOWN}, {STREAMS}")
-        }
-        (false, Shape::Object) => {
-            format!("406: Not Acceptable\n\nAvailable representations: {KNOWN}")
-        }
-    }))
+    Err(is_known)
+}
+
+fn only(media_types: &str) -> String {
+    format!("only the following media types are accepted: {media_types}")
 }
 
 /// How a failure is written: as the client likes objects best, or as JSON.
@@ -123,6 +167,25 @@ struct MediaRange<'a> {
     quality: u32,
 }
 
+// === impl MetaVersion ===
+
+impl MetaVersion {
+    pub(crate) fn api_version(self) -> &'static str {
+        match self {
+            Self::V1 => "meta.k8s.io/v1",
+            Self::V1Beta1 => "meta.k8s.io/v1beta1",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "v1" => Some(Self::V1),
+            "v1beta1" => Some(Self::V1Beta1),
+            _ => None,
+        }
+    }
+}
+
 // === impl Accepted ===
 
 impl Default for Accepted {
@@ -130,6 +193,7 @@ impl Default for Accepted {
         Self {
             format: Format::Json,
             view: View::Object,
+            meta_version: MetaVersion::V1,
         }
     }
 }
@@ -170,19 +234,22 @@ impl<'a> MediaRange<'a> {
         }
     }
 
-    fn view(&self, shape: Shape, format: Format) -> Option<View> {
+    /// What it asks for, if there is such a view in this format. Whether it fits what is asked is seen later.
+    fn view(&self, format: Format) -> Option<(View, MetaVersion)> {
         let Some(kind) = self.convert_to else {
-            return Some(View::Object);
+            return Some((View::Object, MetaVersion::V1));
         };
-        if self.group != Some("meta.k8s.io") || self.version != Some("v1") {
+        if self.group != Some("meta.k8s.io") {
             return None;
         }
-        match (kind, shape) {
-            ("Table", _) if format != Format::Protobuf => Some(View::Table),
-            ("PartialObjectMetadata", Shape::Object | Shape::Watch)
-            | ("PartialObjectMetadataList", Shape::List) => Some(View::Metadata),
-            _ => None,
-        }
+        let version = MetaVersion::parse(self.version?)?;
+        let view = match kind {
+            "Table" if format != Format::Protobuf => View::Table,
+            "PartialObjectMetadata" => View::Metadata,
+            "PartialObjectMetadataList" => View::MetadataList,
+            _ => return None,
+        };
+        Some((view, version))
     }
 }
 

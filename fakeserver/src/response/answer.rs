@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{
     Format,
-    accept::negotiate_failure,
+    accept::{negotiate_failure, negotiate_plain},
     gzip::{COMPRESSED_OVER_BYTES, compress, compressed, takes_gzip},
     is_pretty, pretty,
 };
@@ -83,6 +83,25 @@ impl Delivery {
             is_pretty: is_pretty(query, headers),
             takes_gzip: takes_gzip(headers),
         }
+    }
+
+    /// What is no object of a resource, as which there are no views: in the first format that `headers` accept.
+    pub(crate) fn plain(headers: &HeaderMap, is_pretty: bool) -> Result<Self, Status> {
+        Ok(Self {
+            format: negotiate_plain(headers)?,
+            is_pretty,
+            takes_gzip: takes_gzip(headers),
+        })
+    }
+
+    /// An answer of JSON that has a kind, in the format that was agreed on.
+    pub(crate) fn made(self, code: StatusCode, json: Bytes) -> Response {
+        if self.format != Format::Protobuf {
+            return self.whole(code, json);
+        }
+        let document: Value = serde_json::from_slice(&json).expect("it was written as JSON");
+        let body = protobuf::encode_object(&document).expect("what has no views has a message");
+        self.whole(code, body.into())
     }
 
     /// The body goes as it is, in a format that its sender names.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::Value;
 
-use super::{Format, TableView, answer::status_protobuf, bookmark};
+use super::{Format, TableView, accept::MetaVersion, answer::status_protobuf, bookmark};
 use crate::{
     conversion::Form,
     custom_resources::CustomType,
@@ -19,7 +19,7 @@ use crate::{
     watch_cache::EventKind,
 };
 
-pub(super) const METADATA_KIND: (&str, &str) = ("PartialObjectMetadata", "meta.k8s.io/v1");
+pub(super) const METADATA_KIND: &str = "PartialObjectMetadata";
 
 /// How much of an object is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub(crate) struct Encoding {
     /// The kind of a list, if it is not the usual one.
     pub(super) list_kind: Option<Arc<str>>,
     pub(super) representation: Representation,
+    /// The version of metadata and tables.
+    pub(super) meta_version: MetaVersion,
     /// The form in which objects are shown, if it is not the one in which they are stored.
     pub(super) form: Option<Form>,
     /// The custom type whose objects are not shown as they are stored.
@@ -58,9 +60,10 @@ pub(crate) struct Encoding {
 impl Encoding {
     /// Shows objects of `kind` in `api_version` (`v1`, `apps/v1`) as JSON.
     pub(crate) fn new(kind: &str, api_version: &str, representation: Representation) -> Self {
+        let meta_version = MetaVersion::default();
         let shown = match representation {
             Representation::Object => (kind, api_version),
-            Representation::Metadata => METADATA_KIND,
+            Representation::Metadata => (METADATA_KIND, meta_version.api_version()),
         };
         let mut frame_key = vec![0, representation as u8, Format::Json as u8];
         frame_key.extend_from_slice(api_version.as_bytes());
@@ -69,16 +72,27 @@ impl Encoding {
             api_version: api_version.to_owned(),
             list_kind: None,
             representation,
+            meta_version,
             form: None,
             custom: None,
             format: Format::Json,
             table: None,
             has_whole_items: representation == Representation::Metadata,
             frame_key: frame_key.into(),
-            object_head: format!(r#"{{"kind":"{}","apiVersion":"{}","#, shown.0, shown.1)
-                .into_bytes()
-                .into(),
+            object_head: object_head(shown),
         }
+    }
+
+    /// Shows metadata, and later tables, in this version.
+    pub(crate) fn in_meta_version(mut self, version: MetaVersion) -> Self {
+        self.meta_version = version;
+        if self.representation == Representation::Metadata {
+            self.object_head = object_head((METADATA_KIND, version.api_version()));
+            let mut key = Vec::from(self.frame_key);
+            key.push(version as u8);
+            self.frame_key = key.into();
+        }
+        self
     }
 
     /// Writes them in another format. YAML is made of the JSON when it goes out.
@@ -115,7 +129,7 @@ impl Encoding {
 
     /// Shows them as rows. There is no protobuf of tables.
     pub(crate) fn with_table(mut self, table: TableView) -> Self {
-        self.table = Some(table);
+        self.table = Some(table.in_version(self.meta_version));
         self
     }
 
@@ -209,7 +223,7 @@ impl Encoding {
         };
         let rest = match self.representation {
             Representation::Object => bookmark::zero_value(&self.api_version, &self.kind),
-            Representation::Metadata => "",
+            Representation::Metadata => String::new(),
         };
         let head = String::from_utf8_lossy(&self.object_head);
         let object =
@@ -346,6 +360,12 @@ impl Encoding {
         };
         self.object_head.len() + object + AROUND
     }
+}
+
+/// What an object of this kind and version begins with.
+fn object_head((kind, api_version): (&str, &str)) -> Box<[u8]> {
+    let head = format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","#);
+    head.into_bytes().into()
 }
 
 /// Writes what an object has beside its kind.

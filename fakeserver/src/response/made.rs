@@ -99,7 +99,7 @@ impl Encoding {
     fn shown_kind(&self) -> (&str, &str) {
         match self.representation {
             Representation::Object => (&self.kind, &self.api_version),
-            Representation::Metadata => METADATA_KIND,
+            Representation::Metadata => (METADATA_KIND, self.meta_version.api_version()),
         }
     }
 

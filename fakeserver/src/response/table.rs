@@ -3,6 +3,7 @@
 use bytes::{BufMut, BytesMut};
 use serde_json::{Value, json};
 
+use super::accept::MetaVersion;
 use crate::{clock::Clock, conversion::Form, table::Printer};
 
 /// What stands in a row beside its cells.
@@ -26,6 +27,7 @@ pub(crate) struct TableView {
     clock: Clock,
     /// The form in which rows bring their objects, if it is not the one in which these are stored.
     form: Option<Form>,
+    version: MetaVersion,
     has_columns: bool,
 }
 
@@ -52,6 +54,7 @@ impl TableView {
             include,
             clock,
             form: None,
+            version: MetaVersion::default(),
             has_columns: true,
         }
     }
@@ -59,6 +62,12 @@ impl TableView {
     /// Brings objects in a form in which they are not stored.
     pub(super) fn with_form(mut self, form: Form) -> Self {
         self.form = Some(form);
+        self
+    }
+
+    /// Makes tables of this version.
+    pub(super) fn in_version(mut self, version: MetaVersion) -> Self {
+        self.version = version;
         self
     }
 
@@ -74,8 +83,9 @@ impl TableView {
         } else {
             "null"
         };
+        let version = self.version.api_version();
         format!(
-            r#"{{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{metadata},"columnDefinitions":{columns},"rows":["#
+            r#"{{"kind":"Table","apiVersion":"{version}","metadata":{metadata},"columnDefinitions":{columns},"rows":["#
         )
     }
 
@@ -97,7 +107,7 @@ impl TableView {
             IncludeObject::Metadata => {
                 let metadata = json!({
                     "kind": "PartialObjectMetadata",
-                    "apiVersion": "meta.k8s.io/v1",
+                    "apiVersion": self.version.api_version(),
                     "metadata": object["metadata"],
                 });
                 put(bytes, &metadata);

@@ -90,8 +90,9 @@ fn the_first_view_that_there_is_of_it_is_taken() {
     }
     check(metadata, Shape::Object, Ok((Format::Json, View::Metadata)));
     check(metadata, Shape::Watch, Ok((Format::Json, View::Metadata)));
-    check(list, Shape::List, Ok((Format::Json, View::Metadata)));
-    check(metadata, Shape::List, REFUSED);
+    // Whether it fits is told in other words, once it is known what is asked for.
+    check(list, Shape::List, Ok((Format::Json, View::MetadataList)));
+    check(metadata, Shape::List, Ok((Format::Json, View::Metadata)));
     check(
         "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
         Shape::Object,
@@ -105,7 +106,7 @@ fn the_first_view_that_there_is_of_it_is_taken() {
     check(
         "application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json",
         Shape::List,
-        JSON,
+        Ok((Format::Json, View::Table)),
     );
     check(
         "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v2",

@@ -64,6 +64,10 @@ pub fn type_of_kind(group: &str, version: &str, kind: &str) -> Option<TypeId> {
         .and_then(|name| table.find(name));
     own.or_else(|| match kind {
         "Status"
+        | "APIVersions"
+        | "APIGroup"
+        | "APIGroupList"
+        | "APIResourceList"
         | "WatchEvent"
         | "ListOptions"
         | "GetOptions"

@@ -209,6 +209,11 @@ impl Status {
             .with_details(Details::default())
     }
 
+    /// There is such a format, but nothing of the kind in it that was asked for.
+    pub(crate) fn not_representable(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)
+    }
+
     pub(crate) fn unsupported_media_type(message: impl Into<String>) -> Self {
         Self::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,

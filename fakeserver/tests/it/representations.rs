@@ -79,7 +79,7 @@ async fn rows_bring_as_much_of_the_object_as_is_asked_for() {
         .await
         .refused(400);
     assert!(
-        refused.starts_with("TableOptions.meta.k8s.io \"\" is invalid"),
+        refused.starts_with("Unable to convert to Table as requested: includeObject"),
         "{refused}"
     );
     // A failure is a status, whatever view was asked for.
