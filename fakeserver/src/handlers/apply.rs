@@ -55,7 +55,9 @@ pub(super) fn apply_in(
     if let Some(duplicate) = duplicate
         && options.field_validation == FieldValidation::Strict
     {
-        return Err(Status::bad_request(format!("error strict decoding YAML: {duplicate}")).into());
+        return Err(
+            Status::bad_request(format!("error strict decoding patch: {duplicate}")).into(),
+        );
     }
     let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
     if live.is_none() && !uid.is_empty() {
@@ -68,7 +70,7 @@ pub(super) fn apply_in(
         .into());
     }
     check_name(call, &object)?;
-    place(call, &mut object)?;
+    call.place_patched(&mut object)?;
     if let (Some(stored), Some(shown)) = (stored, live) {
         let existing = Existing { key, stored, shown };
         let outcome = replace(call, tx, options, existing, object, Source::Apply)?;
@@ -120,18 +122,4 @@ fn applied(
             ))
         })?;
     Ok(received.object)
-}
-
-/// Puts an object that says no namespace into that of the request, and refuses one that says another.
-fn place(call: &Call<'_>, object: &mut Value) -> Result<(), Status> {
-    let said = object["metadata"]["namespace"].as_str().unwrap_or_default();
-    if let Some(namespace) = call.path.namespace.as_deref()
-        && !said.is_empty()
-        && said != namespace
-    {
-        return Err(Status::bad_request(format!(
-            "the namespace of the object ({said}) does not match the namespace on the request ({namespace})"
-        )));
-    }
-    call.place(object)
 }

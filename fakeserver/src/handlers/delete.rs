@@ -33,6 +33,9 @@ pub(super) async fn delete(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
         other => other,
     };
     let mut response = answer(call, &encoding, &deletion, uid);
+    if options.is_cascading && !matches!(deletion, Deletion::Gone(_)) {
+        *response.status_mut() = StatusCode::ACCEPTED;
+    }
     add_warnings(&mut response, &warnings);
     Ok(response)
 }

@@ -1,20 +1,18 @@
 //! DELETE of a collection: of all that is selected in it, one by one.
 
-use std::sync::Arc;
-
 use axum::response::Response;
 
 use super::{
     Call,
     attempt::Halt,
     delete::{delete_in, options},
+    list::{self, Page},
     write::add_warnings,
 };
 use crate::{
     request::{ListOptions, Preconditions},
-    response::{ListMeta, Shape, list_pieces},
+    response::{Shape, list_pieces},
     status::Status,
-    storage::StoredObject,
 };
 
 /// Deletes what is selected, and answers with it as it was.
@@ -25,22 +23,12 @@ pub(super) async fn delete_collection(call: &Call<'_>, body: &[u8]) -> Result<Re
     options.preconditions = Preconditions::default();
     let list_options = ListOptions::parse(&call.query)?;
     list_options.validate()?;
-    let selection = call.selection(&list_options)?;
-    let resource = call.group_resource();
-    let (mut metadata, selected) = call.server.core.storage.view(|view| {
-        let metadata = ListMeta {
-            resource_version: view.revision().to_string(),
-            continue_token: None,
-            remaining_item_count: None,
-        };
-        let mut selected: Vec<Arc<StoredObject>> = view
-            .snapshot(&resource)
-            .objects(&selection.range, None)
-            .map(Arc::clone)
-            .collect();
-        selected.retain(|object| selection.matches(object));
-        (metadata, selected)
-    });
+    // With a limit, only a page of it is deleted.
+    let query = list::query(call, &list_options)?;
+    let Page {
+        mut metadata,
+        items: selected,
+    } = query.read(&call.server.core).await?;
     call.complete(&mut metadata);
     let mut warnings = Vec::new();
     for object in &selected {

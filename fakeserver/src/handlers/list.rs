@@ -24,6 +24,16 @@ pub(super) const FRESHNESS_WAIT: Duration = Duration::from_secs(3);
 /// Answers with a state of the collection, or a page of it.
 pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Response, Status> {
     let encoding = call.encoding(Shape::List)?;
+    let query = query(call, options)?;
+    let mut page = query.read(&call.server.core).await?;
+    call.complete(&mut page.metadata);
+    let items = call.present_all(page.items).await?;
+    let delivery = call.delivery(&encoding);
+    Ok(delivery.pieces(list_pieces(encoding, &page.metadata, items)))
+}
+
+/// What a request asks to be shown.
+pub(super) fn query(call: &Call<'_>, options: &ListOptions) -> Result<ListQuery, Status> {
     let selection = call.selection(options)?;
     let version = Version::parse(&options.resource_version)
         .map_err(|error| Status::bad_request(format!("invalid resource version: {error}")))?;
@@ -33,17 +43,12 @@ pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Respo
         _ => None,
     };
     let (at, limit) = ListAt::new(version, matching, options.limit, &options.continue_token)?;
-    let query = ListQuery {
+    Ok(ListQuery {
         resource: call.group_resource(),
         selection,
         at,
         limit,
-    };
-    let mut page = query.read(&call.server.core).await?;
-    call.complete(&mut page.metadata);
-    let items = call.present_all(page.items).await?;
-    let delivery = call.delivery(&encoding);
-    Ok(delivery.pieces(list_pieces(encoding, &page.metadata, items)))
+    })
 }
 
 /// What a list is to show.

@@ -64,8 +64,8 @@ pub(super) async fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Stat
         )?;
         warnings = received.warnings;
         let mut object = received.object;
-        call.place(&mut object)?;
         check_name(call, &object)?;
+        call.place_patched(&mut object)?;
         let existing = Existing { key, stored, shown };
         replace(call, tx, &options, existing, object, Source::Patch)
     });
@@ -109,14 +109,20 @@ impl Change {
                     operations.len()
                 )))
             }
-            (PatchType::Json, Value::Array(operations)) => Ok(Self::Json(operations)),
-            (PatchType::Json, other) => Err(Status::bad_request(format!(
-                "error decoding patch: json: cannot unmarshal {} into Go value of type jsonpatch.Patch",
+            (PatchType::Json, Value::Array(operations)) => {
+                operations.iter().try_for_each(check_operation)?;
+                Ok(Self::Json(operations))
+            }
+            (PatchType::Json, Value::Null) => Ok(Self::Json(Vec::new())),
+            (PatchType::Json, other) => Err(undecodable(&format!(
+                "json: cannot unmarshal {} into Go value of type []handlers.jsonPatchOp",
                 json_type(&other)
             ))),
-            _ => Err(Status::bad_request(
-                "error decoding patch: Invalid JSON Patch",
-            )),
+            (_, Value::Null) => Err(Status::bad_request("Invalid JSON Patch")),
+            (_, other) => Err(undecodable(&format!(
+                "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+                json_type(&other)
+            ))),
         }
     }
 
@@ -170,8 +176,14 @@ impl Change {
         if !is_silent {
             // What is there twice in the patch itself comes first.
             let twice = duplicate_fields(body).unwrap_or_default();
-            let twice: Vec<String> = twice.iter().map(ToString::to_string).collect();
-            received.warnings.splice(0..0, twice);
+            let twice = twice.iter().map(ToString::to_string);
+            let told: Vec<String> = match self {
+                Self::Json(operations) => (twice.chain(unknown_members(operations)))
+                    .map(|what| format!("json patch {what}"))
+                    .collect(),
+                Self::Merge(_) | Self::Strategic(_) => twice.collect(),
+            };
+            received.warnings.splice(0..0, told);
         }
         if validation == FieldValidation::Strict && !received.warnings.is_empty() {
             let errors = received.warnings.join(", ");
@@ -208,6 +220,49 @@ impl Change {
         let id = type_of_kind(&kind.group, &kind.version, &kind.kind)?;
         restore_error(types(), id, patched)
     }
+}
+
+fn undecodable(why: &str) -> Status {
+    Status::bad_request(format!("error decoding patch: {why}"))
+}
+
+/// Refuses what cannot be read as an operation, whatever it would do.
+fn check_operation(operation: &Value) -> Result<(), Status> {
+    let Some(members) = operation.as_object() else {
+        return match operation {
+            Value::Null => Ok(()),
+            other => Err(undecodable(&format!(
+                "json: cannot unmarshal {} into Go value of type handlers.jsonPatchOp",
+                json_type(other)
+            ))),
+        };
+    };
+    for name in ["op", "path", "from"] {
+        if let Some(other) = members.get(name)
+            && !other.is_string()
+            && !other.is_null()
+        {
+            return Err(undecodable(&format!(
+                "json: cannot unmarshal {} into Go struct field jsonPatchOp.{name} of type string",
+                json_type(other)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// What operations have that no operation has.
+fn unknown_members(operations: &[Value]) -> impl Iterator<Item = String> {
+    let operations = operations.iter().enumerate();
+    operations.flat_map(|(index, operation)| {
+        let names = operation
+            .as_object()
+            .into_iter()
+            .flat_map(|members| members.keys());
+        names
+            .filter(|name| !matches!(name.as_str(), "op" | "path" | "from" | "value"))
+            .map(move |name| format!("unknown field \"[{index}].{name}\""))
+    })
 }
 
 /// What cannot be read of an object that says it is of another kind: it is read as that first.

@@ -172,6 +172,20 @@ impl Call<'_> {
         Ok(())
     }
 
+    /// The same of an object that a patch made, in other words.
+    pub(super) fn place_patched(&self, object: &mut Value) -> Result<(), Status> {
+        let said = object["metadata"]["namespace"].as_str().unwrap_or_default();
+        if let Some(namespace) = self.path.namespace.as_deref()
+            && !said.is_empty()
+            && said != namespace
+        {
+            return Err(Status::bad_request(format!(
+                "the namespace of the object ({said}) does not match the namespace on the request ({namespace})"
+            )));
+        }
+        self.place(object)
+    }
+
     /// What is stored, as this version of the type shows it.
     pub(super) fn shown(&self, stored: &StoredObject) -> Value {
         let mut object = stored.to_value();

@@ -6,14 +6,14 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::json_syntax::syntax_error;
 use crate::{
     protobuf::{decode_object, peek_kind},
     resource::GroupVersionKind,
-    schema::{self, TypeMeta, cannot_be_handled_as, schemas},
-    status::Status,
+    schema::{self, TypeMeta, cannot_be_handled_as, schemas, type_of_kind},
+    status::{FieldError, Status},
 };
 
 /// The largest body that the API takes.
@@ -81,6 +81,8 @@ pub(crate) fn parse_object(bytes: &[u8], wanted: &GroupVersionKind) -> Result<Va
     let kind = &*wanted.kind;
     let object = match serde_json::from_slice::<Value>(bytes) {
         Ok(object @ Value::Object(_)) => object,
+        // It says nothing, and is as good as an empty object.
+        Ok(Value::Null) => json!({}),
         Ok(other) => return Err(unrecognized(kind, &not_an_object(&other), bytes)),
         Err(error) => {
             let error = syntax_error(bytes).unwrap_or_else(|| error.to_string());
@@ -122,7 +124,19 @@ fn check_kind(mut object: Value, wanted: &GroupVersionKind) -> Result<Value, Sta
     let api_version = wanted.api_version();
     let found_version = text_field(&object, "apiVersion", kind, &api_version)?;
     let found_kind = text_field(&object, "kind", kind, &api_version)?;
-    if found_kind != kind {
+    if !is_registered(&api_version, kind) {
+        return check_custom_kind(object, wanted, &found_version, &found_kind);
+    }
+    if !is_registered(&found_version, &found_kind) {
+        return Err(Status::bad_request(format!(
+            "{found_kind} in version {:?} cannot be handled as a {kind}: no kind {found_kind:?} is registered for \
+             version {found_version:?} in scheme \"pkg/runtime/scheme.go:111\"",
+            last_segment(&found_version),
+        )));
+    }
+    let is_same_type = found_kind == kind
+        && internal_package(group_of(&found_version)) == internal_package(&wanted.group);
+    if !is_same_type {
         return Err(Status::bad_request(format!(
             "{found_kind} in version {:?} cannot be handled as a {kind}: converting ({}.{found_kind}) to \
              ({}.{kind}): unknown conversion",
@@ -132,15 +146,49 @@ fn check_kind(mut object: Value, wanted: &GroupVersionKind) -> Result<Value, Sta
         )));
     }
     if found_version != api_version {
-        return Err(Status::bad_request(format!(
-            "{kind} in version {:?} cannot be handled as a {kind}: no kind {kind:?} is registered for version \
-             {found_version:?} in scheme \"pkg/runtime/scheme.go:111\"",
-            last_segment(&found_version),
-        )));
+        return Err(other_version(&found_version, &api_version));
     }
     object["apiVersion"] = api_version.into();
     object["kind"] = kind.into();
     Ok(object)
+}
+
+/// The same of a custom kind, whose objects are read as whatever they say they are, and validated then.
+fn check_custom_kind(
+    mut object: Value,
+    wanted: &GroupVersionKind,
+    found_version: &str,
+    found_kind: &str,
+) -> Result<Value, Status> {
+    let (kind, api_version) = (&*wanted.kind, wanted.api_version());
+    if found_version != api_version {
+        return Err(other_version(found_version, &api_version));
+    }
+    if found_kind != kind {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        let error = FieldError::invalid("kind", &json!(found_kind), &format!("must be {kind}"));
+        return Err(Status::invalid(found_kind, &wanted.group, name, &[error]));
+    }
+    object["apiVersion"] = api_version.into();
+    object["kind"] = kind.into();
+    Ok(object)
+}
+
+fn other_version(found: &str, expected: &str) -> Status {
+    Status::bad_request(format!(
+        "the API version in the data ({found}) does not match the expected API version ({expected})"
+    ))
+}
+
+/// Whether a real server knows objects of this kind, be they kept or not.
+fn is_registered(api_version: &str, kind: &str) -> bool {
+    let (group, version) = (group_of(api_version), last_segment(api_version));
+    schemas().of_kind(group, version, kind).is_some()
+        || (api_version == "v1" && matches!(kind, "List" | "Status"))
+}
+
+fn group_of(api_version: &str) -> &str {
+    api_version.rsplit_once('/').map_or("", |(group, _)| group)
 }
 
 /// A field of the type's identity, or the expected value where it is missing.
@@ -191,19 +239,30 @@ pub(crate) fn parse_delete_options(
         };
     }
     let bytes = &*object_json(headers, bytes)?;
-    match serde_json::from_slice::<Value>(bytes) {
-        Ok(options @ Value::Object(_)) => match options["kind"].as_str() {
-            None | Some("" | KIND) => Ok(Some(options)),
-            Some(_) => Err(Status::bad_request(format!(
-                "decoded object cannot be converted to {KIND}"
-            ))),
-        },
-        Ok(other) => Err(unrecognized(KIND, &not_an_object(&other), bytes)),
+    let unreadable = |why: &str| {
+        Status::unclassified(format!(
+            "couldn't get version/kind; json parse error: {why}"
+        ))
+    };
+    let options = match serde_json::from_slice::<Value>(bytes) {
+        Ok(options @ Value::Object(_)) => options,
+        Ok(other) => return Err(unreadable(&not_an_object(&other))),
         Err(error) => {
             let error = syntax_error(bytes).unwrap_or_else(|| error.to_string());
-            Err(unrecognized(KIND, &error, bytes))
+            return Err(unreadable(&error));
         }
+    };
+    let said = |field: &str| options[field].as_str().filter(|text| !text.is_empty());
+    let (kind, version) = (said("kind"), said("apiVersion").unwrap_or("v1"));
+    if let Some(other) = kind.filter(|kind| *kind != KIND) {
+        return Err(Status::unclassified(format!(
+            "no kind {other:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""
+        )));
     }
+    let id = type_of_kind("", "v1", KIND).expect("every group has options of its deletions");
+    let decoded = schema::decode(id, bytes);
+    let decoded = decoded.map_err(|error| Status::unclassified(error.to_string()))?;
+    Ok(Some(decoded.value))
 }
 
 /// The type of a patch, if it is one that a patch of `resource` may have.
@@ -315,9 +374,10 @@ fn go_package(api_version: &str) -> &str {
 }
 
 /// The package that a group's own types live in: `core`, `apps`, `rbac`.
-fn internal_package(group: &str) -> &str {
+pub(crate) fn internal_package(group: &str) -> &str {
     match group.split('.').next().unwrap_or_default() {
-        "" => "core",
+        // Events of both groups are those of one.
+        "" | "events" => "core",
         first => first,
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn parse_config(bytes: &[u8]) -> Result<Value, Status> {
         Err(error) => {
             let error = error.without_snippet().to_string();
             let first = error.lines().next().unwrap_or_default();
-            Err(refused(&format!("{CONVERTING}{first}")))
+            Err(refused(&format!("{CONVERTING}{}", in_go_words(first))))
         }
     }
 }
@@ -40,5 +40,21 @@ pub(crate) fn duplicate_key(bytes: &[u8]) -> Option<String> {
 }
 
 fn refused(why: &str) -> Status {
-    Status::bad_request(format!("error decoding YAML: {why}"))
+    Status::bad_request(format!("error decoding patch: {why}"))
+}
+
+/// What is wrong with YAML as the reader of a real server tells it, of the commonest mistakes. It does not count the
+/// first line.
+fn in_go_words(error: &str) -> String {
+    let (problem, place) = error.rsplit_once(" at line ").unwrap_or((error, ""));
+    let line: Option<u32> = place.split(',').next().and_then(|line| line.parse().ok());
+    let problem = match problem {
+        "unclosed bracket '{'" => "did not find expected ',' or '}'",
+        "unclosed bracket '['" => "did not find expected ',' or ']'",
+        other => other,
+    };
+    match line {
+        Some(line) if line > 1 => format!("line {line}: {problem}"),
+        _ => problem.to_owned(),
+    }
 }

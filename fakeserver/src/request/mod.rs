@@ -14,8 +14,9 @@ mod tests;
 pub(crate) use self::json_syntax::syntax_error;
 pub(crate) use self::{
     body::{
-        BODY_MAX_BYTES, PatchType, is_protobuf, object_json, parse_delete_options, parse_json,
-        parse_object, parse_patch, parse_protobuf, patch_type, read_body,
+        BODY_MAX_BYTES, PatchType, internal_package, is_protobuf, object_json,
+        parse_delete_options, parse_json, parse_object, parse_patch, parse_protobuf, patch_type,
+        read_body,
     },
     config::{duplicate_key, parse_config},
     options::{

@@ -54,6 +54,8 @@ pub(crate) struct DeleteOptions {
     pub(crate) grace_period_seconds: Option<i64>,
     pub(crate) preconditions: Preconditions,
     pub(crate) propagation: Option<Propagation>,
+    /// It was asked for in the old way that what the object owns should go, too.
+    pub(crate) is_cascading: bool,
 }
 
 /// What must be true of an object for a delete to go on.
@@ -257,11 +259,15 @@ fn check_field_manager(manager: &str, errors: &mut Vec<FieldError>) {
             FIELD_MANAGER_MAX_BYTES,
         ));
     }
-    if manager.chars().any(char::is_control) {
+    let control = manager.char_indices().filter(|(_, c)| c.is_control());
+    for (position, c) in control {
         errors.push(FieldError::invalid(
             "fieldManager",
             &json!(manager),
-            "should only contain printable characters",
+            &format!(
+                "invalid character U+{:04X} (at position {position})",
+                u32::from(c)
+            ),
         ));
     }
 }
@@ -284,13 +290,15 @@ impl DeleteOptions {
     /// Reads the options from the body, or without one from the parameters.
     pub(crate) fn parse(query: &Query, body: Option<&Value>) -> Result<Self, Status> {
         let wire = match body {
-            Some(body) => WireDeleteOptions::deserialize(body).map_err(|error| {
-                Status::bad_request(format!("the body is not DeleteOptions: {error}"))
-            })?,
+            Some(body) => WireDeleteOptions::deserialize(body)
+                .map_err(|error| Status::unclassified(error.to_string()))?,
             None => WireDeleteOptions {
                 dry_run: query.all("dryRun").map(str::to_owned).collect(),
                 grace_period_seconds: query.integer("gracePeriodSeconds")?,
-                preconditions: None,
+                preconditions: query.get("uid").map(|uid| Preconditions {
+                    uid: Some(uid.to_owned()).filter(|uid| !uid.is_empty()),
+                    resource_version: None,
+                }),
                 propagation_policy: query.get("propagationPolicy").map(str::to_owned),
                 orphan_dependents: query.bool("orphanDependents"),
             },
@@ -340,6 +348,7 @@ impl WireDeleteOptions {
             grace_period_seconds: self.grace_period_seconds,
             preconditions: self.preconditions.unwrap_or_default(),
             propagation,
+            is_cascading: self.orphan_dependents == Some(false),
         })
     }
 }

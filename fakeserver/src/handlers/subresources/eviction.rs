@@ -9,7 +9,6 @@ use crate::{
         Call,
         attempt::{Attempt, Halt},
         delete::delete_in,
-        update::check_name,
         write::add_warnings,
     },
     object::selectors::{LabelSelector, print_label_selector},
@@ -31,7 +30,11 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
     let mut received = call.receive_as(&kind, body, write_options.field_validation)?;
     call.place(&mut received.object)?;
     let eviction = received.object;
-    check_name(call, &eviction)?;
+    if eviction["metadata"]["name"] != call.name() {
+        return Err(Status::bad_request(
+            "name in URL does not match name in Eviction object",
+        ));
+    }
     let given = Some(&eviction["deleteOptions"]).filter(|options| !options.is_null());
     let mut options = DeleteOptions::parse(&call.query, given)?;
     options.is_dry_run |= write_options.is_dry_run;

@@ -58,7 +58,7 @@ impl Subresource {
             (Self::Binding, Verb::Create) => binding::create(call, body).await,
             (Self::Eviction, Verb::Create) => eviction::create(call, body).await,
             (Self::Token, Verb::Create) => token::create(call, body).await,
-            (Self::Container, _) => Err(container::refuse(call)),
+            (Self::Container, _) => container::serve(call),
             _ => Err(Status::method_not_allowed()),
         }
     }
