@@ -16,6 +16,7 @@ use super::{
     garbage_collector::GarbageCollector,
     index::{Index, Observed},
     namespaces::Namespaces,
+    protection::Protection,
     queue::{Due, Item, Queue},
     workloads,
 };
@@ -164,7 +165,10 @@ impl Drop for Driver {
 
 impl World {
     fn new(options: &Controllers) -> Self {
-        let mut controllers: Vec<Box<dyn Controller>> = vec![Box::new(Definitions::default())];
+        let mut controllers: Vec<Box<dyn Controller>> = vec![
+            Box::new(Definitions::default()),
+            Box::new(Protection::default()),
+        ];
         if options.namespaces {
             controllers.push(Box::new(Namespaces::new(options.workloads.is_some())));
         }

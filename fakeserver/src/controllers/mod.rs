@@ -21,6 +21,7 @@ mod driver;
 pub(crate) mod definitions;
 pub(crate) mod namespaces;
 mod garbage_collector;
+mod protection;
 mod workloads;
 
 pub(crate) use self::driver::start;

@@ -9,7 +9,9 @@ mod batch;
 mod daemon_set;
 mod deployment;
 mod endpoints;
+mod flow_control;
 mod ingress_class;
+mod limit_range;
 mod network_policy;
 mod node;
 mod pod;
@@ -53,6 +55,14 @@ pub(crate) fn set_defaults(group: &str, plural: &str, object: &mut Value) {
         ("autoscaling", "horizontalpodautoscalers") => autoscaler::set_defaults(object),
         ("networking.k8s.io", "networkpolicies") => network_policy::set_defaults(object),
         ("networking.k8s.io", "ingressclasses") => ingress_class::set_defaults(object),
+        ("", "limitranges") => limit_range::set_defaults(object),
+        ("flowcontrol.apiserver.k8s.io", "flowschemas") => {
+            flow_control::set_schema_defaults(object)
+        }
+        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations") => {
+            flow_control::set_level_defaults(object);
+        }
+        ("storage.k8s.io", "csidrivers") => volume::set_driver_defaults(object),
         ("storage.k8s.io", "storageclasses") => volume::set_class_defaults(object),
         ("scheduling.k8s.io", "priorityclasses") => {
             set(object, "preemptionPolicy", json!("PreemptLowerPriority"));

@@ -75,13 +75,20 @@ fn set_container_defaults(container: &mut Value) {
     }
 }
 
-/// Whether an image may be another one tomorrow: it has no tag, or the tag `latest`, and no digest.
+/// Whether an image may be another one tomorrow: it has the tag `latest`, or neither tag nor digest. What cannot be the
+/// name of an image is none.
 fn pulls_always(image: &str) -> bool {
-    if image.contains('@') {
-        return false;
-    }
-    let name = image.rsplit('/').next().unwrap_or_default();
-    name.split_once(':').is_none_or(|(_, tag)| tag == "latest")
+    let (name, has_digest) = match image.split_once('@') {
+        Some((name, _)) => (name, true),
+        None => (image, false),
+    };
+    let last = name.rsplit('/').next().unwrap_or_default();
+    let (last, tag) = last.split_once(':').unwrap_or((last, ""));
+    let is_name = !last.is_empty()
+        && last.bytes().all(|byte| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte)
+        });
+    is_name && (tag == "latest" || (tag.is_empty() && !has_digest))
 }
 
 fn set_probe_defaults(probe: &mut Value) {

@@ -24,6 +24,9 @@ pub(super) fn set_defaults(stateful_set: &mut Value) {
     set(policy, "whenDeleted", json!("Retain"));
     set(policy, "whenScaled", json!("Retain"));
     for claim in each(spec, "volumeClaimTemplates") {
+        // Each says what it is, though it can be nothing else.
+        claim["kind"] = json!("PersistentVolumeClaim");
+        claim["apiVersion"] = json!("v1");
         volume::set_claim_defaults(claim);
         set(claim, "status", json!({}));
         set(&mut claim["status"], "phase", json!("Pending"));

@@ -27,3 +27,18 @@ pub(super) fn set_class_defaults(class: &mut Value) {
     set(class, "reclaimPolicy", json!("Delete"));
     set(class, "volumeBindingMode", json!("Immediate"));
 }
+
+pub(super) fn set_driver_defaults(driver: &mut Value) {
+    let spec = &mut driver["spec"];
+    for (field, default) in [
+        ("attachRequired", json!(true)),
+        ("podInfoOnMount", json!(false)),
+        ("storageCapacity", json!(false)),
+        ("fsGroupPolicy", json!("ReadWriteOnceWithFSType")),
+        ("volumeLifecycleModes", json!(["Persistent"])),
+        ("requiresRepublish", json!(false)),
+        ("seLinuxMount", json!(false)),
+    ] {
+        set(spec, field, default);
+    }
+}

@@ -6,6 +6,9 @@ use crate::{request::Propagation, strategy::Strategy};
 
 /// The object goes when nobody names it as an owner any more.
 pub(crate) const ORPHAN: &str = "orphan";
+/// A claim, or a volume, goes when nobody uses it any more.
+pub(crate) const CLAIM_PROTECTION: &str = "kubernetes.io/pvc-protection";
+pub(crate) const VOLUME_PROTECTION: &str = "kubernetes.io/pv-protection";
 /// The object goes after what it owns.
 #[doc(alias = "FinalizerDeleteDependents")]
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";

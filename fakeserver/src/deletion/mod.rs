@@ -14,7 +14,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-pub(crate) use self::finalizers::{FOREGROUND, ORPHAN, finalizers_of, is_deleted, without};
+pub(crate) use self::finalizers::{
+    CLAIM_PROTECTION, FOREGROUND, ORPHAN, VOLUME_PROTECTION, finalizers_of, is_deleted, without,
+};
 use self::{
     finalizers::{set_finalizers, wanted},
     grace::Grace,

@@ -9,7 +9,7 @@ use super::{
     attempt::{Attempt, Halt},
     escalation,
     load::Brought,
-    namespaces,
+    namespaces, plugins,
     write::{Outcome, Received, Source, remove},
 };
 use crate::{
@@ -74,6 +74,9 @@ pub(super) fn create_in(
         text(&object, "name").clone_into(&mut given_name);
     }
     escalation::check(call, None, &object)?;
+    if source != Source::Loaded {
+        plugins::admit(call, tx, &mut object)?;
+    }
     if source != Source::Loaded {
         call.requester.sign(&call.resource, &mut object);
     }

@@ -10,6 +10,7 @@ mod write;
 mod admission;
 mod question;
 mod attempt;
+mod plugins;
 mod create;
 mod update;
 mod patch;

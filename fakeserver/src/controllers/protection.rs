@@ -1,0 +1,92 @@
+//! What protects volumes and claims: they stay when they are deleted, until nobody uses them.
+//!
+//! A claim is used by pods that are on a node, a volume by the claim that it is bound to.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use super::{
+    cluster::{Actor, Cluster},
+    controller::Controller,
+    index::{Index, Observed},
+    meta::Meta,
+    queue::Due,
+};
+use crate::{
+    deletion::{CLAIM_PROTECTION, VOLUME_PROTECTION, without},
+    storage::{GroupResource, ObjectKey},
+};
+
+/// How long an object that nobody uses keeps its finalizer, so that clients see it.
+const RELEASED_AFTER: Duration = Duration::from_secs(1);
+
+/// The controller that takes their finalizers away.
+#[derive(Debug, Default)]
+pub(super) struct Protection {
+    /// What was deleted, and may be in use.
+    waiting: BTreeSet<ObjectKey>,
+}
+
+// === impl Protection ===
+
+impl Controller for Protection {
+    fn name(&self) -> &'static str {
+        "protection"
+    }
+
+    fn observe(&mut self, change: &Observed<'_>, _: &Index, due: &mut Due<'_>) {
+        let key = change.key();
+        if let Some(finalizer) = finalizer_of(key) {
+            let after = change.after.as_ref();
+            if after.is_some_and(|(_, meta)| awaits(meta, finalizer)) {
+                self.waiting.insert(key.clone());
+                due.add(key.clone(), RELEASED_AFTER);
+            } else {
+                self.waiting.remove(key);
+            }
+        } else if change.is_of("", "pods") {
+            let claims = self.waiting.iter();
+            for claim in claims.filter(|claim| claim.namespace() == key.namespace()) {
+                due.add(claim.clone(), RELEASED_AFTER);
+            }
+        }
+    }
+
+    fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _: &mut Due<'_>) {
+        let Some((finalizer, stored)) = finalizer_of(key).zip(cluster.get(key)) else {
+            return;
+        };
+        let is_used = match finalizer {
+            VOLUME_PROTECTION => stored.to_value()["status"]["phase"] == "Bound",
+            _ => is_claim_used(cluster, key),
+        };
+        if awaits(&Meta::of(&stored), finalizer) && !is_used {
+            let actor = Actor::CONTROLLER_MANAGER;
+            cluster.update(key, actor, |object| without(object, finalizer));
+        }
+    }
+}
+
+fn finalizer_of(key: &ObjectKey) -> Option<&'static str> {
+    match (key.resource().group(), key.resource().resource()) {
+        ("", "persistentvolumeclaims") => Some(CLAIM_PROTECTION),
+        ("", "persistentvolumes") => Some(VOLUME_PROTECTION),
+        _ => None,
+    }
+}
+
+fn awaits(meta: &Meta, finalizer: &str) -> bool {
+    meta.is_deleted() && meta.has_finalizer(finalizer)
+}
+
+/// Whether a pod that is on a node has the claim among its volumes.
+fn is_claim_used(cluster: &Cluster<'_, '_>, claim: &ObjectKey) -> bool {
+    let pods = cluster
+        .tx
+        .list(&GroupResource::new("", "pods"), claim.namespace());
+    pods.iter().map(|pod| pod.to_value()).any(|pod| {
+        let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
+        let volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();
+        let mut names = volumes.map(|volume| &volume["persistentVolumeClaim"]["claimName"]);
+        !node.is_empty() && names.any(|name| *name == claim.name())
+    })
+}
