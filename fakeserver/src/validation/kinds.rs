@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     access, claim, cluster, data, endpoints, field::Field, findings::Findings, ingress, job, pod,
-    service, volume, workload,
+    service, volume, workload, workload_status,
 };
 use crate::{resource::ResourceType, status::FieldError};
 
@@ -36,35 +36,35 @@ pub(super) const KINDS: &[Kind] = &[
         workload::check_replication_controller,
         workload::update_replication_controller,
     )
-    .with(&[("status", workload::check_status)]),
+    .with(&[("status", workload_status::check_replica_set)]),
     Kind::new(
         "apps",
         "deployments",
         workload::check_deployment,
         workload::update_deployment,
     )
-    .with(&[("status", workload::check_status)]),
+    .with(&[("status", workload_status::check_deployment)]),
     Kind::new(
         "apps",
         "replicasets",
         workload::check_replica_set,
         workload::update_replica_set,
     )
-    .with(&[("status", workload::check_status)]),
+    .with(&[("status", workload_status::check_replica_set)]),
     Kind::new(
         "apps",
         "statefulsets",
         workload::check_stateful_set,
         workload::update_stateful_set,
     )
-    .with(&[("status", workload::check_status)]),
+    .with(&[("status", workload_status::check_stateful_set)]),
     Kind::new(
         "apps",
         "daemonsets",
         workload::check_daemon_set,
         workload::update_daemon_set,
     )
-    .with(&[("status", workload::check_status)]),
+    .with(&[("status", workload_status::check_daemon_set)]),
     Kind::new("batch", "jobs", job::check, job::check_update)
         .with(&[("status", job::check_status)]),
     Kind::new(

@@ -13,6 +13,7 @@ mod difference;
 mod kinds;
 mod pod;
 mod workload;
+mod workload_status;
 mod job;
 mod cron;
 mod service;

@@ -17,35 +17,6 @@ const STATEFUL_FIXED: &str = "updates to statefulset spec for fields other than 
     forbidden";
 
 /// Counts in a status, those that are parts of `replicas`, and what of these is a part of what is ready.
-const STATUS_COUNTS: [&str; 11] = [
-    "replicas",
-    "fullyLabeledReplicas",
-    "readyReplicas",
-    "availableReplicas",
-    "unavailableReplicas",
-    "updatedReplicas",
-    "currentReplicas",
-    "terminatingReplicas",
-    "observedGeneration",
-    "collisionCount",
-    "numberReady",
-];
-const STATUS_NODES: [&str; 6] = [
-    "currentNumberScheduled",
-    "numberMisscheduled",
-    "desiredNumberScheduled",
-    "updatedNumberScheduled",
-    "numberAvailable",
-    "numberUnavailable",
-];
-const PARTS: [&str; 5] = [
-    "fullyLabeledReplicas",
-    "updatedReplicas",
-    "readyReplicas",
-    "currentReplicas",
-    "availableReplicas",
-];
-
 // === Deployments ===
 
 pub(super) fn check_deployment(deployment: &Field<'_>, found: &mut Findings) {
@@ -303,34 +274,4 @@ fn fix_selector(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
         &new.at("spec").at("selector"),
         &old.at("spec").at("selector"),
     );
-}
-
-/// An update through `status`: counts are counts, and parts are parts.
-pub(super) fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    let status = new.at("status");
-    for count in STATUS_COUNTS.iter().chain(&STATUS_NODES) {
-        found.non_negative(&status.at(count));
-    }
-    let (all, ready) = (status.at("replicas"), status.at("readyReplicas"));
-    if status.at("desiredNumberScheduled").is_set() {
-        return;
-    }
-    for part in PARTS {
-        let part = status.at(part);
-        if part.number() > all.number() {
-            found.invalid(&part, "cannot be greater than status.replicas");
-        }
-    }
-    let available = status.at("availableReplicas");
-    if available.number() > ready.number() {
-        found.invalid(&available, "cannot be greater than readyReplicas");
-    }
-    let collisions = status.at("collisionCount");
-    if collisions.number() < old.at("status").at("collisionCount").number() {
-        found.invalid_as(
-            &collisions,
-            &collisions.number().into(),
-            "cannot be decremented",
-        );
-    }
 }
