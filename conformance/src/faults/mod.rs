@@ -1,15 +1,15 @@
 //! Makes the server do wrong as the plan says: its named rules, and what can be done behind the API.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use fakeserver::{
     FakeServer,
-    faults::{self, Effect, Filter, NamedRule, RuleGuard},
+    faults::{FaultSpec, Filter, RuleGuard, When},
 };
-use http::StatusCode;
 
 use crate::{
     plan::{Fault, FaultKind},
+    seed::Seed,
     trace::{Observation, Recorder},
 };
 
@@ -18,6 +18,8 @@ use crate::{
 pub struct Faults {
     server: FakeServer,
     recorder: Recorder,
+    /// Where what they do at random comes from.
+    seed: u64,
     /// How the informers name themselves, in the order of the plan.
     clients: Vec<String>,
     guards: BTreeMap<usize, Vec<RuleGuard>>,
@@ -28,11 +30,12 @@ pub struct Faults {
 // === impl Faults ===
 
 impl Faults {
-    /// No faults yet.
-    pub fn new(server: &FakeServer, clients: Vec<String>, recorder: Recorder) -> Self {
+    /// No faults yet, in a run of this seed.
+    pub fn new(server: &FakeServer, seed: Seed, clients: Vec<String>, recorder: Recorder) -> Self {
         Self {
             server: server.clone(),
             recorder,
+            seed: seed.get(),
             clients,
             guards: BTreeMap::new(),
             done: BTreeMap::new(),
@@ -57,9 +60,7 @@ impl Faults {
             FaultKind::Disconnect => self.server.disconnect(),
             _ => {
                 let guards = self.clients_of(fault);
-                let guards = guards
-                    .filter_map(|client| self.install(fault, client))
-                    .collect();
+                let guards = guards.map(|client| self.install(fault, client)).collect();
                 self.guards.insert(place, guards);
                 return;
             }
@@ -105,62 +106,14 @@ impl Faults {
             .map(|(_, client)| client.as_str())
     }
 
-    fn install(&self, fault: &Fault, client: &str) -> Option<RuleGuard> {
-        let to = Target {
-            server: &self.server,
-            fault,
-            client,
-        };
-        let guard = match fault.kind {
-            FaultKind::CleanEnd => to.install(faults::clean_end()),
-            FaultKind::ResetMidLine => to.install(faults::reset_mid_line()),
-            FaultKind::Silence => to.install(faults::silence()),
-            FaultKind::ExpiredEvent => to.install(faults::expired_event()),
-            FaultKind::ExpiredStatus => to.install(faults::expired_status()),
-            FaultKind::Throttle(seconds) => {
-                to.install(faults::throttle(Duration::from_secs(seconds)))
-            }
-            FaultKind::ServerError(code) => {
-                let code = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-                to.install(faults::server_error(code))
-            }
-            FaultKind::Latency(ms) => {
-                let late = Duration::from_millis(ms);
-                to.install(faults::latency(late).and_frames(late / 10))
-            }
-            FaultKind::Hang => to.install(faults::hang()),
-            FaultKind::WatchListIgnored => to.install(faults::watch_list_ignored()),
-            FaultKind::WatchListRejected => to.install(faults::watch_list_rejected()),
-            FaultKind::EndBeforeInitialEventsEnd => {
-                to.install(faults::end_before_initial_events_end())
-            }
-            FaultKind::DropEvent => to.install(faults::drop_event()),
-            FaultKind::DuplicateEvent => to.install(faults::duplicate_event()),
-            FaultKind::ReorderEvents => to.install(faults::reorder_events()),
-            FaultKind::BookmarkAhead => to.install(faults::bookmark_ahead()),
-            FaultKind::Compact | FaultKind::Expire | FaultKind::Disconnect => return None,
-        };
-        Some(guard)
-    }
-}
-
-/// Where a rule is to be installed, with its trigger.
-struct Target<'a> {
-    server: &'a FakeServer,
-    fault: &'a Fault,
-    client: &'a str,
-}
-
-// === impl Target ===
-
-impl Target<'_> {
-    fn install<E: Effect>(&self, rule: NamedRule<E>) -> RuleGuard {
-        let mut rule = rule
-            .matching(Filter::any().client(self.client))
-            .nth(self.fault.skip + 1);
-        if let Some(times) = self.fault.times {
-            rule = rule.times(times);
-        }
-        self.server.faults().install(rule)
+    fn install(&self, fault: &Fault, client: &str) -> RuleGuard {
+        let mut when = When::always().nth(fault.skip + 1);
+        when.times = fault.times;
+        // Not from its place in the plan, which moves when another fault is taken away.
+        let seed = self.seed.wrapping_add(fault.at_ms);
+        let spec = FaultSpec::new(fault.kind)
+            .matching(Filter::any().client(client))
+            .when(when.with_seed(seed));
+        self.server.faults().install_spec(&spec)
     }
 }

@@ -1,5 +1,6 @@
 //! Draws plans from seeds: what happens, what goes wrong, who watches, within what the [swarm](Swarm) has of each.
 
+use fakeserver::faults::ThrottleForm;
 use rand::{
     RngExt,
     seq::{IndexedRandom, SliceRandom},
@@ -225,10 +226,25 @@ const DRAWN: [fn(&mut ChaCha8Rng) -> FaultKind; 15] = [
     |_| FaultKind::ResetMidLine,
     |_| FaultKind::Silence,
     |_| FaultKind::ExpiredEvent,
-    |_| FaultKind::ExpiredStatus,
-    |rng| FaultKind::Throttle(rng.random_range(1..=20)),
-    |rng| FaultKind::ServerError(if rng.random_bool(0.5) { 500 } else { 503 }),
-    |rng| FaultKind::Latency(rng.random_range(1..=5_000)),
+    |_| FaultKind::ExpiredStatus {
+        replacement_token: true,
+    },
+    |rng| FaultKind::Throttle {
+        retry_after_seconds: rng.random_range(1..=20),
+        form: ThrottleForm::Text,
+    },
+    |rng| FaultKind::ServerError {
+        code: if rng.random_bool(0.5) { 500 } else { 503 },
+        body: None,
+    },
+    |rng| {
+        let request_ms = rng.random_range(1..=5_000);
+        FaultKind::Latency {
+            request_ms,
+            frame_ms: request_ms / 10,
+            jitter_ms: 0,
+        }
+    },
     |_| FaultKind::Hang,
     |_| FaultKind::WatchListIgnored,
     |_| FaultKind::WatchListRejected,

@@ -3,6 +3,7 @@
 //! Drawn from a [`Seed`] by [`Plan::draw`] in a [`Profile`], made smaller by [`shrink`], written and read as JSON with an element a line.
 
 mod resource;
+mod fault_kind;
 mod interleaving;
 mod profile;
 mod swarm;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::seed::Seed;
 
 pub use self::{
+    fault_kind::FaultKind,
     interleaving::Interleaving,
     profile::Profile,
     resource::{LABEL, NAMESPACES, Resource, Tier},
@@ -153,52 +155,8 @@ pub struct Fault {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
     /// What.
+    #[serde(deserialize_with = "fault_kind::read")]
     pub kind: FaultKind,
-}
-
-/// What goes wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum FaultKind {
-    /// Streams end in good order before a frame.
-    CleanEnd,
-    /// Streams break off within a frame.
-    ResetMidLine,
-    /// Streams fall silent before a frame and stay open.
-    Silence,
-    /// Streams bring ERROR 410 in place of a frame, and end.
-    ExpiredEvent,
-    /// Watches are answered with HTTP 410.
-    ExpiredStatus,
-    /// Requests are answered with 429 and this many seconds to wait.
-    Throttle(u64),
-    /// Requests are answered with this code, 500 or 503.
-    ServerError(u16),
-    /// Requests are answered this many milliseconds later, and each frame a tenth of that.
-    Latency(u64),
-    /// Requests are never answered.
-    Hang,
-    /// The server does not know `sendInitialEvents`.
-    WatchListIgnored,
-    /// The server refuses `sendInitialEvents` with 422.
-    WatchListRejected,
-    /// Streams of initial state end in good order before their last bookmark.
-    EndBeforeInitialEventsEnd,
-    /// History is forgotten for lists.
-    Compact,
-    /// History is forgotten for lists and watches.
-    Expire,
-    /// All open watches end.
-    Disconnect,
-    /// Negative control: streams leave out an event.
-    DropEvent,
-    /// Negative control: streams bring an event twice.
-    DuplicateEvent,
-    /// Negative control: streams bring an event after the next one.
-    ReorderEvents,
-    /// Negative control: streams bring a bookmark that promises an event, and end without it.
-    BookmarkAhead,
 }
 
 // === impl Plan ===
@@ -311,35 +269,6 @@ impl Fault {
     pub fn times(mut self, times: u64) -> Self {
         self.times = Some(times);
         self
-    }
-}
-
-// === impl FaultKind ===
-
-impl FaultKind {
-    /// The name by which the server counts it, and reports show it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::CleanEnd => "clean_end",
-            Self::ResetMidLine => "reset_mid_line",
-            Self::Silence => "silence",
-            Self::ExpiredEvent => "expired_event",
-            Self::ExpiredStatus => "expired_status",
-            Self::Throttle(_) => "throttle",
-            Self::ServerError(_) => "server_error",
-            Self::Latency(_) => "latency",
-            Self::Hang => "hang",
-            Self::WatchListIgnored => "watch_list_ignored",
-            Self::WatchListRejected => "watch_list_rejected",
-            Self::EndBeforeInitialEventsEnd => "end_before_initial_events_end",
-            Self::Compact => "compact",
-            Self::Expire => "expire",
-            Self::Disconnect => "disconnect",
-            Self::DropEvent => "drop_event",
-            Self::DuplicateEvent => "duplicate_event",
-            Self::ReorderEvents => "reorder_events",
-            Self::BookmarkAhead => "bookmark_ahead",
-        }
     }
 }
 

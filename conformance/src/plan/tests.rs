@@ -1,5 +1,6 @@
 //! Drawing, writing and shrinking of plans.
 
+use fakeserver::faults::ThrottleForm;
 use proptest::{prelude::*, strategy::ValueTree};
 
 use super::{
@@ -140,7 +141,8 @@ fn the_text_form_is_read_by_people() {
     plan.workload
         .push(Operation::new(70, Resource::Nodes, 3, Action::Delete));
     plan.faults
-        .push(Fault::new(50, 100, FaultKind::Throttle(3)));
+        .push(Fault::new(50, 100, FaultKind::named("throttle").unwrap()));
+    plan.faults.push(Fault::new(60, 100, FaultKind::CleanEnd));
     assert_eq!(
         plan.to_text(),
         r#"{
@@ -154,11 +156,43 @@ fn the_text_form_is_read_by_people() {
     {"at_ms":70,"resource":"nodes","slot":3,"action":"delete"}
   ],
   "faults": [
-    {"at_ms":50,"for_ms":100,"kind":{"throttle":3}}
+    {"at_ms":50,"for_ms":100,"kind":{"throttle":{"retryAfterSeconds":1}}},
+    {"at_ms":60,"for_ms":100,"kind":"clean_end"}
   ]
 }
 "#
     );
+}
+
+#[test]
+fn faults_are_read_in_their_older_forms_too() {
+    let check = |kind: &str, want: FaultKind| {
+        let text = format!(r#"{{"at_ms":0,"for_ms":1,"kind":{kind}}}"#);
+        let fault: Fault = serde_json::from_str(&text).unwrap();
+        assert_eq!(fault, Fault::new(0, 1, want), "{kind}");
+    };
+    let expired = FaultKind::ExpiredStatus {
+        replacement_token: true,
+    };
+    let late = FaultKind::Latency {
+        request_ms: 500,
+        frame_ms: 50,
+        jitter_ms: 0,
+    };
+    let throttle = FaultKind::Throttle {
+        retry_after_seconds: 3,
+        form: ThrottleForm::Text,
+    };
+    check(r#""clean_end""#, FaultKind::CleanEnd);
+    check(r#""clean-end""#, FaultKind::CleanEnd);
+    check(r#""expired-status""#, expired);
+    check(r#"{"latency":500}"#, late);
+    check(r#"{"throttle":3}"#, throttle);
+    check(r#"{"throttle":{"retryAfterSeconds":3}}"#, throttle);
+    for kind in [r#""no-such""#, "3", "{}", r#"{"throttle":{"seconds":3}}"#] {
+        let text = format!(r#"{{"at_ms":0,"for_ms":1,"kind":{kind}}}"#);
+        assert!(serde_json::from_str::<Fault>(&text).is_err(), "{kind}");
+    }
 }
 
 #[test]

@@ -100,7 +100,7 @@ impl World {
         }
         Self {
             workload: Workload::new(&server, recorder.clone()),
-            faults: Faults::new(&server, names, recorder.clone()),
+            faults: Faults::new(&server, plan.seed, names, recorder.clone()),
             server,
             recorder,
             subjects,

@@ -9,6 +9,7 @@ use conformance::{
     sim,
     summary::Summary,
 };
+use fakeserver::faults::ThrottleForm;
 
 /// What getting over it may cost: lists, and requests of all kinds, beyond those of a run without faults.
 #[derive(Debug, PartialEq, Eq)]
@@ -107,7 +108,12 @@ fn an_expired_event_costs_one_list() {
 
 #[test]
 fn an_expired_status_costs_one_list() {
-    let faults = [once(FaultKind::ExpiredStatus), disconnect(1_500)];
+    let faults = [
+        once(FaultKind::ExpiredStatus {
+            replacement_token: true,
+        }),
+        disconnect(1_500),
+    ];
     check(&faults, &cost(1, 3), &cost(1, 2));
 }
 
@@ -126,21 +132,31 @@ fn history_that_is_forgotten_costs_one_list_when_the_watch_is_cut() {
 
 #[test]
 fn throttling_costs_one_watch_and_never_a_list() {
-    let faults = [once(FaultKind::Throttle(5)), disconnect(1_500)];
+    let throttle = FaultKind::Throttle {
+        retry_after_seconds: 5,
+        form: ThrottleForm::Text,
+    };
+    let faults = [once(throttle), disconnect(1_500)];
     check(&faults, &cost(0, 2), &cost(0, 2));
 }
 
 #[test]
 fn a_server_error_costs_one_watch_and_never_a_list() {
     for code in [500, 503] {
-        let faults = [once(FaultKind::ServerError(code)), disconnect(1_500)];
+        let error = FaultKind::ServerError { code, body: None };
+        let faults = [once(error), disconnect(1_500)];
         check(&faults, &cost(0, 2), &cost(0, 2));
     }
 }
 
 #[test]
 fn latency_costs_nothing() {
-    let faults = [once(FaultKind::Latency(3_000)), disconnect(1_500)];
+    let latency = FaultKind::Latency {
+        request_ms: 3_000,
+        frame_ms: 300,
+        jitter_ms: 0,
+    };
+    let faults = [once(latency), disconnect(1_500)];
     check(&faults, &cost(0, 1), &cost(0, 1));
 }
 

@@ -1,12 +1,18 @@
 //! What a rule knows of a request and of a frame.
 
+use crate::status::Named;
+
+/// The verb of a question about what the server has.
+pub(super) const DISCOVER: &str = "discover";
+
 /// A request, before it is served.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestFacts {
     /// Who asks: the `User-Agent` up to the first `/`.
     pub client: String,
-    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`.
+    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or `discover` for a question
+    /// about what the server has: then there is a group and a version, or neither, and no resource.
     pub verb: &'static str,
     /// The API group, empty for the core.
     pub group: String,
@@ -26,6 +32,12 @@ pub struct RequestFacts {
     pub is_watch_list: bool,
     /// Whether it goes on with a paged list.
     pub has_continue: bool,
+    /// Where a paged list goes on: the parameter `continue`, empty where there is none.
+    pub continue_token: String,
+    /// The user as whom it is made.
+    pub user: String,
+    /// The revision at which the server stood when it came.
+    pub revision: u64,
 }
 
 /// What kind of event a frame brings.
@@ -53,7 +65,7 @@ pub struct FrameFacts<'a> {
     pub index: u64,
     /// What it brings.
     pub event: EventType,
-    /// The version that a client has seen after it.
+    /// The version that a client has seen after it; that of the object, among initial events.
     pub revision: u64,
     /// Whether it belongs to the initial events, their end included.
     pub is_initial: bool,
@@ -65,4 +77,58 @@ pub struct FrameFacts<'a> {
     pub api_version: &'a str,
     /// The `kind` of the objects in this stream.
     pub kind: &'a str,
+}
+
+// === impl RequestFacts ===
+
+impl RequestFacts {
+    /// Whether it asks to change something.
+    pub fn is_write(&self) -> bool {
+        !matches!(self.verb, "get" | "list" | "watch" | DISCOVER)
+    }
+
+    /// The version that it asks about, if it names one.
+    pub fn asked_version(&self) -> Option<u64> {
+        self.resource_version
+            .parse()
+            .ok()
+            .filter(|asked| *asked > 0)
+    }
+
+    /// What answers call the object, or the collection, that it is about.
+    pub(super) fn named(&self) -> Named<'_> {
+        Named {
+            resource: &self.resource,
+            group: &self.group,
+            name: self.name.as_deref().unwrap_or_default(),
+        }
+    }
+}
+
+// === impl FrameFacts ===
+
+impl<'a> FrameFacts<'a> {
+    /// A frame of `watch` of so many bytes that brings `event`; all else is as for the first frame of a watch from a
+    /// version, of objects whose kind nobody knows.
+    pub fn new(watch: &'a RequestFacts, event: EventType, revision: u64, length: usize) -> Self {
+        Self {
+            watch,
+            index: 0,
+            event,
+            revision,
+            is_initial: false,
+            is_initial_events_end: false,
+            length,
+            api_version: "",
+            kind: "",
+        }
+    }
+
+    /// Whether it is about an object: no bookmark, no error.
+    pub fn is_event(&self) -> bool {
+        matches!(
+            self.event,
+            EventType::Added | EventType::Modified | EventType::Deleted
+        )
+    }
 }

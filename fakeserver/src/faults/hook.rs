@@ -24,9 +24,11 @@ impl<F> Effect for Hook<F>
 where
     F: Fn(&RequestFacts) -> Option<Answer> + Send + 'static,
 {
-    const NAME: &'static str = "hook";
+    fn name(&self) -> &'static str {
+        "hook"
+    }
 
-    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
         (self.answer)(request).map(RequestVerdict::Answer)
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! A [`Rule`] sees each request before it is served and each frame of a watch before it is sent, and gives a verdict.
 //! It is in force from [`install`](Faults::install) until its [`RuleGuard`] is dropped. The rules of this module are
-//! the faults that a client of a real cluster meets, by name; every firing is counted.
+//! the faults that a client of a real cluster meets, by name; [`CATALOGUE`] lists them, and every firing is counted.
+//!
+//! A rule is made by the function of its name, or of a [`FaultSpec`], which has a form in JSON.
 //!
 //! # Examples
 //!
@@ -22,51 +24,66 @@ mod door;
 mod facts;
 mod verdict;
 mod filter;
-mod rules;
+mod when;
+mod table;
+mod firing;
 mod named;
-mod clean_end;
-mod reset_mid_line;
-mod silence;
-mod expired_event;
-mod expired_status;
-mod throttle;
-mod server_error;
-mod latency;
-mod hang;
 mod hook;
-mod watch_list_ignored;
-mod watch_list_rejected;
-mod end_before_initial_events_end;
-mod drop_event;
-mod duplicate_event;
-mod reorder_events;
-mod bookmark_ahead;
+mod stream;
+mod watch_list;
+mod history;
+mod anomaly;
+mod load;
+mod write;
+mod schema;
+mod fault;
+mod catalogue;
+mod spec;
+mod error;
 
 pub use self::{
-    bookmark_ahead::{BookmarkAhead, bookmark_ahead},
-    clean_end::{CleanEnd, clean_end},
+    anomaly::{
+        BookmarkAhead, DropEvent, DuplicateEvent, ReorderEvents, bookmark_ahead, drop_event,
+        duplicate_event, reorder_events,
+    },
+    catalogue::{CATALOGUE, CatalogueEntry},
     connection::{Breakage, Connection},
     door::Door,
-    drop_event::{DropEvent, drop_event},
-    duplicate_event::{DuplicateEvent, duplicate_event},
-    end_before_initial_events_end::{EndBeforeInitialEventsEnd, end_before_initial_events_end},
-    expired_event::{ExpiredEvent, expired_event},
-    expired_status::{ExpiredStatus, expired_status},
+    error::SpecError,
     facts::{EventType, FrameFacts, RequestFacts},
+    fault::Fault,
     filter::Filter,
-    hang::{Hang, hang},
+    firing::{Firing, InstalledFault},
+    history::{
+        Compact, Expire, ExpiredEvent, ExpiredRelist, ExpiredStatus, Gone, GoneForm,
+        VersionTooLarge, compact, expire, expired_event, expired_relist, expired_status, gone,
+        version_too_large,
+    },
     hook::{Hook, hook},
-    latency::{Latency, latency},
+    load::{
+        ConnectionRefused, ErrorBody, Forbidden, Hang, Latency, ServerError, Throttle,
+        ThrottleForm, Unauthorized, connection_refused, forbidden, hang, latency, server_error,
+        throttle, unauthorized,
+    },
     named::{Effect, NamedRule},
-    reorder_events::{ReorderEvents, reorder_events},
-    reset_mid_line::{ResetMidLine, reset_mid_line},
-    rules::{Faults, Rule, RuleGuard},
-    server_error::{ServerError, server_error},
-    silence::{Silence, silence},
-    throttle::{Throttle, throttle},
-    verdict::{Answer, FrameVerdict, RequestVerdict},
-    watch_list_ignored::{WatchListIgnored, watch_list_ignored},
-    watch_list_rejected::{WatchListRejected, watch_list_rejected},
+    schema::{ResourceGone, resource_gone},
+    spec::FaultSpec,
+    stream::{
+        CleanEnd, Disconnect, EndAfterBookmark, GoAway, ResetMidLine, Silence, clean_end,
+        disconnect, end_after_bookmark, go_away, reset_mid_line, silence,
+    },
+    table::{Faults, Rule, RuleGuard},
+    verdict::{Action, Answer, FrameVerdict, RequestVerdict, Severed},
+    watch_list::{
+        EndBeforeInitialEventsEnd, InitialEventsEndMissing, WatchListIgnored, WatchListRejected,
+        end_before_initial_events_end, initial_events_end_missing, watch_list_ignored,
+        watch_list_rejected,
+    },
+    when::When,
+    write::{
+        AlreadyExists, Conflict, Denied, EntityTooLarge, LostAnswer, LostAs, SlowWebhook,
+        already_exists, conflict, denied, entity_too_large, lost_answer, slow_webhook,
+    },
 };
 
 #[cfg(test)]

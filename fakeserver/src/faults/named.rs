@@ -1,22 +1,40 @@
-//! What the rules of this crate have in common: which requests, from which one on, how often.
+//! What the rules of this crate have in common: which requests and frames, and at which of them they fire.
 
-use super::{Filter, FrameFacts, FrameVerdict, RequestFacts, RequestVerdict, Rule};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{
+    Filter, FrameFacts, FrameVerdict, RequestFacts, RequestVerdict, Rule, When, facts::DISCOVER,
+    when::Trigger,
+};
 
 /// What a named rule does where it applies.
 pub trait Effect: Send + 'static {
     /// What its firings are counted under.
-    const NAME: &'static str;
+    fn name(&self) -> &'static str;
 
     /// What it does to a request, if it is about requests like this.
-    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
         let _ = request;
         None
     }
 
     /// What it does to a frame, if it is about frames like this.
-    fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         let _ = frame;
         None
+    }
+
+    /// What it does at random follows from `seed` from now on.
+    fn seed(&mut self, seed: u64) {
+        let _ = seed;
+    }
+
+    /// Whether it is about questions of what the server has; else it meets them only where its filter names their verb,
+    /// `discover`.
+    fn is_about_discovery(&self) -> bool {
+        false
     }
 }
 
@@ -26,10 +44,7 @@ pub trait Effect: Send + 'static {
 pub struct NamedRule<E> {
     effect: E,
     filter: Filter,
-    /// How many occasions are let pass first.
-    skip: u64,
-    /// How often it fires after that.
-    left: Option<u64>,
+    trigger: Trigger,
 }
 
 // === impl NamedRule ===
@@ -39,8 +54,7 @@ impl<E: Effect> NamedRule<E> {
         Self {
             effect,
             filter: Filter::any(),
-            skip: 0,
-            left: None,
+            trigger: Trigger::new(When::always()),
         }
     }
 
@@ -50,65 +64,107 @@ impl<E: Effect> NamedRule<E> {
         self
     }
 
-    /// It fires at the `n`th occasion first, counted from 1 over all streams, and then at each until `times`.
-    pub fn nth(mut self, n: u64) -> Self {
-        self.skip = n.saturating_sub(1);
+    /// It fires as `when` says, whatever was said before.
+    pub fn when(mut self, when: When) -> Self {
+        self.effect.seed(when.seed);
+        self.trigger = Trigger::new(when);
         self
     }
 
+    /// It fires at the `n`th occasion first, counted from 1 over all streams, and then at each until `times`.
+    pub fn nth(self, n: u64) -> Self {
+        let when = self.trigger.when().nth(n);
+        self.when(when)
+    }
+
     /// It fires so often, and never again.
-    pub fn times(mut self, times: u64) -> Self {
-        self.left = Some(times);
-        self
+    pub fn times(self, times: u64) -> Self {
+        let when = self.trigger.when().times(times);
+        self.when(when)
+    }
+
+    /// It fires from so long after it was installed, by the server's clock.
+    pub fn after(self, after: Duration) -> Self {
+        let when = self.trigger.when().after(after);
+        self.when(when)
+    }
+
+    /// It fires for so long, by the server's clock.
+    pub fn lasting(self, lasting: Duration) -> Self {
+        let when = self.trigger.when().lasting(lasting);
+        self.when(when)
+    }
+
+    /// It fires as often as dice say that follow from `seed`: never for 0, always for 1.
+    pub fn with_probability(self, probability: f64, seed: u64) -> Self {
+        let when = self.trigger.when().with_probability(probability, seed);
+        self.when(when)
+    }
+
+    pub(super) fn boxed(self) -> NamedRule<Box<dyn Effect>> {
+        NamedRule {
+            effect: Box::new(self.effect),
+            filter: self.filter,
+            trigger: self.trigger,
+        }
     }
 
     pub(super) fn effect_mut(&mut self) -> &mut E {
         &mut self.effect
     }
-
-    /// Counts an occasion. Whether it is one to fire at.
-    fn fires(&mut self) -> bool {
-        if self.skip > 0 {
-            self.skip -= 1;
-            return false;
-        }
-        match &mut self.left {
-            None => true,
-            Some(0) => false,
-            Some(left) => {
-                *left -= 1;
-                true
-            }
-        }
-    }
 }
 
 impl<E: Effect> Rule for NamedRule<E> {
     fn name(&self) -> &'static str {
-        E::NAME
+        self.effect.name()
+    }
+
+    fn installed(&mut self, now: Instant) {
+        self.trigger.install(now);
     }
 
     fn on_request(&mut self, request: &RequestFacts) -> RequestVerdict {
-        let verdict = if self.filter.matches(request) {
-            self.effect.on_request(request)
-        } else {
-            None
-        };
-        match verdict {
-            Some(verdict) if self.fires() => verdict,
+        let is_asked = request.verb != DISCOVER
+            || self.effect.is_about_discovery()
+            || self.filter.wanted_verb() == Some(DISCOVER);
+        if !is_asked || !self.filter.matches(request) {
+            return RequestVerdict::Pass;
+        }
+        match self.effect.on_request(request) {
+            Some(verdict) if self.trigger.fires() => verdict,
             _ => RequestVerdict::Pass,
         }
     }
 
     fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
-        let verdict = if self.filter.matches(frame.watch) {
-            self.effect.on_frame(frame)
-        } else {
-            None
-        };
-        match verdict {
-            Some(verdict) if self.fires() => verdict,
+        if !self.filter.matches_frame(frame) {
+            return FrameVerdict::Pass;
+        }
+        match self.effect.on_frame(frame) {
+            Some(verdict) if self.trigger.fires() => verdict,
             _ => FrameVerdict::Pass,
         }
+    }
+}
+
+impl Effect for Box<dyn Effect> {
+    fn name(&self) -> &'static str {
+        (**self).name()
+    }
+
+    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
+        (**self).on_request(request)
+    }
+
+    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+        (**self).on_frame(frame)
+    }
+
+    fn seed(&mut self, seed: u64) {
+        (**self).seed(seed);
+    }
+
+    fn is_about_discovery(&self) -> bool {
+        (**self).is_about_discovery()
     }
 }

@@ -1,9 +1,11 @@
 //! What a rule may order.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+
+use crate::status::Status;
 
 /// What becomes of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,10 +18,38 @@ pub enum RequestVerdict {
     Delay(Duration),
     /// It is not served, but answered.
     Answer(Answer),
+    /// It is not served, but answered so much later.
+    AnswerLater {
+        /// When.
+        after: Duration,
+        /// With what.
+        answer: Answer,
+    },
     /// It is never answered: no headers come.
     Hang,
+    /// It is not served, and the transport fails: in process with this error, over TCP by a connection that is reset.
+    Sever(io::ErrorKind),
+    /// Its client is asked to leave its connection; in process it is not served, and the transport fails.
+    GoAway,
+    /// It is served, but its client hears this instead of the answer; of nothing but a transport that fails, if it is
+    /// `None`.
+    Lose(Option<Answer>),
+    /// The server does this first, and then serves it.
+    Perform(Action),
     /// It is served as if `sendInitialEvents` were a parameter that the server has never heard of.
     IgnoreWatchList,
+}
+
+/// What a server does behind its API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// [`compact`](crate::FakeServer::compact)
+    Compact,
+    /// [`expire`](crate::FakeServer::expire)
+    Expire,
+    /// [`disconnect`](crate::FakeServer::disconnect)
+    Disconnect,
 }
 
 /// An answer from somewhere before the server.
@@ -33,6 +63,17 @@ pub struct Answer {
     /// The body.
     pub body: Bytes,
 }
+
+/// Stands among the extensions of an answer that never reaches its client: the transport fails with an error of this kind.
+///
+/// [`FakeServer::client`](crate::FakeServer::client) and its like fail so, and over TCP the connection has been reset.
+/// Whoever calls the [router](crate::FakeServer::router) itself has to look for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "complete by definition: one error"
+)]
+pub struct Severed(pub io::ErrorKind);
 
 /// What becomes of a frame, and of the stream behind it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,6 +97,8 @@ pub enum FrameVerdict {
     },
     /// Nothing is sent any more, and the stream stays open.
     Silence,
+    /// Its client is asked to leave its connection, on which the stream goes on; in process the transport fails before it.
+    GoAway,
     /// It is not sent.
     Drop,
     /// It is sent twice.
@@ -78,6 +121,11 @@ impl Answer {
         }
     }
 
+    /// The answer of something that knows nothing of the API: text.
+    pub fn text(code: StatusCode, body: impl Into<Bytes>) -> Self {
+        Self::new(code, body).of_type("text/plain; charset=utf-8")
+    }
+
     /// The answer of an API server: a `Status`.
     pub fn status(code: StatusCode, reason: Option<&str>, message: &str) -> Self {
         let mut status = serde_json::json!({
@@ -91,11 +139,43 @@ impl Answer {
         if let Some(reason) = reason {
             status["reason"] = reason.into();
         }
-        let mut answer = Self::new(code, format!("{status}\n"));
-        answer.headers.insert(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/json"),
-        );
+        Self::new(code, format!("{status}\n")).of_type("application/json")
+    }
+
+    /// The same, with all that this server says of it.
+    pub(super) fn of(status: &Status) -> Self {
+        let mut body = status.to_json();
+        body.push(b'\n');
+        let mut answer = Self::new(status.code, body).of_type("application/json");
+        if let Some(seconds) = status.retry_after_seconds() {
+            answer.headers.insert(header::RETRY_AFTER, seconds.into());
+        }
         answer
     }
+
+    /// A watch that brings nothing but this error, and ends.
+    pub(super) fn error_event(status: &Status) -> Self {
+        Self::new(StatusCode::OK, error_frame(status)).of_type("application/json")
+    }
+
+    pub(super) fn of_type(mut self, media_type: &'static str) -> Self {
+        let media_type = HeaderValue::from_static(media_type);
+        self.headers.insert(header::CONTENT_TYPE, media_type);
+        self
+    }
+
+    /// As load balancers and Go's own text answers have it: no client is to guess what the body might be.
+    pub(super) fn without_sniffing(mut self) -> Self {
+        let nosniff = HeaderValue::from_static("nosniff");
+        self.headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+        self
+    }
+}
+
+/// The frame of a watch that tells what is wrong.
+pub(super) fn error_frame(status: &Status) -> Bytes {
+    let mut frame = br#"{"type":"ERROR","object":"#.to_vec();
+    frame.extend_from_slice(&status.to_json());
+    frame.extend_from_slice(b"}\n");
+    frame.into()
 }

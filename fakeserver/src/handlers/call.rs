@@ -298,6 +298,9 @@ impl<'a> Call<'a> {
             resource_version: options.resource_version.clone(),
             is_watch_list: verb == Verb::Watch && options.send_initial_events == Some(true),
             has_continue: verb == Verb::List && !options.continue_token.is_empty(),
+            continue_token: options.continue_token.clone(),
+            user: self.requester.user.name().to_owned(),
+            revision: self.server.core.storage.revision().get(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The verbs, one a file.
 
 mod requester;
+mod course;
 mod call;
 mod version;
 mod get;
@@ -26,10 +27,7 @@ mod escalation;
 
 use std::time::Duration;
 
-use axum::{
-    body::Body,
-    response::{IntoResponse, Response},
-};
+use axum::{body::Body, response::Response};
 use http::{Method, request::Parts};
 
 use tokio::time::timeout;
@@ -41,10 +39,10 @@ pub(crate) use self::{
     load::{apply as apply_object, delete as delete_object, load as load_object, restore},
     requester::Requester,
 };
-use self::{reviews::Review, subresources::Subresource};
+use self::{course::Course, reviews::Review, subresources::Subresource};
 use crate::{
     controllers::definitions,
-    faults::{Connection, RequestFacts, RequestVerdict},
+    faults::{Connection, RequestFacts},
     request::{ListOptions, Query, ResourcePath, read_body, time_limit},
     response::timed_out,
     state::Server,
@@ -99,19 +97,22 @@ pub(crate) async fn serve(
     server.core.tally.count(&call.counted_as(), verb.name());
 
     let facts = call.facts(verb, &options);
-    let mut ignores_watch_list = false;
-    match server.core.faults.on_request(&facts) {
-        RequestVerdict::Pass => {}
-        RequestVerdict::Delay(delay) => tokio::time::sleep(delay).await,
-        RequestVerdict::Answer(answer) => return Ok(answer.into_response()),
-        RequestVerdict::Hang => std::future::pending().await,
-        RequestVerdict::IgnoreWatchList => ignores_watch_list = true,
-    }
+    let course = match Course::of(&call, &facts).await {
+        Ok(course) => course,
+        Err(answer) => return Ok(answer),
+    };
     if let Some(refused) = requester.refusal(&parts.headers) {
         return Ok(refused);
     }
-    let answering = answer(&call, verb, facts, &options, ignores_watch_list, body);
-    match limit {
+    let answering = answer(
+        &call,
+        verb,
+        facts,
+        &options,
+        course.ignores_watch_list,
+        body,
+    );
+    let answer = match limit {
         None => answering.await,
         // No request is that quick.
         Some(limit) if limit < QUICKEST => Ok(timed_out()),
@@ -119,6 +120,10 @@ pub(crate) async fn serve(
             Ok(answer) => answer,
             Err(_) => Ok(timed_out()),
         },
+    };
+    match course.heard_instead(&call.connection) {
+        Some(heard) => Ok(heard),
+        None => answer,
     }
 }
 

@@ -10,6 +10,7 @@ use super::{
     FakeServer,
     error::ObjectError,
     objects::{identity, refused},
+    severed::deliver,
 };
 use crate::{UserInfo, handlers};
 
@@ -31,7 +32,8 @@ impl FakeServer {
     ///
     /// Outside of a tokio runtime.
     pub fn client_as(&self, user: UserInfo) -> kube::Client {
-        kube::Client::new(self.router_as(user), "default")
+        let service = ServiceExt::<Request<Body>>::map_result(self.router_as(user), deliver);
+        kube::Client::new(service, "default")
     }
 
     /// A [client](Self::client) that says on each request that it is `name`: the manager of the fields that it writes,
@@ -42,15 +44,14 @@ impl FakeServer {
     /// Outside of a tokio runtime, or if `name` cannot stand in a header.
     pub fn client_named(&self, name: &str) -> kube::Client {
         let agent = HeaderValue::from_str(name).expect("a client's name is printable ASCII");
-        let named = self.router_as(UserInfo::administrator()).map_request(
-            move |mut request: Request<Body>| {
-                request
-                    .headers_mut()
-                    .insert(header::USER_AGENT, agent.clone());
-                request.map(axum::body::Body::new)
-            },
-        );
-        kube::Client::new(named, "default")
+        let router = self.router_as(UserInfo::administrator());
+        let named = router.map_request(move |mut request: Request<Body>| {
+            request
+                .headers_mut()
+                .insert(header::USER_AGENT, agent.clone());
+            request.map(axum::body::Body::new)
+        });
+        kube::Client::new(named.map_result(deliver), "default")
     }
 
     /// The object `name` as it is now, of the type that is asked for; `namespace` is for types that have namespaces.

@@ -14,6 +14,8 @@ mod subject;
 mod certificates;
 mod socket;
 mod breaking;
+#[cfg(feature = "client")]
+mod severed;
 mod listen;
 mod activity;
 mod unread;

@@ -355,6 +355,11 @@ impl Stream {
                 Flow::Break(Outcome::End)
             }
             FrameVerdict::Reset { after_bytes } => self.reset(frame.bytes, after_bytes).await,
+            FrameVerdict::GoAway if self.connection.is_over_tcp() => {
+                self.connection.go_away();
+                self.put(frame.bytes).await
+            }
+            FrameVerdict::GoAway => self.reset(frame.bytes, 0).await,
             FrameVerdict::Silence => {
                 // In process, a body that says nothing more is all there is to it.
                 if self.connection.is_over_tcp() {

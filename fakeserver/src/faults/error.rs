@@ -1,0 +1,53 @@
+//! Why something is no fault.
+
+use serde_json::Error as JsonError;
+use serde_path_to_error::{Error, Segment};
+use thiserror::Error as ThisError;
+
+/// Something is no [`FaultSpec`](super::FaultSpec). Its sender has to mend it.
+#[derive(Debug, Clone, PartialEq, Eq, ThisError)]
+#[error("{}{problem}", self.prefix())]
+pub struct SpecError {
+    field: String,
+    problem: String,
+}
+
+// === impl SpecError ===
+
+impl SpecError {
+    pub(super) fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            problem: problem.into(),
+        }
+    }
+
+    /// What serde found in `part` of a spec; in the fault itself if that is empty.
+    pub(super) fn within(part: &str, error: &Error<JsonError>) -> Self {
+        let path = error.path().iter();
+        let names = path.filter_map(|segment| match segment {
+            Segment::Map { key } => Some(key.as_str()),
+            _ => None,
+        });
+        let names = (!part.is_empty()).then_some(part).into_iter().chain(names);
+        let field: Vec<&str> = names.collect();
+        Self::new(field.join("."), error.inner().to_string())
+    }
+
+    /// Which field is wrong, as a path: `when.probability`. It is empty if all of it is.
+    pub fn field(&self) -> &str {
+        &self.field
+    }
+
+    /// What is wrong with it.
+    pub fn problem(&self) -> &str {
+        &self.problem
+    }
+
+    fn prefix(&self) -> String {
+        match self.field.as_str() {
+            "" => String::new(),
+            field => format!("{field}: "),
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A rule as a value: which fault, for whom, and when.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde_json::{Map, Value};
+
+use super::{Fault, Filter, Rule, SpecError, When, catalogue::entry};
+
+/// A rule as a value, with a form in JSON for clients in any language:
+///
+/// ```
+/// use fakeserver::faults::FaultSpec;
+///
+/// let text = r#"{
+///     "fault": "throttle", "retryAfterSeconds": 5,
+///     "match": {"client": "x", "verb": "watch", "resource": "pods"},
+///     "when": {"nth": 3, "times": 1}
+/// }"#;
+/// let spec: FaultSpec = serde_json::from_str(text)?;
+/// let server = fakeserver::FakeServer::builder().build();
+/// let guard = server.faults().install_spec(&spec);
+/// assert_eq!(server.faults().installed()[0].spec, spec);
+/// # drop(guard);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// `fault` is a name of the [`CATALOGUE`](super::CATALOGUE), beside it stand the parameters of that fault. `match` is a
+/// [`Filter`], `when` a [`When`]; both may be left out.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FaultSpec {
+    /// What goes wrong.
+    pub fault: Fault,
+    /// With which requests and watches.
+    pub filter: Filter,
+    /// At which of them.
+    pub when: When,
+}
+
+// === impl FaultSpec ===
+
+impl FaultSpec {
+    /// The fault with everything, each time.
+    pub fn new(fault: Fault) -> Self {
+        Self {
+            fault,
+            filter: Filter::any(),
+            when: When::always(),
+        }
+    }
+
+    /// Only with what matches.
+    #[must_use]
+    pub fn matching(mut self, filter: Filter) -> Self {
+        self.filter = filter;
+        self
+    }
+
+    /// Only at these occasions.
+    #[must_use]
+    pub fn when(mut self, when: When) -> Self {
+        self.when = when;
+        self
+    }
+
+    /// The rule.
+    pub fn rule(&self) -> Box<dyn Rule> {
+        let rule = self.fault.rule().matching(self.filter.clone());
+        Box::new(rule.when(self.when))
+    }
+
+    /// Reads its form in JSON.
+    ///
+    /// # Errors
+    ///
+    /// It is none; the error names the field. Trying again does not help.
+    pub fn from_value(value: Value) -> Result<Self, SpecError> {
+        let Value::Object(mut fields) = value else {
+            return Err(SpecError::new(
+                "",
+                "a fault is an object, with its name as \"fault\"",
+            ));
+        };
+        let filter: Filter = part(&mut fields, "match")?;
+        let when: When = part(&mut fields, "when")?;
+        let fault = match fields.remove("fault") {
+            Some(Value::String(name)) => fault(&name, fields)?,
+            Some(_) => return Err(SpecError::new("fault", "the name of a fault is a string")),
+            None => return Err(SpecError::new("fault", "it has to be named")),
+        };
+        let problem = |part: &str, found: Option<(&'static str, String)>| match found {
+            Some((field, why)) if part.is_empty() => Err(SpecError::new(field, why)),
+            Some((field, why)) => Err(SpecError::new(format!("{part}.{field}"), why)),
+            None => Ok(()),
+        };
+        problem("", fault.problem())?;
+        problem("match", filter.problem())?;
+        problem("when", when.problem())?;
+        Ok(Self {
+            fault,
+            filter,
+            when,
+        })
+    }
+
+    /// Its form in JSON.
+    pub fn to_value(&self) -> Value {
+        let shown = |value: serde_json::Result<Value>| value.expect("its maps have string keys");
+        let mut fields = Map::new();
+        fields.insert("fault".to_owned(), self.fault.name().into());
+        if let Value::Object(parameters) = shown(serde_json::to_value(self.fault)) {
+            let of_fault = parameters.into_iter().filter_map(|(_, value)| match value {
+                Value::Object(parameters) => Some(parameters),
+                _ => None,
+            });
+            fields.extend(of_fault.flatten());
+        }
+        if self.filter != Filter::any() {
+            let filter = shown(serde_json::to_value(&self.filter));
+            fields.insert("match".to_owned(), filter);
+        }
+        if self.when != When::always() {
+            let when = shown(serde_json::to_value(self.when));
+            fields.insert("when".to_owned(), when);
+        }
+        Value::Object(fields)
+    }
+}
+
+impl Serialize for FaultSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_value().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for FaultSpec {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+/// Takes a part of a spec out of its fields; it may be left out.
+fn part<T: de::DeserializeOwned + Default>(
+    fields: &mut Map<String, Value>,
+    name: &str,
+) -> Result<T, SpecError> {
+    let Some(value) = fields.remove(name) else {
+        return Ok(T::default());
+    };
+    serde_path_to_error::deserialize(value).map_err(|error| SpecError::within(name, &error))
+}
+
+/// The fault `name` with these parameters.
+fn fault(name: &str, parameters: Map<String, Value>) -> Result<Fault, SpecError> {
+    let Some(entry) = entry(name) else {
+        return Err(SpecError::new(
+            "fault",
+            format!("there is no fault {name:?}"),
+        ));
+    };
+    let unknown = parameters
+        .keys()
+        .find(|field| !entry.parameters.contains(&field.as_str()));
+    if let Some(unknown) = unknown {
+        let why = match entry.parameters {
+            [] => format!("the fault {name:?} has no parameters"),
+            known => format!(
+                "the fault {name:?} has no such parameter, but {}",
+                known.join(", ")
+            ),
+        };
+        return Err(SpecError::new(unknown, why));
+    }
+    let value = if entry.parameters.is_empty() {
+        Value::String(name.to_owned())
+    } else {
+        Value::Object(Map::from_iter([(
+            name.to_owned(),
+            Value::Object(parameters),
+        )]))
+    };
+    serde_path_to_error::deserialize(value).map_err(|error| SpecError::within("", &error))
+}
