@@ -26,6 +26,7 @@ pub mod timeline;
 pub mod sim;
 pub mod summary;
 pub mod batch;
+pub mod proxy;
 #[doc(hidden)]
 pub mod cli;
 // The fake server against a real one.

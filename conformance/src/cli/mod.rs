@@ -5,6 +5,7 @@ mod replay;
 mod bugs;
 mod wire;
 mod server;
+mod proxy;
 mod report;
 
 use std::{
@@ -44,6 +45,9 @@ enum Command {
     /// that may be thrown away, and that has not seen them.
     #[command(after_help = WIRE_EXAMPLES)]
     Wire(wire::Args),
+    /// Stands in front of an API server and does to its answers what faults order.
+    #[command(after_help = PROXY_EXAMPLES)]
+    Proxy(proxy::Args),
 }
 
 const EXAMPLES: &str = "\
@@ -79,6 +83,14 @@ Examples:
 Exit status: 0 if all that was played is equal, 1 if something differs, 2 if the command line is wrong or the server is not
 reached.";
 
+const PROXY_EXAMPLES: &str = "\
+Examples:
+  conformance proxy --kubeconfig ~/.kube/config --faults faults.json --write-kubeconfig ./faulty
+  kubectl --kubeconfig ./faulty get pods --watch
+  curl http://127.0.0.1:8002/_control/faults --data '{\"fault\":\"throttle\",\"match\":{\"verb\":\"list\"}}'
+A line is printed for each fault that fires, and a table at the end, which is Ctrl-C.
+Exit status: 0 after Ctrl-C, 1 if it is pressed twice, 2 if it cannot serve.";
+
 // === impl Cli ===
 
 impl Cli {
@@ -90,6 +102,7 @@ impl Cli {
             Some(Command::Replay(args)) => args.run(),
             Some(Command::Bugs(args)) => args.run(),
             Some(Command::Wire(args)) => args.run(),
+            Some(Command::Proxy(args)) => args.run(),
         }
     }
 }

@@ -9,6 +9,7 @@
 //! | `meta` | the same plan twice gives the same trace, to the byte |
 //! | `properties` | plans drawn and shrunk by proptest |
 //! | `regressions` | plans that once failed |
+//! | `proxy` | faults between a client and a server, over loopback |
 //! | `program` | the command line |
 //! | `wire` | transcripts played against servers by TCP and TLS, and recorded |
 
@@ -19,5 +20,6 @@ mod negative_controls;
 mod meta;
 mod properties;
 mod regressions;
+mod proxy;
 mod program;
 mod wire;

@@ -56,6 +56,7 @@ struct Table {
     rules: BTreeMap<u64, Installed>,
     fired: BTreeMap<&'static str, u64>,
     firings: VecDeque<Firing>,
+    observer: Option<Box<dyn FnMut(&Firing) + Send>>,
 }
 
 /// A rule in force.
@@ -114,6 +115,13 @@ impl Faults {
     /// Where connections over TCP come in.
     pub fn door(&self) -> Door {
         self.door.clone()
+    }
+
+    /// Tells `observer` of each firing from now on, in their order, instead of who was told before.
+    ///
+    /// It is told under the lock of the rules: it takes note, and asks nothing of these faults.
+    pub fn observe(&self, observer: impl FnMut(&Firing) + Send + 'static) {
+        lock(&self.table).observer = Some(Box::new(observer));
     }
 
     /// The last 1,000 firings, oldest first.
@@ -199,14 +207,18 @@ impl Table {
         if self.firings.len() == FIRINGS_KEPT {
             self.firings.pop_front();
         }
-        self.firings.push_back(Firing {
+        let firing = Firing {
             id,
             rule,
             client: request.client.clone(),
             verb: request.verb,
             resource: request.resource.clone(),
             revision,
-        });
+        };
+        if let Some(observer) = &mut self.observer {
+            observer(&firing);
+        }
+        self.firings.push_back(firing);
         rule
     }
 }

@@ -1,0 +1,273 @@
+//! The proxy as a service: each request meets the rules, goes on to the upstream, and its answer comes back.
+
+use std::{
+    io::ErrorKind,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use fakeserver::{
+    Listener,
+    faults::{
+        Action, Answer, Connection, FaultSpec, Faults, RequestFacts, RequestVerdict, RuleGuard,
+        Severed,
+    },
+};
+use http::{HeaderMap, StatusCode, header, request::Parts};
+use http_body_util::{BodyExt, Limited};
+use kube::Config;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    ProxyError, control, request,
+    stream::{Judge, Passage},
+    support,
+    upgrade::{self, Joined},
+    upstream::Upstream,
+};
+
+/// How long the body of a request may be. A server takes 3 MiB.
+const BODY_MAX_BYTES: usize = 4 << 20;
+/// How long a client may take to send it.
+const BODY_LIMIT: Duration = Duration::from_mins(1);
+
+/// A reverse proxy. Clones are handles of the same.
+#[derive(Clone)]
+pub struct Proxy {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    upstream: Upstream,
+    faults: Faults,
+    revision: Arc<AtomicU64>,
+    /// Fires when the answers that are under way have to end; then another one stands here.
+    streams: Mutex<CancellationToken>,
+    joined: Joined,
+}
+
+/// How a request is served, and what its client hears of it.
+#[derive(Default)]
+struct Course {
+    ignores_watch_list: bool,
+    /// What the client hears, if it is not the answer: nothing at all if there is none.
+    heard_instead: Option<Option<Answer>>,
+}
+
+// === impl Proxy ===
+
+impl Proxy {
+    /// In front of the server that `upstream` names, with its credentials if it has some; else with those of each client.
+    ///
+    /// # Errors
+    ///
+    /// [`ProxyError::Upstream`]: it cannot be used as it is written.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn new(upstream: Config) -> Result<Self, ProxyError> {
+        Ok(Self {
+            shared: Arc::new(Shared {
+                upstream: Upstream::new(upstream)?,
+                faults: Faults::default(),
+                revision: Arc::default(),
+                streams: Mutex::default(),
+                joined: Joined::default(),
+            }),
+        })
+    }
+
+    /// The rules in force, and their firings. To put another one in force, [`install`](Self::install) checks it first.
+    pub fn faults(&self) -> &Faults {
+        &self.shared.faults
+    }
+
+    /// Puts a fault in force, behind those that are already.
+    ///
+    /// # Errors
+    ///
+    /// [`ProxyError::Unsupported`]: only a server can make it.
+    pub fn install(&self, spec: &FaultSpec) -> Result<RuleGuard, ProxyError> {
+        support::check(spec)?;
+        Ok(self.shared.faults.install_spec(spec))
+    }
+
+    /// The proxy as a service. Connections come to harm only where it is [served](Self::serve).
+    pub fn router(&self) -> Router {
+        Router::new().fallback(handle).with_state(self.clone())
+    }
+
+    /// Serves what comes to `listener` until `stop` fires. Then watches end, and other answers have a few seconds.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, its connections are dropped with it.
+    pub async fn serve(&self, listener: Listener, stop: CancellationToken) {
+        let listener = listener.with_door(self.shared.faults.door());
+        let ending = async {
+            stop.cancelled().await;
+            self.end_streams();
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            biased;
+            () = ending => {}
+            () = listener.serve(self.router(), stop.clone()) => {}
+        }
+    }
+
+    /// Ends every answer that is under way.
+    fn end_streams(&self) {
+        let mut streams = self
+            .shared
+            .streams
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let ending = std::mem::take(&mut *streams);
+        drop(streams);
+        ending.cancel();
+    }
+
+    /// Fires when answers of now have to end.
+    fn stop_token(&self) -> CancellationToken {
+        let streams = self
+            .shared
+            .streams
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        streams.clone()
+    }
+
+    /// What rules make of a request; an answer, if it does not get to the upstream.
+    async fn course(
+        &self,
+        facts: &RequestFacts,
+        connection: &Connection,
+    ) -> Result<Course, Response> {
+        let mut course = Course::default();
+        match self.shared.faults.on_request(facts) {
+            RequestVerdict::Pass => {}
+            RequestVerdict::Delay(delay) => sleep(delay).await,
+            RequestVerdict::Answer(answer) => return Err(answer.into_response()),
+            RequestVerdict::AnswerLater { after, answer } => {
+                sleep(after).await;
+                return Err(answer.into_response());
+            }
+            RequestVerdict::Hang => std::future::pending().await,
+            RequestVerdict::Sever(kind) => return Err(severed(connection, kind)),
+            RequestVerdict::GoAway => connection.go_away(),
+            RequestVerdict::Lose(heard) => {
+                course.heard_instead = Some(heard);
+            }
+            RequestVerdict::Perform(Action::Disconnect) => self.end_streams(),
+            RequestVerdict::IgnoreWatchList => course.ignores_watch_list = true,
+            verdict => debug_assert!(!support::can_do(&verdict), "{verdict:?} is not done"),
+        }
+        Ok(course)
+    }
+
+    /// Answers a request.
+    async fn answer(&self, mut parts: Parts, body: Body) -> Response {
+        let connection = parts.extensions.get::<Connection>().cloned();
+        let connection = connection.unwrap_or_default();
+        let revision = self.shared.revision.load(Ordering::Relaxed);
+        let facts = request::facts(&parts, revision);
+        let course = match &facts {
+            None => Course::default(),
+            Some(facts) => match self.course(facts, &connection).await {
+                Ok(course) => course,
+                Err(answer) => return answer,
+            },
+        };
+        if course.ignores_watch_list {
+            parts.uri = request::without_watch_list(&parts.uri);
+        }
+        let body = match read(body).await {
+            Ok(body) => body,
+            Err(answer) => return answer.into_response(),
+        };
+        let upstream = &self.shared.upstream;
+        let stop = self.stop_token();
+        if upgrade::is_asked(&parts.headers) {
+            let joining = upgrade::join(upstream, &self.shared.joined, stop, parts, body);
+            return joining.await.unwrap_or_else(Answer::into_response);
+        }
+        let (head, body) = match upstream.forward(parts, body).await {
+            Ok(response) => response.into_parts(),
+            Err(answer) => return answer.into_response(),
+        };
+        if let Some(heard) = course.heard_instead {
+            // It is served to its end, and then nobody hears of it.
+            let _ = timeout(BODY_LIMIT, body.collect()).await;
+            return match heard {
+                Some(answer) => answer.into_response(),
+                None => severed(&connection, ErrorKind::ConnectionReset),
+            };
+        }
+        let passage = Passage::of(body, connection, stop);
+        let passage = match facts {
+            Some(facts) if facts.verb == "watch" && has_lines(&head.headers) => {
+                let judge = Judge {
+                    faults: self.shared.faults.clone(),
+                    revision: Arc::clone(&self.shared.revision),
+                };
+                passage.judged(judge, facts)
+            }
+            _ => passage,
+        };
+        Response::from_parts(head, passage.into_body())
+    }
+}
+
+async fn handle(State(proxy): State<Proxy>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    match parts.uri.path().strip_prefix("/_control/") {
+        Some(action) => control::handle(&proxy, &parts.method, action, body).await,
+        None => proxy.answer(parts, body).await,
+    }
+}
+
+/// Reads the body of a request.
+pub(super) async fn read(body: Body) -> Result<Bytes, Answer> {
+    match timeout(BODY_LIMIT, Limited::new(body, BODY_MAX_BYTES).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(_)) => Err(Answer::status(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            Some("RequestEntityTooLarge"),
+            &format!("the proxy takes bodies of {BODY_MAX_BYTES} bytes at most, sent to their end"),
+        )),
+        Err(_) => Err(Answer::status(
+            StatusCode::REQUEST_TIMEOUT,
+            Some("Timeout"),
+            "the body of the request has not come to its end",
+        )),
+    }
+}
+
+/// Whether a body is JSON, a line an event.
+fn has_lines(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE);
+    let kind = kind.and_then(|kind| kind.to_str().ok());
+    let is_json = kind.is_some_and(|kind| kind.starts_with("application/json"));
+    is_json && !headers.contains_key(header::CONTENT_ENCODING)
+}
+
+/// An answer that never comes: the connection fails instead.
+fn severed(connection: &Connection, kind: ErrorKind) -> Response {
+    connection.reset();
+    let mut response = Response::default();
+    response.extensions_mut().insert(Severed(kind));
+    response
+}

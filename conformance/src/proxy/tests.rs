@@ -1,0 +1,353 @@
+//! The pure parts: lines, what they say, what a verdict makes of them, and what a request is.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use fakeserver::faults::{
+    CATALOGUE, EventType, FaultSpec, Faults, FrameFacts, FrameVerdict, RequestFacts,
+};
+use http::{HeaderMap, Method, Request, Uri};
+
+use super::{
+    Kubeconfig,
+    frames::{Event, LineTooLong, Lines},
+    request::{begins_with_state, facts, strip, without_watch_list},
+    shape::{Shaper, Step},
+    support,
+};
+
+/// The lines of `text`, wherever it is cut.
+fn lines(text: &[u8], cut: usize) -> (Vec<Bytes>, Bytes) {
+    let mut lines = Lines::default();
+    let mut found = Vec::new();
+    for part in text.chunks(cut) {
+        lines.push(part);
+        while let Some(line) = lines.next().unwrap() {
+            found.push(line);
+        }
+    }
+    (found, lines.rest())
+}
+
+#[test]
+fn lines_are_the_same_wherever_a_body_is_cut() {
+    let text = "{\"a\":1}\n{\"b\":\"ü€😀\"}\n\n{\"rest".as_bytes();
+    let (whole, rest) = lines(text, text.len());
+    assert_eq!(whole, ["{\"a\":1}\n", "{\"b\":\"ü€😀\"}\n", "\n"]);
+    assert_eq!(rest, "{\"rest");
+    for cut in 1..text.len() {
+        assert_eq!(lines(text, cut), (whole.clone(), rest.clone()), "{cut}");
+    }
+}
+
+#[test]
+fn a_line_without_end_is_given_up() {
+    let mut lines = Lines::default();
+    let part = vec![b'x'; 1 << 20];
+    for _ in 0..16 {
+        lines.push(&part);
+        assert_eq!(lines.next(), Ok(None));
+    }
+    lines.push(&part);
+    assert_eq!(lines.next(), Err(LineTooLong));
+}
+
+#[test]
+fn a_line_tells_what_it_brings() {
+    let read = |line: &str| Event::read(line.as_bytes());
+    let event = read(
+        r#"{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"17"}}}"#,
+    );
+    let event = event.unwrap();
+    assert_eq!((event.event, event.revision), (EventType::Modified, 17));
+    assert_eq!(
+        (event.kind.as_str(), event.api_version.as_str()),
+        ("Pod", "v1")
+    );
+    assert!(!event.is_initial_events_end);
+    let end = read(
+        r#"{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"9","annotations":{"k8s.io/initial-events-end":"true"}}}}"#,
+    );
+    assert!(end.unwrap().is_initial_events_end);
+    let other = read(r#"{"type":"BOOKMARK","object":{"metadata":{"annotations":{"x":"true"}}}}"#);
+    assert!(!other.unwrap().is_initial_events_end);
+    let error = read(r#"{"type":"ERROR","object":{"kind":"Status","code":410}}"#).unwrap();
+    assert_eq!((error.event, error.revision), (EventType::Error, 0));
+    for none in [
+        "",
+        "{",
+        "{}",
+        "[]",
+        r#"{"type":"OTHER","object":{}}"#,
+        r#"{"type":1}"#,
+    ] {
+        assert_eq!(read(none), None, "{none}");
+    }
+}
+
+/// What becomes of a frame under `verdict`, the next one, and the end.
+fn shaped(verdict: FrameVerdict) -> Vec<Step> {
+    let mut shaper = Shaper::default();
+    assert!(shaper.shape("one\n".into(), verdict));
+    shaper.shape("two\n".into(), FrameVerdict::Pass);
+    shaper.end();
+    std::iter::from_fn(|| shaper.next()).collect()
+}
+
+#[test]
+fn each_verdict_does_what_it_says() {
+    use Step::{Break, End, Send, Silence, Wait};
+    let (one, two) = (|| Send("one\n".into()), || Send("two\n".into()));
+    let other = || Bytes::from("other\n");
+    let second = Duration::from_secs(1);
+    for (verdict, expected) in [
+        (FrameVerdict::Pass, vec![one(), two(), End]),
+        (
+            FrameVerdict::Delay(second),
+            vec![Wait(second), one(), two(), End],
+        ),
+        (FrameVerdict::GoAway, vec![Step::Leave, one(), two(), End]),
+        (FrameVerdict::Drop, vec![two(), End]),
+        (FrameVerdict::Duplicate, vec![one(), one(), two(), End]),
+        (FrameVerdict::SwapWithNext, vec![two(), one(), End]),
+        (
+            FrameVerdict::Replace(other()),
+            vec![Send(other()), two(), End],
+        ),
+    ] {
+        assert_eq!(shaped(verdict.clone()), expected, "{verdict:?}");
+    }
+    // Of what ends a stream nobody sees what is behind it.
+    for (verdict, expected) in [
+        (FrameVerdict::End, vec![End]),
+        (FrameVerdict::EndAfter, vec![one(), End]),
+        (FrameVerdict::EndWith(other()), vec![Send(other()), End]),
+        (FrameVerdict::Reset { after_bytes: 0 }, vec![Break]),
+        (
+            FrameVerdict::Reset { after_bytes: 2 },
+            vec![Send("on".into()), Break],
+        ),
+        (FrameVerdict::Reset { after_bytes: 99 }, vec![one(), Break]),
+        (FrameVerdict::Silence, vec![Silence]),
+    ] {
+        let steps = shaped(verdict.clone());
+        assert_eq!(steps[..expected.len()], expected, "{verdict:?}");
+    }
+}
+
+#[test]
+fn a_frame_that_waits_for_one_that_never_comes_goes_before_the_end() {
+    let mut shaper = Shaper::default();
+    shaper.shape("one\n".into(), FrameVerdict::SwapWithNext);
+    assert_eq!(shaper.next(), None);
+    shaper.end();
+    assert_eq!(shaper.next(), Some(Step::Send("one\n".into())));
+    assert_eq!(shaper.next(), Some(Step::End));
+}
+
+#[test]
+fn each_fault_is_made_or_refused_with_a_reason() {
+    let mut refused = Vec::new();
+    for entry in CATALOGUE {
+        let spec = FaultSpec::from_value(serde_json::json!({"fault": entry.fault})).unwrap();
+        if let Err(error) = support::check(&spec) {
+            let told = error.to_string();
+            assert!(
+                error.is_unsupported() && told.contains(entry.fault),
+                "{told}"
+            );
+            refused.push(entry.fault);
+            continue;
+        }
+        let faults = Faults::default();
+        let _guard = faults.install_spec(&spec);
+        for verb in ["list", "watch", "get", "create", "update", "delete"] {
+            let mut request = RequestFacts::default();
+            request.verb = verb;
+            request.resource = "pods".to_owned();
+            request.resource_version = "5".to_owned();
+            let verdict = faults.on_request(&request);
+            assert!(support::can_do(&verdict), "{}: {verdict:?}", entry.fault);
+        }
+        let mut watch = RequestFacts::default();
+        watch.verb = "watch";
+        for event in [EventType::Added, EventType::Modified, EventType::Bookmark] {
+            let verdict = faults.on_frame(&FrameFacts::new(&watch, event, 7, 4));
+            let told = format!("{}: {verdict:?}", entry.fault);
+            assert!(Shaper::default().shape("one\n".into(), verdict), "{told}");
+        }
+    }
+    assert_eq!(refused, ["compact", "expire"]);
+}
+
+/// What a request is understood as: verb, group, version, resource, namespace, name, subresource.
+fn understood(method: Method, uri: &str) -> Option<String> {
+    let request = Request::builder().method(method).uri(uri);
+    let (parts, ()) = request.body(()).unwrap().into_parts();
+    let facts = facts(&parts, 7)?;
+    assert_eq!(facts.revision, 7);
+    let or = |part: Option<String>| part.unwrap_or_else(|| "-".to_owned());
+    Some(format!(
+        "{} {}/{} {} {} {} {}",
+        facts.verb,
+        facts.group,
+        facts.version,
+        facts.resource,
+        or(facts.namespace),
+        or(facts.name),
+        or(facts.subresource),
+    ))
+}
+
+#[test]
+fn requests_are_understood_as_the_api_server_does() {
+    let pods = "/api/v1/namespaces/default/pods";
+    let check = |method: &str, uri: &str, expected: &str| {
+        let method = Method::from_bytes(method.as_bytes()).unwrap();
+        assert_eq!(understood(method, uri).as_deref(), Some(expected), "{uri}");
+    };
+    check("GET", pods, "list /v1 pods default - -");
+    check(
+        "GET",
+        &format!("{pods}?watch=1"),
+        "watch /v1 pods default - -",
+    );
+    check(
+        "GET",
+        &format!("{pods}?watch=true"),
+        "watch /v1 pods default - -",
+    );
+    check(
+        "GET",
+        &format!("{pods}?watch=0"),
+        "list /v1 pods default - -",
+    );
+    check("GET", &format!("{pods}/a"), "get /v1 pods default a -");
+    check("POST", pods, "create /v1 pods default - -");
+    check(
+        "PUT",
+        &format!("{pods}/a/status"),
+        "update /v1 pods default a status",
+    );
+    check("PATCH", &format!("{pods}/a"), "patch /v1 pods default a -");
+    check(
+        "DELETE",
+        &format!("{pods}/a"),
+        "delete /v1 pods default a -",
+    );
+    check("DELETE", pods, "deletecollection /v1 pods default - -");
+    check("GET", "/api/v1/watch/pods", "watch /v1 pods - - -");
+    check("GET", "/api/v1/namespaces", "list /v1 namespaces - - -");
+    check("GET", "/api/v1/namespaces/a", "get /v1 namespaces - a -");
+    check(
+        "PUT",
+        "/api/v1/namespaces/a/finalize",
+        "update /v1 namespaces - a finalize",
+    );
+    check(
+        "GET",
+        "/apis/apps/v1/namespaces/a/deployments/b/scale",
+        "get apps/v1 deployments a b scale",
+    );
+    check("GET", "/apis/apps/v1", "discover apps/v1  - - -");
+    check("GET", "/apis", "discover /  - - -");
+    check("GET", "/api", "discover /  - - -");
+    for (method, uri) in [
+        (Method::GET, "/healthz"),
+        (Method::HEAD, pods),
+        (Method::POST, "/apis"),
+    ] {
+        assert_eq!(understood(method, uri), None, "{uri}");
+    }
+}
+
+#[test]
+fn parameters_tell_what_a_watch_begins_with() {
+    let of = |query: &str| {
+        let request = Request::get(format!("/api/v1/pods?{query}"));
+        let request = request.header("user-agent", "informer/1.0 (linux)");
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        facts(&parts, 0).unwrap()
+    };
+    let streaming = of("watch=1&sendInitialEvents=true&resourceVersion=5");
+    assert!(streaming.is_watch_list && begins_with_state(&streaming));
+    assert_eq!(streaming.client, "informer");
+    assert!(begins_with_state(&of("watch=1")));
+    assert!(begins_with_state(&of("watch=1&resourceVersion=0")));
+    let resumed = of("watch=1&resourceVersion=5");
+    assert!(!resumed.is_watch_list && !begins_with_state(&resumed));
+    assert_eq!(resumed.resource_version, "5");
+    let page = of("limit=5&continue=abc");
+    assert!(page.has_continue && page.continue_token == "abc");
+    assert!(!of("limit=5").has_continue);
+    // Only a watch can be one.
+    assert!(!of("sendInitialEvents=true").is_watch_list);
+}
+
+#[test]
+fn what_an_old_server_does_not_know_is_left_out() {
+    let uri: Uri = "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&labelSelector=a%3Db"
+        .parse()
+        .unwrap();
+    assert_eq!(
+        without_watch_list(&uri),
+        "/api/v1/pods?watch=1&labelSelector=a%3Db"
+    );
+}
+
+#[test]
+fn headers_of_one_connection_stay_with_it() {
+    let mut headers = HeaderMap::new();
+    for (name, value) in [
+        ("connection", "close, X-Mine"),
+        ("x-mine", "1"),
+        ("keep-alive", "timeout=5"),
+        ("te", "trailers"),
+        ("transfer-encoding", "chunked"),
+        ("authorization", "Bearer t"),
+        ("accept", "application/json"),
+    ] {
+        headers.insert(name, value.parse().unwrap());
+    }
+    strip(&mut headers);
+    let mut left: Vec<&str> = headers.keys().map(|name| name.as_str()).collect();
+    left.sort_unstable();
+    assert_eq!(left, ["accept", "authorization"]);
+}
+
+#[test]
+fn a_kubeconfig_names_the_proxy_and_nobody() {
+    let open = Kubeconfig::new("0.0.0.0:8002".parse().unwrap()).to_value();
+    let cluster = &open["clusters"][0]["cluster"];
+    assert_eq!(cluster["server"], "http://127.0.0.1:8002");
+    assert_eq!(cluster["insecure-skip-tls-verify"], true);
+    assert_eq!(open["users"][0]["user"], serde_json::json!({}));
+    assert_eq!(open["contexts"][0]["context"]["namespace"], "default");
+    let secure = Kubeconfig::new("[::]:8002".parse().unwrap())
+        .with_authority("PEM".to_owned())
+        .with_namespace("shop")
+        .to_value();
+    let cluster = &secure["clusters"][0]["cluster"];
+    assert_eq!(cluster["server"], "https://[::1]:8002");
+    assert_eq!(cluster["certificate-authority-data"], "UEVN");
+    assert_eq!(cluster.get("insecure-skip-tls-verify"), None);
+    assert_eq!(secure["contexts"][0]["context"]["namespace"], "shop");
+}
+
+#[test]
+fn a_kubeconfig_is_its_owners_alone_and_written_as_a_whole() {
+    use std::os::unix::fs::PermissionsExt;
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("config");
+    std::fs::write(&file, "old").unwrap();
+    let kubeconfig = Kubeconfig::new("127.0.0.1:1".parse().unwrap());
+    kubeconfig.write(&file).unwrap();
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let written: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    assert_eq!(written, kubeconfig.to_value());
+    let nowhere = directory.path().join("no/such/config");
+    let error = kubeconfig.write(&nowhere).unwrap_err();
+    assert!(error.to_string().starts_with("cannot write "), "{error}");
+}

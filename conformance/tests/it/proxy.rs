@@ -1,0 +1,709 @@
+//! The proxy over loopback: a client and an informer behind it, and each fault that it makes.
+
+use std::{collections::BTreeMap, io, net::SocketAddr, process::Stdio, time::Duration};
+
+use conformance::proxy::{Kubeconfig, Proxy};
+use fakeserver::{Authorization, Certificates, FakeServer, Listener, UserInfo, faults::FaultSpec};
+use http::{Request, StatusCode};
+use http_body_util::BodyExt;
+use informer::{
+    Scope, SharedInformer, backoff::BackoffOptions, http::HttpListWatch,
+    reflector::ReflectorOptions,
+};
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use kube::{
+    Api, Client, Config,
+    api::{DeleteParams, ListParams, ObjectMeta, PostParams},
+    client::Body,
+    config::{KubeConfigOptions, Kubeconfig as Source},
+};
+use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
+    net::{TcpListener, TcpStream},
+    process::{Child, ChildStdout, Command},
+    task::yield_now,
+    time::timeout,
+};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// A new cluster has four namespaces, in this order.
+const WATCH: &str = "/api/v1/namespaces?watch=1";
+const NAMES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/// A server, and a proxy in front of it; both until the test ends.
+struct World {
+    server: FakeServer,
+    /// Serves the server.
+    _upstream: DropGuard,
+    proxy: Proxy,
+    address: SocketAddr,
+    _stop: DropGuard,
+}
+
+async fn within<T>(task: impl Future<Output = T>) -> T {
+    timeout(PATIENCE, task)
+        .await
+        .expect("it does not take long")
+}
+
+async fn listener() -> (TcpListener, SocketAddr) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    (listener, address)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test owns its tasks")]
+fn spawn(task: impl Future<Output = ()> + Send + 'static) {
+    tokio::spawn(task);
+}
+
+fn at(address: SocketAddr) -> Config {
+    Config::new(format!("http://{address}").parse().unwrap())
+}
+
+// === impl World ===
+
+impl World {
+    async fn new() -> Self {
+        let server = FakeServer::builder().build();
+        let (listener, address) = listener().await;
+        let stop = CancellationToken::new();
+        spawn(server.serve(listener, stop.clone()));
+        Self::of(server, at(address), stop.drop_guard()).await
+    }
+
+    async fn of(server: FakeServer, config: Config, upstream: DropGuard) -> Self {
+        let proxy = Proxy::new(config).unwrap();
+        let (listener, address) = listener().await;
+        let stop = CancellationToken::new();
+        let (serving, stopping) = (proxy.clone(), stop.clone());
+        spawn(async move { serving.serve(Listener::new(listener), stopping).await });
+        Self {
+            server,
+            _upstream: upstream,
+            proxy,
+            address,
+            _stop: stop.drop_guard(),
+        }
+    }
+
+    fn install(&self, spec: Value) {
+        let spec = FaultSpec::from_value(spec).unwrap();
+        self.proxy.install(&spec).unwrap().detach();
+    }
+
+    fn client(&self) -> Client {
+        let mut config = at(self.address);
+        config.default_retry = false;
+        Client::try_from(config).unwrap()
+    }
+
+    async fn send(&self, method: &str, path: &str, body: Value) -> (StatusCode, Value) {
+        let request = Request::builder().method(method).uri(path);
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let request = request.header("content-type", "application/json");
+        let request = request.body(Body::from(body.into_bytes())).unwrap();
+        let response = within(self.client().send(request)).await.unwrap();
+        let status = response.status();
+        let bytes = within(response.into_body().collect())
+            .await
+            .unwrap()
+            .to_bytes();
+        (status, serde_json::from_slice(&bytes).unwrap_or_default())
+    }
+
+    /// A watch of namespaces: what it brings, as type and name, and how it ends. The server ends it when it has brought so
+    /// many events.
+    async fn watched(&self, until: usize) -> (Vec<String>, Result<String, String>) {
+        let request = Request::get(WATCH).body(Body::empty()).unwrap();
+        let response = within(self.client().send(request)).await.unwrap();
+        let mut body = response.into_body();
+        let mut text = Vec::new();
+        let end = loop {
+            if text.split_inclusive(|byte| *byte == b'\n').count() == until {
+                self.server.disconnect();
+            }
+            match within(body.frame()).await {
+                Some(Ok(frame)) => text.extend_from_slice(frame.data_ref().unwrap()),
+                None => break Ok(()),
+                Some(Err(error)) => break Err(format!("{error:?}")),
+            }
+        };
+        let text = String::from_utf8(text).unwrap();
+        let (whole, rest) = text.rsplit_once('\n').unwrap_or(("", &text));
+        let events = whole.lines().map(|line| {
+            let event: Value = serde_json::from_str(line).unwrap();
+            let kind = event["type"].as_str().unwrap();
+            let name = event["object"]["metadata"]["name"].as_str();
+            let name = name.or(event["object"]["reason"].as_str()).unwrap_or("-");
+            format!("{kind} {name}")
+        });
+        (events.collect(), end.map(|()| rest.to_owned()))
+    }
+}
+
+fn added(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| format!("ADDED {name}")).collect()
+}
+
+fn map(name: &str, value: u32) -> ConfigMap {
+    ConfigMap {
+        metadata: ObjectMeta {
+            name: Some(name.to_owned()),
+            ..ObjectMeta::default()
+        },
+        data: Some([("value".to_owned(), value.to_string())].into()),
+        ..ConfigMap::default()
+    }
+}
+
+/// Names and versions of the config maps of a server.
+fn stored(server: &FakeServer) -> BTreeMap<String, String> {
+    let objects = server.objects("", "v1", "configmaps");
+    let objects = objects.iter();
+    objects
+        .map(|object| (object.name().to_string(), object.revision().to_string()))
+        .collect()
+}
+
+#[tokio::test]
+async fn an_informer_behind_a_proxy_converges_whatever_breaks() {
+    let world = World::new().await;
+    let writer: Api<ConfigMap> = Api::default_namespaced(world.client());
+    let parameters = PostParams::default();
+    for name in ["a", "b", "c"] {
+        within(writer.create(&parameters, &map(name, 0)))
+            .await
+            .unwrap();
+    }
+    let list_watch = HttpListWatch::<ConfigMap>::new(world.client(), Scope::All);
+    // Nobody has to be spared here.
+    let backoff = BackoffOptions::default()
+        .with_initial(Duration::from_millis(10))
+        .with_max(Duration::from_millis(100));
+    let options = ReflectorOptions::default().with_backoff(backoff);
+    let informer = SharedInformer::builder(list_watch).with_options(options);
+    let informer = informer.build().unwrap();
+    informer.start();
+    informer.wait_for_cache_sync(PATIENCE).await.unwrap();
+    for spec in [
+        json!({"fault": "reset_mid_line", "match": {"resource": "configmaps"}, "when": {"times": 1}}),
+        json!({"fault": "expired_event", "match": {"resource": "configmaps"}, "when": {"times": 1}}),
+        json!({"fault": "clean_end", "match": {"resource": "configmaps"}, "when": {"times": 2}}),
+        json!({"fault": "server_error", "code": 503, "match": {"verb": "watch"}, "when": {"times": 1}}),
+    ] {
+        world.install(spec);
+    }
+    within(writer.delete("b", &DeleteParams::default()))
+        .await
+        .unwrap();
+    within(writer.replace("a", &parameters, &map("a", 1)))
+        .await
+        .unwrap();
+    within(writer.create(&parameters, &map("d", 0)))
+        .await
+        .unwrap();
+    let cached = || -> BTreeMap<String, String> {
+        let objects = informer.store().list();
+        let objects = objects.iter();
+        objects
+            .map(|object| {
+                (
+                    object.key().name().to_owned(),
+                    object.resource_version().to_string(),
+                )
+            })
+            .collect()
+    };
+    within(async {
+        while cached() != stored(&world.server) {
+            yield_now().await;
+        }
+    })
+    .await;
+    assert_eq!(cached().into_keys().collect::<Vec<_>>(), ["a", "c", "d"]);
+    assert!(world.proxy.faults().fired().contains_key("reset_mid_line"));
+    // None of it was the server's doing.
+    assert!(world.server.faults().fired().is_empty());
+}
+
+#[tokio::test]
+async fn without_faults_everything_passes() {
+    let world = World::new().await;
+    let (events, end) = world.watched(4).await;
+    assert_eq!((events, end), (added(&NAMES), Ok(String::new())));
+    let api: Api<Namespace> = Api::all(world.client());
+    let list = within(api.list(&ListParams::default().limit(3)))
+        .await
+        .unwrap();
+    assert_eq!(list.items.len(), 3);
+    assert!(list.metadata.continue_.is_some());
+    let (status, version) = world.send("GET", "/version", Value::Null).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(version["gitVersion"].is_string());
+    let (status, refusal) = world
+        .send("GET", "/api/v1/namespaces/none", Value::Null)
+        .await;
+    assert_eq!(
+        (status.as_u16(), &refusal["reason"]),
+        (404, &json!("NotFound"))
+    );
+    assert!(world.proxy.faults().firings().is_empty());
+}
+
+#[tokio::test]
+async fn each_fault_of_frames_has_its_effect() {
+    let [one, two, three, four] = NAMES;
+    let second = json!({"nth": 2, "times": 1});
+    for (fault, until, expected) in [
+        ("clean_end", 9, added(&[one])),
+        ("drop_event", 3, added(&[one, three, four])),
+        ("duplicate_event", 5, added(&[one, two, two, three, four])),
+        ("reorder_events", 4, added(&[one, three, two, four])),
+    ] {
+        let world = World::new().await;
+        world.install(json!({"fault": fault, "when": second}));
+        let (events, end) = world.watched(until).await;
+        assert_eq!((events, end), (expected, Ok(String::new())), "{fault}");
+        assert_eq!(world.proxy.faults().fired().get(fault), Some(&1), "{fault}");
+    }
+    let world = World::new().await;
+    world.install(json!({"fault": "expired_event", "when": second}));
+    let (events, end) = world.watched(9).await;
+    assert_eq!(events, ["ADDED default", "ERROR Expired"]);
+    assert_eq!(end, Ok(String::new()));
+
+    let world = World::new().await;
+    world.install(json!({"fault": "reset_mid_line", "when": second}));
+    let (events, end) = world.watched(9).await;
+    assert_eq!(events, added(&[one]));
+    assert!(end.unwrap_err().contains("ConnectionReset"));
+}
+
+/// What has come on a connection when so many events have, each to its end.
+async fn read_events(stream: &mut TcpStream, count: usize) -> String {
+    let mut bytes = Vec::new();
+    loop {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        if text.matches("}\n\r\n").count() == count {
+            return text;
+        }
+        let read = within(stream.read_buf(&mut bytes)).await.unwrap();
+        assert_ne!(read, 0, "{text}");
+    }
+}
+
+/// A connection on which namespaces are watched.
+async fn watching(world: &World) -> TcpStream {
+    let mut stream = TcpStream::connect(world.address).await.unwrap();
+    let request = format!("GET {WATCH} HTTP/1.1\r\nHost: x\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream
+}
+
+#[tokio::test]
+async fn a_silent_watch_stays_open_and_ends_with_the_proxy() {
+    let world = World::new().await;
+    world.install(json!({"fault": "silence", "when": {"nth": 3}}));
+    let mut stream = watching(&world).await;
+    let text = read_events(&mut stream, 2).await;
+    assert!(text.contains(NAMES[1]), "{text}");
+    while world.proxy.faults().fired().is_empty() {
+        yield_now().await;
+    }
+    // Whatever the server says now is not heard.
+    world.server.disconnect();
+    let (status, _) = world.send("GET", "/version", Value::Null).await;
+    assert_eq!(status, StatusCode::OK);
+    let nothing = stream.try_read(&mut [0; 64]).unwrap_err();
+    assert_eq!(nothing.kind(), io::ErrorKind::WouldBlock);
+}
+
+#[tokio::test]
+async fn faults_of_requests_are_answers_delays_and_failures() {
+    let world = World::new().await;
+    world.install(json!({"fault": "throttle", "retryAfterSeconds": 7, "when": {"times": 1}}));
+    let request = Request::get("/api/v1/namespaces")
+        .body(Body::empty())
+        .unwrap();
+    let answer = within(world.client().send(request)).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(answer.headers()["retry-after"], "7");
+    // What is no request to the API meets none.
+    world.install(json!({"fault": "connection_refused", "match": {"verb": "list"}}));
+    let (status, _) = world.send("GET", "/version", Value::Null).await;
+    assert_eq!(status, StatusCode::OK);
+    let request = Request::get("/api/v1/namespaces")
+        .body(Body::empty())
+        .unwrap();
+    assert!(within(world.client().send(request)).await.is_err());
+    let (status, _) = world
+        .send("GET", "/api/v1/namespaces/default", Value::Null)
+        .await;
+    assert_eq!(status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_write_whose_answer_is_lost_has_been_done() {
+    let world = World::new().await;
+    world.install(
+        json!({"fault": "lost_answer", "match": {"verb": "create"}, "when": {"times": 1}}),
+    );
+    let writer: Api<ConfigMap> = Api::default_namespaced(world.client());
+    let parameters = PostParams::default();
+    within(writer.create(&parameters, &map("a", 0)))
+        .await
+        .unwrap_err();
+    assert_eq!(stored(&world.server).len(), 1);
+    let again = within(writer.create(&parameters, &map("a", 0)))
+        .await
+        .unwrap_err();
+    assert!(again.to_string().contains("already exists"), "{again}");
+}
+
+#[tokio::test]
+async fn a_server_too_old_for_streaming_lists_is_made_of_a_new_one() {
+    let world = World::new().await;
+    world.install(json!({"fault": "watch_list_ignored"}));
+    let path = format!(
+        "{WATCH}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+    );
+    let request = Request::get(path).body(Body::empty()).unwrap();
+    drop(within(world.client().send(request)).await.unwrap());
+    let asked = world.server.take_requests();
+    let watch = asked
+        .iter()
+        .find(|request| request.verb == "watch")
+        .unwrap();
+    assert_eq!(watch.parameter("sendInitialEvents"), None);
+    assert_eq!(watch.parameter("allowWatchBookmarks"), Some("true"));
+}
+
+#[tokio::test]
+async fn a_watch_that_breaks_behind_the_proxy_breaks_before_it() {
+    let world = World::new().await;
+    let mut stream = watching(&world).await;
+    read_events(&mut stream, 4).await;
+    let rule = fakeserver::faults::reset_mid_line();
+    let _broken = world.server.faults().install(rule);
+    let space = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}});
+    world.server.apply(&space).unwrap();
+    let mut rest = Vec::new();
+    let end = within(stream.read_to_end(&mut rest)).await;
+    assert_eq!(end.unwrap_err().kind(), io::ErrorKind::ConnectionReset);
+    assert!(!String::from_utf8_lossy(&rest).contains("\n0\r\n"));
+}
+
+#[tokio::test]
+async fn an_upstream_that_is_not_there_is_a_bad_gateway() {
+    // An address that nobody listens at any more.
+    let (gone, address) = listener().await;
+    drop(gone);
+    let server = FakeServer::builder().build();
+    let world = World::of(server, at(address), CancellationToken::new().drop_guard()).await;
+    let (status, answer) = world.send("GET", "/api/v1/namespaces", Value::Null).await;
+    assert_eq!(status, StatusCode::BAD_GATEWAY);
+    assert_eq!(answer["kind"], "Status");
+    assert_eq!(answer["code"], 502);
+    let message = answer["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("the proxy cannot reach the upstream: "),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_long_does_not_go_on() {
+    let world = World::new().await;
+    let long = json!({"data": {"k": "x".repeat(5 << 20)}});
+    let path = "/api/v1/namespaces/default/configmaps";
+    let (status, answer) = world.send("POST", path, long).await;
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(answer["reason"], "RequestEntityTooLarge");
+    assert!(world.server.take_requests().is_empty());
+}
+
+#[tokio::test]
+async fn faults_are_installed_listed_and_removed_from_outside() {
+    let world = World::new().await;
+    let path = "/_control/faults";
+    let spec = json!({"fault": "forbidden", "match": {"verb": "list"}});
+    let (status, installed) = world.send("POST", path, spec).await;
+    assert_eq!(status, StatusCode::CREATED, "{installed}");
+    let id = installed["id"].as_u64().unwrap();
+    let (status, _) = world.send("GET", "/api/v1/namespaces", Value::Null).await;
+    assert_eq!(status, StatusCode::FORBIDDEN);
+    let (_, listed) = world.send("GET", path, Value::Null).await;
+    assert_eq!(listed[0]["id"], id);
+    assert_eq!(listed[0]["fired"], 1);
+    assert_eq!(listed[0]["spec"]["fault"], "forbidden");
+
+    let (status, refusal) = world.send("POST", path, json!({"fault": "compact"})).await;
+    assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
+    let message = refusal["message"].as_str().unwrap();
+    assert!(
+        message.contains("\"compact\" cannot be made by a proxy"),
+        "{message}"
+    );
+    let (status, refusal) = world
+        .send("POST", path, json!({"fault": "throttle", "x": 1}))
+        .await;
+    assert_eq!((status.as_u16(), &refusal["code"]), (400, &json!(400)));
+
+    let one = format!("{path}/{id}");
+    let (status, _) = world.send("DELETE", &one, Value::Null).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    let (status, _) = world.send("DELETE", &one, Value::Null).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    let (status, _) = world.send("GET", "/api/v1/namespaces", Value::Null).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(
+        world
+            .server
+            .take_requests()
+            .iter()
+            .all(|asked| !asked.path.contains("_control"))
+    );
+}
+
+#[tokio::test]
+async fn both_sides_may_speak_tls_and_the_proxy_brings_the_credentials() {
+    let server = FakeServer::builder()
+        .with_authorization(Authorization::Rbac)
+        .with_token(
+            "secret",
+            UserInfo::new("jane").with_groups(["system:masters"]),
+        )
+        .build();
+    let behind = Certificates::new(["127.0.0.1"]).unwrap();
+    let (tcp, address) = listener().await;
+    let stop = CancellationToken::new();
+    spawn(server.serve_tls(tcp, &behind, stop.clone()));
+    let source = Kubeconfig::new(address).with_authority(behind.authority_pem());
+    let mut source = source.to_value();
+    source["users"][0]["user"]["token"] = "secret".into();
+    let config = configured(source).await;
+    let proxy = Proxy::new(config).unwrap();
+
+    let front = Certificates::new(["127.0.0.1"]).unwrap();
+    let (tcp, address) = listener().await;
+    let serving = Listener::new(tcp).with_certificates(&front);
+    let (served, stopping) = (proxy.clone(), stop.clone());
+    spawn(async move { served.serve(serving, stopping).await });
+    let own = Kubeconfig::new(address).with_authority(front.authority_pem());
+    let client = Client::try_from(configured(own.to_value()).await).unwrap();
+    let spaces: Api<Namespace> = Api::all(client);
+    let list = within(spaces.list(&ListParams::default())).await.unwrap();
+    assert_eq!(list.items.len(), 4);
+    stop.cancel();
+}
+
+async fn configured(kubeconfig: Value) -> Config {
+    let source: Source = serde_json::from_value(kubeconfig).unwrap();
+    let options = KubeConfigOptions::default();
+    Config::from_custom_kubeconfig(source, &options)
+        .await
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_websocket_goes_through() {
+    let world = World::new().await;
+    let mut stream = TcpStream::connect(world.address).await.unwrap();
+    let request = format!(
+        "GET {WATCH} HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut text = String::new();
+    while !text.contains(NAMES[3]) {
+        let mut part = [0; 4_096];
+        let read = within(stream.read(&mut part)).await.unwrap();
+        assert_ne!(read, 0, "{text}");
+        text.push_str(&String::from_utf8_lossy(&part[..read]));
+    }
+    assert!(text.starts_with("HTTP/1.1 101 "), "{text}");
+    assert!(text.contains("{\"type\":\"ADDED\""), "{text}");
+    // The end of one side is the end of the other.
+    drop(stream);
+    while world.server.stats().watchers > 0 {
+        yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn other_forms_of_watches_pass_as_they_are() {
+    let world = World::new().await;
+    world.install(json!({"fault": "drop_event"}));
+    let request = Request::get(WATCH)
+        .header("accept", "application/vnd.kubernetes.protobuf;stream=watch")
+        .body(Body::empty())
+        .unwrap();
+    let response = within(world.client().send(request)).await.unwrap();
+    let mut body = response.into_body();
+    let mut text = String::new();
+    while !NAMES.iter().all(|name| text.contains(name)) {
+        let frame = within(body.frame()).await.unwrap().unwrap();
+        text.push_str(&String::from_utf8_lossy(frame.data_ref().unwrap()));
+    }
+    assert!(world.proxy.faults().fired().is_empty());
+}
+
+/// The program, in front of a server; what it says, line by line.
+struct Program {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+// === impl Program ===
+
+impl Program {
+    fn start(args: &[&str]) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_conformance"))
+            .arg("proxy")
+            .args(["--listen", "127.0.0.1:0"])
+            .args(args)
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    async fn line(&mut self) -> String {
+        within(self.lines.next_line())
+            .await
+            .unwrap()
+            .expect("a line")
+    }
+}
+
+#[tokio::test]
+async fn the_program_tells_where_it_is_what_fires_and_what_has_fired() {
+    let world = World::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let (faults, config) = (
+        folder.path().join("faults.json"),
+        folder.path().join("config"),
+    );
+    let throttle = json!([
+        {"fault": "throttle", "match": {"verb": "list"}, "when": {"times": 2}},
+        {"fault": "latency", "requestMs": 1, "match": {"verb": "get"}},
+    ]);
+    std::fs::write(&faults, throttle.to_string()).unwrap();
+    let upstream = format!("http://{}", world.address);
+    let mut program = Program::start(&[
+        "--upstream",
+        &upstream,
+        "--faults",
+        faults.to_str().unwrap(),
+        "--write-kubeconfig",
+        config.to_str().unwrap(),
+    ]);
+    let listening = program.line().await;
+    let url = listening
+        .strip_prefix("listening on ")
+        .expect("where it is");
+    assert_eq!(program.line().await, "2 faults in force");
+    let written: Value = serde_json::from_slice(&std::fs::read(&config).unwrap()).unwrap();
+    assert_eq!(written["clusters"][0]["cluster"]["server"], url);
+
+    let mut config = configured(written).await;
+    config.default_retry = false;
+    let spaces: Api<Namespace> = Api::all(Client::try_from(config).unwrap());
+    for _ in 0..2 {
+        within(spaces.list(&ListParams::default()))
+            .await
+            .unwrap_err();
+        let line = program.line().await;
+        assert!(line.ends_with(" list namespaces at 0"), "{line}");
+        assert!(line.contains(" s  throttle "), "{line}");
+    }
+    assert_eq!(
+        within(spaces.list(&ListParams::default()))
+            .await
+            .unwrap()
+            .items
+            .len(),
+        4
+    );
+
+    let id = i32::try_from(program.child.id().unwrap()).unwrap();
+    let id = rustix::process::Pid::from_raw(id).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let status = within(program.child.wait()).await.unwrap();
+    assert_eq!(status.code(), Some(0));
+    let mut table = String::new();
+    while let Some(line) = within(program.lines.next_line()).await.unwrap() {
+        table.push_str(&line);
+    }
+    assert!(table.contains("throttle") && table.contains('2'), "{table}");
+    assert!(!table.contains("latency"), "{table}");
+}
+
+#[tokio::test]
+async fn the_program_says_what_is_wrong_and_exits_with_2() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    let compact = file("compact.json", r#"{"fault": "compact"}"#);
+    let unknown = file(
+        "unknown.json",
+        r#"[{"fault": "silence"}, {"fault": "latency", "x": 1}]"#,
+    );
+    let broken = file("broken.json", "[");
+    let upstream = ["--upstream", "http://127.0.0.1:1"];
+    for (args, expected) in [
+        (vec![], "required"),
+        (vec!["--upstream", "nowhere"], "a URL is wanted"),
+        (vec!["--kubeconfig", "nowhere.yaml"], "nowhere.yaml"),
+        (
+            [&upstream[..], &["--faults", &compact]].concat(),
+            "\"compact\" cannot be made by a proxy",
+        ),
+        (
+            [&upstream[..], &["--faults", &unknown]].concat(),
+            "fault 2: x: ",
+        ),
+        (
+            [&upstream[..], &["--faults", &broken]].concat(),
+            "broken.json: EOF",
+        ),
+        (
+            [&upstream[..], &["--listen", "192.0.2.1:1"]].concat(),
+            "cannot listen on 192.0.2.1:1",
+        ),
+        (
+            [
+                &upstream[..],
+                &[
+                    "--write-kubeconfig",
+                    "/no/such/config",
+                    "--listen",
+                    "127.0.0.1:0",
+                ],
+            ]
+            .concat(),
+            "cannot write /no/such/config",
+        ),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
+        let output = within(command.arg("proxy").args(&args).output())
+            .await
+            .unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
+        assert!(told.contains(expected), "{args:?}: {told}");
+    }
+}
