@@ -10,6 +10,7 @@ use crate::{
     authentication::UserInfo,
     authorization::Authorization,
     clock::Clock,
+    faults::Faults,
     handlers,
     manifests::{self, Manifest},
     snapshot::{DataFile, Restart, Snapshot},
@@ -39,6 +40,7 @@ pub struct FakeServerBuilder {
     restart: Restart,
     security: Security,
     controllers: Controllers,
+    faults: Faults,
 }
 
 // === impl FakeServerBuilder ===
@@ -198,6 +200,12 @@ impl FakeServerBuilder {
         self
     }
 
+    /// Shares `faults` with another server: what is installed on one of them is in force on both, and counted together.
+    pub fn with_faults(mut self, faults: Faults) -> Self {
+        self.faults = faults;
+        self
+    }
+
     /// The server, with the namespaces that every cluster has. It needs no runtime until it is asked something.
     ///
     /// # Panics
@@ -231,7 +239,7 @@ impl FakeServerBuilder {
             (None, Some(snapshot)) => Clock::simulated(snapshot.time),
             (None, None) => Clock::default(),
         };
-        let core = Core::new(
+        let mut core = Core::new(
             seed,
             clock,
             self.compaction,
@@ -239,6 +247,7 @@ impl FakeServerBuilder {
             Requests::new(self.requests_kept, self.keeps_bodies),
             self.security,
         );
+        core.faults = self.faults;
         if let Some(snapshot) = from {
             core.entropy.go_on(snapshot.drawn);
         }
@@ -280,6 +289,7 @@ impl Default for FakeServerBuilder {
             restart: Restart::default(),
             security: Security::default(),
             controllers: Controllers::default(),
+            faults: Faults::default(),
         }
     }
 }

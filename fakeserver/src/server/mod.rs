@@ -36,6 +36,7 @@ use crate::{
     UserInfo,
     authentication::Peer,
     faults::Faults,
+    revision::Revision,
     state::{Core, Server, Stats},
     storage::{Change, GroupResource, Range, StoredObject},
 };
@@ -203,13 +204,42 @@ impl FakeServer {
         after: u64,
     ) -> Vec<Arc<Change>> {
         let resource = GroupResource::new(group, resource);
-        self.core().storage.view(|view| {
-            view.log(
-                &resource,
-                &Range::All,
-                crate::revision::Revision::new(after),
-            )
-        })
+        self.core()
+            .storage
+            .view(|view| view.log(&resource, &Range::All, Revision::new(after)))
+    }
+
+    /// Takes over what `leader` has written since this server's own revision, up to its revision `up_to`, and gives the
+    /// revision at which this server stands then: the watch cache of one of several API servers, which lags behind the
+    /// store that they share for as long as it is not called.
+    ///
+    /// This server has to have begun as the leader did: with the same seed, or with the same
+    /// [snapshot](crate::FakeServerBuilder::with_snapshot). It needs [no controllers](crate::Controllers::none), and
+    /// nobody may write to it. It stops before what the leader has forgotten. Definitions of custom resources are taken
+    /// over as objects, and not served.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use fakeserver::{Controllers, FakeServer};
+    ///
+    /// let leader = FakeServer::builder().build();
+    /// let replica = FakeServer::builder().with_controllers(Controllers::none()).build();
+    /// let node = serde_json::json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}});
+    /// leader.apply(&node)?;
+    /// assert!(replica.objects("", "v1", "nodes").is_empty());
+    /// assert_eq!(replica.follow(&leader, u64::MAX), leader.revision());
+    /// assert_eq!(replica.objects("", "v1", "nodes").len(), 1);
+    /// # Ok::<(), fakeserver::ObjectError>(())
+    /// ```
+    pub fn follow(&self, leader: &Self, up_to: u64) -> u64 {
+        let storage = &self.core().storage;
+        let (after, up_to) = (storage.revision(), Revision::new(up_to));
+        let changes = leader
+            .core()
+            .storage
+            .view(|view| view.log_of_all(after, up_to));
+        storage.follow(changes).get()
     }
 
     /// Ends open watches and connections, and waits until all tasks of the server have ended.

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, time::Duration};
 use axum::body::Body;
 use http::{Method, Request, StatusCode};
 use http_body_util::BodyExt;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::*;
+use crate::state::Controllers;
 
 async fn send(server: &FakeServer, method: Method, path: &str) -> (http::response::Parts, Vec<u8>) {
     let request = Request::builder()
@@ -267,4 +268,51 @@ async fn stopping_ends_watches_cleanly() {
     assert_eq!(rest, b"0\r\n\r\n", "with the last chunk, not in the middle");
     serving.await.unwrap();
     assert_eq!(server.stats().watchers, 0);
+}
+
+#[test]
+fn a_replica_stands_where_it_was_told_to() {
+    let node = |name: &str| json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}});
+    let build = || FakeServer::builder().with_controllers(Controllers::none());
+    let (leader, replica) = (build().build(), build().build());
+    let beginning = leader.revision();
+    leader.apply(&node("a")).unwrap();
+    let first = leader.revision();
+    leader.apply(&node("b")).unwrap();
+    leader.delete(&node("a")).unwrap();
+    assert_eq!(replica.follow(&leader, beginning), beginning);
+    assert_eq!(replica.follow(&leader, first), first);
+    let names = |server: &FakeServer| -> Vec<String> {
+        let nodes = server.objects("", "v1", "nodes");
+        nodes.iter().map(|node| node.name().to_owned()).collect()
+    };
+    assert_eq!(names(&replica), ["a"]);
+    assert_eq!(replica.follow(&leader, u64::MAX), leader.revision());
+    assert_eq!(names(&replica), ["b"]);
+    // Its objects are those of the leader, to the byte, and so is its history.
+    assert_eq!(
+        replica.objects("", "v1", "nodes")[0].json(),
+        leader.objects("", "v1", "nodes")[0].json()
+    );
+    assert_eq!(replica.history("", "v1", "nodes", 0).len(), 3);
+    // Nothing is taken twice, and nobody follows one that began elsewhere.
+    assert_eq!(replica.follow(&leader, u64::MAX), leader.revision());
+    let restarted = build().with_snapshot(leader.snapshot()).build();
+    restarted.apply(&node("c")).unwrap();
+    let fresh = build().build();
+    assert_eq!(fresh.follow(&restarted, u64::MAX), beginning);
+    assert_eq!(replica.follow(&restarted, u64::MAX), restarted.revision());
+}
+
+#[test]
+fn servers_may_share_faults() {
+    let first = FakeServer::builder().build();
+    let second = FakeServer::builder().with_faults(first.faults()).build();
+    let guard = first.faults().install(crate::faults::hang());
+    let facts = crate::faults::RequestFacts::default();
+    second.faults().on_request(&facts);
+    assert_eq!(first.faults().fired().get("hang"), Some(&1));
+    drop(guard);
+    second.faults().on_request(&facts);
+    assert_eq!(first.faults().fired().get("hang"), Some(&1));
 }

@@ -233,4 +233,15 @@ impl<'a> View<'a> {
                 .collect()
         })
     }
+
+    /// The changes of all resources after `after` up to `up_to` that are still known, oldest first.
+    pub(crate) fn log_of_all(self, after: Revision, up_to: Revision) -> Vec<Arc<Change>> {
+        let mut changes: Vec<Arc<Change>> = self
+            .resources()
+            .flat_map(|resource| self.log(resource, &Range::All, after))
+            .filter(|change| change.revision() <= up_to.get())
+            .collect();
+        changes.sort_unstable_by_key(|change| change.revision());
+        changes
+    }
 }

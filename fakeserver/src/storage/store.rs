@@ -146,6 +146,23 @@ impl Storage {
         self.advanced.notify_waiters();
     }
 
+    /// Takes over `changes` of another store that this one is a copy of, in order of their revisions, and gives the
+    /// revision at which it stands then. It stops before a change that does not come next.
+    pub(crate) fn follow(&self, changes: Vec<Arc<Change>>) -> Revision {
+        let mut state = self.lock();
+        for change in changes {
+            if change.revision() != View(&state).revision().next().get() {
+                break;
+            }
+            state.apply(Arc::clone(&change));
+            self.sink.changed(&change);
+        }
+        let revision = View(&state).revision();
+        drop(state);
+        self.advanced.notify_waiters();
+        revision
+    }
+
     /// Makes `changes` part of `state`, and tells of them.
     fn commit(&self, state: &mut State, changes: Vec<Change>) {
         for change in changes.into_iter().map(Arc::new) {
