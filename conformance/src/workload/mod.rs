@@ -1,6 +1,7 @@
 //! What happens to the simulated cluster: creates, updates, label flips, deletions, by a client that no fault hits.
 
 use fakeserver::FakeServer;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -40,6 +41,11 @@ impl Workload {
             recorder,
             operation_count: 0,
         }
+    }
+
+    /// Goes on with another server in place of that which it was on.
+    pub fn go_on_with(&mut self, server: &FakeServer) {
+        self.router = server.router();
     }
 
     /// Makes the namespaces that operations need.
@@ -115,7 +121,9 @@ impl Workload {
             };
             headers.push(("content-type".to_owned(), kind.to_owned()));
         }
-        let body = step.body.map(|body| body.to_string().into_bytes());
+        let body = step
+            .body
+            .map(|body| serde_json::to_vec(&body).expect("JSON has string keys only"));
         let body = body.unwrap_or_default();
         let response = call::open(&self.router, step.method, &step.path, &headers, body).await;
         let answer = call::read(response).await;
@@ -173,8 +181,21 @@ fn delete(resource: Resource, slot: u8) -> Step {
     Step::new("DELETE", path(resource, slot), Some(options))
 }
 
+/// What is looked at in an answer that is an object.
+#[derive(Deserialize)]
+struct Answered<'a> {
+    #[serde(borrow)]
+    metadata: Metadata<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    resource_version: &'a str,
+}
+
 /// The version in an answer that is an object.
 fn revision(body: &[u8]) -> Option<u64> {
-    let body: Value = serde_json::from_slice(body).ok()?;
-    body["metadata"]["resourceVersion"].as_str()?.parse().ok()
+    let answered: Answered<'_> = serde_json::from_slice(body).ok()?;
+    answered.metadata.resource_version.parse().ok()
 }

@@ -155,7 +155,7 @@ impl Change {
         validation: FieldValidation,
     ) -> Result<Received, Status> {
         let patched = self.apply(kind, shown.clone())?;
-        let text = patched.to_string();
+        let text = serde_json::to_string(&patched).expect("JSON has string keys only");
         let invalid = |why: &str| {
             let made = self.shown(kind, &patched);
             let error = FieldError::invalid("patch", &json!(made), why);

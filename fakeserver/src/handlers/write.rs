@@ -100,8 +100,9 @@ impl Call<'_> {
             });
         }
         let bytes = &*object_json(self.headers, bytes)?;
-        parse_object(bytes, wanted)?;
-        self.read_as(wanted, bytes, validation).map_err(|why| {
+        let parsed = parse_object(bytes, wanted)?;
+        let read = self.read_parsed(wanted, parsed, bytes, validation);
+        read.map_err(|why| {
             Status::bad_request(format!(
                 "{kind} in version {:?} cannot be handled as a {kind}: {why}",
                 &*wanted.version,
@@ -118,6 +119,17 @@ impl Call<'_> {
         validation: FieldValidation,
     ) -> Result<Received, String> {
         let parsed = parse_object(bytes, wanted).map_err(|status| status.message)?;
+        self.read_parsed(wanted, parsed, bytes, validation)
+    }
+
+    /// The same, where `bytes` have been parsed already.
+    fn read_parsed(
+        &self,
+        wanted: &GroupVersionKind,
+        parsed: Value,
+        bytes: &[u8],
+        validation: FieldValidation,
+    ) -> Result<Received, String> {
         let custom = self.resource.custom.as_ref();
         let custom = custom.filter(|_| wanted.kind == self.resource.kind);
         let decoded = if let Some(custom) = custom {
