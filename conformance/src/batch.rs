@@ -21,7 +21,7 @@ use crate::{
 /// How many failing seeds are enough.
 const FAILURE_COUNT_MAX: usize = 5;
 /// How long a run may take before it counts as one that does not end.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// How many seeds of a profile are run.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,7 @@ impl Done {
 // === impl Batch ===
 
 impl Batch {
-    /// Seeds of `profile` in `thread_count` threads, given up when none ends in half a minute.
+    /// Seeds of `profile` in `thread_count` threads, given up when none ends in two minutes.
     pub fn new(profile: Profile, thread_count: usize) -> Self {
         Self {
             profile,

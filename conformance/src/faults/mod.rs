@@ -42,6 +42,11 @@ impl Faults {
         }
     }
 
+    /// Goes on with a server that shares the rules of that which they were installed on.
+    pub fn go_on_with(&mut self, server: &FakeServer) {
+        self.server = server.clone();
+    }
+
     /// Begins a fault, which has this place in its plan.
     pub fn begin(&mut self, place: usize, fault: &Fault) {
         let target = match fault.informer {

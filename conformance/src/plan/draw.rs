@@ -8,10 +8,10 @@ use rand::{
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    Action, Fault, FaultKind, HandlerPlan, InformerPlan, NAMESPACES, Operation, Plan, Profile,
-    Resource, Selection,
+    Action, Fault, FaultKind, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES,
+    Operation, Plan, Profile, Resource, Selection,
     profile::Size,
-    swarm::{Rhythm, Swarm, pick},
+    swarm::{Mishap, Rhythm, Swarm, pick},
 };
 use crate::seed::Seed;
 
@@ -35,6 +35,7 @@ impl Plan {
             safety_ms: swarm.safety_ms,
             interleaving: swarm.interleaving,
             workload: workload(&mut seed.stream("workload"), &swarm, &size, &faults),
+            incidents: incidents(&mut seed.stream("incidents"), &swarm, informers.len()),
             informers,
             faults,
         }
@@ -84,7 +85,7 @@ fn informer(rng: &mut ChaCha8Rng, resource: Resource, swarm: &Swarm, size: &Size
         watch_timeout_s: pick(rng, &odds.watch_timeouts_s),
         queue_max: rng
             .random_bool(odds.short_queue)
-            .then(|| rng.random_range(1..=8)),
+            .then(|| pick(rng, &[1, 1, 2, 8])),
         handlers: (0..handler_count).map(|_| handler(rng, swarm)).collect(),
     }
 }
@@ -218,6 +219,34 @@ fn faults(rng: &mut ChaCha8Rng, swarm: &Swarm, count: usize, informer_count: usi
         .collect();
     faults.sort_by_key(|fault| fault.at_ms);
     faults
+}
+
+fn incidents(rng: &mut ChaCha8Rng, swarm: &Swarm, informer_count: usize) -> Vec<Incident> {
+    let safety_ms = swarm.safety_ms;
+    let Some(mishaps) = Some(&swarm.incidents).filter(|mishaps| !mishaps.is_empty()) else {
+        return Vec::new();
+    };
+    let mut incidents: Vec<Incident> = (0..rng.random_range(1..=3))
+        .map(|_| {
+            let kind = match pick(rng, mishaps) {
+                Mishap::Replica => IncidentKind::Replica {
+                    informer: rng
+                        .random_bool(0.7)
+                        .then(|| rng.random_range(0..informer_count)),
+                    lag_ms: pick(rng, &[10, 500, 2_000, 5_000, 30_000]),
+                },
+                Mishap::Restart => IncidentKind::Restart,
+                Mishap::Suspend => IncidentKind::Suspend,
+            };
+            Incident::new(
+                rng.random_range(0..safety_ms),
+                rng.random_range(0..=safety_ms / 2),
+                kind,
+            )
+        })
+        .collect();
+    incidents.sort_by_key(|incident| incident.at_ms);
+    incidents
 }
 
 /// One drawing a kind of fault: all that a correct client must survive. Negative controls are never drawn.

@@ -33,6 +33,9 @@ impl Interleaving {
     }
 
     pub(super) fn draw(rng: &mut ChaCha8Rng) -> Self {
+        if rng.random_bool(0.25) {
+            return Self::default();
+        }
         let mut chance = || *[0, 10, 50, 100].choose(rng).expect("there are choices");
         let drawn = Self {
             operations: chance(),

@@ -4,6 +4,7 @@
 
 mod resource;
 mod fault_kind;
+mod incident;
 mod interleaving;
 mod profile;
 mod swarm;
@@ -17,6 +18,7 @@ use crate::seed::Seed;
 
 pub use self::{
     fault_kind::FaultKind,
+    incident::{Incident, IncidentKind},
     interleaving::Interleaving,
     profile::Profile,
     resource::{LABEL, NAMESPACES, Resource, Tier},
@@ -40,6 +42,9 @@ pub struct Plan {
     pub workload: Vec<Operation>,
     /// What goes wrong, in order of time.
     pub faults: Vec<Fault>,
+    /// What happens to the machines, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub incidents: Vec<Incident>,
 }
 
 /// One informer and its handlers.
@@ -171,6 +176,7 @@ impl Plan {
             informers: Vec::new(),
             workload: Vec::new(),
             faults: Vec::new(),
+            incidents: Vec::new(),
         }
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Swarm {
     pub(super) informers: InformerOdds,
     pub(super) handlers: HandlerOdds,
     pub(super) faults: FaultOdds,
+    /// None, in most runs.
+    pub(super) incidents: Vec<Mishap>,
     pub(super) interleaving: Interleaving,
 }
 
@@ -68,6 +70,14 @@ pub(super) struct FaultOdds {
     pub(super) counted: f64,
 }
 
+/// An incident before its numbers are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mishap {
+    Replica,
+    Restart,
+    Suspend,
+}
+
 /// An action before its label is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Deed {
@@ -103,6 +113,7 @@ impl Swarm {
             informers: InformerOdds::draw(rng, &tiers),
             handlers: HandlerOdds::draw(rng),
             faults: FaultOdds::draw(rng),
+            incidents: Mishap::draw(rng),
             interleaving: Interleaving::draw(rng),
             tiers,
         }
@@ -140,7 +151,7 @@ impl InformerOdds {
             labelled: odds(rng, labelled),
             late: odds(rng, 0.3),
             streaming: pick(rng, &[0.0, 0.6, 0.6, 1.0]),
-            short_queue: odds(rng, 0.2),
+            short_queue: odds(rng, 0.3),
             page_sizes: some_of(rng, &[1, 2, 5, 500], 0.6),
             watch_timeouts_s: some_of(rng, &[5, 20, 60, 300], 0.6),
         }
@@ -171,6 +182,17 @@ impl FaultOdds {
             skips: pick(rng, &[0.0, 0.5, 0.5, 1.0]),
             counted: pick(rng, &[0.3, 0.7, 0.7, 1.0]),
         }
+    }
+}
+
+// === impl Mishap ===
+
+impl Mishap {
+    fn draw(rng: &mut ChaCha8Rng) -> Vec<Self> {
+        if rng.random_bool(0.6) {
+            return Vec::new();
+        }
+        some_of(rng, &[Self::Replica, Self::Restart, Self::Suspend], 0.5)
     }
 }
 

@@ -20,6 +20,9 @@ impl Plan {
         field(&mut text, "informers", &lines(&self.informers));
         field(&mut text, "workload", &lines(&self.workload));
         field(&mut text, "faults", &lines(&self.faults));
+        if !self.incidents.is_empty() {
+            field(&mut text, "incidents", &lines(&self.incidents));
+        }
         text.truncate(text.len() - ",\n".len());
         text.push_str("\n}\n");
         text

@@ -3,6 +3,7 @@
 //! A run has two phases that matter. In *safety* everything goes wrong that the plan says, and promises that hold at every
 //! moment are observed. In *recovery* faults have ended, and every cache has to become equal to the server within a bound.
 
+mod cluster;
 mod log;
 mod minimal;
 mod schedule;

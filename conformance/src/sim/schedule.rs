@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::plan::Plan;
+use crate::plan::{IncidentKind, Plan};
 
 /// How many times caches are looked at while faults go on.
 const OBSERVATION_COUNT: u64 = 25;
@@ -12,11 +12,14 @@ const OBSERVATION_COUNT: u64 = 25;
 pub(super) enum Act {
     // In this order at one moment: what is there at 0 is there before anybody looks.
     Operate(usize),
+    CatchUp(usize),
     BeginFault(usize),
+    BeginIncident(usize),
     Join(usize, usize),
     Start(usize),
     Leave(usize, usize),
     EndFault(usize),
+    EndIncident(usize),
     Observe,
 }
 
@@ -29,6 +32,19 @@ pub(super) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
     for (place, fault) in plan.faults.iter().enumerate() {
         acts.push((fault.at_ms, Act::BeginFault(place)));
         acts.push((fault.at_ms + fault.for_ms, Act::EndFault(place)));
+    }
+    for (place, incident) in plan.incidents.iter().enumerate() {
+        let end_ms = incident.at_ms + incident.for_ms;
+        acts.push((incident.at_ms, Act::BeginIncident(place)));
+        acts.push((end_ms, Act::EndIncident(place)));
+        if let IncidentKind::Replica { lag_ms, .. } = incident.kind {
+            let hears = plan
+                .workload
+                .iter()
+                .map(|operation| operation.at_ms + lag_ms);
+            let hears = hears.filter(|at_ms| (incident.at_ms..=end_ms).contains(at_ms));
+            acts.extend(hears.map(|at_ms| (at_ms, Act::CatchUp(place))));
+        }
     }
     for (place, informer) in plan.informers.iter().enumerate() {
         acts.push((informer.start_ms, Act::Start(place)));
@@ -45,6 +61,7 @@ pub(super) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
     // What the plan has after its end does not happen.
     acts.retain(|(at_ms, _)| *at_ms <= plan.safety_ms);
     acts.sort();
+    acts.dedup();
     acts.into_iter()
         .map(|(at_ms, act)| (Duration::from_millis(at_ms), act))
         .collect()

@@ -7,6 +7,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{
     MakeSubject,
+    cluster::Cluster,
     log::WarningRecorder,
     schedule::{Act, schedule},
 };
@@ -64,7 +65,7 @@ fn steps_at_once(plan: &Plan) -> usize {
 }
 
 struct World {
-    server: FakeServer,
+    cluster: Cluster,
     recorder: Recorder,
     workload: Workload,
     faults: Faults,
@@ -78,7 +79,8 @@ struct World {
 
 impl World {
     fn new(plan: &Plan, recorder: Recorder, make: &MakeSubject<'_>) -> Self {
-        let server = FakeServer::builder().with_seed(plan.seed.get()).build();
+        let mut cluster = Cluster::new(plan.seed.get(), plan.faults.len(), recorder.clone());
+        let server = cluster.leader();
         let numbers = RequestNumbers::default();
         let mut names = Vec::new();
         let mut subjects = Vec::new();
@@ -88,6 +90,7 @@ impl World {
             let (numbers, recorder) = (numbers.clone(), recorder.clone());
             let transport = Transport::new(&server, informer, &name, numbers, recorder.clone())
                 .with_yields(yields.clone());
+            cluster.add_route(transport.route());
             subjects.push(make(SubjectParts {
                 informer,
                 plan: informer_plan,
@@ -101,7 +104,7 @@ impl World {
         Self {
             workload: Workload::new(&server, recorder.clone()),
             faults: Faults::new(&server, plan.seed, names, recorder.clone()),
-            server,
+            cluster,
             recorder,
             subjects,
             started: BTreeMap::new(),
@@ -112,6 +115,7 @@ impl World {
 
     async fn live(&mut self, plan: &Plan) {
         self.workload.set_up().await;
+        self.cluster.note();
         self.recorder.record(Observation::Phase(Phase::Safety));
         self.began = Instant::now();
         for (at, act) in schedule(plan) {
@@ -120,11 +124,12 @@ impl World {
         }
         sleep_until(self.began + Duration::from_millis(plan.safety_ms)).await;
         self.faults.end_all();
+        self.cluster.end_all();
         self.recorder.record(Observation::Phase(Phase::Recovery));
         self.write_last().await;
         self.converge().await;
         self.recorder.record(Observation::OpenWatches {
-            count: self.server.stats().watchers,
+            count: self.cluster.watch_count(),
             informer_count: self.started.len(),
         });
     }
@@ -134,7 +139,19 @@ impl World {
             Act::Operate(place) => {
                 self.yields.pass(Seam::Operation).await;
                 self.workload.perform(&plan.workload[place]).await;
+                self.cluster.note();
             }
+            Act::CatchUp(place) => self.cluster.catch_up(place),
+            Act::BeginIncident(place) => {
+                let old = self.cluster.leader();
+                if self.cluster.begin(place, &plan.incidents[place]).await {
+                    self.record_changes(&old);
+                    let server = self.cluster.leader();
+                    self.workload.go_on_with(&server);
+                    self.faults.go_on_with(&server);
+                }
+            }
+            Act::EndIncident(place) => self.cluster.end(place),
             Act::BeginFault(place) => self.faults.begin(place, &plan.faults[place]),
             Act::EndFault(place) => self.faults.end(place),
             Act::Start(informer) => {
@@ -217,8 +234,9 @@ impl World {
     }
 
     fn has_converged(&self) -> bool {
+        let server = self.cluster.leader();
         self.running().all(|subject| {
-            subject.has_synced() && subject.holds() == selected(&self.server, subject.selection())
+            subject.has_synced() && subject.holds() == selected(&server, subject.selection())
         })
     }
 
@@ -226,17 +244,18 @@ impl World {
         self.recorder.record(Observation::Phase(Phase::Shutdown));
         self.faults.end_all();
         self.faults.record_fired();
+        self.cluster.record_counts();
         for subject in self.subjects.drain(..) {
             // What is left is reported as tasks that are left.
             let _ = timeout(SHUTDOWN_LIMIT, subject.stop()).await;
         }
         sleep(SETTLE).await;
         self.recorder.record(Observation::OpenWatches {
-            count: self.server.stats().watchers,
+            count: self.cluster.watch_count(),
             informer_count: 0,
         });
         self.record_log();
-        let _ = timeout(SHUTDOWN_LIMIT, self.server.shutdown()).await;
+        let _ = timeout(SHUTDOWN_LIMIT, self.cluster.shutdown()).await;
         let recorder = self.recorder.clone();
         drop(self);
         sleep(SETTLE).await;
@@ -249,15 +268,23 @@ impl World {
 
     /// The log and the state of the server, for the oracle.
     fn record_log(&self) {
+        let server = self.cluster.leader();
+        self.record_changes(&server);
         for resource in Resource::ALL {
-            for change in self.server.history("", "v1", resource.plural(), 0) {
+            self.recorder.record(Observation::Held {
+                resource,
+                members: held(&server, &Selection::all(resource)),
+            });
+        }
+    }
+
+    /// The log of a server, as far as it goes.
+    fn record_changes(&self, server: &FakeServer) {
+        for resource in Resource::ALL {
+            for change in server.history("", "v1", resource.plural(), 0) {
                 self.recorder
                     .record(Observation::Changed(logged(resource, &change)));
             }
-            self.recorder.record(Observation::Held {
-                resource,
-                members: held(&self.server, &Selection::all(resource)),
-            });
         }
     }
 }

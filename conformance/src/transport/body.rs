@@ -2,13 +2,14 @@
 
 use std::{
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll, ready},
 };
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use super::observe::Exchange;
+use super::{observe::Exchange, route::Connection};
 use crate::{
     interleave::{Seam, Yields},
     trace::Ending,
@@ -19,6 +20,7 @@ use crate::{
 pub struct ObservedBody {
     body: axum::body::Body,
     exchange: Exchange,
+    connection: Arc<Connection>,
     yields: Yields,
     /// What has come and waits until others have gone first, so often.
     held: Option<(Arrived, u8)>,
@@ -29,16 +31,25 @@ type Arrived = Option<Result<Frame<Bytes>, axum::Error>>;
 // === impl ObservedBody ===
 
 impl ObservedBody {
-    pub(super) fn new(body: axum::body::Body, exchange: Exchange, yields: Yields) -> Self {
+    pub(super) fn new(
+        body: axum::body::Body,
+        exchange: Exchange,
+        connection: Arc<Connection>,
+        yields: Yields,
+    ) -> Self {
         Self {
             body,
             exchange,
+            connection,
             yields,
             held: None,
         }
     }
 
     fn poll_arrived(&mut self, cx: &mut Context<'_>) -> Poll<Arrived> {
+        if let Poll::Ready(error) = self.connection.poll_broken(cx) {
+            return Poll::Ready(Some(Err(axum::Error::new(error))));
+        }
         let (arrived, waits) = match self.held.take() {
             Some(held) => held,
             None => {

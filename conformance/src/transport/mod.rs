@@ -4,10 +4,11 @@
 //! more, so that the run can end and say so.
 
 mod observe;
+mod route;
 mod body;
 
 use std::{
-    convert::Infallible,
+    io,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -22,11 +23,14 @@ use http::{HeaderValue, Request, Response, header};
 use kube::client::Body;
 use tower::{Service, ServiceExt};
 
-pub use self::body::ObservedBody;
 use self::observe::Exchange;
+pub use self::{
+    body::ObservedBody,
+    route::{Leader, Route},
+};
 use crate::{
     interleave::{Seam, Yields},
-    trace::Recorder,
+    trace::{Ending, Recorder},
 };
 
 /// How many requests an informer may send within one second of simulated time. Pages of a list are requests too.
@@ -39,7 +43,7 @@ pub struct RequestNumbers(Arc<AtomicUsize>);
 /// One informer's way to the server, as the service under a `kube::Client`.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    router: axum::Router,
+    route: Route,
     line: Arc<Line>,
 }
 
@@ -73,7 +77,7 @@ impl Transport {
         recorder: Recorder,
     ) -> Self {
         Self {
-            router: server.router(),
+            route: Route::to(server),
             line: Arc::new(Line {
                 informer,
                 user_agent: HeaderValue::from_str(user_agent).expect("an informer's name"),
@@ -98,6 +102,11 @@ impl Transport {
         self
     }
 
+    /// Where this way leads, to be changed.
+    pub fn route(&self) -> Route {
+        self.route.clone()
+    }
+
     /// A client that goes this way.
     ///
     /// # Panics
@@ -110,10 +119,10 @@ impl Transport {
 
 impl Service<Request<Body>> for Transport {
     type Response = Response<ObservedBody>;
-    type Error = Infallible;
-    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+    type Error = io::Error;
+    type Future = BoxFuture<'static, io::Result<Self::Response>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 
@@ -122,20 +131,25 @@ impl Service<Request<Body>> for Transport {
         let headers = request.headers_mut();
         headers.insert(header::USER_AGENT, line.user_agent.clone());
         let mut exchange = Exchange::begin(&line, request.uri());
-        let router = self.router.clone();
+        let route = self.route.clone();
         Box::pin(async move {
             if line.is_too_much() || line.recorder.is_tripped() {
                 return std::future::pending().await;
             }
             line.yields.pass(Seam::Request).await;
-            let response = match router.oneshot(request).await {
-                Ok(response) => response,
-                Err(never) => match never {},
+            let connected = route.connect(exchange.wants_latest());
+            let (router, connection) = connected.inspect_err(|_| exchange.ended(Ending::Broken))?;
+            let answered = tokio::select! {
+                biased;
+                // What broke says nothing any more.
+                error = connection.broken() => Err(error),
+                Ok(response) = router.oneshot(request) => Ok(response),
             };
+            let response = answered.inspect_err(|_| exchange.ended(Ending::Broken))?;
             line.yields.pass(Seam::Request).await;
             exchange.answered(response.status().as_u16());
             let yields = line.yields.clone();
-            Ok(response.map(|body| ObservedBody::new(body, exchange, yields)))
+            Ok(response.map(|body| ObservedBody::new(body, exchange, connection, yields)))
         })
     }
 }

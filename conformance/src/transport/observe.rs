@@ -14,6 +14,7 @@ pub(super) struct Exchange {
     line: Arc<Line>,
     request: usize,
     is_watch: bool,
+    wants_latest: bool,
     status: Option<u16>,
     /// A line of a watch, or the body of a list, as far as it came.
     held: Vec<u8>,
@@ -79,6 +80,15 @@ impl Exchange {
         let request = line.numbers.next();
         let kind = kind_of(uri.query().unwrap_or_default());
         let is_watch = matches!(kind, RequestKind::Watch { .. });
+        let wants_latest = match &kind {
+            // Where a list goes on is for the store behind all replicas to say.
+            RequestKind::List {
+                is_continued: true, ..
+            } => true,
+            RequestKind::List { revision, .. } | RequestKind::Watch { revision, .. } => {
+                revision.is_empty()
+            }
+        };
         line.recorder.record(Observation::Request {
             informer: line.informer,
             request,
@@ -88,10 +98,16 @@ impl Exchange {
             line: Arc::clone(line),
             request,
             is_watch,
+            wants_latest,
             status: None,
             held: Vec::new(),
             has_ended: false,
         }
+    }
+
+    /// Whether the answer has to be the most recent state.
+    pub(super) fn wants_latest(&self) -> bool {
+        self.wants_latest
     }
 
     /// Records the headers of the answer.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `golden` | the fake server answers what a real one did |
 //! | `scenarios` | one fault of each kind, and the informer gets over it as it should |
+//! | `incidents` | replicas that lag, restarts, machines that sleep |
 //! | `seeds` | some two thousand seeds of all profiles: every promise is kept |
 //! | `negative_controls` | what no correct server does is found by a checker |
 //! | `meta` | the same plan twice gives the same trace, to the byte |
@@ -15,6 +16,7 @@
 
 mod golden;
 mod scenarios;
+mod incidents;
 mod seeds;
 mod negative_controls;
 mod meta;

@@ -60,6 +60,11 @@ fn map(plan: &mut Plan, mut new: impl FnMut(u64) -> u64) {
         fault.at_ms = new(fault.at_ms.min(end_ms));
         fault.for_ms = ends_ms - fault.at_ms;
     }
+    for incident in &mut plan.incidents {
+        let ends_ms = new((incident.at_ms + incident.for_ms).min(end_ms));
+        incident.at_ms = new(incident.at_ms.min(end_ms));
+        incident.for_ms = ends_ms - incident.at_ms;
+    }
     for informer in &mut plan.informers {
         informer.start_ms = new(informer.start_ms.min(end_ms));
         for handler in &mut informer.handlers {

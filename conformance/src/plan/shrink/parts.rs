@@ -1,7 +1,7 @@
 //! What can be taken away from a plan, or made simpler in it.
 
 use super::{
-    super::{Fault, HandlerPlan, InformerPlan, Interleaving, Plan, Resource},
+    super::{Fault, HandlerPlan, IncidentKind, InformerPlan, Interleaving, Plan, Resource},
     moments,
 };
 
@@ -9,6 +9,7 @@ use super::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Faults,
+    Incidents,
     Informers,
     /// All operations on an object.
     Objects,
@@ -63,7 +64,8 @@ impl Part {
 
     pub(super) fn next(self) -> Option<Self> {
         match self {
-            Self::Faults => Some(Self::Informers),
+            Self::Faults => Some(Self::Incidents),
+            Self::Incidents => Some(Self::Informers),
             Self::Informers => Some(Self::Objects),
             Self::Objects => Some(Self::Workload),
             Self::Workload => Some(Self::Handlers),
@@ -82,6 +84,7 @@ impl Part {
     pub(super) fn len(self, plan: &Plan) -> usize {
         match self {
             Self::Faults => plan.faults.len(),
+            Self::Incidents => plan.incidents.len(),
             Self::Informers => plan.informers.len(),
             Self::Objects => objects(plan).len(),
             Self::Workload => plan.workload.len(),
@@ -99,6 +102,7 @@ impl Part {
     pub(super) fn take(self, plan: &mut Plan, from: usize, to: usize) {
         match self {
             Self::Faults => drop(plan.faults.drain(from..to)),
+            Self::Incidents => drop(plan.incidents.drain(from..to)),
             Self::Workload => drop(plan.workload.drain(from..to)),
             Self::Informers => take_informers(plan, from, to),
             Self::Objects => {
@@ -138,17 +142,23 @@ impl Part {
     }
 }
 
-/// Takes informers away, and the faults that are for nobody else; the others' places move up.
+/// Takes informers away, and the faults and incidents that are for nobody else; the others' places move up.
 pub(in super::super) fn take_informers(plan: &mut Plan, from: usize, to: usize) {
-    plan.informers.drain(from..to);
-    plan.faults.retain_mut(|fault| match &mut fault.informer {
+    let stays = |informer: &mut Option<usize>| match informer {
         Some(place) if (from..to).contains(place) => false,
         Some(place) if *place >= to => {
             *place -= to - from;
             true
         }
         _ => true,
-    });
+    };
+    plan.informers.drain(from..to);
+    plan.faults.retain_mut(|fault| stays(&mut fault.informer));
+    plan.incidents
+        .retain_mut(|incident| match &mut incident.kind {
+            IncidentKind::Replica { informer, .. } => stays(informer),
+            IncidentKind::Restart | IncidentKind::Suspend => true,
+        });
 }
 
 /// Counts the options of all items through, and makes those from `from` on up to `to` simpler.

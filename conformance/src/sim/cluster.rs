@@ -1,0 +1,221 @@
+//! The servers of a run: one that is written to, replicas that lag behind it, and where informers' connections lead.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use fakeserver::{Controllers, FakeServer, FakeServerBuilder, Snapshot};
+use tokio::time::Instant;
+
+use crate::{
+    plan::{Incident, IncidentKind},
+    trace::{Observation, Recorder},
+    transport::{Leader, Route},
+};
+
+/// The servers, and the ways to them.
+pub(super) struct Cluster {
+    seed: u64,
+    recorder: Recorder,
+    leader: Leader,
+    /// With what the leader began, if it was restarted.
+    snapshot: Option<Snapshot>,
+    /// The ways of the informers, in the order of the plan.
+    routes: Vec<Route>,
+    /// What lags, by the incident that it is of.
+    replicas: BTreeMap<usize, Replica>,
+    /// The incidents that have begun, and have not ended.
+    present: BTreeMap<usize, Incident>,
+    /// At which revision the leader stood when.
+    written: Vec<(Instant, u64)>,
+    /// How many incidents of each name there were.
+    counts: BTreeMap<&'static str, u64>,
+    /// The number by which the trace knows the first incident, behind all faults.
+    first_number: usize,
+}
+
+struct Replica {
+    server: FakeServer,
+    lag: Duration,
+}
+
+// === impl Cluster ===
+
+impl Cluster {
+    /// One server, of this seed, in a run with so many faults.
+    pub(super) fn new(seed: u64, fault_count: usize, recorder: Recorder) -> Self {
+        let leader = FakeServer::builder().with_seed(seed).build();
+        Self {
+            seed,
+            recorder,
+            written: vec![(Instant::now(), leader.revision())],
+            leader: Leader::new(leader),
+            snapshot: None,
+            routes: Vec::new(),
+            replicas: BTreeMap::new(),
+            present: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            first_number: fault_count,
+        }
+    }
+
+    /// The server that is written to.
+    pub(super) fn leader(&self) -> FakeServer {
+        self.leader.get()
+    }
+
+    /// Takes the way of the next informer.
+    pub(super) fn add_route(&mut self, route: Route) {
+        self.routes.push(route);
+    }
+
+    /// Says that the leader may have been written to.
+    pub(super) fn note(&mut self) {
+        let revision = self.leader().revision();
+        if self
+            .written
+            .last()
+            .is_none_or(|(_, last)| *last != revision)
+        {
+            self.written.push((Instant::now(), revision));
+        }
+    }
+
+    /// Begins an incident, which has this place in its plan. True if the server that is written to is another one now.
+    pub(super) async fn begin(&mut self, place: usize, incident: &Incident) -> bool {
+        let informer = incident.informer();
+        *self.counts.entry(incident.kind.name()).or_default() += 1;
+        self.recorder.record(Observation::FaultBegins {
+            fault: self.first_number + place,
+            name: incident.kind.name().to_owned(),
+            informer,
+            text: format!("{:?} for {} ms", incident.kind, incident.for_ms),
+        });
+        self.present.insert(place, incident.clone());
+        match incident.kind {
+            IncidentKind::Replica { lag_ms, .. } => {
+                let lag = Duration::from_millis(lag_ms);
+                let server = self.replica(lag);
+                for route in self.routes_of(informer) {
+                    route.lead_to_replica(&server, &self.leader);
+                }
+                self.replicas.insert(place, Replica { server, lag });
+                false
+            }
+            IncidentKind::Restart => {
+                self.restart().await;
+                true
+            }
+            IncidentKind::Suspend => {
+                tokio::time::advance(Duration::from_millis(incident.for_ms)).await;
+                false
+            }
+        }
+    }
+
+    /// Ends an incident; harmless if it has ended.
+    pub(super) fn end(&mut self, place: usize) {
+        let Some(incident) = self.present.remove(&place) else {
+            return;
+        };
+        if incident.kind != IncidentKind::Suspend {
+            for route in self.routes_of(incident.informer()) {
+                route.lead_to(&self.leader());
+            }
+        }
+        self.recorder.record(Observation::FaultEnds {
+            fault: self.first_number + place,
+        });
+    }
+
+    /// Ends all incidents.
+    pub(super) fn end_all(&mut self) {
+        for place in self.present.keys().copied().collect::<Vec<_>>() {
+            self.end(place);
+        }
+    }
+
+    /// Lets the replica of an incident come as near to the leader as its lag allows.
+    pub(super) fn catch_up(&self, place: usize) {
+        if let Some(Replica { server, lag }) = self.replicas.get(&place) {
+            server.follow(&self.leader(), self.revision_before(*lag));
+        }
+    }
+
+    /// How many watches all servers think are open.
+    pub(super) fn watch_count(&self) -> usize {
+        let replicas = self.replicas.values();
+        let of_replicas: usize = replicas
+            .map(|replica| replica.server.stats().watchers)
+            .sum();
+        self.leader().stats().watchers + of_replicas
+    }
+
+    /// Records how many incidents there were.
+    pub(super) fn record_counts(&self) {
+        for (name, count) in &self.counts {
+            self.recorder.record(Observation::Fired {
+                rule: (*name).to_owned(),
+                count: *count,
+            });
+        }
+    }
+
+    /// Stops all servers and waits until they have.
+    pub(super) async fn shutdown(&self) {
+        for replica in self.replicas.values() {
+            replica.server.shutdown().await;
+        }
+        self.leader().shutdown().await;
+    }
+
+    /// Replaces the leader by one that begins with what it held.
+    async fn restart(&mut self) {
+        let old = self.leader();
+        for route in &self.routes {
+            route.refuse();
+        }
+        old.shutdown().await;
+        // What it never told them, nobody else knows.
+        for replica in self.replicas.values() {
+            replica.server.follow(&old, u64::MAX);
+        }
+        let snapshot = old.snapshot();
+        self.snapshot = Some(snapshot);
+        self.leader
+            .set(self.builder().with_faults(old.faults()).build());
+        self.note();
+    }
+
+    /// A server that stands where the leader stood so long ago.
+    fn replica(&self, lag: Duration) -> FakeServer {
+        let leader = self.leader();
+        let server = self
+            .builder()
+            .with_controllers(Controllers::none())
+            .with_faults(leader.faults())
+            .build();
+        server.follow(&leader, self.revision_before(lag));
+        server
+    }
+
+    fn builder(&self) -> FakeServerBuilder {
+        let builder = FakeServer::builder().with_seed(self.seed);
+        match &self.snapshot {
+            Some(snapshot) => builder.with_snapshot(snapshot.clone()),
+            None => builder,
+        }
+    }
+
+    /// Where the leader stood so long ago.
+    fn revision_before(&self, lag: Duration) -> u64 {
+        let when = Instant::now() - lag;
+        let before = self.written.iter().rev().find(|(at, _)| *at <= when);
+        before.map_or(0, |(_, revision)| *revision)
+    }
+
+    fn routes_of(&self, informer: Option<usize>) -> impl Iterator<Item = &Route> {
+        let routes = self.routes.iter().enumerate();
+        routes
+            .filter(move |(place, _)| informer.is_none_or(|informer| informer == *place))
+            .map(|(_, route)| route)
+    }
+}

@@ -1,0 +1,159 @@
+//! Where an informer's connections lead, and how they break.
+
+use std::{
+    future::poll_fn,
+    io,
+    sync::{
+        Arc, Mutex, MutexGuard, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use axum::Router;
+use fakeserver::FakeServer;
+use futures::task::AtomicWaker;
+
+/// Where the connections of an informer lead at present. Clones are handles of the same.
+#[derive(Clone, Debug)]
+pub struct Route(Arc<Mutex<Way>>);
+
+/// A server that is written to, and that may be replaced by another. Clones are handles of the same.
+#[derive(Clone, Debug)]
+pub struct Leader(Arc<Mutex<FakeServer>>);
+
+#[derive(Debug)]
+struct Way {
+    /// `None` while connections are refused.
+    to: Option<Target>,
+    open: Vec<Weak<Connection>>,
+}
+
+#[derive(Clone, Debug)]
+struct Target {
+    router: Router,
+    /// What catches up before it tells the most recent state.
+    replica: Option<(FakeServer, Leader)>,
+}
+
+/// One request on its way, until its answer has ended.
+#[derive(Debug, Default)]
+pub(super) struct Connection {
+    is_broken: AtomicBool,
+    waker: AtomicWaker,
+}
+
+// === impl Route ===
+
+impl Route {
+    /// A route to `server`.
+    pub fn to(server: &FakeServer) -> Self {
+        Self(Arc::new(Mutex::new(Way {
+            to: Some(Target::of(server)),
+            open: Vec::new(),
+        })))
+    }
+
+    /// Connections break, and new ones lead to `server`.
+    pub fn lead_to(&self, server: &FakeServer) {
+        self.turn(Some(Target::of(server)));
+    }
+
+    /// Connections break, and new ones lead to `replica`, which follows `leader`.
+    pub fn lead_to_replica(&self, replica: &FakeServer, leader: &Leader) {
+        self.turn(Some(Target {
+            replica: Some((replica.clone(), leader.clone())),
+            ..Target::of(replica)
+        }));
+    }
+
+    /// Connections break, and new ones are refused.
+    pub fn refuse(&self) {
+        self.turn(None);
+    }
+
+    /// Begins a request; it may be one that has to tell the most recent state.
+    pub(super) fn connect(
+        &self,
+        wants_latest: bool,
+    ) -> Result<(Router, Arc<Connection>), io::Error> {
+        let mut way = self.lock();
+        let to = way.to.clone();
+        let to = to.ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionRefused))?;
+        let connection = Arc::new(Connection::default());
+        way.open.retain(|open| open.strong_count() > 0);
+        way.open.push(Arc::downgrade(&connection));
+        drop(way);
+        if let Some((replica, leader)) = to.replica.filter(|_| wants_latest) {
+            replica.follow(&leader.get(), u64::MAX);
+        }
+        Ok((to.router, connection))
+    }
+
+    fn turn(&self, to: Option<Target>) {
+        let mut way = self.lock();
+        way.to = to;
+        let open = std::mem::take(&mut way.open);
+        drop(way);
+        for connection in open.iter().filter_map(Weak::upgrade) {
+            connection.break_off();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Way> {
+        self.0.lock().expect("no holder panics")
+    }
+}
+
+// === impl Leader ===
+
+impl Leader {
+    /// The leader is `server`, to begin with.
+    pub fn new(server: FakeServer) -> Self {
+        Self(Arc::new(Mutex::new(server)))
+    }
+
+    /// Whoever is asked from now on is `server`.
+    pub fn set(&self, server: FakeServer) {
+        *self.0.lock().expect("no holder panics") = server;
+    }
+
+    /// The leader as of now.
+    pub fn get(&self) -> FakeServer {
+        self.0.lock().expect("no holder panics").clone()
+    }
+}
+
+// === impl Target ===
+
+impl Target {
+    fn of(server: &FakeServer) -> Self {
+        Self {
+            router: server.router(),
+            replica: None,
+        }
+    }
+}
+
+// === impl Connection ===
+
+impl Connection {
+    /// Resolves when the connection breaks.
+    pub(super) async fn broken(&self) -> io::Error {
+        poll_fn(|cx| self.poll_broken(cx)).await
+    }
+
+    pub(super) fn poll_broken(&self, cx: &Context<'_>) -> Poll<io::Error> {
+        self.waker.register(cx.waker());
+        if self.is_broken.load(Ordering::Acquire) {
+            Poll::Ready(io::ErrorKind::ConnectionReset.into())
+        } else {
+            Poll::Pending
+        }
+    }
+
+    fn break_off(&self) {
+        self.is_broken.store(true, Ordering::Release);
+        self.waker.wake();
+    }
+}
