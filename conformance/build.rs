@@ -15,13 +15,13 @@ fn main() {
         })
         .collect();
     files.sort();
-    let list: String = files
+    let included: Vec<String> = files
         .iter()
-        .map(|file| format!("include_str!({:?}),\n", file.display().to_string()))
+        .map(|file| format!("include_str!({:?})", file.display().to_string()))
         .collect();
     let written = fs::write(
         variable("OUT_DIR").join("transcripts.rs"),
-        format!("[\n{list}]"),
+        format!("[{}]", included.join(",\n")),
     );
     written.expect("cargo's own folder can be written");
 }

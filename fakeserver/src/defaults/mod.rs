@@ -57,7 +57,7 @@ pub(crate) fn set_defaults(group: &str, plural: &str, object: &mut Value) {
         ("networking.k8s.io", "ingressclasses") => ingress_class::set_defaults(object),
         ("", "limitranges") => limit_range::set_defaults(object),
         ("flowcontrol.apiserver.k8s.io", "flowschemas") => {
-            flow_control::set_schema_defaults(object)
+            flow_control::set_schema_defaults(object);
         }
         ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations") => {
             flow_control::set_level_defaults(object);

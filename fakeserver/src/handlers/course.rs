@@ -16,8 +16,16 @@ use crate::{
 pub(super) struct Course {
     /// As a server does that knows nothing of streaming lists.
     pub(super) ignores_watch_list: bool,
-    /// What the client hears, if it is not the answer: nothing at all if there is none.
-    heard_instead: Option<Option<Answer>>,
+    heard: Heard,
+}
+
+/// What the client hears of a request that was served.
+#[derive(Debug, Default)]
+enum Heard {
+    #[default]
+    TheAnswer,
+    Another(Answer),
+    Nothing,
 }
 
 // === impl Course ===
@@ -46,7 +54,7 @@ impl Course {
                 return Err(severed(connection, ErrorKind::ConnectionAborted));
             }
             RequestVerdict::Lose(heard) => {
-                course.heard_instead = Some(heard);
+                course.heard = heard.map_or(Heard::Nothing, Heard::Another);
             }
             RequestVerdict::Perform(action) => perform(core, action),
             RequestVerdict::IgnoreWatchList => course.ignores_watch_list = true,
@@ -56,10 +64,11 @@ impl Course {
 
     /// What the client hears of a request that came by `connection`, instead of the answer.
     pub(super) fn heard_instead(self, connection: &Connection) -> Option<Response> {
-        Some(match self.heard_instead? {
-            Some(answer) => answer.into_response(),
-            None => severed(connection, ErrorKind::ConnectionReset),
-        })
+        match self.heard {
+            Heard::TheAnswer => None,
+            Heard::Another(answer) => Some(answer.into_response()),
+            Heard::Nothing => Some(severed(connection, ErrorKind::ConnectionReset)),
+        }
     }
 }
 

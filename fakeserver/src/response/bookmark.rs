@@ -19,8 +19,9 @@ pub(super) fn zero_value(api_version: &str, kind: &str) -> String {
         zero["spec"]["replicas"] = json!(0);
     }
     let members = zero.as_object().into_iter().flatten();
-    members
+    let rest: Vec<String> = members
         .filter(|(name, _)| !matches!(name.as_str(), "kind" | "apiVersion" | "metadata"))
         .map(|(name, value)| format!(",{}:{value}", Value::from(name.as_str())))
-        .collect()
+        .collect();
+    rest.concat()
 }

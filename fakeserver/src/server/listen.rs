@@ -62,7 +62,7 @@ const BACKLOG: u32 = 1_024;
 #[derive(Debug)]
 #[must_use = "a listener accepts nothing until it serves"]
 pub struct Listener {
-    listener: TcpListener,
+    socket: TcpListener,
     certificates: Option<Certificates>,
     door: Door,
     connections_max: usize,
@@ -85,10 +85,10 @@ struct Connections {
 // === impl Listener ===
 
 impl Listener {
-    /// Accepts what comes to `listener`.
-    pub fn new(listener: TcpListener) -> Self {
+    /// Accepts what comes to `socket`.
+    pub fn new(socket: TcpListener) -> Self {
         Self {
-            listener,
+            socket,
             certificates: None,
             door: Door::default(),
             connections_max: Semaphore::MAX_PERMITS,
@@ -139,7 +139,7 @@ impl Listener {
         };
         let places = Arc::new(Semaphore::new(self.connections_max));
         let tracker = TaskTracker::new();
-        let accepting = accept_all(self.listener, &self.door, &places, |stream, place| {
+        let accepting = accept_all(self.socket, &self.door, &places, |stream, place| {
             let connection = connections.clone().serve(stream, place);
             hyper::rt::Executor::execute(&executor, tracker.track_future(connection));
         });

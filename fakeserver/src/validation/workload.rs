@@ -16,7 +16,6 @@ const STATEFUL_FIXED: &str = "updates to statefulset spec for fields other than 
     'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are \
     forbidden";
 
-/// Counts in a status, those that are parts of `replicas`, and what of these is a part of what is ready.
 // === Deployments ===
 
 pub(super) fn check_deployment(deployment: &Field<'_>, found: &mut Findings) {

@@ -200,16 +200,13 @@ fn scale_of(
     let is_set = controller.kind == REPLICA_SET.name;
     let above = above.filter(|above| is_set && above.kind == DEPLOYMENT.name);
     let scaled = above.and_then(|above| found(&above)).unwrap_or(stored);
-    match scaled.to_value()["spec"]["replicas"].as_i64() {
-        Some(replicas) => Ok((scaled.uid().to_owned(), replicas)),
-        None => {
-            let resource = scaled.key().resource();
-            let (plural, group) = (resource.resource(), resource.group());
-            Err(format!(
-                "{plural}.{group} does not implement the scale subresource"
-            ))
-        }
-    }
+    let replicas = scaled.to_value()["spec"]["replicas"].as_i64();
+    let replicas = replicas.ok_or_else(|| {
+        let resource = scaled.key().resource();
+        let (plural, group) = (resource.resource(), resource.group());
+        format!("{plural}.{group} does not implement the scale subresource")
+    })?;
+    Ok((scaled.uid().to_owned(), replicas))
 }
 
 /// Writes what `sum` comes to. Without one, nothing may be evicted.

@@ -13,6 +13,8 @@ pub struct Denied {
     code: StatusCode,
 }
 
+const WORDS: &str = "admission webhook \"fault.fakeserver.dev\" denied the request";
+
 /// A write is refused in the words of an admission webhook: with `code`, which is 403 or 422.
 pub fn denied(code: StatusCode) -> NamedRule<Denied> {
     NamedRule::new(Denied { code })
@@ -27,7 +29,6 @@ impl Effect for Denied {
         if !request.is_write() {
             return None;
         }
-        const WORDS: &str = "admission webhook \"fault.fakeserver.dev\" denied the request";
         let answer = if self.code == StatusCode::UNPROCESSABLE_ENTITY {
             Answer::status(self.code, Some("Invalid"), WORDS)
         } else {

@@ -59,31 +59,28 @@ fn check_container(call: &Call<'_>, spec: &Value) -> Result<(), Status> {
         let names = containers.filter_map(|container| container["name"].as_str());
         names.collect()
     };
-    let (containers, first) = (names("containers"), names("initContainers"));
+    let (containers, init) = (names("containers"), names("initContainers"));
     let pod = call.name();
     match call.query.get("container").unwrap_or_default() {
         "" if containers.len() < 2 => Ok(()),
         "" => {
-            let mut why = format!(
-                "a container name must be specified for pod {pod}, choose one of: [{}]",
+            let alternative = match init.join(" ") {
+                none if none.is_empty() => none,
+                names => format!(" or one of the init containers: [{names}]"),
+            };
+            Err(Status::bad_request(format!(
+                "a container name must be specified for pod {pod}, choose one of: [{}]{alternative}",
                 containers.join(" ")
-            );
-            if !first.is_empty() {
-                why.push_str(&format!(
-                    " or one of the init containers: [{}]",
-                    first.join(" ")
-                ));
-            }
-            Err(Status::bad_request(why))
+            )))
         }
-        named => {
+        wanted => {
             let others = names("ephemeralContainers");
-            let mut all = containers.iter().chain(&first).chain(&others);
-            if all.any(|name| *name == named) {
+            let mut all = containers.iter().chain(&init).chain(&others);
+            if all.any(|name| *name == wanted) {
                 return Ok(());
             }
             Err(Status::bad_request(format!(
-                "container {named} is not valid for pod {pod}"
+                "container {wanted} is not valid for pod {pod}"
             )))
         }
     }
