@@ -5,3 +5,7 @@
 /// How to begin: in a test, from any language, and what to use for what.
 #[cfg_attr(any(doc, all(doctest, feature = "client")), doc = include_str!("../docs/guide.md"))]
 pub mod guide {}
+
+/// Every fault: how it is installed from any language, what it models, and who suffered from it.
+#[cfg_attr(doc, doc = include_str!("../docs/faults.md"))]
+pub mod faults {}

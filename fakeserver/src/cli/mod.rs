@@ -8,13 +8,18 @@ mod data;
 mod webhooks;
 mod security;
 
-use std::{io::IsTerminal, process::ExitCode, time::Duration};
+use std::{
+    io::IsTerminal,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
 use clap::{Args, Parser, Subcommand};
 use jiff::SignedDuration;
 use tracing_subscriber::EnvFilter;
 
-use crate::{Clock, Compaction, Controllers, FakeServer, Workloads};
+use crate::{Clock, Compaction, Controllers, FakeServer, Workloads, faults::FaultSpec};
 
 /// A Kubernetes API server for tests: exact, in memory, started in milliseconds.
 #[derive(Debug, Parser)]
@@ -84,6 +89,10 @@ struct ServerOptions {
     /// How many requests that write are served at a time; more are answered with 429. 0 is no limit.
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     max_mutating_requests_inflight: usize,
+
+    /// Faults to begin with: a file of JSON, one or an array of what is posted to `/_control/faults`.
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
 
     #[command(flatten)]
     data: data::DataOptions,
@@ -161,8 +170,21 @@ impl ServerOptions {
             .with_max_mutating_requests_in_flight(self.max_mutating_requests_inflight);
         let server = self.data.build(secured.configure(builder))?;
         self.webhooks.configure(&server);
+        if let Some(file) = &self.faults {
+            install_faults(&server, file)?;
+        }
         Ok(server)
     }
+}
+
+fn install_faults(server: &FakeServer, file: &Path) -> Result<(), String> {
+    let shown = file.display();
+    let text = std::fs::read(file).map_err(|error| format!("--faults {shown}: {error}"))?;
+    let specs = FaultSpec::read(&text).map_err(|error| format!("--faults {shown}: {error}"))?;
+    for spec in &specs {
+        server.faults().install_spec(spec).detach();
+    }
+    Ok(())
 }
 
 fn parse_age(text: &str) -> Result<KeptAge, String> {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Hidden;
 use crate::{
     registry::{Group, Registry, Version},
     resource::{GroupVersionKind, ResourceType, Subresource},
@@ -71,34 +72,45 @@ struct ResponseKind<'a> {
 }
 
 /// `/api`.
-pub(super) fn core(registry: &Registry) -> GroupList<'_> {
-    GroupList::of(registry, |group| group.name.is_empty())
+pub(super) fn core<'a>(registry: &'a Registry, hidden: &Hidden) -> GroupList<'a> {
+    GroupList::of(registry, hidden, |group| group.name.is_empty())
 }
 
 /// `/apis`.
-pub(super) fn groups(registry: &Registry) -> GroupList<'_> {
-    GroupList::of(registry, |group| !group.name.is_empty())
+pub(super) fn groups<'a>(registry: &'a Registry, hidden: &Hidden) -> GroupList<'a> {
+    GroupList::of(registry, hidden, |group| !group.name.is_empty())
 }
 
 // === impl GroupList ===
 
 impl<'a> GroupList<'a> {
-    fn of(registry: &'a Registry, is_in: fn(&Group) -> bool) -> Self {
+    fn of(registry: &'a Registry, hidden: &Hidden, is_in: fn(&Group) -> bool) -> Self {
         let groups = registry.groups().iter().filter(|group| is_in(group));
         Self {
             kind: "APIGroupDiscoveryList",
             api_version: "apidiscovery.k8s.io/v2",
             metadata: Empty {},
-            items: groups.map(AggregatedGroup::of).collect(),
+            items: groups
+                .map(|group| AggregatedGroup::of(group, hidden))
+                .collect(),
         }
     }
 }
 
 impl<'a> AggregatedGroup<'a> {
-    fn of(group: &'a Group) -> Self {
+    fn of(group: &'a Group, hidden: &Hidden) -> Self {
+        let versions = group.versions.iter();
+        let of = |version: &'a Version| {
+            let key = (group.name.to_string(), version.name.to_string());
+            if hidden.contains(&key) {
+                AggregatedVersion::unknown(version)
+            } else {
+                AggregatedVersion::of(version)
+            }
+        };
         Self {
             metadata: Name { name: &group.name },
-            versions: group.versions.iter().map(AggregatedVersion::of).collect(),
+            versions: versions.map(of).collect(),
         }
     }
 }
@@ -112,6 +124,15 @@ impl<'a> AggregatedVersion<'a> {
                 .map(|resource| AggregatedResource::of(resource))
                 .collect(),
             freshness: "Current",
+        }
+    }
+
+    /// A version whose server is away.
+    fn unknown(version: &'a Version) -> Self {
+        Self {
+            version: &version.name,
+            resources: Vec::new(),
+            freshness: "Stale",
         }
     }
 }

@@ -8,7 +8,7 @@ mod openapi;
 #[cfg(test)]
 mod tests;
 
-use std::sync::LazyLock;
+use std::{collections::BTreeSet, sync::LazyLock};
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
@@ -17,13 +17,16 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    registry::Registry,
+    registry::{Group, Registry},
     request::{ApiPath, Query},
     response::{Delivery, pretty},
     status::Status,
 };
 
 pub(crate) use self::{metrics::serve as serve_metrics, openapi::serve as serve_openapi};
+
+/// Versions of groups of which it is unknown what they have.
+type Hidden = BTreeSet<(String, String)>;
 
 /// The media type of the documents that tell of all groups at once.
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -40,30 +43,46 @@ struct Document {
 
 /// Nothing adds to the core group.
 static AGGREGATED_CORE: LazyLock<Document> =
-    LazyLock::new(|| Document::new(&aggregated::core(&Registry::builtin())));
+    LazyLock::new(|| Document::new(&aggregated::core(&Registry::builtin(), &Hidden::new())));
 /// The groups of a server without custom resources.
 static AGGREGATED_GROUPS: LazyLock<Document> =
-    LazyLock::new(|| Document::new(&aggregated::groups(&Registry::builtin())));
+    LazyLock::new(|| Document::new(&aggregated::groups(&Registry::builtin(), &Hidden::new())));
+
+/// What there is to tell of.
+pub(crate) struct Known<'a> {
+    pub(crate) registry: &'a Registry,
+    /// Whether it is unknown what a version of a group has, where all are told of together.
+    pub(crate) is_hidden: &'a dyn Fn(&str, &str) -> bool,
+}
 
 /// Answers a request for one of these documents; nothing if `path` leads to none.
 pub(crate) fn serve(
-    registry: &Registry,
+    known: &Known<'_>,
     method: &Method,
     path: &ApiPath,
     query: &Query,
     headers: &HeaderMap,
     is_pretty: bool,
 ) -> Option<Result<Response, Status>> {
+    let registry = known.registry;
     let answer = match path {
-        ApiPath::CoreVersions => versions(headers, is_pretty, &AGGREGATED_CORE, || {
-            to_bytes(&plain::core_versions(registry, host(headers)))
-        }),
+        ApiPath::CoreVersions => {
+            let plain = || to_bytes(&plain::core_versions(registry, host(headers)));
+            let hidden = known.hidden(|group| group.name.is_empty());
+            if hidden.is_empty() {
+                versions(headers, is_pretty, &AGGREGATED_CORE, plain)
+            } else {
+                let aggregated = Document::new(&aggregated::core(registry, &hidden));
+                versions(headers, is_pretty, &aggregated, plain)
+            }
+        }
         ApiPath::Groups => {
             let plain = || to_bytes(&plain::groups(registry));
-            if registry.definitions().is_empty() {
+            let hidden = known.hidden(|group| !group.name.is_empty());
+            if registry.definitions().is_empty() && hidden.is_empty() {
                 versions(headers, is_pretty, &AGGREGATED_GROUPS, plain)
             } else {
-                let aggregated = Document::new(&aggregated::groups(registry));
+                let aggregated = Document::new(&aggregated::groups(registry, &hidden));
                 versions(headers, is_pretty, &aggregated, plain)
             }
         }
@@ -180,6 +199,23 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> &str {
         .get(name)
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default()
+}
+
+// === impl Known ===
+
+impl Known<'_> {
+    /// The versions of such groups of which it is unknown what they have.
+    fn hidden(&self, is_asked: impl Fn(&Group) -> bool) -> Hidden {
+        let groups = self.registry.groups().iter();
+        let groups = groups.filter(|group| is_asked(group));
+        let versions = groups.flat_map(|group| {
+            let versions = group.versions.iter();
+            versions.map(move |version| (group.name.to_string(), version.name.to_string()))
+        });
+        versions
+            .filter(|(group, version)| (self.is_hidden)(group, version))
+            .collect()
+    }
 }
 
 // === impl Document ===

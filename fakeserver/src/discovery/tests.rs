@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use serde_json::Value;
 
-use super::{AGGREGATED, serve};
+use super::{AGGREGATED, Known, serve};
 use crate::{
     registry::Registry,
     request::{ApiPath, Query},
@@ -21,7 +21,11 @@ fn get(path: &str, headers: &[(header::HeaderName, &str)]) -> Option<Response> {
     let query = Query::parse(Some(query));
     let registry = Registry::builtin();
     let path = ApiPath::parse(path);
-    let answer = serve(&registry, &Method::GET, &path, &query, &headers, false)?;
+    let known = Known {
+        registry: &registry,
+        is_hidden: &|_, _| false,
+    };
+    let answer = serve(&known, &Method::GET, &path, &query, &headers, false)?;
     Some(answer.unwrap_or_else(axum::response::IntoResponse::into_response))
 }
 

@@ -86,6 +86,14 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
     )
     .over_tcp(),
     fault(
+        "F2",
+        "reset_mid_body",
+        &[],
+        "a connection breaks within a list",
+        "clients that begin a long list anew each time",
+    )
+    .over_tcp(),
+    fault(
         "F3",
         "silence",
         &[],
@@ -93,6 +101,28 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
         "kube 3.1 behind load balancers that drop idle connections (Azure/kars#451); client-go (kubernetes#65012)",
     )
     .over_tcp(),
+    fault(
+        "F4",
+        "trickle",
+        &["bytes", "everyMs"],
+        "a connection that brings a few bytes at a time",
+        "clients whose time limits count from the first byte to the last (kubernetes#89652)",
+    )
+    .over_tcp(),
+    fault(
+        "F5",
+        "slow_reader_evicted",
+        &[],
+        "a server cuts off a watcher that reads too slowly, behind what is queued for it",
+        "client-go: slow handlers hold up the watch until the server cuts it (kubernetes#103789)",
+    ),
+    fault(
+        "F6",
+        "rechunk",
+        &[],
+        "bytes arrive in other pieces: cut within a character, several events in one",
+        "whoever takes a piece for a line",
+    ),
     fault(
         "F7",
         "go_away",
@@ -151,6 +181,13 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
         "clients that list again from the version they know, and do not go on without one",
     ),
     fault(
+        "F13",
+        "rollback",
+        &["revisions"],
+        "a cluster is restored from a backup: versions go down, names come back with other uids",
+        "every cache that trusts its versions",
+    ),
+    fault(
         "F14",
         "version_too_large",
         &["waitMs"],
@@ -163,6 +200,41 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
         &["form"],
         "410 with the reason Gone, or with a text for a body",
         "clients that look for the reason Expired, or for a Status",
+    ),
+    fault(
+        "F16",
+        "stale_view",
+        &["behindRevisions", "quorum"],
+        "a replica stands still while others go on, and then jumps",
+        "Sieve: 19 of its 46 bugs are stale states; client-go (kubernetes#59848)",
+    ),
+    fault(
+        "F16",
+        "lagging_replica",
+        &["lagMs", "quorum"],
+        "a replica comes after the others",
+        "controllers that read what they have written (controller-runtime#741)",
+    ),
+    fault(
+        "F17",
+        "time_travel",
+        &["behindRevisions", "quorum"],
+        "a connection leads to a replica that is behind what was seen",
+        "kubelets at a restart of a server (kubernetes#59848); kube-runtime 5.0: streaming lists from version 0",
+    ),
+    fault(
+        "F18",
+        "coalesce",
+        &["windowMs"],
+        "states come and go before anybody looks",
+        "Sieve: 7 of its 46 bugs are unobserved states",
+    ),
+    fault(
+        "F18",
+        "unobserved",
+        &["lastingMs"],
+        "changes are seen through a list only: an object deleted and made anew has another uid",
+        "client-go: a deletion and a creation fold into an update (kubernetes#83810)",
     ),
     fault(
         "F19",
@@ -290,6 +362,27 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
         "client-go lists for ever, 250,000 log lines a day (kubernetes#79610, #142256)",
     ),
     fault(
+        "F36",
+        "discovery_unavailable",
+        &[],
+        "one group's server is away: 503, and Stale among all groups",
+        "clients whose discovery fails as a whole for one group",
+    ),
+    fault(
+        "F37",
+        "unknown_fields",
+        &[],
+        "a server is newer than its clients",
+        "clients that refuse what they do not know",
+    ),
+    fault(
+        "F37",
+        "huge_objects",
+        &["bytes"],
+        "objects as large as a store takes them",
+        "clients that hold a list several times (kubernetes#73497)",
+    ),
+    fault(
         "F37",
         "entity_too_large",
         &[],
@@ -316,5 +409,19 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
         &[],
         "the bookmark that ends the initial events never comes",
         "client-go never syncs, silently (kubernetes#140890, k9s#4044, rancher/steve#1229)",
+    ),
+    fault(
+        "F38",
+        "initial_events_shuffled",
+        &[],
+        "the initial events come in no order",
+        "clients that merge them as if they were sorted",
+    ),
+    fault(
+        "F38",
+        "changed_during_initial_events",
+        &["lastingMs"],
+        "objects change and go before the initial events have ended",
+        "kube-runtime 5.0: what is deleted then stays in its store",
     ),
 ];

@@ -34,6 +34,15 @@ impl SpecError {
         Self::new(field.join("."), error.inner().to_string())
     }
 
+    /// The same of one of several.
+    pub(super) fn at(mut self, place: usize) -> Self {
+        self.field = match self.field.as_str() {
+            "" => format!("[{place}]"),
+            field => format!("[{place}].{field}"),
+        };
+        self
+    }
+
     /// Which field is wrong, as a path: `when.probability`. It is empty if all of it is.
     pub fn field(&self) -> &str {
         &self.field

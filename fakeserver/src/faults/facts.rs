@@ -1,5 +1,7 @@
 //! What a rule knows of a request and of a frame.
 
+use std::time::Duration;
+
 use crate::status::Named;
 
 /// The verb of a question about what the server has.
@@ -77,6 +79,8 @@ pub struct FrameFacts<'a> {
     pub api_version: &'a str,
     /// The `kind` of the objects in this stream.
     pub kind: &'a str,
+    /// How long ago the change was made that it brings; nothing for what is no change.
+    pub age: Option<Duration>,
 }
 
 // === impl RequestFacts ===
@@ -121,6 +125,7 @@ impl<'a> FrameFacts<'a> {
             length,
             api_version: "",
             kind: "",
+            age: None,
         }
     }
 

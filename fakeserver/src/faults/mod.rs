@@ -22,16 +22,19 @@
 mod connection;
 mod door;
 mod facts;
+mod rewrite;
 mod verdict;
 mod filter;
 mod when;
 mod table;
 mod firing;
+mod dice;
 mod named;
 mod hook;
 mod stream;
 mod watch_list;
 mod history;
+mod view;
 mod anomaly;
 mod load;
 mod write;
@@ -55,9 +58,9 @@ pub use self::{
     filter::Filter,
     firing::{Firing, InstalledFault},
     history::{
-        Compact, Expire, ExpiredEvent, ExpiredRelist, ExpiredStatus, Gone, GoneForm,
+        Compact, Expire, ExpiredEvent, ExpiredRelist, ExpiredStatus, Gone, GoneForm, Rollback,
         VersionTooLarge, compact, expire, expired_event, expired_relist, expired_status, gone,
-        version_too_large,
+        rollback, version_too_large,
     },
     hook::{Hook, hook},
     load::{
@@ -66,18 +69,28 @@ pub use self::{
         throttle, unauthorized,
     },
     named::{Effect, NamedRule},
-    schema::{ResourceGone, resource_gone},
+    rewrite::Rewrite,
+    schema::{
+        DiscoveryUnavailable, HugeObjects, ResourceGone, UnknownFields, discovery_unavailable,
+        huge_objects, resource_gone, unknown_fields,
+    },
     spec::FaultSpec,
     stream::{
-        CleanEnd, Disconnect, EndAfterBookmark, GoAway, ResetMidLine, Silence, clean_end,
-        disconnect, end_after_bookmark, go_away, reset_mid_line, silence,
+        CleanEnd, Disconnect, EndAfterBookmark, GoAway, Rechunk, ResetMidBody, ResetMidLine,
+        Silence, SlowReaderEvicted, Trickle, clean_end, disconnect, end_after_bookmark, go_away,
+        rechunk, reset_mid_body, reset_mid_line, silence, slow_reader_evicted, trickle,
     },
     table::{Faults, Rule, RuleGuard},
-    verdict::{Action, Answer, FrameVerdict, RequestVerdict, Severed},
+    verdict::{Action, Answer, BodyFault, FrameVerdict, RequestVerdict, Severed, Sight},
+    view::{
+        Coalesce, LaggingReplica, StaleView, TimeTravel, Unobserved, coalesce, lagging_replica,
+        stale_view, time_travel, unobserved,
+    },
     watch_list::{
-        EndBeforeInitialEventsEnd, InitialEventsEndMissing, WatchListIgnored, WatchListRejected,
-        end_before_initial_events_end, initial_events_end_missing, watch_list_ignored,
-        watch_list_rejected,
+        ChangedDuringInitialEvents, EndBeforeInitialEventsEnd, InitialEventsEndMissing,
+        InitialEventsShuffled, WatchListIgnored, WatchListRejected, changed_during_initial_events,
+        end_before_initial_events_end, initial_events_end_missing, initial_events_shuffled,
+        watch_list_ignored, watch_list_rejected,
     },
     when::When,
     write::{

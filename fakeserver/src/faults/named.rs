@@ -26,6 +26,12 @@ pub trait Effect: Send + 'static {
         None
     }
 
+    /// Whether it still holds back a frame that it has held.
+    fn holds(&self, frame: &FrameFacts<'_>) -> bool {
+        let _ = frame;
+        false
+    }
+
     /// What it does at random follows from `seed` from now on.
     fn seed(&mut self, seed: u64) {
         let _ = seed;
@@ -145,6 +151,14 @@ impl<E: Effect> Rule for NamedRule<E> {
             _ => FrameVerdict::Pass,
         }
     }
+
+    fn holds(&mut self, frame: &FrameFacts<'_>) -> bool {
+        self.trigger.goes_on() && self.filter.matches_frame(frame) && self.effect.holds(frame)
+    }
+
+    fn hides(&mut self, request: &RequestFacts) -> bool {
+        self.effect.is_about_discovery() && self.filter.matches(request) && self.trigger.fires()
+    }
 }
 
 impl Effect for Box<dyn Effect> {
@@ -158,6 +172,10 @@ impl Effect for Box<dyn Effect> {
 
     fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         (**self).on_frame(frame)
+    }
+
+    fn holds(&self, frame: &FrameFacts<'_>) -> bool {
+        (**self).holds(frame)
     }
 
     fn seed(&mut self, seed: u64) {

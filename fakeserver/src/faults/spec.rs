@@ -68,6 +68,24 @@ impl FaultSpec {
         Box::new(rule.when(self.when))
     }
 
+    /// Reads one of them, or an array of several.
+    ///
+    /// # Errors
+    ///
+    /// It is no JSON, or one is no fault: the error names the field, behind its place in the array. Trying again does not
+    /// help.
+    pub fn read(json: &[u8]) -> Result<Vec<Self>, SpecError> {
+        let value: Value = serde_json::from_slice(json)
+            .map_err(|error| SpecError::new("", format!("no JSON: {error}")))?;
+        let Value::Array(items) = value else {
+            return Ok(vec![Self::from_value(value)?]);
+        };
+        let specs = items.into_iter().enumerate();
+        specs
+            .map(|(place, item)| Self::from_value(item).map_err(|error| error.at(place)))
+            .collect()
+    }
+
     /// Reads its form in JSON.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use tokio::time::Instant;
+use tokio::{sync::Notify, time::Instant};
 use tracing::debug;
 
 use super::{
@@ -41,6 +41,20 @@ pub trait Rule: Send + 'static {
         let _ = frame;
         FrameVerdict::Pass
     }
+
+    /// Whether it holds back a frame that it has said is to be [held](FrameVerdict::Hold). It is asked for it again when
+    /// rules come or go, and a few times a second.
+    fn holds(&mut self, frame: &FrameFacts<'_>) -> bool {
+        let _ = frame;
+        false
+    }
+
+    /// Whether what the version of a group has is unknown, where all groups are told of together. `request` is the
+    /// question about that version.
+    fn hides(&mut self, request: &RequestFacts) -> bool {
+        let _ = request;
+        false
+    }
 }
 
 /// The faults of one server. Clones are handles of the same.
@@ -48,6 +62,8 @@ pub trait Rule: Send + 'static {
 pub struct Faults {
     table: Arc<Mutex<Table>>,
     door: Door,
+    /// Told when rules come or go.
+    moved: Arc<Notify>,
 }
 
 #[derive(Default)]
@@ -73,6 +89,7 @@ struct Installed {
 #[must_use = "the rule is removed when its guard is dropped"]
 pub struct RuleGuard {
     table: Weak<Mutex<Table>>,
+    moved: Arc<Notify>,
     id: u64,
 }
 
@@ -101,8 +118,11 @@ impl Faults {
             last_revision: None,
         };
         table.rules.insert(id, installed);
+        drop(table);
+        self.moved.notify_waiters();
         RuleGuard {
             table: Arc::downgrade(&self.table),
+            moved: Arc::clone(&self.moved),
             id,
         }
     }
@@ -142,7 +162,33 @@ impl Faults {
         let is_there = table.rules.get(&id).is_some_and(|rule| rule.spec.is_some());
         let removed = is_there.then(|| table.rules.remove(&id));
         drop(table);
+        self.moved.notify_waiters();
         removed.is_some()
+    }
+
+    /// Waits until rules come or go, from now on. Cancel safe.
+    pub(crate) fn moved(&self) -> impl Future<Output = ()> + use<> {
+        Arc::clone(&self.moved).notified_owned()
+    }
+
+    /// Whether a rule still holds back a frame.
+    pub(crate) fn holds(&self, frame: &FrameFacts<'_>) -> bool {
+        let mut table = lock(&self.table);
+        table
+            .rules
+            .values_mut()
+            .any(|installed| installed.rule.holds(frame))
+    }
+
+    /// Whether what a version of a group has is unknown, which `request` asks.
+    pub(crate) fn hides(&self, request: &RequestFacts) -> bool {
+        let mut table = lock(&self.table);
+        let mut rules = table.rules.iter_mut();
+        let hiding = rules.find_map(|(id, installed)| installed.rule.hides(request).then_some(*id));
+        if let Some(id) = hiding {
+            table.count(id, request, request.revision);
+        }
+        hiding.is_some()
     }
 
     /// What becomes of `request`: what the first rule says that does not pass it. A server asks this of itself; it is for
@@ -265,6 +311,7 @@ impl Drop for RuleGuard {
             // The rule is dropped behind the lock: its drop may be anything.
             let rule = lock(&table).rules.remove(&self.id);
             drop(rule);
+            self.moved.notify_waiters();
         }
     }
 }
@@ -284,6 +331,14 @@ impl Rule for Box<dyn Rule> {
 
     fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
         (**self).on_frame(frame)
+    }
+
+    fn holds(&mut self, frame: &FrameFacts<'_>) -> bool {
+        (**self).holds(frame)
+    }
+
+    fn hides(&mut self, request: &RequestFacts) -> bool {
+        (**self).hides(request)
     }
 }
 

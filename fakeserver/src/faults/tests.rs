@@ -432,79 +432,83 @@ fn a_spec_is_written_as_it_is_read() {
     assert_eq!(spec, expected);
 }
 
-#[test]
-fn what_is_no_spec_is_refused_by_the_field_that_is_wrong() {
-    let check = |text: &str, field: &str, problem: &str| {
-        let error = FaultSpec::from_value(serde_json::from_str(text).unwrap()).unwrap_err();
-        assert_eq!(error.field(), field, "{text}: {error}");
-        assert!(error.problem().contains(problem), "{text}: {error}");
-        assert!(error.to_string().starts_with(field));
-    };
-    check("[]", "", "an object");
-    check("{}", "fault", "has to be named");
-    check(r#"{"fault":3}"#, "fault", "is a string");
-    check(
+/// What is no spec, the field that is wrong, and words of what is wrong with it.
+const NO_SPECS: &[(&str, &str, &str)] = &[
+    ("[]", "", "an object"),
+    ("{}", "fault", "has to be named"),
+    (r#"{"fault":3}"#, "fault", "is a string"),
+    (
         r#"{"fault":"flood"}"#,
         "fault",
         "there is no fault \"flood\"",
-    );
-    check(
+    ),
+    (
         r#"{"fault":"hang","code":500}"#,
         "code",
         "has no parameters",
-    );
-    check(
+    ),
+    (
         r#"{"fault":"throttle","seconds":5}"#,
         "seconds",
         "retryAfterSeconds, form",
-    );
-    check(
+    ),
+    (
         r#"{"fault":"throttle","retryAfterSeconds":"5"}"#,
         "retryAfterSeconds",
         "invalid type",
-    );
-    check(
+    ),
+    (
         r#"{"fault":"throttle","form":"tea"}"#,
         "form",
         "unknown variant `tea`",
-    );
-    check(
+    ),
+    (
         r#"{"fault":"server_error","code":200}"#,
         "code",
         "from 400 to 599",
-    );
-    check(r#"{"fault":"denied","code":500}"#, "code", "403 or 422");
-    check(
+    ),
+    (r#"{"fault":"denied","code":500}"#, "code", "403 or 422"),
+    (
         r#"{"fault":"latency","jitterMs":86400001}"#,
         "jitterMs",
         "more than a day",
-    );
-    check(
+    ),
+    (
         r#"{"fault":"hang","match":{"verbs":"get"}}"#,
         "match.verbs",
         "unknown field `verbs`",
-    );
-    check(
+    ),
+    (
         r#"{"fault":"hang","match":{"verb":"read"}}"#,
         "match.verb",
         "unknown verb",
-    );
-    check(
+    ),
+    (
         r#"{"fault":"hang","match":{"client":7}}"#,
         "match.client",
         "invalid type",
-    );
-    check(r#"{"fault":"hang","when":{"nth":0}}"#, "when.nth", "from 1");
-    check(
+    ),
+    (r#"{"fault":"hang","when":{"nth":0}}"#, "when.nth", "from 1"),
+    (
         r#"{"fault":"hang","when":{"probability":1.5}}"#,
         "when.probability",
         "between 0 and 1",
-    );
-    check(
+    ),
+    (
         r#"{"fault":"hang","when":{"times":-1}}"#,
         "when.times",
         "invalid value",
-    );
+    ),
+];
+
+#[test]
+fn what_is_no_spec_is_refused_by_the_field_that_is_wrong() {
+    for (text, field, problem) in NO_SPECS {
+        let error = FaultSpec::from_value(serde_json::from_str(text).unwrap()).unwrap_err();
+        assert_eq!(error.field(), *field, "{text}: {error}");
+        assert!(error.problem().contains(problem), "{text}: {error}");
+        assert!(error.to_string().starts_with(field));
+    }
 }
 
 #[test]
@@ -632,84 +636,85 @@ fn an_answer_has_the_form_that_is_asked_for() {
     check(r#"{"fault":"resource_gone"}"#, 404, "NotFound");
 }
 
+/// Faults that answer a write with this verb, with the code and words of the answer.
+const ANSWERS_TO_WRITES: &[(&str, &str, u16, &str)] = &[
+    (
+        r#"{"fault":"conflict"}"#,
+        "update",
+        409,
+        "Operation cannot be fulfilled on pods \\\"web\\\"",
+    ),
+    (
+        r#"{"fault":"already_exists"}"#,
+        "create",
+        409,
+        "AlreadyExists",
+    ),
+    (
+        r#"{"fault":"denied"}"#,
+        "update",
+        403,
+        "denied the request: denied by a fault",
+    ),
+    (r#"{"fault":"denied","code":422}"#, "update", 422, "Invalid"),
+    (
+        r#"{"fault":"entity_too_large"}"#,
+        "update",
+        413,
+        "limit is 3145728",
+    ),
+    (
+        r#"{"fault":"slow_webhook","timesOut":true}"#,
+        "update",
+        500,
+        "context deadline exceeded",
+    ),
+    (
+        r#"{"fault":"lost_answer","heard":"timeout"}"#,
+        "update",
+        504,
+        "Gateway Timeout",
+    ),
+    (
+        r#"{"fault":"lost_answer","heard":"timeout","applied":false}"#,
+        "update",
+        504,
+        "Gateway Timeout",
+    ),
+];
+
 #[test]
-fn writes_meet_what_is_about_writes() {
-    let update = RequestFacts {
-        name: Some("web".into()),
-        ..request("update")
-    };
-    let check = |fault: &str, request: &RequestFacts, code: u16, words: &str| {
+fn writes_meet_what_is_about_writes_and_reads_do_not() {
+    for (fault, verb, code, words) in ANSWERS_TO_WRITES {
         let spec: FaultSpec = serde_json::from_str(fault).unwrap();
-        let answer = match on_request(spec.rule(), request) {
+        let write = RequestFacts {
+            name: Some("web".into()),
+            ..request(verb)
+        };
+        let answer = match on_request(spec.rule(), &write) {
             RequestVerdict::Answer(answer)
             | RequestVerdict::AnswerLater { answer, .. }
             | RequestVerdict::Lose(Some(answer)) => answer,
             other => panic!("no answer: {other:?}"),
         };
-        assert_eq!(answer.code, code, "{fault}");
+        assert_eq!(answer.code, *code, "{fault}");
         let body = String::from_utf8(answer.body.to_vec()).unwrap();
         assert!(body.contains(words), "{fault}: {body}");
         for verb in ["get", "list", "watch"] {
-            let read = super::tests::request(verb);
-            assert_eq!(
-                on_request(spec.rule(), &read),
-                RequestVerdict::Pass,
-                "{fault}"
-            );
+            let met = on_request(spec.rule(), &request(verb));
+            assert_eq!(met, RequestVerdict::Pass, "{fault}");
         }
-    };
-    check(
-        r#"{"fault":"conflict"}"#,
-        &update,
-        409,
-        "Operation cannot be fulfilled on pods \\\"web\\\"",
-    );
-    check(
-        r#"{"fault":"already_exists"}"#,
-        &request("create"),
-        409,
-        "AlreadyExists",
-    );
-    check(
-        r#"{"fault":"denied"}"#,
-        &update,
-        403,
-        "denied the request: denied by a fault",
-    );
-    check(r#"{"fault":"denied","code":422}"#, &update, 422, "Invalid");
-    check(
-        r#"{"fault":"entity_too_large"}"#,
-        &update,
-        413,
-        "limit is 3145728",
-    );
-    check(
-        r#"{"fault":"slow_webhook","timesOut":true}"#,
-        &update,
-        500,
-        "context deadline exceeded",
-    );
-    check(
-        r#"{"fault":"lost_answer","heard":"timeout"}"#,
-        &update,
-        504,
-        "Gateway Timeout",
-    );
-    check(
-        r#"{"fault":"lost_answer","heard":"timeout","applied":false}"#,
-        &update,
-        504,
-        "Gateway Timeout",
-    );
+    }
+}
 
-    use std::io::ErrorKind::ConnectionReset;
+#[test]
+fn writes_are_lost_late_or_let_alone() {
+    let update = request("update");
+    let reset = || lost_answer(LostAs::Reset);
+    assert_eq!(on_request(reset(), &update), RequestVerdict::Lose(None));
     assert_eq!(
-        on_request(lost_answer(LostAs::Reset), &update),
-        RequestVerdict::Lose(None)
-    );
-    assert_eq!(
-        on_request(lost_answer(LostAs::Reset).not_applied(), &update),
-        RequestVerdict::Sever(ConnectionReset)
+        on_request(reset().not_applied(), &update),
+        RequestVerdict::Sever(std::io::ErrorKind::ConnectionReset)
     );
     let takes = Duration::from_secs(2);
     assert_eq!(
@@ -848,4 +853,38 @@ fn jitter_is_within_its_bound_and_follows_from_the_seed() {
     assert!(delays(1).iter().all(|ms| (1_000..=1_500).contains(ms)));
     assert_eq!(delays(1), delays(1));
     assert_ne!(delays(1), delays(2));
+}
+
+#[test]
+fn the_page_of_faults_is_the_catalogue() {
+    let page = include_str!("../../docs/faults.md");
+    let yes = |is_so: bool| if is_so { "yes" } else { "" };
+    let rows = CATALOGUE.iter().map(|entry| {
+        let parameters = entry.parameters.iter().map(|name| format!("`{name}`"));
+        let parameters = parameters.collect::<Vec<_>>().join(", ");
+        format!(
+            "| {} | `{}` | {parameters} | {} | {} | {} | {} |",
+            entry.number,
+            entry.fault,
+            entry.models,
+            entry.suffered,
+            yes(entry.needs_tcp),
+            if entry.can_be_held { "yes" } else { "no" },
+        )
+    });
+    let expected: Vec<String> = rows.collect();
+    let found: Vec<&str> = page
+        .lines()
+        .filter(|line| line.starts_with("| F"))
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn every_number_of_the_catalogue_has_a_fault() {
+    for number in 1..=38 {
+        let number = format!("F{number}");
+        let is_there = CATALOGUE.iter().any(|entry| entry.number == number);
+        assert!(is_there, "{number}");
+    }
 }

@@ -5,6 +5,7 @@ use std::{io, time::Duration};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
+use super::Rewrite;
 use crate::status::Status;
 
 /// What becomes of a request.
@@ -38,6 +39,44 @@ pub enum RequestVerdict {
     Perform(Action),
     /// It is served as if `sendInitialEvents` were a parameter that the server has never heard of.
     IgnoreWatchList,
+    /// It is served, and the events that a watch begins with come in an order that follows from this seed.
+    ShuffleInitialEvents(u64),
+    /// It is served, if it reads, from no more than can be seen so.
+    See(Sight),
+    /// It is served, and the body of the answer, if it is no stream, arrives so.
+    Body(BodyFault),
+    /// It is served, and this is added to the objects in the answer, if that is JSON and no stream.
+    Rewrite(Rewrite),
+}
+
+/// How far a read can see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sight {
+    /// Up to this revision.
+    At(u64),
+    /// What was so long ago.
+    Ago(Duration),
+}
+
+/// How the body of an answer arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BodyFault {
+    /// Half of it, and then the transport fails.
+    Break,
+    /// So many bytes at a time, and each time so much later.
+    Trickle {
+        /// How many.
+        bytes: usize,
+        /// How much later.
+        every: Duration,
+    },
+    /// Cut where dice say that follow from this seed.
+    Cut {
+        /// The seed.
+        seed: u64,
+    },
 }
 
 /// What a server does behind its API.
@@ -50,6 +89,11 @@ pub enum Action {
     Expire,
     /// [`disconnect`](crate::FakeServer::disconnect)
     Disconnect,
+    /// [`roll_back`](crate::FakeServer::roll_back)
+    RollBack {
+        /// By how many revisions.
+        revisions: u64,
+    },
 }
 
 /// An answer from somewhere before the server.
@@ -90,6 +134,15 @@ pub enum FrameVerdict {
     EndAfter,
     /// This is sent instead, and then the stream ends cleanly.
     EndWith(Bytes),
+    /// Nothing is sent for a while, then this, and then the stream ends cleanly.
+    EndLater {
+        /// How long nothing is sent.
+        after: Duration,
+        /// What is sent then.
+        with: Bytes,
+    },
+    /// It is sent, what is queued behind it too, and then the stream ends cleanly.
+    Evict,
     /// This much of it is sent, and then the transport fails.
     Reset {
         /// How many bytes of it are sent.
@@ -107,6 +160,25 @@ pub enum FrameVerdict {
     SwapWithNext,
     /// This is sent instead.
     Replace(Bytes),
+    /// It is sent with this in its object.
+    Rewrite(Rewrite),
+    /// It is sent together with the next one, if that comes soon.
+    JoinNext,
+    /// It is sent in pieces that end at these places.
+    Cut(Vec<usize>),
+    /// It is sent so many bytes at a time, and each time so much later.
+    Trickle {
+        /// How many.
+        bytes: usize,
+        /// How much later.
+        every: Duration,
+    },
+    /// It is not sent if its object has changed again so much later, when it is sent otherwise.
+    Coalesce(Duration),
+    /// It is sent when its rule [holds](super::Rule::holds) it no more.
+    Hold,
+    /// It is the end of the initial events, and is sent so much later; changes go before it.
+    PostponeEnd(Duration),
 }
 
 // === impl Answer ===

@@ -163,6 +163,11 @@ impl Trigger {
         true
     }
 
+    /// Whether it fires as long as its time is on, and that is so.
+    pub(super) fn goes_on(&self) -> bool {
+        self.left.is_none() && self.is_time()
+    }
+
     fn is_time(&self) -> bool {
         let is_limited = self.when.after_ms > 0 || self.when.for_ms.is_some();
         let Some(installed) = self.installed.filter(|_| is_limited) else {

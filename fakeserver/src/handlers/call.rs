@@ -146,15 +146,7 @@ impl<'a> Call<'a> {
 
     /// Who asks: the user agent up to the first `/`.
     pub(crate) fn client(&self) -> &str {
-        self.user_agent().split('/').next().unwrap_or_default()
-    }
-
-    fn user_agent(&self) -> &str {
-        let agent = self.headers.get(header::USER_AGENT);
-        agent
-            .map(HeaderValue::as_bytes)
-            .and_then(|agent| std::str::from_utf8(agent).ok())
-            .unwrap_or_default()
+        client_of(self.headers)
     }
 
     /// Where objects of this type are stored.
@@ -316,4 +308,14 @@ fn misfit(view: View, shape: Shape) -> Option<&'static str> {
         }
         _ => None,
     }
+}
+
+/// Who asks: the user agent up to the first `/`.
+pub(super) fn client_of(headers: &HeaderMap) -> &str {
+    let agent = headers.get(header::USER_AGENT);
+    let agent = agent
+        .map(HeaderValue::as_bytes)
+        .and_then(|agent| std::str::from_utf8(agent).ok());
+    let agent = agent.unwrap_or_default();
+    agent.split('/').next().unwrap_or_default()
 }

@@ -4,10 +4,14 @@ use axum::response::Response;
 use http::StatusCode;
 
 use super::{Call, list::reach, version::Version};
-use crate::{request::ListOptions, response::Shape, status::Status};
+use crate::{request::ListOptions, response::Shape, revision::Revision, status::Status};
 
-/// Answers with the object, from a state that is not older than asked.
-pub(super) async fn get(call: &Call<'_>, options: &ListOptions) -> Result<Response, Status> {
+/// Answers with the object, from a state that is not older than asked, nor newer than what `sees` says.
+pub(super) async fn get(
+    call: &Call<'_>,
+    options: &ListOptions,
+    sees: Option<Revision>,
+) -> Result<Response, Status> {
     let encoding = call.encoding(Shape::Object)?;
     if call.query.bool("export") == Some(true) {
         return Err(Status::bad_request(
@@ -18,13 +22,19 @@ pub(super) async fn get(call: &Call<'_>, options: &ListOptions) -> Result<Respon
         .map_err(|error| Status::unclassified(error.to_string()))?;
     let core = &call.server.core;
     if let Version::At(revision) = version {
-        reach(core, revision).await?;
+        reach(core, revision, sees).await?;
     }
     let name = call.path.name.as_deref().unwrap_or_default();
     let key = call.key(name);
     let object = core
         .storage
-        .view(|view| view.get(&key).cloned())
+        .view(|view| match sees {
+            None => view.get(&key).cloned(),
+            Some(_) => {
+                let (then, _) = view.snapshot_seen(key.resource(), sees);
+                then.get(key.path()).cloned()
+            }
+        })
         .ok_or_else(|| Status::not_found(call.named(name)))?;
     let object = call.present(&object).await?;
     let body = encoding.object(&object);

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::response::Response;
+use tokio::time::sleep;
 
 use super::{
     Call,
@@ -21,10 +22,17 @@ use crate::{
 /// How long a read waits for a version that has not come yet.
 pub(super) const FRESHNESS_WAIT: Duration = Duration::from_secs(3);
 
-/// Answers with a state of the collection, or a page of it.
-pub(super) async fn list(call: &Call<'_>, options: &ListOptions) -> Result<Response, Status> {
+/// Answers with a state of the collection, or a page of it: no state that is newer than what `sees` says.
+pub(super) async fn list(
+    call: &Call<'_>,
+    options: &ListOptions,
+    sees: Option<Revision>,
+) -> Result<Response, Status> {
     let encoding = call.encoding(Shape::List)?;
-    let query = query(call, options)?;
+    let query = ListQuery {
+        sees,
+        ..query(call, options)?
+    };
     let mut page = query.read(&call.server.core).await?;
     call.complete(&mut page.metadata);
     let items = call.present_all(page.items).await?;
@@ -48,6 +56,7 @@ pub(super) fn query(call: &Call<'_>, options: &ListOptions) -> Result<ListQuery,
         selection,
         at,
         limit,
+        sees: None,
     })
 }
 
@@ -59,6 +68,8 @@ pub(crate) struct ListQuery {
     pub(crate) at: ListAt,
     /// At most so many items.
     pub(crate) limit: Option<usize>,
+    /// The revision up to which it sees, if that is not the present one.
+    pub(crate) sees: Option<Revision>,
 }
 
 /// What a list shows.
@@ -82,7 +93,7 @@ impl ListQuery {
             ListAt::Continue(token) => (token.revision, Some(token.start.as_str())),
         };
         if let Some(asked) = asked {
-            reach(core, asked).await?;
+            reach(core, asked, self.sees).await?;
         }
         let (snapshot, revision) = self.snapshot(core)?;
         Ok(self.page(&snapshot, revision, start))
@@ -96,7 +107,7 @@ impl ListQuery {
         };
         core.storage.view(|view| {
             let Some(revision) = exact else {
-                return Ok((view.snapshot(&self.resource), view.revision()));
+                return Ok(view.snapshot_seen(&self.resource, self.sees));
             };
             match view.snapshot_at(&self.resource, revision) {
                 Ok(snapshot) => Ok((snapshot, revision)),
@@ -156,8 +167,16 @@ impl ListQuery {
     }
 }
 
-/// Waits until the store is not older than `asked`.
-pub(super) async fn reach(core: &Core, asked: Revision) -> Result<(), Status> {
+/// Waits until the store is not older than `asked`, which it never is for somebody who sees less.
+pub(super) async fn reach(
+    core: &Core,
+    asked: Revision,
+    sees: Option<Revision>,
+) -> Result<(), Status> {
+    if let Some(sees) = sees.filter(|sees| *sees < asked) {
+        sleep(FRESHNESS_WAIT).await;
+        return Err(Status::version_too_large(asked.get(), sees.get()));
+    }
     core.storage
         .reach(asked, FRESHNESS_WAIT)
         .await

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
+use tokio::time::Instant;
 
 use super::{
     Call, Requester, Verb,
@@ -81,6 +82,16 @@ pub(crate) fn load(server: &Server, object: &Value) -> Result<Arc<StoredObject>,
 /// Goes on with what `snapshot` holds: serves what it defines, and ends what was going away.
 pub(crate) fn restore(core: &Core, snapshot: &Snapshot, restart: Restart) {
     core.restore(snapshot, restart, || definitions::serve_defined(core));
+    controllers::namespaces::resume(core);
+    definitions::resume(core);
+}
+
+/// Goes back by so many revisions, and goes on from there.
+pub(crate) fn roll_back(core: &Core, revisions: u64) {
+    core.storage.roll_back(revisions);
+    core.storage
+        .view(|view| core.leases.renew(view, Instant::now()));
+    definitions::serve_defined(core);
     controllers::namespaces::resume(core);
     definitions::resume(core);
 }

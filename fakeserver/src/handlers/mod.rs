@@ -2,6 +2,8 @@
 
 mod requester;
 mod course;
+mod shaping;
+mod discover;
 mod call;
 mod version;
 mod get;
@@ -36,7 +38,10 @@ use tokio::time::timeout;
 pub(crate) use self::load::find as find_object;
 pub(crate) use self::{
     call::Call,
-    load::{apply as apply_object, delete as delete_object, load as load_object, restore},
+    discover::{Asked, discover},
+    load::{
+        apply as apply_object, delete as delete_object, load as load_object, restore, roll_back,
+    },
     requester::Requester,
 };
 use self::{course::Course, reviews::Review, subresources::Subresource};
@@ -97,21 +102,14 @@ pub(crate) async fn serve(
     server.core.tally.count(&call.counted_as(), verb.name());
 
     let facts = call.facts(verb, &options);
-    let course = match Course::of(&call, &facts).await {
+    let course = match Course::of(&server.core, &call.connection, &facts).await {
         Ok(course) => course,
         Err(answer) => return Ok(answer),
     };
     if let Some(refused) = requester.refusal(&parts.headers) {
         return Ok(refused);
     }
-    let answering = answer(
-        &call,
-        verb,
-        facts,
-        &options,
-        course.ignores_watch_list,
-        body,
-    );
+    let answering = answer(&call, verb, facts, &options, &course, body);
     let answer = match limit {
         None => answering.await,
         // No request is that quick.
@@ -121,10 +119,7 @@ pub(crate) async fn serve(
             Err(_) => Ok(timed_out()),
         },
     };
-    match course.heard_instead(&call.connection) {
-        Some(heard) => Ok(heard),
-        None => answer,
-    }
+    course.deliver(&call.connection, answer).await
 }
 
 async fn answer(
@@ -132,7 +127,7 @@ async fn answer(
     verb: Verb,
     facts: RequestFacts,
     options: &ListOptions,
-    ignores_watch_list: bool,
+    course: &Course,
     body: Body,
 ) -> Result<Response, Status> {
     if let Some(review) = Review::of(call) {
@@ -143,9 +138,9 @@ async fn answer(
         return answer.map(|answer| deprecation::warn_of(&call.resource, answer));
     }
     let answer = match verb {
-        Verb::Get => get::get(call, options).await,
-        Verb::List => list::list(call, options).await,
-        Verb::Watch => watch::watch(call, facts, options, ignores_watch_list).await,
+        Verb::Get => get::get(call, options, course.sees).await,
+        Verb::List => list::list(call, options, course.sees).await,
+        Verb::Watch => watch::watch(call, facts, options, course).await,
         Verb::Create => create::create(call, &read_body(body).await?).await,
         Verb::Update => update::update(call, &read_body(body).await?).await,
         Verb::Patch => patch::patch(call, &read_body(body).await?).await,

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::{
     Call,
+    course::Course,
     list::reach,
     version::{Version, WatchFrom},
 };
@@ -16,6 +17,7 @@ use crate::{
     registry::Lookup,
     request::ListOptions,
     response::{Encoding, Shape},
+    revision::Revision,
     state::{Core, Server},
     status::Status,
     storage::{GroupResource, TooOld, View},
@@ -30,13 +32,13 @@ pub(super) async fn watch(
     call: &Call<'_>,
     request: RequestFacts,
     options: &ListOptions,
-    ignores_watch_list: bool,
+    course: &Course,
 ) -> Result<Response, Status> {
     let encoding = call.encoding(Shape::Watch)?;
     let selection = Arc::new(call.selection(options)?);
     let version = Version::parse(&options.resource_version)
         .map_err(|error| Status::unclassified(error.to_string()))?;
-    let from = if ignores_watch_list {
+    let from = if course.ignores_watch_list {
         WatchFrom::without_watch_list(version)
     } else {
         WatchFrom::new(version, options.send_initial_events)
@@ -51,6 +53,8 @@ pub(super) async fn watch(
         bookmarks: options.allow_bookmarks,
         timeout: options.timeout,
         custom: call.resource.custom.clone(),
+        sees: course.sees,
+        shuffle: course.shuffle,
     };
     // What depends on the version is told inside the stream.
     let body = match query.open(call.server).await {
@@ -74,6 +78,10 @@ pub(crate) struct WatchQuery {
     pub(crate) timeout: Option<Duration>,
     /// The type of the objects, if it is a custom one.
     pub(crate) custom: Option<Arc<CustomType>>,
+    /// The revision up to which its beginning sees, if that is not the present one.
+    pub(crate) sees: Option<Revision>,
+    /// From which seed the order of its initial events follows, if it is not that of their names.
+    pub(crate) shuffle: Option<u64>,
 }
 
 // === impl WatchQuery ===
@@ -91,7 +99,7 @@ impl WatchQuery {
             ..
         } = self.from
         {
-            reach(&server.core, asked).await?;
+            reach(&server.core, asked, self.sees).await?;
         }
         let core = Arc::clone(&server.core);
         // What it replays and what is queued for it meet at one revision, since nothing is written meanwhile.
@@ -110,13 +118,20 @@ impl WatchQuery {
         }
         let mut initial = None;
         let mut replay = Vec::new();
-        let mut start = view.revision();
+        let (snapshot, mut start) = view.snapshot_seen(&self.resource, self.sees);
+        if start < view.revision() {
+            // What it does not see at its beginning comes behind it.
+            let range = &self.selection.range;
+            let unseen = view.changes_since(&self.resource, range, start);
+            replay = Queued::all(unseen.unwrap_or_default(), &self.selection);
+        }
         match self.from {
             WatchFrom::State { marks_end, .. } => {
                 initial = Some(Initial {
-                    snapshot: view.snapshot(&self.resource),
+                    snapshot,
                     revision: start,
                     marks_end: marks_end && self.bookmarks,
+                    shuffle: self.shuffle,
                 });
             }
             WatchFrom::Now => {}

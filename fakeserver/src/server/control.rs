@@ -2,19 +2,26 @@
 
 use axum::{
     Json,
+    body::Body,
     response::{IntoResponse, Response},
 };
 use http::{Method, StatusCode, header};
 use tracing::error;
 
-use super::{beginning, data};
+use super::{beginning, control_faults, data};
 use crate::{state::Server, task};
 
 /// `POST /_control/{compact,expire,disconnect,reset,snapshot}` and `GET /_control/{stats,snapshot}`.
 ///
 /// To get the snapshot is to have it; to post to it is to have it written to the data file.
-pub(super) fn handle(server: &Server, method: &Method, action: &str) -> Response {
+///
+/// `faults` and what is below it are [a file of their own](control_faults).
+pub(super) async fn handle(server: &Server, method: &Method, action: &str, body: Body) -> Response {
     let core = &server.core;
+    let faults = action.strip_prefix("faults");
+    if let Some(below) = faults.filter(|below| below.is_empty() || below.starts_with('/')) {
+        return control_faults::handle(core, method, below.strip_prefix('/'), body).await;
+    }
     let is_expected = match action {
         "stats" => method == Method::GET,
         "compact" | "expire" | "disconnect" | "reset" => method == Method::POST,

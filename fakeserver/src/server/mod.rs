@@ -9,6 +9,7 @@ mod router;
 mod request_log;
 mod access;
 mod envelope;
+mod control_faults;
 mod control;
 mod subject;
 mod certificates;
@@ -36,6 +37,7 @@ use crate::{
     UserInfo,
     authentication::Peer,
     faults::Faults,
+    handlers,
     revision::Revision,
     state::{Core, Server, Stats},
     storage::{Change, GroupResource, Range, StoredObject},
@@ -166,6 +168,14 @@ impl FakeServer {
     /// Ends every open watch, cleanly, without what it has not sent yet.
     pub fn disconnect(&self) {
         self.core().watchers.disconnect();
+    }
+
+    /// Goes back by so many revisions, at most to where its history begins, as a cluster that was restored from a backup:
+    /// what was written since is lost, open watches end, and other writes take the lost revisions. Time and uids go on.
+    ///
+    /// A watch from a lost revision brings nothing until the server has come by it.
+    pub fn roll_back(&self, revisions: u64) {
+        handlers::roll_back(self.core(), revisions);
     }
 
     /// Makes it the server that it was when it was built, with the objects that it began with: open watches end,

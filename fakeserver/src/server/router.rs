@@ -15,7 +15,8 @@ use tracing::error;
 
 use super::{access, control, envelope, in_flight, request_log, websocket::Handshake};
 use crate::{
-    discovery, handlers,
+    discovery::{self, Known},
+    handlers::{self, Asked, discover},
     registry::{Lookup, Registry},
     request::{ApiPath, Query, ResourcePath},
     response::{is_pretty, refusal_to},
@@ -72,7 +73,16 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
         return refused;
     }
     if let Some(action) = parts.uri.path().strip_prefix("/_control/") {
-        return control::handle(server, method, action);
+        return control::handle(server, method, action, body).await;
+    }
+    let asked = Asked::new(&server.core, &requester, parts);
+    let met = match &path {
+        ApiPath::CoreVersions | ApiPath::Groups => discover(&asked, "", "").await,
+        ApiPath::Version { group, version } => discover(&asked, group, version).await,
+        _ => Ok(()),
+    };
+    if let Err(answer) = met {
+        return answer;
     }
     let answer = match path {
         ApiPath::Metrics => Some(discovery::serve_metrics(method, &server.core.stats())),
@@ -81,7 +91,11 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
         }
         path => {
             let is_pretty = is_pretty(&query, headers);
-            discovery::serve(&registry, method, &path, &query, headers, is_pretty)
+            let known = Known {
+                registry: &registry,
+                is_hidden: &|group, version| asked.is_hidden(group, version),
+            };
+            discovery::serve(&known, method, &path, &query, headers, is_pretty)
         }
     };
     answer.map_or_else(not_found, |answer| {

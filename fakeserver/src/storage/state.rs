@@ -22,6 +22,8 @@ pub(super) struct State {
     watchable: Revision,
     compaction: Compaction,
     history_bytes: u64,
+    /// Where the store began, with what every cluster has.
+    beginning: Revision,
 }
 
 /// Why a past state cannot be read.
@@ -54,6 +56,7 @@ impl State {
             watchable: Revision::default(),
             compaction,
             history_bytes: 0,
+            beginning: Revision::default(),
         }
     }
 
@@ -77,6 +80,7 @@ impl State {
                 .collect(),
             compacted: revision,
             watchable: revision,
+            beginning: revision,
             ..Self::new(compaction)
         }
     }
@@ -144,6 +148,24 @@ impl State {
         self.forget_states(self.revision);
     }
 
+    /// Has its beginning here: it never goes back further.
+    pub(super) fn begin_here(&mut self) {
+        self.beginning = self.revision;
+    }
+
+    /// Goes back by so many revisions, at most to its beginning, or to the oldest state that is still known. No watch can
+    /// start before that, and nobody knows what came after.
+    pub(super) fn roll_back(&mut self, revisions: u64) {
+        let then = self.revision.get().saturating_sub(revisions);
+        let oldest = self.beginning.max(self.compacted);
+        let then = Revision::new(then).max(oldest).min(self.revision);
+        for table in self.tables.values_mut() {
+            self.history_bytes -= table.roll_back(then);
+        }
+        self.revision = then;
+        self.watchable = then;
+    }
+
     fn forget_states(&mut self, revision: Revision) {
         self.compacted = revision;
         for table in self.tables.values_mut() {
@@ -179,6 +201,30 @@ impl<'a> View<'a> {
             .tables
             .get(resource)
             .map_or_else(Snapshot::empty, Table::snapshot)
+    }
+
+    /// The revision itself, or where the store begins, if that is later.
+    pub(crate) fn floored(self, revision: Revision) -> Revision {
+        revision.max(self.0.beginning).min(self.0.revision)
+    }
+
+    /// Where the store stood then, as far as it is known.
+    pub(crate) fn revision_at(self, then: Instant) -> Revision {
+        let tables = self.0.tables.values();
+        let last = tables.map(|table| table.revision_at(then)).max();
+        self.floored(last.unwrap_or_default())
+    }
+
+    /// The objects of a resource as somebody knows them who sees up to `sees`, and the revision of that: the present state,
+    /// if that is not said, or not known any more.
+    pub(crate) fn snapshot_seen(
+        self,
+        resource: &GroupResource,
+        sees: Option<Revision>,
+    ) -> (Snapshot, Revision) {
+        let seen = sees.filter(|sees| *sees < self.0.revision);
+        let seen = seen.and_then(|sees| Some((self.snapshot_at(resource, sees).ok()?, sees)));
+        seen.unwrap_or_else(|| (self.snapshot(resource), self.0.revision))
     }
 
     /// The objects of a resource as they were at `revision`.

@@ -129,7 +129,15 @@ impl Storage {
         // Whoever watched the old store ends first, so that he hears nothing of the new one.
         self.sink.reset();
         self.commit(&mut fresh, changes);
+        fresh.begin_here();
         *state = fresh;
+    }
+
+    /// See [`FakeServer::roll_back`](crate::FakeServer::roll_back).
+    pub(crate) fn roll_back(&self, revisions: u64) {
+        let mut state = self.lock();
+        self.sink.reset();
+        state.roll_back(revisions);
     }
 
     /// Makes it a store that stands at `revision` with `objects`, each with its own revision.

@@ -3,6 +3,7 @@
 use std::{collections::VecDeque, ops::Bound, sync::Arc};
 
 use imbl::OrdMap;
+use tokio::time::Instant;
 
 use super::{Change, StoredObject};
 use crate::revision::Revision;
@@ -95,6 +96,31 @@ impl Table {
         bytes
     }
 
+    /// Forgets everything after `revision`, and returns how many bytes of history it was. The state of then is known.
+    pub(super) fn roll_back(&mut self, revision: Revision) -> u64 {
+        while self.states.len() > 1 && self.states.back().is_some_and(|(made, _)| *made > revision)
+        {
+            self.states.pop_back();
+        }
+        let mut bytes = 0;
+        while let Some(change) = self
+            .log
+            .pop_back_if(|change| change.revision() > revision.get())
+        {
+            bytes += change.history_bytes();
+        }
+        bytes
+    }
+
+    /// The last change that was made by then, as far as changes are known.
+    pub(super) fn revision_at(&self, then: Instant) -> Revision {
+        let after = self.log.partition_point(|change| change.committed <= then);
+        match after.checked_sub(1) {
+            Some(last) => Revision::new(self.log[last].revision()),
+            None => self.forgotten,
+        }
+    }
+
     /// The last change that was forgotten: a watch from before it would have a gap.
     pub(super) fn forgotten(&self) -> Revision {
         self.forgotten
@@ -151,6 +177,11 @@ impl Snapshot {
         Self {
             objects: Objects::new(),
         }
+    }
+
+    /// The object under this path.
+    pub(crate) fn get(&self, path: &str) -> Option<&Arc<StoredObject>> {
+        self.objects.get(path)
     }
 
     /// Whether nothing was written between the two.

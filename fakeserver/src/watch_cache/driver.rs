@@ -1,20 +1,26 @@
 //! One watch: a task that turns changes into frames, and sends them as fast as its client reads.
 
-use std::{io, ops::ControlFlow, sync::Arc, time::Duration};
+use std::{io, ops::ControlFlow, sync::Arc};
 
 use axum::body::Body;
 use bytes::Bytes;
+use rand::{SeedableRng, seq::SliceRandom};
+use rand_chacha::ChaCha8Rng;
 use tokio::{
     sync::mpsc,
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep_until},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::debug;
 
-use super::{EventKind, Queued, Selection, Watcher, body::WatchBody, bookmarks::BookmarkTimes};
+use super::{
+    EventKind, Queued, Selection, Watcher,
+    body::WatchBody,
+    bookmarks::BookmarkTimes,
+    sending::{Frame, Sending},
+};
 use crate::{
     custom_resources::CustomType,
-    faults::{Breakage, Connection, EventType, FrameFacts, FrameVerdict, RequestFacts},
+    faults::{Connection, EventType, RequestFacts},
     response::Encoding,
     revision::Revision,
     state::Core,
@@ -25,11 +31,6 @@ use crate::{
 
 /// How many frames wait for the client to read them. What is behind them waits in the watcher's own buffer.
 const BODY_FRAMES: usize = 16;
-
-/// A delay beyond the end of any watch is as good as this one, and can be added to any instant.
-const LONGEST_DELAY: Duration = Duration::from_hours(24);
-/// How long a transport has to send the half of a line before the connection breaks.
-const TRANSPORT_FLUSH: Duration = Duration::from_millis(1);
 
 /// What a watch sends, and until when.
 pub(crate) struct Watch {
@@ -57,38 +58,25 @@ pub(crate) struct Initial {
     pub(crate) revision: Revision,
     /// Whether a bookmark says where they end.
     pub(crate) marks_end: bool,
+    /// From which seed the order of the objects follows, if it is not that of their names.
+    pub(crate) shuffle: Option<u64>,
 }
 
 /// Why a stream is over.
-enum Outcome {
+pub(super) enum Outcome {
     End,
     /// It is not, but nothing more comes.
     Silent,
 }
 
-type Flow = ControlFlow<Outcome>;
+pub(super) type Flow = ControlFlow<Outcome>;
 
 /// The task's side of a stream.
 struct Stream {
-    core: Arc<Core>,
-    request: RequestFacts,
-    connection: Connection,
-    encoding: Encoding,
-    body: mpsc::Sender<io::Result<Bytes>>,
+    sending: Sending,
     /// What the client has seen.
     position: Revision,
-    frames: u64,
-    /// A frame that a fault sends after the next one.
-    held: Option<Bytes>,
     custom: Option<Arc<CustomType>>,
-}
-
-/// A frame, and what a fault may want to know of it.
-struct Frame {
-    bytes: Bytes,
-    event: EventType,
-    revision: Revision,
-    is_initial: bool,
 }
 
 /// Starts the task of `watch`, and returns the body that it fills.
@@ -127,15 +115,11 @@ async fn drive(
     };
     tokio::pin!(over);
     let deadline = watch.deadline;
+    let asked = (watch.request.clone(), watch.connection.clone());
+    let encoding = watch.encoding.clone();
     let stream = Stream {
-        core,
-        request: watch.request.clone(),
-        connection: watch.connection.clone(),
-        encoding: watch.encoding.clone(),
-        body,
+        sending: Sending::new(core, Arc::clone(&watcher), asked, encoding, body),
         position: watch.start,
-        frames: 0,
-        held: None,
         custom: watch.custom.clone(),
     };
     // Whatever ends the watch goes before what it still has to send.
@@ -155,9 +139,13 @@ async fn drive(
 
 impl Stream {
     async fn run(mut self, watch: Watch) -> Outcome {
-        match self.send_all(watch).await {
-            ControlFlow::Break(outcome) => outcome,
-            ControlFlow::Continue(()) => Outcome::End,
+        let ControlFlow::Break(outcome) = self.send_all(watch).await else {
+            return Outcome::End;
+        };
+        // What waits for more to come with has waited in vain.
+        match self.sending.flush().await {
+            ControlFlow::Break(gone) => gone,
+            ControlFlow::Continue(()) => outcome,
         }
     }
 
@@ -183,28 +171,41 @@ impl Stream {
         let times = BookmarkTimes { deadline };
         let mut next_bookmark = times.after(Instant::now());
         loop {
-            // Changes go first: with them, the client knows more than with a bookmark.
+            let postponed = self.sending.end_postponed_to();
+            let joined = self.sending.joined_until();
+            // Changes go first: with them, the client knows more than with a bookmark. Bytes that wait for more go last.
             tokio::select! {
                 biased;
                 queued = receiver.recv() => match queued {
                     Some(queued) => self.send_change(queued).await?,
                     None => return Flow::Break(Outcome::End),
                 },
-                () = sleep_until(next_bookmark), if bookmarks => {
+                () = due(postponed), if postponed.is_some() => {
+                    self.sending.send_postponed_end(self.position).await?;
+                }
+                () = sleep_until(next_bookmark), if bookmarks && postponed.is_none() => {
                     next_bookmark = times.after(Instant::now());
                     self.send_bookmark(&receiver).await?;
                 }
+                () = due(joined), if joined.is_some() => self.sending.flush().await?,
             }
         }
     }
 
     async fn send_initial(&mut self, initial: Initial, selection: &Selection) -> Flow {
-        for object in initial.snapshot.objects(&selection.range, None) {
-            if !selection.matches(object) {
-                continue;
+        let objects = initial.snapshot.objects(&selection.range, None);
+        let objects = objects.filter(|object| selection.matches(object));
+        let objects: Box<dyn Iterator<Item = &Arc<StoredObject>> + Send> = match initial.shuffle {
+            None => Box::new(objects),
+            Some(seed) => {
+                let mut objects: Vec<_> = objects.collect();
+                objects.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+                Box::new(objects.into_iter())
             }
+        };
+        for object in objects {
             let bytes = match self.presented(object).await {
-                Ok(object) => self.encoding.initial(&object),
+                Ok(object) => self.sending.encoding.initial(&object),
                 Err(status) => return self.fail(&status).await,
             };
             let frame = Frame {
@@ -212,24 +213,27 @@ impl Stream {
                 event: EventType::Added,
                 revision: Revision::new(object.revision()),
                 is_initial: true,
+                change: None,
             };
-            self.send(frame).await?;
+            self.sending.send(frame).await?;
         }
         self.position = self.position.max(initial.revision);
         if initial.marks_end {
             let frame = Frame {
-                bytes: self.encoding.bookmark(initial.revision, true),
+                bytes: self.sending.encoding.bookmark(initial.revision, true),
                 event: EventType::Bookmark,
                 revision: initial.revision,
                 is_initial: true,
+                change: None,
             };
-            self.send(frame).await?;
+            self.sending.send(frame).await?;
         }
         Flow::Continue(())
     }
 
     async fn send_change(&mut self, queued: Queued) -> Flow {
-        let revision = Revision::new(queued.change.revision());
+        let change = &queued.change;
+        let revision = Revision::new(change.revision());
         // A watch from a version that had not come yet waits for what is behind it.
         if revision <= self.position {
             return Flow::Continue(());
@@ -248,8 +252,9 @@ impl Stream {
             },
             revision,
             is_initial: false,
+            change: Some((change.committed(), change.key().clone())),
         };
-        self.send(frame).await
+        self.sending.send(frame).await
     }
 
     /// The frame of a change, whose object a webhook may have to convert first.
@@ -257,7 +262,7 @@ impl Stream {
         let change = &queued.change;
         let custom = self.custom.as_ref();
         if custom.is_none_or(|custom| custom.conversion().is_none()) {
-            return Ok(self.encoding.event(queued.kind, change));
+            return Ok(self.sending.encoding.event(queued.kind, change));
         }
         let (mut before, mut after) = (None, None);
         // Of what has gone the last state is shown, of all else the new one.
@@ -268,7 +273,7 @@ impl Stream {
         }
         let converted: Option<Change> = change.saying(before, after);
         let change = converted.as_ref().unwrap_or(change);
-        Ok(self.encoding.event(queued.kind, change))
+        Ok(self.sending.encoding.event(queued.kind, change))
     }
 
     /// A stored object as its type shows it, which may have to ask a webhook.
@@ -276,7 +281,7 @@ impl Stream {
         let Some(custom) = &self.custom else {
             return Ok(Arc::clone(object));
         };
-        let core = &self.core;
+        let core = &self.sending.core;
         let shown = custom.present(&core.webhooks, &core.entropy, vec![Arc::clone(object)]);
         let shown = shown.await?.into_iter().next();
         Ok(shown.unwrap_or_else(|| Arc::clone(object)))
@@ -284,8 +289,8 @@ impl Stream {
 
     /// Tells the client why the watch cannot go on.
     async fn fail(&mut self, status: &Status) -> Flow {
-        let frame = self.encoding.error_frame(status);
-        self.put(frame).await?;
+        let frame = self.sending.encoding.error_frame(status);
+        self.sending.put(frame).await?;
         Flow::Break(Outcome::End)
     }
 
@@ -293,6 +298,7 @@ impl Stream {
     async fn send_bookmark(&mut self, receiver: &mpsc::Receiver<Queued>) -> Flow {
         // Changes are queued under the store's lock: with an empty queue, everything up to the revision was sent.
         let reached = self
+            .sending
             .core
             .storage
             .view(|view| receiver.is_empty().then(|| view.revision()));
@@ -301,100 +307,20 @@ impl Stream {
         };
         self.position = revision;
         let frame = Frame {
-            bytes: self.encoding.bookmark(revision, false),
+            bytes: self.sending.encoding.bookmark(revision, false),
             event: EventType::Bookmark,
             revision,
             is_initial: false,
+            change: None,
         };
-        self.send(frame).await
+        self.sending.send(frame).await
     }
+}
 
-    /// Sends a frame, or does what a fault makes of it.
-    async fn send(&mut self, frame: Frame) -> Flow {
-        let verdict = self.core.faults.on_frame(&FrameFacts {
-            watch: &self.request,
-            index: self.frames,
-            event: frame.event,
-            revision: frame.revision.get(),
-            is_initial: frame.is_initial,
-            is_initial_events_end: frame.is_initial && frame.event == EventType::Bookmark,
-            length: frame.bytes.len(),
-            api_version: self.encoding.api_version(),
-            kind: self.encoding.kind(),
-        });
-        self.frames += 1;
-        self.encoding.first_was_sent();
-        match verdict {
-            // One frame is held at a time: the next one goes before it, whatever a rule says.
-            FrameVerdict::SwapWithNext if self.held.is_none() => {
-                self.held = Some(frame.bytes);
-                Flow::Continue(())
-            }
-            FrameVerdict::Pass | FrameVerdict::SwapWithNext => self.put(frame.bytes).await,
-            FrameVerdict::Delay(delay) => {
-                sleep(delay.min(LONGEST_DELAY)).await;
-                self.put(frame.bytes).await
-            }
-            FrameVerdict::Replace(bytes) => {
-                let bytes = self.encoding.adopt(bytes);
-                self.put(bytes).await
-            }
-            FrameVerdict::Drop => Flow::Continue(()),
-            FrameVerdict::Duplicate => {
-                self.put(frame.bytes.clone()).await?;
-                self.put(frame.bytes).await
-            }
-            FrameVerdict::End => Flow::Break(Outcome::End),
-            FrameVerdict::EndAfter => {
-                self.put(frame.bytes).await?;
-                Flow::Break(Outcome::End)
-            }
-            FrameVerdict::EndWith(bytes) => {
-                let bytes = self.encoding.adopt(bytes);
-                self.put(bytes).await?;
-                Flow::Break(Outcome::End)
-            }
-            FrameVerdict::Reset { after_bytes } => self.reset(frame.bytes, after_bytes).await,
-            FrameVerdict::GoAway if self.connection.is_over_tcp() => {
-                self.connection.go_away();
-                self.put(frame.bytes).await
-            }
-            FrameVerdict::GoAway => self.reset(frame.bytes, 0).await,
-            FrameVerdict::Silence => {
-                // In process, a body that says nothing more is all there is to it.
-                if self.connection.is_over_tcp() {
-                    self.hand_over(Err(Breakage::HalfOpen.into())).await?;
-                }
-                Flow::Break(Outcome::Silent)
-            }
-        }
-    }
-
-    /// Hands bytes to the client, and after them what was held back for that.
-    async fn put(&mut self, bytes: Bytes) -> Flow {
-        self.hand_over(Ok(bytes)).await?;
-        match self.held.take() {
-            Some(held) => self.hand_over(Ok(held)).await,
-            None => Flow::Continue(()),
-        }
-    }
-
-    async fn reset(&mut self, mut bytes: Bytes, after_bytes: usize) -> Flow {
-        bytes.truncate(after_bytes);
-        if !bytes.is_empty() {
-            self.hand_over(Ok(bytes)).await?;
-            // A transport that is told of both at once breaks off before it has written anything.
-            sleep(TRANSPORT_FLUSH).await;
-        }
-        self.hand_over(Err(Breakage::Reset.into())).await?;
-        Flow::Break(Outcome::End)
-    }
-
-    async fn hand_over(&mut self, bytes: io::Result<Bytes>) -> Flow {
-        if self.body.send(bytes).await.is_err() {
-            debug!(resource = self.request.resource, rv = %self.position, "watcher has left");
-            return Flow::Break(Outcome::End);
-        }
-        Flow::Continue(())
+/// Waits until then, or for ever.
+async fn due(then: Option<Instant>) {
+    match then {
+        Some(then) => sleep_until(then).await,
+        None => std::future::pending().await,
     }
 }

@@ -12,6 +12,7 @@ mod selection;
 mod watchers;
 mod bookmarks;
 mod body;
+mod sending;
 mod driver;
 
 pub(crate) use self::{

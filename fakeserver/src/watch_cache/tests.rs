@@ -92,6 +92,7 @@ fn watch(server: &FakeServer, plan: &Plan) -> Body {
                 snapshot: view.snapshot(&pods()),
                 revision: view.revision(),
                 marks_end: plan.marks_end,
+                shuffle: None,
             }),
             replay: Queued::all(replay, &selection),
             selection,

@@ -179,6 +179,15 @@ impl Watcher {
         &self.cut
     }
 
+    /// Queues nothing more for this watch; what is queued is still sent.
+    pub(crate) fn cut_off(&self) {
+        let mut table = self.watchers.lock();
+        let watchers = table.watchers.get_mut(&self.resource);
+        if let Some(entry) = watchers.and_then(|watchers| watchers.get_mut(&self.id)) {
+            entry.sender = None;
+        }
+    }
+
     /// Queues nothing more for this watch, and counts it no more.
     pub(crate) fn close(&self) {
         let mut table = self.watchers.lock();

@@ -32,6 +32,7 @@ mod budgets;
 mod tls;
 mod program;
 mod in_process;
+mod control_faults;
 mod snapshots;
 mod manifests;
 mod model;

@@ -6,6 +6,7 @@ mod expired_event;
 mod expired_relist;
 mod expired_status;
 mod gone;
+mod rollback;
 mod version_too_large;
 
 pub use self::{
@@ -15,5 +16,6 @@ pub use self::{
     expired_relist::{ExpiredRelist, expired_relist},
     expired_status::{ExpiredStatus, expired_status},
     gone::{Gone, GoneForm, gone},
+    rollback::{Rollback, rollback},
     version_too_large::{VersionTooLarge, version_too_large},
 };

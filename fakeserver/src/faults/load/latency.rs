@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use rand::{RngExt, SeedableRng};
+use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::faults::{Effect, FrameFacts, FrameVerdict, NamedRule, RequestFacts, RequestVerdict};
+use crate::faults::{
+    Effect, FrameFacts, FrameVerdict, NamedRule, RequestFacts, RequestVerdict, dice::dice,
+};
 
 /// See [`latency`].
 #[derive(Debug, Clone)]
@@ -22,7 +24,7 @@ pub fn latency(request: Duration) -> NamedRule<Latency> {
         request,
         frame: Duration::ZERO,
         jitter: Duration::ZERO,
-        dice: ChaCha8Rng::seed_from_u64(0),
+        dice: dice(0),
     })
 }
 
@@ -67,8 +69,6 @@ impl Effect for Latency {
     }
 
     fn seed(&mut self, seed: u64) {
-        self.dice = ChaCha8Rng::seed_from_u64(seed);
-        // The trigger's own dice are those of the first stream.
-        self.dice.set_stream(1);
+        self.dice = dice(seed);
     }
 }

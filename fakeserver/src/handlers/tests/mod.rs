@@ -4,6 +4,8 @@ mod version;
 mod reads;
 mod watches;
 mod faults;
+mod fault_streams;
+mod fault_views;
 mod streams;
 
 use std::{convert::Infallible, time::Duration};
