@@ -13,18 +13,29 @@ use crate::{
 const TRYING_AGAIN: &str = "trying again";
 /// What it says when a handler panicked.
 const HANDLER_PANICKED: &str = "handler panicked";
+/// What it says when the server has told it several times that it may not ask, or that there is nothing to ask for.
+const PAUSED: &str = "paused";
+/// The faults by which a server says so.
+const PAUSING: [&str; 2] = ["forbidden", "resource_gone"];
 
 /// See the [module](self).
 pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
     let handlers_panic = trace
         .observations()
         .any(|observation| matches!(observation, Observation::HandlerJoins { panics: true, .. }));
+    let pauses = trace.observations().any(
+        |observation| matches!(observation, Observation::FaultBegins { name, .. } if PAUSING.contains(&name.as_str())),
+    );
     let unannounced = trace
         .numbered()
         .filter_map(|(number, observation)| match observation {
             Observation::Warned { message, .. } => {
-                let is_announced =
-                    message == TRYING_AGAIN || (message == HANDLER_PANICKED && handlers_panic);
+                let is_announced = match message.as_str() {
+                    TRYING_AGAIN => true,
+                    HANDLER_PANICKED => handlers_panic,
+                    PAUSED => pauses,
+                    _ => false,
+                };
                 (!is_announced).then(|| Finding::at(number, observation.to_string()))
             }
             _ => None,

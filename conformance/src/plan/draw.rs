@@ -1,6 +1,5 @@
 //! Draws plans from seeds: what happens, what goes wrong, who watches, within what the [swarm](Swarm) has of each.
 
-use fakeserver::faults::ThrottleForm;
 use rand::{
     RngExt,
     seq::{IndexedRandom, SliceRandom},
@@ -8,8 +7,9 @@ use rand::{
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    Action, Fault, FaultKind, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES,
-    Operation, Plan, Profile, Resource, Selection,
+    Action, Fault, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Plan,
+    Profile, Resource, Selection,
+    drawn_faults::{DRAWN, is_about_streaming_lists},
     profile::Size,
     swarm::{Mishap, Rhythm, Swarm, pick},
 };
@@ -181,7 +181,7 @@ impl Moments {
 
 fn faults(rng: &mut ChaCha8Rng, swarm: &Swarm, count: usize, informer_count: usize) -> Vec<Fault> {
     let (odds, safety_ms) = (swarm.faults, swarm.safety_ms);
-    let mut kinds: Vec<fn(&mut ChaCha8Rng) -> FaultKind> = DRAWN.to_vec();
+    let mut kinds = DRAWN.to_vec();
     kinds.shuffle(rng);
     kinds.truncate(rng.random_range(1..=kinds.len()));
     let mut faults: Vec<Fault> = (0..count)
@@ -247,47 +247,4 @@ fn incidents(rng: &mut ChaCha8Rng, swarm: &Swarm, informer_count: usize) -> Vec<
         .collect();
     incidents.sort_by_key(|incident| incident.at_ms);
     incidents
-}
-
-/// One drawing a kind of fault: all that a correct client must survive. Negative controls are never drawn.
-const DRAWN: [fn(&mut ChaCha8Rng) -> FaultKind; 15] = [
-    |_| FaultKind::CleanEnd,
-    |_| FaultKind::ResetMidLine,
-    |_| FaultKind::Silence,
-    |_| FaultKind::ExpiredEvent,
-    |_| FaultKind::ExpiredStatus {
-        replacement_token: true,
-    },
-    |rng| FaultKind::Throttle {
-        retry_after_seconds: rng.random_range(1..=20),
-        form: ThrottleForm::Text,
-    },
-    |rng| FaultKind::ServerError {
-        code: if rng.random_bool(0.5) { 500 } else { 503 },
-        body: None,
-    },
-    |rng| {
-        let request_ms = rng.random_range(1..=5_000);
-        FaultKind::Latency {
-            request_ms,
-            frame_ms: request_ms / 10,
-            jitter_ms: 0,
-        }
-    },
-    |_| FaultKind::Hang,
-    |_| FaultKind::WatchListIgnored,
-    |_| FaultKind::WatchListRejected,
-    |_| FaultKind::EndBeforeInitialEventsEnd,
-    |_| FaultKind::Compact,
-    |_| FaultKind::Expire,
-    |_| FaultKind::Disconnect,
-];
-
-fn is_about_streaming_lists(kind: FaultKind) -> bool {
-    matches!(
-        kind,
-        FaultKind::WatchListIgnored
-            | FaultKind::WatchListRejected
-            | FaultKind::EndBeforeInitialEventsEnd
-    )
 }

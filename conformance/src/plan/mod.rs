@@ -8,6 +8,7 @@ mod incident;
 mod interleaving;
 mod profile;
 mod swarm;
+mod drawn_faults;
 mod draw;
 mod text;
 pub mod shrink;
