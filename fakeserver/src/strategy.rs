@@ -17,6 +17,15 @@ pub(crate) struct Strategy<'a> {
     resource: &'a ResourceType,
 }
 
+/// What the rules of a kind look at in the metadata of an update.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MetadataRechecks {
+    /// What may not change.
+    pub(crate) change: bool,
+    /// All that is looked at in a new object.
+    pub(crate) whole: bool,
+}
+
 // === impl Strategy ===
 
 impl<'a> Strategy<'a> {
@@ -48,11 +57,48 @@ impl<'a> Strategy<'a> {
     /// What is wrong with a name, apart from its length once something is appended.
     pub(crate) fn name_problems(self, name: &str) -> Vec<String> {
         match self.id() {
-            ("", "namespaces") => dns_label_problems(name),
+            ("", "namespaces") | ("apps", "statefulsets") => dns_label_problems(name),
             ("", "services") => service_name_problems(name),
             ("rbac.authorization.k8s.io", _) => path_segment_problems(name),
             _ => subdomain_problems(name),
         }
+    }
+
+    /// Whether it is a kind of Kubernetes itself, whose rules are stricter than those for any object.
+    pub(crate) fn is_kube(self) -> bool {
+        let group = &*self.resource.group;
+        !self.is_custom() && !matches!(group, "apiextensions.k8s.io" | "apiregistration.k8s.io")
+    }
+
+    /// How often the rules of the kind look at metadata that was looked at already.
+    pub(crate) fn metadata_rechecks(self) -> MetadataRechecks {
+        let (change, whole) = match self.id() {
+            ("policy", "poddisruptionbudgets") => (false, false),
+            ("", "limitranges")
+            | ("discovery.k8s.io", "endpointslices")
+            | ("admissionregistration.k8s.io", _) => (false, true),
+            (
+                "",
+                "configmaps"
+                | "namespaces"
+                | "nodes"
+                | "persistentvolumeclaims"
+                | "persistentvolumes"
+                | "pods"
+                | "replicationcontrollers"
+                | "secrets"
+                | "serviceaccounts"
+                | "services",
+            )
+            | ("apps", "daemonsets" | "replicasets")
+            | ("batch", "jobs")
+            | ("networking.k8s.io", "ingresses" | "networkpolicies")
+            | ("node.k8s.io", "runtimeclasses")
+            | ("rbac.authorization.k8s.io", _)
+            | ("storage.k8s.io", "storageclasses") => (true, true),
+            _ => (true, false),
+        };
+        MetadataRechecks { change, whole }
     }
 
     /// Whether objects count their generations.
@@ -213,6 +259,9 @@ impl<'a> Strategy<'a> {
                     *finalizers = all.into();
                 }
                 object["status"] = json!({"phase": "Active"});
+                // A name that was generated was not known when defaults were set.
+                let name = object["metadata"]["name"].clone();
+                object["metadata"]["labels"]["kubernetes.io/metadata.name"] = name;
             }
             ("", "pods") => {
                 object["status"] = json!({"phase": "Pending", "qosClass": qos_class(object)});

@@ -126,6 +126,7 @@ pub(super) fn denial(name: &str, status: &Value) -> Status {
         message,
         details: details(&status["details"]).map(Box::new),
         continue_token: None,
+        warnings: Vec::new(),
     }
 }
 

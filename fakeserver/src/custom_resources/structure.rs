@@ -14,6 +14,9 @@ const FORBIDDEN: [&str; 6] = [
     "additionalItems",
     "uniqueItems",
 ];
+/// What values can be.
+const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
+
 /// Of the metadata of whole objects, a schema may restrict the name only: the rest is the server's.
 pub(super) fn check_metadata(metadata: &Value, path: &str, errors: &mut Vec<FieldError>) {
     let Some(members) = metadata.as_object() else {
@@ -49,6 +52,14 @@ pub(super) fn check_schema(schema: &Value, path: &str, errors: &mut Vec<FieldErr
         errors.push(FieldError::required(
             format!("{path}.type"),
             &format!("must not be empty for specified {what}"),
+        ));
+    }
+    let kind = &schema["type"];
+    if kind.is_string() && !TYPES.iter().any(|known| kind == known) {
+        errors.push(FieldError::not_supported(
+            format!("{path}.type"),
+            kind,
+            &TYPES,
         ));
     }
     for field in FORBIDDEN {

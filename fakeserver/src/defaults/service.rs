@@ -38,6 +38,17 @@ pub(super) fn set_defaults(service: &mut Value) {
     }
     if kind == "LoadBalancer" {
         set(spec, "allocateLoadBalancerNodePorts", json!(true));
+        set_address_modes(service);
+    }
+}
+
+/// A balancer's address is one of its own, unless it says otherwise.
+fn set_address_modes(service: &mut Value) {
+    let balancer = within(service, "status").and_then(|status| within(status, "loadBalancer"));
+    for ingress in balancer.into_iter().flat_map(|all| each(all, "ingress")) {
+        if !is_unset(&ingress["ip"]) {
+            set(ingress, "ipMode", json!("VIP"));
+        }
     }
 }
 

@@ -53,6 +53,8 @@ struct Review {
     name_suffixes: Vec<String>,
     learned: Vec<(Box<Question>, Mutated)>,
     restarts: usize,
+    /// What the client should know of the object, as the last attempt has it.
+    told: Vec<String>,
 }
 
 /// One attempt: a transaction that can also ask webhooks.
@@ -94,7 +96,7 @@ impl Call<'_> {
             });
             let question = match outcome {
                 Ok(done) => return Ok((done, review.warnings())),
-                Err(Halt::Refused(status)) => return Err(status),
+                Err(Halt::Refused(status)) => return Err(status.after(&review.warnings())),
                 Err(Halt::Asks(question)) => question,
             };
             if review.restarts > RESTARTS_MAX {
@@ -149,13 +151,15 @@ impl Review {
             name_suffixes: Vec::new(),
             learned: Vec::new(),
             restarts: 0,
+            told: Vec::new(),
         }
     }
 
-    /// What webhooks want the client to read, each once.
+    /// What the client should know of the object, and what webhooks want it to read, each once.
     fn warnings(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
-        for warning in self.learned.iter().flat_map(|(_, said)| &said.warnings) {
+        let of_webhooks = self.learned.iter().flat_map(|(_, said)| &said.warnings);
+        for warning in self.told.iter().chain(of_webhooks) {
             if !all.contains(warning) {
                 all.push(warning.clone());
             }
@@ -174,6 +178,7 @@ impl<'a, 't> Attempt<'a, 't> {
         hooks: Option<Arc<Hooks>>,
     ) -> Self {
         let is_reviewed = hooks.is_some();
+        review.told.clear();
         Self {
             tx,
             review,
@@ -195,6 +200,11 @@ impl<'a, 't> Attempt<'a, 't> {
 
     pub(super) fn now(&self) -> Timestamp {
         self.review.now
+    }
+
+    /// Has the client told of the object that is written.
+    pub(super) fn warn(&mut self, warnings: Vec<String>) {
+        self.review.told.extend(warnings);
     }
 
     pub(super) fn now_text(&self) -> &str {

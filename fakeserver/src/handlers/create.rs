@@ -37,6 +37,7 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
     let options = WriteOptions::parse(&call.query, "CreateOptions")?;
     let mut received = call.receive(body, options.field_validation)?;
     call.place(&mut received.object)?;
+    received.drop_duplicate_owners();
     let Received {
         mut object,
         mut warnings,
@@ -45,7 +46,8 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
         let object = tx.input(call, &mut object);
         create_in(call, tx, &options, object, Source::Sent)
     });
-    let (outcome, said) = written.await?;
+    let written = written.await.map_err(|status| status.after(&warnings));
+    let (outcome, said) = written?;
     warnings.extend(said);
     Ok(call.answer(StatusCode::CREATED, &encoding, &outcome, &warnings))
 }
@@ -102,6 +104,9 @@ pub(super) fn create_in(
         errors.extend(call.type_errors(&object, None));
         if !errors.is_empty() {
             return Err(call.invalid(name, &errors).into());
+        }
+        if source != Source::Loaded {
+            tx.warn(call.object_warnings(&object, None));
         }
         let version = text(&object, "resourceVersion");
         if !matches!(version, "" | "0") {

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     Call, apply,
     update::{Existing, check_name, replace},
-    write::{Received, Source, depth},
+    write::{AFTER_ADMISSION, Received, Source, depth, drop_duplicate_owners},
 };
 use crate::{
     patch::{PatchError, merge_strategically, print},
@@ -64,12 +64,14 @@ pub(super) async fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Stat
         )?;
         warnings = received.warnings;
         let mut object = received.object;
+        warnings.extend(drop_duplicate_owners(&mut object, AFTER_ADMISSION));
         check_name(call, &object)?;
         call.place_patched(&mut object)?;
         let existing = Existing { key, stored, shown };
         replace(call, tx, &options, existing, object, Source::Patch)
     });
-    let (outcome, said) = written.await?;
+    let written = written.await.map_err(|status| status.after(&warnings));
+    let (outcome, said) = written?;
     warnings.extend(said);
     Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
 }

@@ -21,7 +21,7 @@ use crate::{
     response::Shape,
     status::{FieldError, Named, Status},
     storage::{ObjectKey, StoredObject},
-    validation::{metadata_errors, metadata_update_errors},
+    validation::metadata_update_errors,
 };
 
 /// Replaces the object by the one in `body`.
@@ -31,6 +31,7 @@ pub(super) async fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
     let mut received = call.receive(body, options.field_validation)?;
     call.place(&mut received.object)?;
     check_name(call, &received.object)?;
+    received.drop_duplicate_owners();
     let Received {
         mut object,
         mut warnings,
@@ -64,7 +65,8 @@ pub(super) async fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
             None => Err(Status::not_found(call.named(call.name())).into()),
         }
     });
-    let ((code, outcome), said) = written.await?;
+    let written = written.await.map_err(|status| status.after(&warnings));
+    let ((code, outcome), said) = written?;
     warnings.extend(said);
     Ok(call.answer(code, &encoding, &outcome, &warnings))
 }
@@ -142,13 +144,14 @@ pub(super) fn replace(
         new["metadata"]["generation"] = json!(generation + 1);
     }
 
-    // A real server validates metadata twice on update, and so does this one: the causes tell.
-    let mut errors = metadata_update_errors(&old["metadata"], &new["metadata"]);
-    errors.extend(metadata_errors(strategy, &new["metadata"]));
-    errors.extend(errors.clone());
+    let (was, is) = (&old["metadata"], &new["metadata"]);
+    let mut errors = metadata_update_errors(strategy, call.subresource(), was, is);
     errors.extend(call.type_errors(&new, Some(&old)));
     if !errors.is_empty() {
         return Err(call.invalid(call.name(), &errors).into());
+    }
+    if call.subresource().is_empty() {
+        tx.warn(call.object_warnings(&new, Some(&old)));
     }
 
     new["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
@@ -174,7 +177,10 @@ pub(super) fn replace(
 fn complete(call: &Call<'_>, old: &Value, new: &mut Value) {
     let strategy = call.strategy();
     strategy.reset_for_endpoint(call.subresource(), old, new);
-    if matches!(call.subresource(), "" | "ephemeralcontainers" | "resize") {
+    if matches!(
+        call.subresource(),
+        "" | "status" | "ephemeralcontainers" | "resize"
+    ) {
         strategy.set_defaults(new);
     }
     keep_server_set(&old["metadata"], &mut new["metadata"]);

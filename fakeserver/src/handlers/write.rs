@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::response::Response;
-use http::{HeaderValue, StatusCode, header};
+use http::{StatusCode, header};
 use serde_json::Value;
 
 use super::Call;
@@ -18,10 +18,10 @@ use crate::{
     resource::GroupVersionKind,
     response::{Encoding, Format},
     schema::{self, StrictError},
-    status::{FieldError, Status, Success},
+    status::{FieldError, Status, Success, warning_header},
     storage::{ObjectKey, StoredObject, Transaction},
     strategy::Strategy,
-    validation::kind_errors,
+    validation::{finalizer_warnings, kind_errors, object_warnings},
 };
 
 /// How long the name of a manager may be that is taken from the user agent.
@@ -57,6 +57,43 @@ pub(super) enum Source {
     Loaded,
     /// A configuration was applied: it is known already who owns what.
     Apply,
+}
+
+/// When owners that are named twice are told of: of a patch, only when admission has seen it.
+pub(super) const AFTER_ADMISSION: &str = " after mutating admission happens";
+
+// === impl Received ===
+
+impl Received {
+    /// Leaves one of several owners that are the same, and tells the client.
+    pub(super) fn drop_duplicate_owners(&mut self) {
+        let told = drop_duplicate_owners(&mut self.object, "");
+        self.warnings.extend(told);
+    }
+}
+
+/// Leaves one of several owners that are the same, and tells of it.
+pub(super) fn drop_duplicate_owners(object: &mut Value, when: &str) -> Option<String> {
+    let owners = object.get_mut("metadata")?.get_mut("ownerReferences")?;
+    let owners = owners.as_array_mut()?;
+    let mut kept: Vec<Value> = Vec::with_capacity(owners.len());
+    let mut twice: Vec<String> = Vec::new();
+    for owner in owners.drain(..) {
+        if kept.contains(&owner) {
+            twice.push(owner["uid"].as_str().unwrap_or_default().to_owned());
+        } else {
+            kept.push(owner);
+        }
+    }
+    *owners = kept;
+    if twice.is_empty() {
+        return None;
+    }
+    Some(format!(
+        ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and may \
+         reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: {}",
+        twice.join(", ")
+    ))
 }
 
 // === impl Call ===
@@ -268,6 +305,15 @@ impl Call<'_> {
         }
     }
 
+    /// What a client should know of an object that is accepted; `old` is what it replaces.
+    pub(super) fn object_warnings(&self, object: &Value, old: Option<&Value>) -> Vec<String> {
+        if self.resource.custom.is_some() {
+            return finalizer_warnings(&object["metadata"], old.map(|old| &old["metadata"]));
+        }
+        let kind = (&*self.resource.group, &*self.resource.plural);
+        object_warnings(kind, object, old)
+    }
+
     /// The object does not pass validation.
     pub(super) fn invalid(&self, name: &str, errors: &[FieldError]) -> Status {
         Status::invalid(&self.resource.kind, &self.resource.group, name, errors)
@@ -351,8 +397,7 @@ pub(super) fn add_warnings(response: &mut Response, warnings: &[String]) {
 
 /// Tells the client what it should know though all went well.
 pub(super) fn add_warning(response: &mut Response, warning: &str) {
-    let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-    if let Ok(value) = HeaderValue::from_str(&format!("299 - \"{quoted}\"")) {
+    if let Some(value) = warning_header(warning) {
         response.headers_mut().append(header::WARNING, value);
     }
 }

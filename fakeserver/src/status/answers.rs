@@ -22,7 +22,14 @@ impl Status {
             message: message.into(),
             details: None,
             continue_token: None,
+            warnings: Vec::new(),
         }
+    }
+
+    /// The same, with what the client should know besides, first.
+    pub(crate) fn after(mut self, warnings: &[String]) -> Self {
+        self.warnings.splice(0..0, warnings.iter().cloned());
+        self
     }
 
     fn with_details(mut self, details: Details) -> Self {

@@ -24,6 +24,8 @@ pub(crate) struct Status {
     pub(crate) details: Option<Box<Details>>,
     /// `metadata.continue`: where an expired list can go on, inconsistently.
     pub(crate) continue_token: Option<String>,
+    /// What the client should know besides.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// What a failure is about.
@@ -125,8 +127,19 @@ impl IntoResponse for Status {
         if let Some(seconds) = self.retry_after_seconds() {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
+        for warning in &self.warnings {
+            if let Some(warning) = warning_header(warning) {
+                headers.append(header::WARNING, warning);
+            }
+        }
         response
     }
+}
+
+/// A warning as a header carries it; nothing if it cannot be one.
+pub(crate) fn warning_header(warning: &str) -> Option<HeaderValue> {
+    let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
+    HeaderValue::from_str(&format!("299 - \"{quoted}\"")).ok()
 }
 
 // === impl Cause ===

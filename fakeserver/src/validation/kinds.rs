@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     access, claim, cluster, data, endpoints, field::Field, findings::Findings, ingress, job, pod,
-    service, volume, workload, workload_status,
+    quota, service, volume, workload, workload_status,
 };
 use crate::{resource::ResourceType, status::FieldError};
 
@@ -37,6 +37,12 @@ pub(super) const KINDS: &[Kind] = &[
         workload::update_replication_controller,
     )
     .with(&[("status", workload_status::check_replica_set)]),
+    Kind::new(
+        "",
+        "podtemplates",
+        workload::check_pod_template,
+        workload::update_pod_template,
+    ),
     Kind::new(
         "apps",
         "deployments",
@@ -121,6 +127,19 @@ pub(super) const KINDS: &[Kind] = &[
         "storageclasses",
         volume::check_class,
         volume::update_class,
+    ),
+    Kind::new(
+        "",
+        "resourcequotas",
+        quota::check_quota,
+        quota::update_quota,
+    )
+    .with(&[("status", quota::check_quota_status)]),
+    Kind::new(
+        "node.k8s.io",
+        "runtimeclasses",
+        quota::check_runtime_class,
+        quota::update_runtime_class,
     ),
     Kind::new("", "nodes", cluster::check_node, cluster::update_node)
         .with(&[("status", cluster::update_node)]),

@@ -1,5 +1,7 @@
 //! The metadata of any object.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::names::{label_value_problems, qualified_name_problems};
@@ -11,20 +13,61 @@ const ANNOTATIONS_MAX_BYTES: usize = 256 << 10;
 /// Finalizers that need not be qualified.
 const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDeletion"];
 
-/// What is wrong with the metadata of an object, whether it is new or not.
+/// What is wrong with the metadata of a new object.
 pub(crate) fn metadata_errors(strategy: Strategy<'_>, metadata: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    check_name(strategy, metadata, &mut errors);
-    check_annotations(&metadata["annotations"], &mut errors);
-    check_labels(&metadata["labels"], &mut errors);
-    check_owners(&metadata["ownerReferences"], &mut errors);
-    check_finalizers(&metadata["finalizers"], &mut errors);
+    check_whole(strategy, metadata, &mut errors);
     errors
 }
 
-/// What may not change between the metadata of an object and that of its next version.
-pub(crate) fn metadata_update_errors(old: &Value, new: &Value) -> Vec<FieldError> {
+/// What is wrong with the metadata of the next version of an object.
+///
+/// A real server looks at it before it asks for the kind's own rules, and the rules of most kinds look at it again, once or
+/// twice: the causes tell.
+pub(crate) fn metadata_update_errors(
+    strategy: Strategy<'_>,
+    subresource: &str,
+    old: &Value,
+    new: &Value,
+) -> Vec<FieldError> {
     let mut errors = Vec::new();
+    check_common(new, &mut errors);
+    check_change(old, new, &mut errors);
+    let rechecks = strategy.metadata_rechecks();
+    if rechecks.change || !subresource.is_empty() {
+        check_change(old, new, &mut errors);
+        check_kube_finalizers(strategy, new, &mut errors);
+    }
+    if rechecks.whole && subresource.is_empty() {
+        check_whole(strategy, new, &mut errors);
+    }
+    errors
+}
+
+/// As the rules of a kind look at it.
+fn check_whole(strategy: Strategy<'_>, metadata: &Value, errors: &mut Vec<FieldError>) {
+    check_name(strategy, metadata, errors);
+    check_common(metadata, errors);
+    check_kube_finalizers(strategy, metadata, errors);
+}
+
+/// What all objects have in common.
+fn check_common(metadata: &Value, errors: &mut Vec<FieldError>) {
+    check_described(metadata, errors);
+    check_finalizers(&metadata["finalizers"], errors);
+}
+
+fn check_described(metadata: &Value, errors: &mut Vec<FieldError>) {
+    check_labels(&metadata["labels"], errors);
+    check_annotations(&metadata["annotations"], errors);
+    check_owners(&metadata["ownerReferences"], errors);
+}
+
+/// What may not change between the metadata of an object and that of its next version.
+fn check_change(old: &Value, new: &Value, errors: &mut Vec<FieldError>) {
+    if !old["deletionTimestamp"].is_null() {
+        check_no_new_finalizers(old, new, errors);
+    }
     for field in [
         "name",
         "namespace",
@@ -41,32 +84,29 @@ pub(crate) fn metadata_update_errors(old: &Value, new: &Value) -> Vec<FieldError
             ));
         }
     }
-    if !old["deletionTimestamp"].is_null() {
-        let old_finalizers = old["finalizers"].as_array().cloned().unwrap_or_default();
-        let mut added: Vec<&str> = new["finalizers"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter(|finalizer| !old_finalizers.contains(finalizer))
-            .filter_map(Value::as_str)
-            .collect();
-        added.sort_unstable();
-        if !added.is_empty() {
-            let added: Vec<String> = added
-                .iter()
-                .map(|finalizer| format!("{finalizer:?}"))
-                .collect();
-            errors.push(FieldError::forbidden(
-                "metadata.finalizers",
-                &format!(
-                    "no new finalizers can be added if the object is being deleted, found new finalizers \
-                     []string{{{}}}",
-                    added.join(", ")
-                ),
-            ));
-        }
+    check_described(new, errors);
+}
+
+fn check_no_new_finalizers(old: &Value, new: &Value, errors: &mut Vec<FieldError>) {
+    let known = old["finalizers"].as_array().cloned().unwrap_or_default();
+    let finalizers = new["finalizers"].as_array().into_iter().flatten();
+    let added = finalizers.filter(|finalizer| !known.contains(finalizer));
+    let mut added: Vec<&str> = added.filter_map(Value::as_str).collect();
+    added.sort_unstable();
+    if added.is_empty() {
+        return;
     }
-    errors
+    let added: Vec<String> = added
+        .iter()
+        .map(|finalizer| format!("{finalizer:?}"))
+        .collect();
+    errors.push(FieldError::forbidden(
+        "metadata.finalizers",
+        &format!(
+            "no new finalizers can be added if the object is being deleted, found new finalizers []string{{{}}}",
+            added.join(", ")
+        ),
+    ));
 }
 
 fn check_name(strategy: Strategy<'_>, metadata: &Value, errors: &mut Vec<FieldError>) {
@@ -120,42 +160,67 @@ fn check_labels(labels: &Value, errors: &mut Vec<FieldError>) {
 }
 
 fn check_owners(owners: &Value, errors: &mut Vec<FieldError>) {
+    const FIELD: &str = "metadata.ownerReferences";
     let owners = owners.as_array().map(Vec::as_slice).unwrap_or_default();
-    for (place, owner) in owners.iter().enumerate() {
-        for field in ["apiVersion", "kind", "name", "uid"] {
-            if owner[field].as_str().unwrap_or_default().is_empty() {
-                errors.push(FieldError::invalid(
-                    format!("metadata.ownerReferences[{place}].{field}"),
-                    &json!(""),
-                    &format!(
-                        "{} must not be empty",
-                        if field == "apiVersion" {
-                            "version"
-                        } else {
-                            field
-                        }
-                    ),
-                ));
+    let text = |owner: &Value, field: &str| owner[field].as_str().unwrap_or_default().to_owned();
+    let mut controller: Option<String> = None;
+    for owner in owners {
+        for (field, why) in [
+            ("apiVersion", "version must not be empty"),
+            ("kind", "must not be empty"),
+            ("name", "must not be empty"),
+            ("uid", "must not be empty"),
+        ] {
+            if text(owner, field).is_empty() {
+                errors.push(invalid(&format!("{FIELD}.{field}"), "", why));
             }
         }
-    }
-    let is_controller = |owner: &&Value| owner["controller"] == json!(true);
-    let mut controllers = owners.iter().filter(is_controller);
-    if let (Some(first), Some(second)) = (controllers.next(), controllers.next()) {
-        let shown =
-            |owner: &Value, field: &str| owner[field].as_str().unwrap_or_default().to_owned();
-        errors.push(FieldError::invalid(
-            "metadata.ownerReferences",
-            &Value::Array(owners.to_vec()),
+        if owner["apiVersion"] == "v1" && owner["kind"] == "Event" {
+            errors.push(FieldError::invalid_printed(
+                FIELD,
+                &print_owner(owner),
+                "/v1, Kind=Event is disallowed from being an owner",
+            ));
+        }
+        if owner["controller"] != true {
+            continue;
+        }
+        let this = format!("{}/{}", text(owner, "kind"), text(owner, "name"));
+        let Some(first) = &controller else {
+            controller = Some(this);
+            continue;
+        };
+        let all: Vec<String> = owners.iter().map(print_owner).collect();
+        errors.push(FieldError::invalid_printed(
+            FIELD,
+            &format!("[{}]", all.join(",")),
             &format!(
-                "Only one reference can have Controller set to true. Found \"true\" in references for {}/{} and {}/{}",
-                shown(first, "kind"),
-                shown(first, "name"),
-                shown(second, "kind"),
-                shown(second, "name"),
+                "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"
             ),
         ));
     }
+}
+
+/// An owner as Go prints it: its fields in their order.
+fn print_owner(owner: &Value) -> String {
+    let fields = [
+        "apiVersion",
+        "kind",
+        "name",
+        "uid",
+        "controller",
+        "blockOwnerDeletion",
+    ];
+    let is_always_shown = |field: &str| !matches!(field, "controller" | "blockOwnerDeletion");
+    let shown: Vec<String> = fields
+        .into_iter()
+        .filter(|field| is_always_shown(field) || !owner[*field].is_null())
+        .map(|field| match &owner[field] {
+            Value::Null => format!("{field:?}:\"\""),
+            value => format!("{field:?}:{value}"),
+        })
+        .collect();
+    format!("{{{}}}", shown.join(","))
 }
 
 fn check_finalizers(finalizers: &Value, errors: &mut Vec<FieldError>) {
@@ -163,13 +228,6 @@ fn check_finalizers(finalizers: &Value, errors: &mut Vec<FieldError>) {
     for finalizer in finalizers.iter().filter_map(Value::as_str) {
         for problem in qualified_name_problems(finalizer) {
             errors.push(invalid("metadata.finalizers", finalizer, &problem));
-        }
-        if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer) {
-            errors.push(invalid(
-                "metadata.finalizers",
-                finalizer,
-                "name is neither a standard finalizer name nor is it fully qualified",
-            ));
         }
     }
     if ["orphan", "foregroundDeletion"]
@@ -182,6 +240,42 @@ fn check_finalizers(finalizers: &Value, errors: &mut Vec<FieldError>) {
             "finalizer orphan and foregroundDeletion cannot be both set",
         ));
     }
+}
+
+/// Built-in kinds take finalizers without a domain only if they are well known.
+fn check_kube_finalizers(strategy: Strategy<'_>, metadata: &Value, errors: &mut Vec<FieldError>) {
+    if !strategy.is_kube() {
+        return;
+    }
+    let finalizers = metadata["finalizers"].as_array().into_iter().flatten();
+    for (place, finalizer) in finalizers.filter_map(Value::as_str).enumerate() {
+        if !finalizer.contains('/') && !STANDARD_FINALIZERS.contains(&finalizer) {
+            errors.push(invalid(
+                &format!("metadata.finalizers[{place}]"),
+                finalizer,
+                "name is neither a standard finalizer name nor is it fully qualified",
+            ));
+        }
+    }
+}
+
+/// What a client should know of the finalizers of a custom resource: of those that the object did not have.
+pub(crate) fn finalizer_warnings(metadata: &Value, old: Option<&Value>) -> Vec<String> {
+    let of = |metadata: &Value| -> BTreeSet<String> {
+        let finalizers = metadata["finalizers"].as_array().into_iter().flatten();
+        let finalizers = finalizers.filter_map(Value::as_str);
+        finalizers.map(str::to_owned).collect()
+    };
+    let known = old.map(of).unwrap_or_default();
+    let added: Vec<String> = of(metadata).difference(&known).cloned().collect();
+    let bare = added.iter().filter(|finalizer| !finalizer.contains('/'));
+    bare.map(|finalizer| {
+        format!(
+            "metadata.finalizers: {finalizer:?}: prefer a domain-qualified finalizer name including a path (/) to avoid \
+             accidental conflicts with other finalizer writers"
+        )
+    })
+    .collect()
 }
 
 fn invalid(field: &str, value: &str, problem: &str) -> FieldError {

@@ -24,10 +24,13 @@ mod volume;
 mod claim;
 mod access;
 mod cluster;
+mod quota;
+mod warnings;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::{
     kinds::kind_errors,
-    metadata::{metadata_errors, metadata_update_errors},
+    metadata::{finalizer_warnings, metadata_errors, metadata_update_errors},
+    warnings::object_warnings,
 };

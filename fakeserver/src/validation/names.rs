@@ -90,7 +90,13 @@ pub(crate) fn dns_label_problems(name: &str) -> Vec<String> {
         problems.push(too_long(LABEL_MAX));
     }
     if !is_word(name, is_dns_char) {
-        problems.push(LABEL.to_owned());
+        // A name that has only dots too many is told so.
+        let is_dotted = subdomain_problems(name).is_empty();
+        problems.push(if is_dotted {
+            "must not contain dots".to_owned()
+        } else {
+            LABEL.to_owned()
+        });
     }
     problems
 }

@@ -16,6 +16,16 @@ const STATEFUL_FIXED: &str = "updates to statefulset spec for fields other than 
     'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are \
     forbidden";
 
+// === Pod templates ===
+
+pub(super) fn check_pod_template(object: &Field<'_>, found: &mut Findings) {
+    check_template(&object.at("template"), found);
+}
+
+pub(super) fn update_pod_template(_old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    check_pod_template(new, found);
+}
+
 // === Deployments ===
 
 pub(super) fn check_deployment(deployment: &Field<'_>, found: &mut Findings) {

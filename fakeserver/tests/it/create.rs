@@ -120,7 +120,7 @@ async fn what_cannot_be_created_is_refused_and_changes_nothing() {
         (
             json!({"metadata": {"name": "b", "finalizers": ["f"]}}),
             422,
-            "ConfigMap \"b\" is invalid: metadata.finalizers: Invalid value: \"f\": name is neither a standard \
+            "ConfigMap \"b\" is invalid: metadata.finalizers[0]: Invalid value: \"f\": name is neither a standard \
              finalizer name nor is it fully qualified",
         ),
     ] {

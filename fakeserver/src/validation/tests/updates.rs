@@ -289,7 +289,7 @@ fn statuses_count() {
         object["status"] = json!({"replicas": 1, "readyReplicas": 2, "collisionCount": -1});
     };
     assert_eq!(
-        update_findings(("apps", "replicasets"), "status", &object, status),
+        update_findings(("apps", "deployments"), "status", &object, status),
         [
             "status.collisionCount: Invalid value: -1: must be greater than or equal to 0",
             "status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas",
