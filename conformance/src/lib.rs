@@ -27,6 +27,7 @@ pub mod sim;
 pub mod summary;
 pub mod batch;
 pub mod proxy;
+pub mod score;
 #[doc(hidden)]
 pub mod cli;
 // The fake server against a real one.

@@ -6,6 +6,7 @@ mod bugs;
 mod wire;
 mod server;
 mod proxy;
+mod score;
 mod report;
 
 use std::{
@@ -48,6 +49,9 @@ enum Command {
     /// Stands in front of an API server and does to its answers what faults order.
     #[command(after_help = PROXY_EXAMPLES)]
     Proxy(proxy::Args),
+    /// Runs every scenario against every contestant and shows what became of each.
+    #[command(after_help = SCORE_EXAMPLES)]
+    Score(score::Args),
 }
 
 const EXAMPLES: &str = "\
@@ -91,6 +95,14 @@ Examples:
 A line is printed for each fault that fires, and a table at the end, which is Ctrl-C.
 Exit status: 0 after Ctrl-C, 1 if it is pressed twice, 2 if it cannot serve.";
 
+const SCORE_EXAMPLES: &str = "\
+Examples:
+  conformance score                                        the whole matrix
+  conformance score --subject kube-runtime --scenario C    one cell
+  conformance score --list                                 who and what there is
+  conformance score --json score.json                      the cells as JSON, too
+Exit status: 0 if every cell holds that has to, 1 if one does not, 2 if the command line is wrong.";
+
 // === impl Cli ===
 
 impl Cli {
@@ -103,6 +115,7 @@ impl Cli {
             Some(Command::Bugs(args)) => args.run(),
             Some(Command::Wire(args)) => args.run(),
             Some(Command::Proxy(args)) => args.run(),
+            Some(Command::Score(args)) => args.run(),
         }
     }
 }

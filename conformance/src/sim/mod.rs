@@ -4,12 +4,13 @@
 //! moment are observed. In *recovery* faults have ended, and every cache has to become equal to the server within a bound.
 
 mod cluster;
+mod setting;
 mod log;
 mod minimal;
 mod schedule;
 mod world;
 
-pub use self::minimal::Minimal;
+pub use self::{minimal::Minimal, setting::Setting};
 use crate::{
     checkers::{self, Violation},
     plan::Plan,
@@ -64,12 +65,21 @@ pub fn run(plan: &Plan) -> Outcome {
 ///
 /// Within a tokio runtime.
 pub fn run_with(plan: &Plan, make: &MakeSubject<'_>) -> Outcome {
+    run_in(plan, &Setting::new(make))
+}
+
+/// The same in another setting: against another kind of server.
+///
+/// # Panics
+///
+/// Within a tokio runtime.
+pub fn run_in(plan: &Plan, setting: &Setting<'_>) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .expect("a runtime without I/O needs nothing that could be missing");
-    let trace = runtime.block_on(world::run(plan, make));
+    let trace = runtime.block_on(world::run(plan, setting));
     let violations = checkers::check_all(&trace);
     Outcome { trace, violations }
 }

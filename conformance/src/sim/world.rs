@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use fakeserver::FakeServer;
+use fakeserver::{FakeServer, faults::RuleGuard};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{
-    MakeSubject,
+    Setting,
     cluster::Cluster,
     log::WarningRecorder,
     schedule::{Act, schedule},
@@ -21,11 +21,6 @@ use crate::{
     workload::Workload,
 };
 
-/// How long caches may take to become equal to the server once faults have ended.
-///
-/// The longest way is through a stream that fell silent: 3 min until that is noticed, a request that was caught by a fault
-/// before it ended (2 min for a list), and the longest wait of the backoff with its jitter, a minute.
-const CONVERGENCE_LIMIT: Duration = Duration::from_mins(8);
 /// How often it is looked whether they have: finely at first, so that the figure means something.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const LOOK_LATER_EVERY: Duration = Duration::from_secs(1);
@@ -37,11 +32,11 @@ const SHUTDOWN_LIMIT: Duration = Duration::from_mins(1);
 const LAST_SLOT: u8 = 250;
 
 /// Runs `plan` on the current runtime, whose clock is paused, and gives what was observed.
-pub(super) async fn run(plan: &Plan, make: &MakeSubject<'_>) -> Trace {
+pub(super) async fn run(plan: &Plan, setting: &Setting<'_>) -> Trace {
     let recorder = Recorder::with_steps_at_once(steps_at_once(plan));
     // Of this thread only, on which everything in the run happens.
     let _log = tracing::subscriber::set_default(WarningRecorder::new(recorder.clone()));
-    let mut world = World::new(plan, recorder.clone(), make);
+    let mut world = World::new(plan, recorder.clone(), setting);
     recorder.record(Observation::Phase(Phase::Setup));
     tokio::select! {
         biased;
@@ -73,12 +68,15 @@ struct World {
     started: BTreeMap<usize, Selection>,
     yields: Yields,
     began: Instant,
+    /// Rules that are in force until the end.
+    quirks: Vec<RuleGuard>,
+    convergence_limit: Duration,
 }
 
 // === impl World ===
 
 impl World {
-    fn new(plan: &Plan, recorder: Recorder, make: &MakeSubject<'_>) -> Self {
+    fn new(plan: &Plan, recorder: Recorder, setting: &Setting<'_>) -> Self {
         let mut cluster = Cluster::new(plan.seed.get(), plan.faults.len(), recorder.clone());
         let server = cluster.leader();
         let numbers = RequestNumbers::default();
@@ -91,7 +89,7 @@ impl World {
             let transport = Transport::new(&server, informer, &name, numbers, recorder.clone())
                 .with_yields(yields.clone());
             cluster.add_route(transport.route());
-            subjects.push(make(SubjectParts {
+            subjects.push((setting.make)(SubjectParts {
                 informer,
                 plan: informer_plan,
                 seed: plan.seed.get().wrapping_add(informer as u64),
@@ -105,6 +103,8 @@ impl World {
             workload: Workload::new(&server, recorder.clone()),
             faults: Faults::new(&server, plan.seed, names, recorder.clone()),
             cluster,
+            quirks: (setting.quirks)(&server),
+            convergence_limit: setting.convergence_limit,
             recorder,
             subjects,
             started: BTreeMap::new(),
@@ -218,7 +218,7 @@ impl World {
                 break Phase::Converged;
             }
             let waited = from.elapsed();
-            if waited >= CONVERGENCE_LIMIT {
+            if waited >= self.convergence_limit {
                 break Phase::GivenUp;
             }
             sleep(if waited < LOOK_LATER_EVERY {
@@ -243,6 +243,7 @@ impl World {
     async fn shut_down(mut self) {
         self.recorder.record(Observation::Phase(Phase::Shutdown));
         self.faults.end_all();
+        self.quirks.clear();
         self.faults.record_fired();
         self.cluster.record_counts();
         for subject in self.subjects.drain(..) {

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    future::Future,
+    future::{Future, pending},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard},
     time::Duration,
@@ -16,16 +16,16 @@ use informer::{
     processor::{HandlerOptions, HandlerRegistration},
     reflector::ReflectorOptions,
 };
-use k8s_openapi::api::core::v1::{Node, Pod};
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::{
     api::{ApiResource, DynamicObject},
     core::PartialObjectMeta,
 };
 use serde::de::DeserializeOwned;
 
-use super::{Subject, SubjectParts, interleaved::Interleaved};
+use super::{Extras, Subject, SubjectParts, interleaved::Interleaved, waiters::Waiters};
 use crate::{
-    bugs::{Bug, BuggyHandler, BuggyListWatch, BuggyStore},
+    bugs::{BuggyHandler, BuggyListWatch, BuggyStore},
     plan::{HandlerPlan, LABEL, Selection},
     trace::{Heard, Key, Member, Notified, Observation, Recorder, State},
 };
@@ -34,28 +34,31 @@ use crate::{
 const INDEX: &str = "tier";
 
 /// Pods as `k8s_openapi`'s type.
-pub(super) fn pods(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subject> {
-    InformerSubject::<Pod>::boxed(parts, &(), bug)
+pub(super) fn pods(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+    InformerSubject::<Pod>::boxed(parts, &(), extras)
 }
 
 /// Config maps as `DynamicObject`.
-pub(super) fn config_maps(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subject> {
-    let config_maps = ApiResource::erase::<k8s_openapi::api::core::v1::ConfigMap>(&());
-    InformerSubject::<DynamicObject>::boxed(parts, &config_maps, bug)
+pub(super) fn config_maps(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+    let config_maps = ApiResource::erase::<ConfigMap>(&());
+    InformerSubject::<DynamicObject>::boxed(parts, &config_maps, extras)
 }
 
 /// Nodes as metadata only.
-pub(super) fn nodes(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subject> {
-    InformerSubject::<PartialObjectMeta<Node>>::boxed(parts, &(), bug)
+pub(super) fn nodes(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+    InformerSubject::<PartialObjectMeta<Node>>::boxed(parts, &(), extras)
 }
 
 struct InformerSubject<K> {
     place: usize,
     selection: Selection,
     informer: SharedInformer<K>,
+    /// Another one of the same program, beside it.
+    companion: Option<SharedInformer<ConfigMap>>,
+    waiters: Waiters,
     registrations: BTreeMap<usize, Registration>,
     recorder: Recorder,
-    bug: Option<Bug>,
+    extras: Extras,
 }
 
 /// A handler's registration, where the handler itself can drop it, too.
@@ -70,13 +73,16 @@ where
     fn boxed(
         parts: SubjectParts<'_>,
         dynamic_type: &K::DynamicType,
-        bug: Option<Bug>,
+        extras: Extras,
     ) -> Box<dyn Subject> {
-        let plan = parts.plan;
+        let (plan, bug) = (parts.plan, extras.bug);
         let scope = match &plan.selection.namespace {
             Some(namespace) => Scope::Namespace(namespace.clone()),
             None => Scope::All,
         };
+        let companion = extras
+            .has_companion
+            .then(|| SharedInformer::new(parts.client.clone(), Scope::All));
         let mut list_watch = HttpListWatch::<K>::new_with(parts.client, scope, dynamic_type);
         if let Some(selector) = plan.selection.label_selector() {
             list_watch = list_watch.with_labels(selector);
@@ -106,9 +112,11 @@ where
             place: parts.informer,
             selection: plan.selection.clone(),
             informer,
+            companion,
+            waiters: Waiters::new(parts.informer, parts.recorder.clone()),
             registrations: BTreeMap::new(),
             recorder: parts.recorder,
-            bug,
+            extras,
         })
     }
 }
@@ -122,6 +130,18 @@ where
     }
 
     fn start(&mut self) {
+        for _ in 0..self.extras.waiter_count {
+            let informer = self.informer.clone();
+            self.waiters.add(async move {
+                // One that ends without success was not told that the cache is complete.
+                if informer.wait_for_cache_sync(Duration::MAX).await.is_err() {
+                    pending().await
+                }
+            });
+        }
+        if let Some(companion) = &self.companion {
+            companion.start();
+        }
         self.informer.start();
     }
 
@@ -140,7 +160,7 @@ where
             heard_count: 0,
             registration: Arc::clone(&registration),
         };
-        let buggy = BuggyHandler::new(recording, self.bug, self.informer.has_synced());
+        let buggy = BuggyHandler::new(recording, self.extras.bug, self.informer.has_synced());
         let registered = self.informer.add_handler_with(buggy, options);
         // Nobody is called before this task lets others run.
         *lock(&registration) = Some(registered);
@@ -182,8 +202,12 @@ where
         }
     }
 
-    fn stop(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>> {
+    fn stop(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>> {
         Box::pin(async move {
+            self.waiters.stop();
+            if let Some(companion) = &self.companion {
+                companion.shutdown().await;
+            }
             self.informer.shutdown().await;
             self.recorder.record(Observation::InformerStopped {
                 informer: self.place,

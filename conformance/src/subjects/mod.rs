@@ -1,7 +1,9 @@
 //! What is under test, behind one face.
 
+mod waiters;
 mod informer;
 mod interleaved;
+mod kube_runtime;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
 
@@ -11,6 +13,9 @@ use crate::{
     plan::{HandlerPlan, InformerPlan, Resource, Selection},
     trace::{Key, Recorder, State},
 };
+
+/// What a subject warns of when one of its tasks has panicked.
+pub(crate) const PANICKED: &str = "a task of the subject panicked";
 
 /// One mirror of a selection, with its handlers.
 ///
@@ -59,6 +64,33 @@ pub struct SubjectParts<'a> {
     pub recorder: Recorder,
 }
 
+/// What a subject has besides what its plan asks for.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Extras {
+    /// A mistake that the informer makes on purpose.
+    pub bug: Option<Bug>,
+    /// Whether it also follows config maps, as a controller does that owns some. What they are is not recorded.
+    pub has_companion: bool,
+    /// How many tasks wait for its cache to be complete.
+    pub waiter_count: usize,
+}
+
+/// What can be put under test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum SubjectKind {
+    /// [`informer::SharedInformer`](::informer::SharedInformer).
+    Informer,
+    /// `kube_runtime`'s watcher with its default backoff, and a reflector's store; with a companion, its `Controller`.
+    ///
+    /// What its stream brings is told to handlers: what a list brings once the list is complete, since the store shows it
+    /// then.
+    KubeRuntime,
+    /// The same with a shared store, whose subscribers are the handlers. They hear of no deletions, on purpose.
+    KubeRuntimeShared,
+}
+
 /// The informer that a plan asks for: pods typed, config maps dynamic, nodes as metadata only.
 pub fn informer(parts: SubjectParts<'_>) -> Box<dyn Subject> {
     informer_with(parts, None)
@@ -66,9 +98,40 @@ pub fn informer(parts: SubjectParts<'_>) -> Box<dyn Subject> {
 
 /// The same with a mistake that is made on purpose.
 pub fn informer_with(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subject> {
-    match parts.plan.selection.resource {
-        Resource::Pods => informer::pods(parts, bug),
-        Resource::ConfigMaps => informer::config_maps(parts, bug),
-        Resource::Nodes => informer::nodes(parts, bug),
+    let extras = Extras {
+        bug,
+        ..Extras::default()
+    };
+    SubjectKind::Informer.build(parts, extras)
+}
+
+// === impl Extras ===
+
+impl Extras {
+    /// A companion, and so many tasks that wait.
+    pub fn new(has_companion: bool, waiter_count: usize) -> Self {
+        Self {
+            bug: None,
+            has_companion,
+            waiter_count,
+        }
+    }
+}
+
+// === impl SubjectKind ===
+
+impl SubjectKind {
+    /// A subject that mirrors what its plan says: pods typed, config maps dynamic where that can be, nodes as metadata only.
+    pub fn build(self, parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+        match self {
+            Self::Informer => match parts.plan.selection.resource {
+                Resource::Pods => informer::pods(parts, extras),
+                Resource::ConfigMaps => informer::config_maps(parts, extras),
+                Resource::Nodes => informer::nodes(parts, extras),
+            },
+            Self::KubeRuntime if extras.has_companion => kube_runtime::controller(parts, extras),
+            Self::KubeRuntime => kube_runtime::reflector(parts, extras),
+            Self::KubeRuntimeShared => kube_runtime::shared(parts, extras),
+        }
     }
 }

@@ -174,6 +174,15 @@ pub enum Observation {
         /// How many of its tasks have not ended.
         task_count: usize,
     },
+    /// What became of the tasks that waited for a cache to be complete.
+    Waited {
+        /// Whose cache.
+        informer: usize,
+        /// How many were told that it is.
+        woken_count: usize,
+        /// How many still wait.
+        waiting_count: usize,
+    },
     /// How many watches the server thinks are open.
     OpenWatches {
         /// So many.

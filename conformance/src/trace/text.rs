@@ -155,6 +155,14 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             count,
             informer_count,
         } => write!(f, "open watches {count} of {informer_count} informers"),
+        Observation::Waited {
+            informer,
+            woken_count,
+            waiting_count,
+        } => write!(
+            f,
+            "waiters of {informer}: {woken_count} woken, {waiting_count} still wait"
+        ),
         Observation::TasksLeft { count } => write!(f, "tasks left {count}"),
         Observation::HotLoop { text } => write!(f, "hot loop: {text}"),
         Observation::Changed(change) => change.fmt(f),

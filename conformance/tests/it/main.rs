@@ -11,6 +11,7 @@
 //! | `properties` | plans drawn and shrunk by proptest |
 //! | `regressions` | plans that once failed |
 //! | `proxy` | faults between a client and a server, over loopback |
+//! | `score` | every scenario against every contestant |
 //! | `program` | the command line |
 //! | `wire` | transcripts played against servers by TCP and TLS, and recorded |
 
@@ -23,5 +24,6 @@ mod meta;
 mod properties;
 mod regressions;
 mod proxy;
+mod score;
 mod program;
 mod wire;

@@ -1,0 +1,118 @@
+//! What came of all pairs.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::Serialize;
+
+use super::{Contestant, Demand, Scenario, Verdict, judge::Judgement};
+use crate::{plan::Plan, seed::Seed};
+
+/// What became of all contestants in all scenarios: those that were asked for.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Scoreboard {
+    /// The contestants, in the order of the columns.
+    pub contestants: Vec<&'static str>,
+    /// The scenarios, in the order of the rows, each with where it comes from and what happens in it.
+    pub scenarios: Vec<(&'static str, &'static str, &'static str)>,
+    /// The cells, row by row.
+    pub cells: Vec<Cell>,
+}
+
+/// What became of one contestant in one scenario: the worst of its runs.
+#[derive(Clone, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Cell {
+    /// The scenario.
+    pub scenario: &'static str,
+    /// The contestant.
+    pub contestant: &'static str,
+    /// What became of it.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// Whether this is what has to be.
+    pub is_as_it_has_to_be: bool,
+    /// The seed of the run.
+    pub seed: Seed,
+    /// Which of the scenario's plans it was, from 1.
+    pub plan: usize,
+    /// When it was seen, in simulated milliseconds.
+    pub at_ms: u64,
+    /// What was seen; empty if nothing was wrong.
+    pub text: String,
+}
+
+// === impl Scoreboard ===
+
+impl Scoreboard {
+    /// A board without cells yet.
+    pub(super) fn new(scenarios: &[Scenario], contestants: &[Contestant]) -> Self {
+        let names = contestants.iter().map(|contestant| contestant.name);
+        let rows = scenarios
+            .iter()
+            .map(|scenario| (scenario.name, scenario.origin, scenario.about));
+        Self {
+            contestants: names.collect(),
+            scenarios: rows.collect(),
+            cells: Vec::new(),
+        }
+    }
+
+    /// Whether every cell that has to hold does, and every control was noticed.
+    pub fn is_good(&self) -> bool {
+        self.cells.iter().all(|cell| cell.is_as_it_has_to_be)
+    }
+
+    /// The cell of a scenario and a contestant.
+    pub fn cell(&self, scenario: &str, contestant: &str) -> Option<&Cell> {
+        self.cells
+            .iter()
+            .find(|cell| cell.scenario == scenario && cell.contestant == contestant)
+    }
+
+    /// How many cells each verdict has.
+    pub fn counts(&self) -> BTreeMap<&'static str, usize> {
+        let mut counts = BTreeMap::new();
+        for cell in &self.cells {
+            *counts.entry(cell.verdict.word()).or_default() += 1;
+        }
+        counts
+    }
+}
+
+// === impl Cell ===
+
+impl Cell {
+    /// The worst of what became of a contestant in a scenario's plans.
+    pub(super) fn of(
+        scenario: &Scenario,
+        contestant: Contestant,
+        judgements: impl IntoIterator<Item = (Plan, Judgement)>,
+    ) -> Self {
+        let is_control = scenario.asks.demand == Demand::BeCaught;
+        let has_to_hold = contestant.has_to_hold || is_control;
+        let worst = judgements.into_iter().enumerate().reduce(|worst, other| {
+            if other.1.1.verdict > worst.1.1.verdict {
+                other
+            } else {
+                worst
+            }
+        });
+        let (place, (plan, judgement)) = worst.expect("a scenario has a plan");
+        Self {
+            scenario: scenario.name,
+            contestant: contestant.name,
+            verdict: judgement.verdict,
+            is_as_it_has_to_be: judgement.verdict.is_good() || !has_to_hold,
+            seed: plan.seed,
+            plan: place + 1,
+            at_ms: u64::try_from(judgement.at.as_millis()).unwrap_or(u64::MAX),
+            text: judgement.text,
+        }
+    }
+
+    /// When it was seen, in simulated time.
+    pub fn at(&self) -> Duration {
+        Duration::from_millis(self.at_ms)
+    }
+}

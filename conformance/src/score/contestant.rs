@@ -1,0 +1,105 @@
+//! Who is on the scoreboard.
+
+use crate::{plan::Plan, subjects::SubjectKind};
+
+/// A subject in one of its forms: a column of the scoreboard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Contestant {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What is under test.
+    pub subject: SubjectKind,
+    /// Whether it streams its lists.
+    pub streams_lists: bool,
+    /// Whether it has to hold wherever a correct client can.
+    pub has_to_hold: bool,
+}
+
+/// All contestants that run in process, in the order of the columns.
+pub const CONTESTANTS: [Contestant; 5] = [
+    Contestant {
+        name: "informer",
+        subject: SubjectKind::Informer,
+        streams_lists: true,
+        has_to_hold: true,
+    },
+    Contestant {
+        name: "informer-paged",
+        subject: SubjectKind::Informer,
+        streams_lists: false,
+        has_to_hold: true,
+    },
+    Contestant {
+        name: "kube-runtime",
+        subject: SubjectKind::KubeRuntime,
+        streams_lists: false,
+        has_to_hold: false,
+    },
+    Contestant {
+        name: "kube-runtime-streaming",
+        subject: SubjectKind::KubeRuntime,
+        streams_lists: true,
+        has_to_hold: false,
+    },
+    Contestant {
+        name: "kube-runtime-shared",
+        subject: SubjectKind::KubeRuntimeShared,
+        streams_lists: false,
+        has_to_hold: false,
+    },
+];
+
+/// What every subject has to keep. The faults of the server itself are not counted against anybody.
+const COMMON: &[&str] = &[
+    "hot_loops",
+    "convergence",
+    "told_truth",
+    "time_travel",
+    "bounded_requests",
+    "leaks",
+];
+
+/// What a subject promises whose handlers hear of everything.
+const OF_HANDLERS: &[&str] = &[
+    "handler_streams",
+    "lost_deletes",
+    "silent_gaps",
+    "cache_first",
+];
+
+/// What a subject promises that knows its version, has indexes, and whose warnings are news.
+const OF_INFORMER: &[&str] = &["snapshots", "indexes", "liveness", "warnings"];
+
+// === impl Contestant ===
+
+impl Contestant {
+    /// The contestant of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        CONTESTANTS
+            .into_iter()
+            .find(|contestant| contestant.name == name)
+    }
+
+    /// `plan` with all of its informers in this form.
+    pub fn plan(self, plan: &Plan) -> Plan {
+        let mut plan = plan.clone();
+        for informer in &mut plan.informers {
+            informer.streaming_lists = self.streams_lists;
+        }
+        plan
+    }
+
+    /// The checkers whose promise it gives.
+    pub fn promises(self) -> impl Iterator<Item = &'static str> {
+        let handlers = match self.subject {
+            SubjectKind::KubeRuntimeShared => &[][..],
+            _ => OF_HANDLERS,
+        };
+        let informer = match self.subject {
+            SubjectKind::Informer => OF_INFORMER,
+            _ => &[][..],
+        };
+        COMMON.iter().chain(handlers).chain(informer).copied()
+    }
+}

@@ -1,0 +1,369 @@
+//! Reads from a trace what became of a contestant: the most telling of all that went wrong.
+//!
+//! A pure function over what was observed and what the checkers found in it.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{Asks, Contestant, Demand, Verdict};
+use crate::{
+    checkers::Violation,
+    model::Model,
+    subjects::PANICKED,
+    trace::{Key, Member, Observation, Phase, State, Trace, seconds},
+};
+
+/// A verdict, when it was seen, and why.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Judgement {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Simulated time since the run began.
+    pub at: Duration,
+    /// What was seen, in words; empty if nothing was wrong.
+    pub text: String,
+}
+
+/// Who has heard nothing for so long when time is over does not listen any more.
+const DEAF_AFTER: Duration = Duration::from_mins(5);
+/// Requests are counted over so long to tell how many a second there were.
+const RATE_OVER: Duration = Duration::from_secs(60);
+
+/// What each checker's finding means for a client. Findings of all others are about the server.
+pub(super) const MEANINGS: &[(&str, Verdict)] = &[
+    ("lost_deletes", Verdict::LostDelete),
+    ("time_travel", Verdict::BackInTime),
+    ("told_truth", Verdict::WrongNews),
+    ("handler_streams", Verdict::WrongNews),
+    ("silent_gaps", Verdict::WrongNews),
+    ("cache_first", Verdict::WrongCache),
+    ("snapshots", Verdict::WrongCache),
+    ("indexes", Verdict::WrongCache),
+    ("liveness", Verdict::Late { seconds: None }),
+    ("leaks", Verdict::Leaked),
+    ("warnings", Verdict::Warned),
+];
+
+/// What became of `contestant` in a run that left `trace`, in which the checkers found `violations`.
+pub fn judge(
+    trace: &Trace,
+    violations: &[Violation],
+    asks: &Asks,
+    contestant: Contestant,
+) -> Judgement {
+    let case = Case {
+        trace,
+        violations,
+        asks,
+        contestant,
+    };
+    if asks.demand == Demand::BeCaught {
+        return case.control();
+    }
+    let found = case
+        .panicked()
+        .or_else(|| case.hot_loop())
+        .or_else(|| case.waiting())
+        .or_else(|| case.cache())
+        .or_else(|| case.late())
+        .or_else(|| case.too_many_requests())
+        .or_else(|| case.promises())
+        .or_else(|| case.deaf());
+    found.unwrap_or_else(|| case.well())
+}
+
+struct Case<'a> {
+    trace: &'a Trace,
+    violations: &'a [Violation],
+    asks: &'a Asks,
+    contestant: Contestant,
+}
+
+// === impl Judgement ===
+
+impl Judgement {
+    fn new(verdict: Verdict, at: Duration, text: impl Into<String>) -> Self {
+        Self {
+            verdict,
+            at,
+            text: text.into(),
+        }
+    }
+}
+
+// === impl Case ===
+
+impl Case<'_> {
+    fn well(&self) -> Judgement {
+        let is_hit = !self.asks.needs_fault
+            || self.trace.observations().any(|seen| {
+                // Cutting watches only brings about that the fault has an occasion.
+                matches!(seen, Observation::Fired { rule, count: 1.. } if rule != "disconnect")
+            });
+        let verdict = if is_hit {
+            Verdict::Held
+        } else {
+            Verdict::NotHit
+        };
+        Judgement::new(verdict, self.ended(), "")
+    }
+
+    fn control(&self) -> Judgement {
+        match self.violations.first() {
+            Some(violation) => self.found(Verdict::Caught, violation),
+            None => Judgement::new(Verdict::Missed, self.ended(), "no checker found anything"),
+        }
+    }
+
+    fn panicked(&self) -> Option<Judgement> {
+        let at = self.when(
+            |seen| matches!(seen, Observation::Warned { message, .. } if message == PANICKED),
+        )?;
+        Some(Judgement::new(Verdict::Panicked, at, PANICKED))
+    }
+
+    /// Time stood still.
+    fn hot_loop(&self) -> Option<Judgement> {
+        let violation = self.of_checker("hot_loops")?;
+        let at = self.at(violation);
+        let per_second = self.rate(at.saturating_sub(Duration::from_secs(1)), at);
+        Some(self.found(Verdict::HotLoop { per_second }, violation))
+    }
+
+    fn waiting(&self) -> Option<Judgement> {
+        let (at, observation) = self.last(
+            |seen| matches!(seen, Observation::Waited { waiting_count, .. } if *waiting_count > 0),
+        )?;
+        Some(Judgement::new(Verdict::Hung, at, observation.to_string()))
+    }
+
+    /// Whether the caches equal the server at the end.
+    fn cache(&self) -> Option<Judgement> {
+        let model = Model::of(self.trace);
+        model.informers().find_map(|(informer, history)| {
+            let (_, cache) = self.last(
+                |seen| matches!(seen, Observation::Cached { informer: of, .. } if *of == informer),
+            )?;
+            let Observation::Cached {
+                has_synced,
+                members,
+                ..
+            } = cache
+            else {
+                return None;
+            };
+            if !has_synced {
+                let text = format!("cache {informer} never was complete");
+                return Some(Judgement::new(Verdict::Hung, self.ended(), text));
+            }
+            let differs = difference(&history.last(), members, self.asks.undecodable)?;
+            let verdict = if self.listens(informer) {
+                Verdict::Stale
+            } else {
+                Verdict::Hung
+            };
+            let text = format!("cache {informer} {differs}");
+            Some(Judgement::new(verdict, self.ended(), text))
+        })
+    }
+
+    fn too_many_requests(&self) -> Option<Judgement> {
+        let violation = self.of_checker("bounded_requests")?;
+        let at = self.at(violation);
+        let per_second = self.rate(at.saturating_sub(RATE_OVER), at);
+        Some(self.found(Verdict::HotLoop { per_second }, violation))
+    }
+
+    /// The most telling promise that was not kept.
+    fn promises(&self) -> Option<Judgement> {
+        if self.asks.demand == Demand::HoldCache {
+            return None;
+        }
+        MEANINGS
+            .iter()
+            .filter(|(checker, _)| self.contestant.promises().any(|given| given == *checker))
+            .filter(|(checker, _)| *checker != "liveness" || !self.asks.is_always_like_this)
+            .find_map(|(checker, verdict)| {
+                let violation = self.of_checker(checker)?;
+                Some(self.found(*verdict, violation))
+            })
+    }
+
+    /// What is there and a handler was never told, or not of its last state.
+    fn deaf(&self) -> Option<Judgement> {
+        if self.asks.demand == Demand::HoldCache {
+            return None;
+        }
+        let mut told: BTreeMap<(usize, usize), BTreeMap<Key, State>> = BTreeMap::new();
+        let mut caches: BTreeMap<usize, &Vec<Member>> = BTreeMap::new();
+        for observation in self.trace.observations() {
+            match observation {
+                Observation::HandlerJoins {
+                    informer, handler, ..
+                } => {
+                    told.insert((*informer, *handler), BTreeMap::new());
+                }
+                Observation::HandlerLeaves { informer, handler } => {
+                    told.remove(&(*informer, *handler));
+                }
+                Observation::Notified(notified) => {
+                    let known = told.get_mut(&(notified.informer, notified.handler));
+                    let state = notified.state();
+                    if let (Some(known), Some(state)) = (known, state) {
+                        known.insert(notified.key.clone(), state.clone());
+                    }
+                }
+                Observation::Cached {
+                    informer, members, ..
+                } => {
+                    caches.insert(*informer, members);
+                }
+                _ => {}
+            }
+        }
+        told.iter().find_map(|((informer, handler), known)| {
+            let untold = caches
+                .get(informer)?
+                .iter()
+                .find(|member| known.get(&member.key) != Some(&member.state))?;
+            let text = format!("handler {informer}.{handler} was never told of {untold}");
+            Some(Judgement::new(Verdict::Deaf, self.ended(), text))
+        })
+    }
+
+    /// The change of a pod that the first informer's first handler heard of last of all.
+    fn late(&self) -> Option<Judgement> {
+        let limit = self.asks.told_within?;
+        let mut written: BTreeMap<u64, Duration> = BTreeMap::new();
+        let mut worst: Option<(Duration, Duration, u64)> = None;
+        for record in self.trace.records() {
+            match &record.observation {
+                Observation::Operation {
+                    text,
+                    revision: Some(revision),
+                    ..
+                } if text.contains("/pods/") && !text.ends_with("GET") => {
+                    written.insert(*revision, record.at);
+                }
+                Observation::Notified(notified)
+                    if (notified.informer, notified.handler) == (0, 0) =>
+                {
+                    let revision = notified.state().map_or(0, |state| state.revision);
+                    let Some(at) = written.remove(&revision) else {
+                        continue;
+                    };
+                    let waited = record.at - at;
+                    if waited > limit && worst.is_none_or(|(longest, ..)| waited > longest) {
+                        worst = Some((waited, record.at, revision));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let (waited, at, revision) = worst?;
+        let text = format!(
+            "revision {revision} was told after {} s, and may take {} s",
+            seconds(waited),
+            seconds(limit)
+        );
+        let seconds = Some(waited.as_secs());
+        Some(Judgement::new(Verdict::Late { seconds }, at, text))
+    }
+
+    /// Whether an informer got anything from the server shortly before the end.
+    fn listens(&self, informer: usize) -> bool {
+        let end = self.ended();
+        let mut requests = Vec::new();
+        let mut heard_at = Duration::ZERO;
+        for record in self.trace.records() {
+            match &record.observation {
+                Observation::Request {
+                    informer: of,
+                    request,
+                    ..
+                } if *of == informer => requests.push(*request),
+                Observation::Answer { request, .. }
+                | Observation::Frame { request, .. }
+                | Observation::Bookmark { request, .. }
+                | Observation::Page { request, .. }
+                    if requests.contains(request) =>
+                {
+                    heard_at = record.at;
+                }
+                Observation::Phase(Phase::Shutdown) => break,
+                _ => {}
+            }
+        }
+        end.saturating_sub(heard_at) < DEAF_AFTER
+    }
+
+    /// When the run ended, its shutdown apart.
+    fn ended(&self) -> Duration {
+        self.when(|seen| matches!(seen, Observation::Phase(Phase::Shutdown)))
+            .unwrap_or_default()
+    }
+
+    /// Requests a second between two times, of the informer that sent most.
+    fn rate(&self, from: Duration, to: Duration) -> f64 {
+        let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
+        for record in self.trace.records() {
+            if let Observation::Request { informer, .. } = record.observation
+                && (from..=to).contains(&record.at)
+            {
+                *counts.entry(informer).or_default() += 1;
+            }
+        }
+        let most = counts.into_values().max().unwrap_or(0);
+        f64::from(most) / (to - from).as_secs_f64().max(1.0)
+    }
+
+    fn of_checker(&self, checker: &str) -> Option<&Violation> {
+        self.violations
+            .iter()
+            .find(|violation| violation.checker == checker && !violation.is_expected())
+    }
+
+    fn found(&self, verdict: Verdict, violation: &Violation) -> Judgement {
+        let text = format!("{}: {}", violation.checker, violation.finding.text);
+        Judgement::new(verdict, self.at(violation), text)
+    }
+
+    fn at(&self, violation: &Violation) -> Duration {
+        let record = violation
+            .finding
+            .record
+            .and_then(|record| self.trace.records().get(record));
+        record.map_or_else(|| self.ended(), |record| record.at)
+    }
+
+    fn when(&self, is_it: impl Fn(&Observation) -> bool) -> Option<Duration> {
+        self.last(is_it).map(|(at, _)| at)
+    }
+
+    fn last(&self, is_it: impl Fn(&Observation) -> bool) -> Option<(Duration, &Observation)> {
+        let mut records = self.trace.records().iter().rev();
+        let record = records.find(|record| is_it(&record.observation))?;
+        Some((record.at, &record.observation))
+    }
+}
+
+/// Where a cache differs from what the server holds. It may lack what cannot be decoded.
+fn difference(
+    server: &BTreeMap<Key, State>,
+    cached: &[Member],
+    undecodable: Option<&str>,
+) -> Option<String> {
+    let wrong = cached
+        .iter()
+        .find(|member| server.get(&member.key) != Some(&member.state));
+    if let Some(member) = wrong {
+        return Some(match server.get(&member.key) {
+            Some(state) => format!("holds {member}, and the server {state}"),
+            None => format!("holds {member}, and the server nothing"),
+        });
+    }
+    let lacking = server.iter().find(|(key, _)| {
+        Some(key.as_ref()) != undecodable && !cached.iter().any(|member| member.key == **key)
+    });
+    lacking.map(|(key, state)| format!("lacks {key}, and the server holds {state}"))
+}

@@ -1,0 +1,224 @@
+//! What clients are known to have failed at, each with the letter by which it is known.
+
+use std::time::Duration;
+
+use super::{
+    quirks,
+    scenario::{Demand, Scenario, cluster, disconnect, pods},
+};
+use crate::plan::{Action, Fault, FaultKind, Operation, Plan, Resource, Tier};
+
+/// The server sends a bookmark a minute: who misses three of them knows that the stream is dead.
+const SILENCE_NOTICED_WITHIN: Duration = Duration::from_mins(4);
+/// A watch that nothing is wrong with brings a change at once; no other watch is a reason to wait.
+const TOLD_AT_ONCE: Duration = Duration::from_secs(1);
+
+pub(super) fn scenarios() -> Vec<Scenario> {
+    vec![
+        Scenario::new(
+            "A",
+            "list-fails",
+            "lists fail for ten minutes",
+            vec![list_fails()],
+        ),
+        Scenario::new(
+            "B",
+            "watch-ends-at-once",
+            "watches open and end at once, without an error",
+            vec![cluster(&[])],
+        )
+        .with_quirks(quirks::watches_end_at_once),
+        Scenario::new(
+            "C",
+            "gone-as-status",
+            "a version that is too old is told by HTTP 410",
+            vec![gone_as_status()],
+        )
+        .with_quirks(quirks::short_history),
+        Scenario::new(
+            "D",
+            "undecodable",
+            "a change arrives that cannot be decoded",
+            vec![undecodable()],
+        )
+        .with_quirks(quirks::undecodable_change)
+        .demanding(Demand::HoldCache)
+        .with_undecodable(quirks::SPOILED),
+        Scenario::new(
+            "E",
+            "gone-before-read",
+            "an object is gone before a subscriber looks at it",
+            vec![gone_before_read()],
+        )
+        .without_fault(),
+        Scenario::new(
+            "F",
+            "silent-watch",
+            "a watch falls silent, and bookmarks stay out",
+            vec![silent_watch()],
+        )
+        .told_within(SILENCE_NOTICED_WITHIN),
+        Scenario::new(
+            "G",
+            "continue-expired",
+            "a list can never be continued",
+            vec![many_pages()],
+        )
+        .with_quirks(quirks::no_second_page),
+        Scenario::new(
+            "H",
+            "deleted-while-streaming",
+            "a streamed list brings a deletion",
+            vec![cluster(&[])],
+        )
+        .with_quirks(quirks::deleted_while_streaming),
+        Scenario::new(
+            "I",
+            "half-a-line",
+            "a stream ends within a line, in good order",
+            vec![cluster(&[])],
+        )
+        .with_quirks(quirks::half_a_line),
+        Scenario::new(
+            "J",
+            "streaming-ends-early",
+            "streamed lists end before they are complete, for ten minutes",
+            vec![streaming_ends_early()],
+        ),
+        Scenario::new(
+            "K",
+            "streaming-unknown",
+            "the server has never heard of streamed lists",
+            vec![cluster(&[])],
+        )
+        .with_quirks(quirks::no_streaming_lists),
+        Scenario::new(
+            "M",
+            "deleted-while-away",
+            "an object is deleted while the watch is away, and history with it",
+            vec![deleted_while_away()],
+        ),
+        Scenario::new(
+            "joint",
+            "owned-forbidden",
+            "a controller may not watch one of its kinds",
+            vec![owned_forbidden()],
+        )
+        .with_quirks(quirks::config_maps_forbidden)
+        .with_companion()
+        .demanding(Demand::HoldCache)
+        .told_within(TOLD_AT_ONCE),
+        Scenario::new(
+            "ready",
+            "many-wait",
+            "four tasks wait for one cache",
+            vec![cluster(&[])],
+        )
+        .with_waiters(4)
+        .without_fault(),
+    ]
+}
+
+fn server_error(code: u16) -> FaultKind {
+    FaultKind::ServerError { code, body: None }
+}
+
+fn list_fails() -> Plan {
+    let mut plan = cluster(&[Fault::new(0, 600_000, server_error(500))]);
+    plan.safety_ms = 610_000;
+    plan
+}
+
+/// Changes elsewhere make the version old while the watch stands still; then it is cut.
+fn gone_as_status() -> Plan {
+    let mut plan = pods(
+        10_000,
+        &[(2_000, 0, Action::Update), (5_000, 1, Action::Update)],
+    );
+    plan.workload.extend(elsewhere(3_000, 12));
+    plan.workload.sort_by_key(|operation| operation.at_ms);
+    plan.faults = vec![disconnect(3_500)];
+    plan
+}
+
+fn undecodable() -> Plan {
+    pods(
+        10_000,
+        &[
+            (4_000, 0, Action::Update),
+            (5_000, 7, Action::Create(Tier::Web)),
+        ],
+    )
+}
+
+fn gone_before_read() -> Plan {
+    let short_lived = [
+        (2_000, 7, Action::Create(Tier::Web)),
+        (2_000, 7, Action::Delete),
+    ];
+    let later = (8..30).map(|slot| {
+        (
+            2_500 + u64::from(slot) * 100,
+            slot,
+            Action::Create(Tier::Web),
+        )
+    });
+    let operations: Vec<_> = short_lived.into_iter().chain(later).collect();
+    pods(10_000, &operations)
+}
+
+fn silent_watch() -> Plan {
+    let mut plan = pods(
+        900_000,
+        &[
+            (4_000, 0, Action::Update),
+            (5_000, 1, Action::Delete),
+            (6_000, 6, Action::Create(Tier::Web)),
+        ],
+    );
+    plan.faults = vec![Fault::new(1_000, 890_000, FaultKind::Silence).times(1)];
+    plan
+}
+
+/// The second list, after a version that is too old, is one that a server gives in pages.
+fn many_pages() -> Plan {
+    let mut plan = pods(
+        600_000,
+        &[(150_000, 0, Action::Update), (300_000, 1, Action::Update)],
+    );
+    plan.faults = vec![Fault::new(100_000, 100_000, FaultKind::ExpiredEvent).times(1)];
+    for informer in &mut plan.informers {
+        informer.page_size = 2;
+    }
+    plan
+}
+
+fn streaming_ends_early() -> Plan {
+    let mut plan = cluster(&[Fault::new(0, 600_000, FaultKind::EndBeforeInitialEventsEnd)]);
+    plan.safety_ms = 610_000;
+    plan
+}
+
+/// Watches are refused for a second; in that second a pod goes, and then the history that would tell of it.
+fn deleted_while_away() -> Plan {
+    let mut plan = pods(10_000, &[(3_700, 1, Action::Delete)]);
+    plan.workload.extend(elsewhere(3_800, 3));
+    plan.faults = vec![
+        Fault::new(3_500, 1_000, server_error(503)),
+        disconnect(3_600),
+        Fault::new(3_900, 0, FaultKind::Expire),
+    ];
+    plan
+}
+
+/// Changes are far apart, so that a backoff that all kinds share has time to grow.
+fn owned_forbidden() -> Plan {
+    let updates: Vec<_> = (1..20).map(|n| (n * 20_000, 0, Action::Update)).collect();
+    pods(400_000, &updates)
+}
+
+/// Changes of another resource at one moment.
+fn elsewhere(at_ms: u64, count: u8) -> impl Iterator<Item = Operation> {
+    (0..count)
+        .map(move |slot| Operation::new(at_ms, Resource::Nodes, slot, Action::Create(Tier::Web)))
+}

@@ -1,0 +1,158 @@
+//! Servers that have always been a little different: rules that a plan's faults have no words for.
+
+use bytes::Bytes;
+use fakeserver::{
+    FakeServer,
+    faults::{
+        self, Answer, EventType, Filter, FrameFacts, FrameVerdict, RequestFacts, RequestVerdict,
+        Rule, RuleGuard,
+    },
+};
+use http::{HeaderValue, StatusCode, header};
+
+use crate::workload;
+
+/// How far back a server with a short history goes.
+const HISTORY: u64 = 6;
+
+/// Watches, streamed lists among them, end in good order before they bring anything.
+pub(super) fn watches_end_at_once(server: &FakeServer) -> Vec<RuleGuard> {
+    let empty = faults::hook(|request| {
+        (request.verb == "watch").then(|| {
+            let mut answer = Answer::new(StatusCode::OK, "");
+            let json = HeaderValue::from_static("application/json");
+            answer.headers.insert(header::CONTENT_TYPE, json);
+            answer
+        })
+    });
+    vec![server.faults().install(empty)]
+}
+
+/// Watches from before the last few revisions are answered with HTTP 410, as aggregated servers and proxies do.
+pub(super) fn short_history(server: &FakeServer) -> Vec<RuleGuard> {
+    let store = server.clone();
+    let refusing = faults::hook(move |request| {
+        let from: u64 = request.resource_version.parse().unwrap_or(0);
+        let is_old = request.verb == "watch"
+            && !request.is_watch_list
+            && from > 0
+            && from + HISTORY < store.revision();
+        is_old.then(|| gone("too old resource version"))
+    });
+    vec![server.faults().install(refusing)]
+}
+
+/// A list cannot be continued: its first page is all that is ever given.
+pub(super) fn no_second_page(server: &FakeServer) -> Vec<RuleGuard> {
+    let refusing = faults::hook(|request| {
+        (request.verb == "list" && request.has_continue)
+            .then(|| gone("The provided continue parameter is too old"))
+    });
+    vec![server.faults().install(refusing)]
+}
+
+/// The server has never heard of streamed lists.
+pub(super) fn no_streaming_lists(server: &FakeServer) -> Vec<RuleGuard> {
+    vec![server.faults().install(faults::watch_list_ignored())]
+}
+
+/// Nobody but the workload may list or watch config maps.
+pub(super) fn config_maps_forbidden(server: &FakeServer) -> Vec<RuleGuard> {
+    let refusing = faults::hook(|request| {
+        (request.client != workload::CLIENT).then(|| {
+            let message = "configmaps is forbidden: User \"informer\" cannot list it";
+            Answer::status(StatusCode::FORBIDDEN, Some("Forbidden"), message)
+        })
+    });
+    let refusing = refusing.matching(Filter::any().resource("configmaps"));
+    vec![server.faults().install(refusing)]
+}
+
+/// The first change of a pod arrives as something that is no pod.
+pub(super) fn undecodable_change(server: &FakeServer) -> Vec<RuleGuard> {
+    vec![server.faults().install(Spoiled { is_done: false })]
+}
+
+/// A streamed list brings an object, and its deletion, before it ends.
+pub(super) fn deleted_while_streaming(server: &FakeServer) -> Vec<RuleGuard> {
+    vec![server.faults().install(ShortLived)]
+}
+
+/// The first watch ends in good order within a line.
+pub(super) fn half_a_line(server: &FakeServer) -> Vec<RuleGuard> {
+    vec![server.faults().install(HalfALine { is_done: false })]
+}
+
+/// The pod whose change cannot be decoded.
+pub(super) const SPOILED: &str = "one/pod-0";
+
+struct Spoiled {
+    is_done: bool,
+}
+
+struct ShortLived;
+
+struct HalfALine {
+    is_done: bool,
+}
+
+// === impl Spoiled ===
+
+impl Rule for Spoiled {
+    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
+        let is_change = frame.event == EventType::Modified && frame.watch.resource == "pods";
+        if !is_change || self.is_done {
+            return FrameVerdict::Pass;
+        }
+        self.is_done = true;
+        let revision = frame.revision;
+        FrameVerdict::Replace(line(&format!(
+            r#"{{"type":"MODIFIED","object":{{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"pod-0","namespace":"one","uid":"spoiled","resourceVersion":"{revision}"}},"spec":"no specification"}}}}"#
+        )))
+    }
+}
+
+// === impl ShortLived ===
+
+impl Rule for ShortLived {
+    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
+        if !frame.is_initial_events_end || frame.watch.resource != "pods" {
+            return FrameVerdict::Pass;
+        }
+        let revision = frame.revision;
+        let object = |kind: &str| {
+            format!(
+                r#"{{"type":"{kind}","object":{{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"short-lived","namespace":"one","uid":"short-lived","resourceVersion":"{revision}"}},"spec":{{"containers":[]}}}}}}"#
+            )
+        };
+        let end = format!(
+            r#"{{"type":"BOOKMARK","object":{{"kind":"Pod","apiVersion":"v1","metadata":{{"resourceVersion":"{revision}","annotations":{{"k8s.io/initial-events-end":"true"}}}}}}}}"#
+        );
+        let lines = [object("ADDED"), object("DELETED"), end].join("\n");
+        FrameVerdict::Replace(line(&lines))
+    }
+}
+
+// === impl HalfALine ===
+
+impl Rule for HalfALine {
+    fn on_request(&mut self, _: &RequestFacts) -> RequestVerdict {
+        RequestVerdict::Pass
+    }
+
+    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
+        if self.is_done || frame.is_initial || frame.event == EventType::Bookmark {
+            return FrameVerdict::Pass;
+        }
+        self.is_done = true;
+        FrameVerdict::EndWith(Bytes::from_static(br#"{"type":"ADDED","object":{"kind":"#))
+    }
+}
+
+fn line(text: &str) -> Bytes {
+    Bytes::from(format!("{text}\n"))
+}
+
+fn gone(message: &str) -> Answer {
+    Answer::status(StatusCode::GONE, Some("Expired"), message)
+}

@@ -1,0 +1,116 @@
+//! Runs all pairs, side by side in threads: runs share nothing.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+};
+
+use super::{
+    Cell, Contestant, Scenario, Scoreboard, Verdict,
+    judge::{Judgement, judge},
+};
+use crate::{plan::Plan, seed::Seed};
+
+/// Runs each of `scenarios` against each of `contestants`, in `thread_count` threads. Jitter and the server's choices come
+/// from `seed`. `watch` hears of each cell as it is filled.
+///
+/// # Panics
+///
+/// Within a tokio runtime, or if the system gives no thread.
+pub fn run(
+    scenarios: &[Scenario],
+    contestants: &[Contestant],
+    seed: Seed,
+    thread_count: usize,
+    mut watch: impl FnMut(&Cell),
+) -> Scoreboard {
+    let pairs: Vec<(&Scenario, Contestant)> = scenarios
+        .iter()
+        .flat_map(|scenario| contestants.iter().map(move |who| (scenario, *who)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let (sender, results) = mpsc::channel();
+    let mut cells: Vec<Option<Cell>> = vec![None; pairs.len()];
+    thread::scope(|scope| {
+        for _ in 0..thread_count.max(1) {
+            let (sender, pairs, next) = (sender.clone(), &pairs, &next);
+            let worker = thread::Builder::new().name("score".to_owned());
+            let work = move || {
+                while let Some((place, pair)) = take(pairs, next) {
+                    let cell = fill(pair.0, pair.1, seed);
+                    if sender.send((place, cell)).is_err() {
+                        return;
+                    }
+                }
+            };
+            let spawned = worker.spawn_scoped(scope, work);
+            spawned.expect("the system gives a thread");
+        }
+        drop(sender);
+        for (place, cell) in results {
+            watch(&cell);
+            cells[place] = Some(cell);
+        }
+    });
+    let mut board = Scoreboard::new(scenarios, contestants);
+    board.cells = cells.into_iter().flatten().collect();
+    board
+}
+
+/// All that was observed in the runs of one pair, plan after plan.
+///
+/// # Panics
+///
+/// Within a tokio runtime.
+pub fn traces(scenario: &Scenario, contestant: Contestant, seed: Seed) -> String {
+    let runs = scenario.plans.iter().enumerate().map(|(place, plan)| {
+        let outcome = scenario.run(&seeded(contestant, plan, seed), contestant.subject);
+        format!("plan {}\n{}", place + 1, outcome.trace)
+    });
+    runs.collect()
+}
+
+fn take<'a>(
+    pairs: &'a [(&'a Scenario, Contestant)],
+    next: &AtomicUsize,
+) -> Option<(usize, &'a (&'a Scenario, Contestant))> {
+    let place = next.fetch_add(1, Ordering::Relaxed);
+    pairs.get(place).map(|pair| (place, pair))
+}
+
+fn fill(scenario: &Scenario, contestant: Contestant, seed: Seed) -> Cell {
+    let judgements = scenario.plans.iter().map(|plan| {
+        let plan = seeded(contestant, plan, seed);
+        let judgement = judged(scenario, contestant, &plan);
+        (plan, judgement)
+    });
+    Cell::of(scenario, contestant, judgements)
+}
+
+fn seeded(contestant: Contestant, plan: &Plan, seed: Seed) -> Plan {
+    let mut plan = contestant.plan(plan);
+    plan.seed = seed;
+    plan
+}
+
+/// A panic that reaches the run is the contestant's: it happened while the run polled it.
+fn judged(scenario: &Scenario, contestant: Contestant, plan: &Plan) -> Judgement {
+    let run = catch_unwind(AssertUnwindSafe(|| scenario.run(plan, contestant.subject)));
+    match run {
+        Ok(outcome) => judge(
+            &outcome.trace,
+            &outcome.violations,
+            &scenario.asks,
+            contestant,
+        ),
+        Err(_) => Judgement {
+            verdict: Verdict::Panicked,
+            at: std::time::Duration::ZERO,
+            text: "the run panicked".to_owned(),
+        },
+    }
+}

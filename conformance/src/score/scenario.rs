@@ -1,0 +1,200 @@
+//! One thing that happens in production, as a few plans that show it.
+
+use std::time::Duration;
+
+use fakeserver::{FakeServer, faults::RuleGuard};
+
+use crate::{
+    plan::{Action, Fault, FaultKind, InformerPlan, Operation, Plan, Resource, Tier},
+    seed::Seed,
+    sim::{self, Outcome, Setting},
+    subjects::{Extras, SubjectKind, SubjectParts},
+};
+
+/// One thing that happens in production: a row of the scoreboard.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Scenario {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Where it comes from: the number of a fault, or the letter of a known failure.
+    pub origin: &'static str,
+    /// What happens, in a line.
+    pub about: &'static str,
+    /// The plans that show it; the worst outcome counts.
+    pub plans: Vec<Plan>,
+    /// What is asked of a contestant.
+    pub asks: Asks,
+    /// See [`Setting::quirks`].
+    pub quirks: fn(&FakeServer) -> Vec<RuleGuard>,
+    /// See [`Extras::has_companion`].
+    pub has_companion: bool,
+    /// See [`Extras::waiter_count`].
+    pub waiter_count: usize,
+}
+
+/// What is asked of a contestant besides what it promises everywhere.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Asks {
+    /// What makes its cell good.
+    pub demand: Demand,
+    /// Whether something has to go wrong for the cell to mean anything.
+    pub needs_fault: bool,
+    /// Whether the server is like this for the whole run, so that nothing can be said of the time after it.
+    pub is_always_like_this: bool,
+    /// How soon the first informer's handler has to hear of each change of a pod.
+    pub told_within: Option<Duration>,
+    /// An object that nobody can decode. A cache may lack it, but not show an older state of it.
+    pub undecodable: Option<&'static str>,
+}
+
+/// What makes a cell good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Demand {
+    /// Every promise is kept.
+    Hold,
+    /// Only the cache counts, not what handlers hear.
+    HoldCache,
+    /// No client can keep its promises: a checker has to say so.
+    BeCaught,
+}
+
+/// How long faults and operations go on in most scenarios.
+const SAFETY_MS: u64 = 10_000;
+
+// === impl Scenario ===
+
+impl Scenario {
+    /// A scenario of these plans, in which every promise has to be kept.
+    pub(super) fn new(
+        origin: &'static str,
+        name: &'static str,
+        about: &'static str,
+        plans: Vec<Plan>,
+    ) -> Self {
+        Self {
+            name,
+            origin,
+            about,
+            plans,
+            asks: Asks {
+                demand: Demand::Hold,
+                needs_fault: true,
+                is_always_like_this: false,
+                told_within: None,
+                undecodable: None,
+            },
+            quirks: |_| Vec::new(),
+            has_companion: false,
+            waiter_count: 0,
+        }
+    }
+
+    #[must_use]
+    pub(super) fn demanding(mut self, demand: Demand) -> Self {
+        self.asks.demand = demand;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn told_within(mut self, limit: Duration) -> Self {
+        self.asks.told_within = Some(limit);
+        self
+    }
+
+    #[must_use]
+    pub(super) fn without_fault(mut self) -> Self {
+        self.asks.needs_fault = false;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn with_undecodable(mut self, key: &'static str) -> Self {
+        self.asks.undecodable = Some(key);
+        self
+    }
+
+    #[must_use]
+    pub(super) fn with_quirks(mut self, quirks: fn(&FakeServer) -> Vec<RuleGuard>) -> Self {
+        self.quirks = quirks;
+        self.asks.is_always_like_this = true;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn with_companion(mut self) -> Self {
+        self.has_companion = true;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn with_waiters(mut self, count: usize) -> Self {
+        self.waiter_count = count;
+        self
+    }
+
+    /// Runs one of its plans.
+    pub(super) fn run(&self, plan: &Plan, subject: SubjectKind) -> Outcome {
+        let extras = Extras::new(self.has_companion, self.waiter_count);
+        let make = |parts: SubjectParts<'_>| subject.build(parts, extras);
+        sim::run_in(plan, &Setting::new(&make).with_quirks(self.quirks))
+    }
+}
+
+/// A cluster in which a little of everything happens to pods: what is there at first, changes, a recreation, deletions.
+/// One informer follows them all, another one the config maps with a label, which come and go.
+pub(super) fn cluster(faults: &[Fault]) -> Plan {
+    let mut plan = pods(
+        SAFETY_MS,
+        &[
+            (2_000, 6, Action::Create(Tier::Web)),
+            (4_000, 0, Action::Update),
+            (5_000, 1, Action::Recreate(Tier::Db)),
+            (6_000, 0, Action::Delete),
+            (6_200, 2, Action::Hold),
+            (6_400, 2, Action::Delete),
+            (7_000, 3, Action::Update),
+            (7_000, 6, Action::Delete),
+            (8_500, 2, Action::Release),
+        ],
+    );
+    let mut config_maps = InformerPlan::of(Resource::ConfigMaps);
+    config_maps.selection.label = Some("web".to_owned());
+    plan.informers.push(config_maps);
+    let maps = |at_ms, slot, action| Operation::new(at_ms, Resource::ConfigMaps, slot, action);
+    plan.workload.extend([
+        maps(0, 0, Action::Create(Tier::Web)),
+        maps(0, 1, Action::Create(Tier::Db)),
+        maps(3_000, 0, Action::Relabel(Tier::Db)),
+        maps(5_500, 1, Action::Relabel(Tier::Web)),
+        maps(7_500, 1, Action::Update),
+        maps(8_000, 1, Action::Delete),
+        // Of another resource, so that the server goes on while the watches stand still.
+        Operation::new(2_500, Resource::Nodes, 0, Action::Create(Tier::Web)),
+        Operation::new(6_100, Resource::Nodes, 1, Action::Create(Tier::Web)),
+    ]);
+    plan.workload.sort_by_key(|operation| operation.at_ms);
+    plan.faults = faults.to_vec();
+    plan
+}
+
+/// A cluster with five pods, of which one informer follows all. These things happen to them: when, to which, what.
+pub(super) fn pods(safety_ms: u64, operations: &[(u64, u8, Action)]) -> Plan {
+    let mut plan = Plan::empty(Seed::new(1));
+    plan.safety_ms = safety_ms;
+    plan.informers = vec![InformerPlan::of(Resource::Pods)];
+    let pods = |at_ms, slot, action| Operation::new(at_ms, Resource::Pods, slot, action);
+    let there = (0..5).map(|slot| pods(0, slot, Action::Create(Tier::Web)));
+    let happening = operations
+        .iter()
+        .map(|(at_ms, slot, action)| pods(*at_ms, *slot, *action));
+    plan.workload = there.chain(happening).collect();
+    plan
+}
+
+/// All watches end, once.
+pub(super) fn disconnect(at_ms: u64) -> Fault {
+    Fault::new(at_ms, 0, FaultKind::Disconnect)
+}

@@ -1,0 +1,383 @@
+//! The judge on traces written by hand, and what the tables have to be.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use super::{
+    Asks, CONTESTANTS, Contestant, Demand, Verdict,
+    judge::{Judgement, MEANINGS, judge},
+    scenarios,
+};
+use crate::{
+    checkers::{self, CHECKERS},
+    plan::{Resource, Selection},
+    trace::{
+        Change, Ending, Heard, Key, Member, Notified, Observation, Phase, RequestKind, State, Trace,
+    },
+};
+
+const ASKS: Asks = Asks {
+    demand: Demand::Hold,
+    is_always_like_this: false,
+    needs_fault: true,
+    told_within: None,
+    undecodable: None,
+};
+
+/// A trace of one informer and one handler on pods.
+#[derive(Default)]
+struct Story {
+    trace: Trace,
+}
+
+fn state(revision: u64) -> State {
+    State::new("u", revision)
+}
+
+fn member(revision: u64) -> Member {
+    Member {
+        key: Key::from("one/pod-0"),
+        state: state(revision),
+    }
+}
+
+// === impl Story ===
+
+impl Story {
+    /// It started, listed, and was told of a pod at revision 5.
+    fn begun() -> Self {
+        Self::default()
+            .at(0, Observation::Phase(Phase::Safety))
+            .at(
+                0,
+                Observation::HandlerJoins {
+                    informer: 0,
+                    handler: 0,
+                    panics: false,
+                },
+            )
+            .at(
+                0,
+                Observation::InformerStarts {
+                    informer: 0,
+                    selection: Selection::all(Resource::Pods),
+                },
+            )
+            .at(0, request(0))
+            .at(
+                0,
+                Observation::Answer {
+                    request: 0,
+                    status: 200,
+                },
+            )
+            .at(
+                0,
+                Observation::Page {
+                    request: 0,
+                    revision: 5,
+                    has_more: false,
+                    members: vec![member(5)],
+                },
+            )
+            .at(
+                0,
+                Observation::Ended {
+                    request: 0,
+                    ending: Ending::Clean,
+                },
+            )
+            .at(
+                0,
+                told(Heard::Added {
+                    new: state(5),
+                    is_initial: true,
+                }),
+            )
+    }
+
+    fn at(mut self, second: u64, observation: Observation) -> Self {
+        self.trace.push(Duration::from_secs(second), observation);
+        self
+    }
+
+    /// It ends with this in the cache. The server changed the pod at revision 9.
+    fn ending(self, second: u64, has_synced: bool, members: Vec<Member>) -> Trace {
+        let cached = Observation::Cached {
+            informer: 0,
+            revision: members.first().map(|member| member.state.revision),
+            has_synced,
+            members,
+        };
+        let log = |revision, before: Option<&str>| {
+            let side = |uid: &str| (uid.into(), None);
+            Observation::Changed(Change {
+                resource: Resource::Pods,
+                revision,
+                key: Key::from("one/pod-0"),
+                namespace: "one".into(),
+                before: before.map(side),
+                after: Some(side("u")),
+            })
+        };
+        let fired = Observation::Fired {
+            rule: "silence".to_owned(),
+            count: 1,
+        };
+        self.at(second, cached)
+            .at(second, Observation::Phase(Phase::Shutdown))
+            .at(second, fired)
+            .at(second, log(5, None))
+            .at(second, log(9, Some("u")))
+            .trace
+    }
+
+    /// It hears of the change at this second, and ends well.
+    fn hearing(self, second: u64) -> Trace {
+        self.at(
+            second,
+            told(Heard::Updated {
+                old: state(5),
+                new: state(9),
+            }),
+        )
+        .ending(1_000, true, vec![member(9)])
+    }
+}
+
+fn told(heard: Heard) -> Observation {
+    let cached = match &heard {
+        Heard::Added { new, .. } | Heard::Updated { new, .. } => Some(new.clone()),
+        Heard::Deleted { .. } => None,
+    };
+    Observation::Notified(Notified {
+        informer: 0,
+        handler: 0,
+        key: Key::from("one/pod-0"),
+        heard,
+        cached,
+    })
+}
+
+fn request(request: usize) -> Observation {
+    Observation::Request {
+        informer: 0,
+        request,
+        kind: RequestKind::List {
+            revision: String::new(),
+            is_continued: false,
+        },
+    }
+}
+
+fn contestant(name: &str) -> Contestant {
+    Contestant::named(name).unwrap()
+}
+
+fn judged_for(trace: &Trace, asks: &Asks, name: &str) -> Judgement {
+    judge(trace, &checkers::check_all(trace), asks, contestant(name))
+}
+
+fn judged(trace: &Trace) -> Judgement {
+    judged_for(trace, &ASKS, "kube-runtime")
+}
+
+#[test]
+fn who_hears_of_all_and_equals_the_server_holds() {
+    let judgement = judged(&Story::begun().hearing(3));
+    assert_eq!(
+        (judgement.verdict, judgement.text.as_str()),
+        (Verdict::Held, "")
+    );
+}
+
+#[test]
+fn what_nothing_happened_to_was_not_hit() {
+    let mut trace = Trace::new();
+    for record in Story::begun().hearing(3).records() {
+        if !matches!(record.observation, Observation::Fired { .. }) {
+            trace.push(record.at, record.observation.clone());
+        }
+    }
+    assert_eq!(judged(&trace).verdict, Verdict::NotHit);
+    // Nor by a cut, which only makes occasions for what is meant.
+    let cut = Observation::Fired {
+        rule: "disconnect".to_owned(),
+        count: 2,
+    };
+    trace.push(Duration::from_secs(1_000), cut);
+    assert_eq!(judged(&trace).verdict, Verdict::NotHit);
+    let asks = Asks {
+        needs_fault: false,
+        ..ASKS
+    };
+    assert_eq!(
+        judged_for(&trace, &asks, "kube-runtime").verdict,
+        Verdict::Held
+    );
+}
+
+#[test]
+fn a_cache_that_differs_is_stale_if_its_client_listens_and_hung_if_not() {
+    let listening = Story::begun()
+        .at(900, request(1))
+        .at(
+            900,
+            Observation::Answer {
+                request: 1,
+                status: 410,
+            },
+        )
+        .ending(1_000, true, vec![member(5)]);
+    let judgement = judged(&listening);
+    assert_eq!(judgement.verdict, Verdict::Stale);
+    assert_eq!(
+        judgement.text,
+        "cache 0 holds one/pod-0=u@5, and the server u@9"
+    );
+    // A request without an answer is no listening.
+    let deaf = Story::begun()
+        .at(900, request(1))
+        .ending(1_000, true, vec![member(5)]);
+    assert_eq!(judged(&deaf).verdict, Verdict::Hung);
+}
+
+#[test]
+fn a_cache_that_never_was_complete_is_hung() {
+    let judgement = judged(&Story::begun().ending(1_000, false, Vec::new()));
+    assert_eq!(judgement.verdict, Verdict::Hung);
+    assert_eq!(judgement.at, Duration::from_secs(1_000));
+}
+
+#[test]
+fn what_cannot_be_decoded_may_be_lacking_and_not_stale() {
+    let asks = Asks {
+        undecodable: Some("one/pod-0"),
+        demand: Demand::HoldCache,
+        ..ASKS
+    };
+    let verdict = |members| {
+        let trace = Story::begun().ending(1_000, true, members);
+        judged_for(&trace, &asks, "kube-runtime").verdict
+    };
+    assert_eq!(verdict(Vec::new()), Verdict::Held);
+    assert_eq!(verdict(vec![member(5)]), Verdict::Hung);
+}
+
+#[test]
+fn a_loop_tells_how_many_requests_came_in_its_last_second() {
+    let mut story = Story::begun();
+    for number in 1..=30 {
+        story = story.at(7, request(number));
+    }
+    let text = "informer 0 sent more than 200 requests within 1s".to_owned();
+    let trace = story.at(7, Observation::HotLoop { text }).trace;
+    let judgement = judged(&trace);
+    assert_eq!(judgement.verdict, Verdict::HotLoop { per_second: 30.0 });
+    assert_eq!(judgement.verdict.to_string(), "hot 30/s");
+    assert_eq!(judgement.at, Duration::from_secs(7));
+}
+
+#[test]
+fn waiters_that_still_wait_are_hung() {
+    let waited = |waiting_count| {
+        let observation = Observation::Waited {
+            informer: 0,
+            woken_count: 1,
+            waiting_count,
+        };
+        judged(&Story::begun().at(2, observation).hearing(3)).verdict
+    };
+    assert_eq!(waited(3), Verdict::Hung);
+    assert_eq!(waited(0), Verdict::Held);
+}
+
+#[test]
+fn a_handler_that_was_not_told_is_deaf_and_for_some_it_is_a_broken_promise() {
+    let trace = Story::begun().ending(1_000, true, vec![member(9)]);
+    assert_eq!(
+        judged_for(&trace, &ASKS, "kube-runtime-shared").verdict,
+        Verdict::Deaf
+    );
+    assert_eq!(
+        judged_for(&trace, &ASKS, "kube-runtime").verdict,
+        Verdict::LostDelete
+    );
+}
+
+#[test]
+fn a_change_may_be_told_late_only_where_nobody_asks() {
+    let text = "Update /api/v1/namespaces/one/pods/pod-0: PUT".to_owned();
+    let write = Observation::Operation {
+        text,
+        status: 200,
+        revision: Some(9),
+    };
+    let trace = Story::begun().at(3, write).hearing(33);
+    let asks = |limit| Asks {
+        told_within: Some(Duration::from_secs(limit)),
+        ..ASKS
+    };
+    let verdict = |asks: &Asks| judged_for(&trace, asks, "kube-runtime").verdict;
+    assert_eq!(verdict(&ASKS), Verdict::Held);
+    assert_eq!(verdict(&asks(30)), Verdict::Held);
+    assert_eq!(verdict(&asks(29)), Verdict::Late { seconds: Some(30) });
+}
+
+#[test]
+fn a_control_has_to_be_noticed() {
+    let asks = Asks {
+        demand: Demand::BeCaught,
+        ..ASKS
+    };
+    let verdict = |trace: &Trace| judged_for(trace, &asks, "informer").verdict;
+    assert_eq!(verdict(&Story::begun().hearing(3)), Verdict::Missed);
+    let stale = Story::begun().ending(1_000, true, vec![member(5)]);
+    assert_eq!(verdict(&stale), Verdict::Caught);
+    assert!(!Verdict::Missed.is_good());
+}
+
+#[test]
+fn a_task_that_panicked_is_told_before_all_else() {
+    let message = crate::subjects::PANICKED.to_owned();
+    let warned = Observation::Warned {
+        message,
+        fields: String::new(),
+    };
+    let trace = Story::begun()
+        .at(2, warned)
+        .ending(1_000, false, Vec::new());
+    assert_eq!(judged(&trace).verdict, Verdict::Panicked);
+}
+
+#[test]
+fn every_promise_is_the_name_of_a_checker_and_has_a_meaning() {
+    let known: BTreeSet<&str> = CHECKERS.iter().map(|checker| checker.name).collect();
+    let judged_apart = ["hot_loops", "convergence", "bounded_requests"];
+    let meanings: BTreeSet<&str> = MEANINGS.iter().map(|(name, _)| *name).collect();
+    assert!(meanings.is_subset(&known), "{meanings:?}");
+    for contestant in CONTESTANTS {
+        for promise in contestant.promises() {
+            assert!(known.contains(promise), "{promise}");
+            assert!(
+                meanings.contains(promise) || judged_apart.contains(&promise),
+                "{promise} of {} means nothing",
+                contestant.name
+            );
+        }
+    }
+}
+
+#[test]
+fn names_are_said_once_and_easily() {
+    let scenarios = scenarios();
+    let names: BTreeSet<&str> = scenarios.iter().map(|scenario| scenario.name).collect();
+    assert_eq!(names.len(), scenarios.len());
+    for name in names {
+        let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+        assert!(
+            name.chars()
+                .all(|letter| is_plain(letter) || matches!(letter, '-' | '_')),
+            "{name}"
+        );
+    }
+}

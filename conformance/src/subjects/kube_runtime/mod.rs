@@ -1,0 +1,117 @@
+//! `kube_runtime` under test, as its documentation shows it: a watcher with the default backoff that feeds a store.
+//!
+//! The jitter of its backoff comes from a generator of the thread, which is seeded here for each subject. The order in
+//! which its store gives objects is random; nothing that is recorded depends on it, except in which order subscribers hear
+//! of a list.
+
+mod teller;
+mod reflector;
+mod shared;
+mod controller;
+
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
+use kube::{
+    Api, ResourceExt,
+    api::{ApiResource, DynamicObject},
+    core::PartialObjectMeta,
+};
+use kube_runtime::watcher::Config;
+
+use super::{Extras, Subject, SubjectParts};
+use crate::{
+    plan::{InformerPlan, Resource},
+    trace::{Key, State},
+};
+
+/// The server ends a watch after 290 s by itself; kube takes nothing longer.
+const WATCH_TIMEOUT_MAX_S: u64 = 290;
+
+/// A reflector with a store, as the plan asks.
+pub(super) fn reflector(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+    let (client, plan) = (parts.client.clone(), parts.plan);
+    match plan.selection.resource {
+        Resource::Pods => reflector::subject(parts, extras, &pods(client, plan), ()),
+        Resource::ConfigMaps => {
+            let kind = ApiResource::erase::<ConfigMap>(&());
+            let api = match &plan.selection.namespace {
+                Some(namespace) => Api::<DynamicObject>::namespaced_with(client, namespace, &kind),
+                None => Api::all_with(client, &kind),
+            };
+            reflector::subject(parts, extras, &api, kind)
+        }
+        Resource::Nodes => reflector::subject(
+            parts,
+            extras,
+            &Api::<PartialObjectMeta<Node>>::all(client),
+            (),
+        ),
+    }
+}
+
+/// A reflector with a shared store. Config maps are typed: a stream of dynamic objects cannot be subscribed to.
+pub(super) fn shared(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+    let (client, plan) = (parts.client.clone(), parts.plan);
+    match plan.selection.resource {
+        Resource::Pods => shared::subject(parts, extras, &pods(client, plan)),
+        Resource::ConfigMaps => {
+            let api = match &plan.selection.namespace {
+                Some(namespace) => Api::<ConfigMap>::namespaced(client, namespace),
+                None => Api::all(client),
+            };
+            shared::subject(parts, extras, &api)
+        }
+        Resource::Nodes => {
+            shared::subject(parts, extras, &Api::<PartialObjectMeta<Node>>::all(client))
+        }
+    }
+}
+
+/// A controller of pods that owns config maps.
+///
+/// # Panics
+///
+/// If the plan is about another resource.
+pub(super) fn controller(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+    let (client, plan) = (parts.client.clone(), parts.plan);
+    assert_eq!(
+        plan.selection.resource,
+        Resource::Pods,
+        "controllers here are controllers of pods"
+    );
+    let owned = Api::<ConfigMap>::all(client.clone());
+    controller::subject(parts, extras, pods(client, plan), owned)
+}
+
+fn pods(client: kube::Client, plan: &InformerPlan) -> Api<Pod> {
+    match &plan.selection.namespace {
+        Some(namespace) => Api::namespaced(client, namespace),
+        None => Api::all(client),
+    }
+}
+
+/// The watcher's options that the plan asks for.
+fn config(plan: &InformerPlan) -> Config {
+    let timeout_s = plan.watch_timeout_s.min(WATCH_TIMEOUT_MAX_S);
+    let mut config = Config::default()
+        .timeout(u32::try_from(timeout_s).expect("it is less than the limit"))
+        .page_size(plan.page_size);
+    if plan.streaming_lists {
+        config = config.streaming_lists();
+    }
+    if let Some(selector) = plan.selection.label_selector() {
+        config = config.labels(&selector);
+    }
+    config
+}
+
+fn key(object: &impl kube::Resource) -> Key {
+    match object.namespace() {
+        Some(namespace) => format!("{namespace}/{}", object.name_any()).into(),
+        None => object.name_any().into(),
+    }
+}
+
+fn state(object: &impl kube::Resource) -> State {
+    let uid = object.uid().unwrap_or_default();
+    State::from_wire(&uid, &object.resource_version().unwrap_or_default())
+}

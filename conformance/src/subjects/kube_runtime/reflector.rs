@@ -1,0 +1,255 @@
+//! A watcher, its default backoff, and a store.
+
+use std::{
+    collections::BTreeMap,
+    fmt::Debug,
+    future::{Future, pending},
+    hash::Hash,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use futures::{Stream, StreamExt};
+use kube::{Api, Resource};
+use kube_runtime::{
+    WatchStreamExt,
+    reflector::{ObjectRef, Store, store::Writer},
+    watcher::{self, Event},
+};
+use serde::de::DeserializeOwned;
+use tokio::task::JoinSet;
+
+use super::{config, key, state, teller::Teller};
+use crate::{
+    plan::{HandlerPlan, Selection},
+    subjects::{Extras, Subject, SubjectParts, waiters::Waiters},
+    trace::{Key, Member, Observation, Recorder, State},
+};
+
+/// What a subject of kube-runtime mirrors.
+pub(super) trait Mirrored:
+    Resource<DynamicType: Clone + Debug + Eq + Hash + Send + Sync + Unpin>
+    + Clone
+    + Debug
+    + DeserializeOwned
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<K> Mirrored for K where
+    K: Resource<DynamicType: Clone + Debug + Eq + Hash + Send + Sync + Unpin>
+        + Clone
+        + Debug
+        + DeserializeOwned
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// A store, and the tasks that fill it. Shared by all subjects of kube-runtime.
+pub(super) struct StoreSubject<K: Mirrored> {
+    place: usize,
+    selection: Selection,
+    store: Store<K>,
+    has_synced: Arc<AtomicBool>,
+    teller: Teller,
+    waiter_count: usize,
+    waiters: Waiters,
+    /// What is to be run from the start on.
+    unstarted: Vec<Task>,
+    tasks: JoinSet<()>,
+    recorder: Recorder,
+}
+
+/// A task of a subject.
+pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// A reflector of what `api` serves.
+pub(super) fn subject<K: Mirrored>(
+    parts: SubjectParts<'_>,
+    extras: Extras,
+    api: &Api<K>,
+    dynamic_type: K::DynamicType,
+) -> Box<dyn Subject> {
+    let writer = Writer::<K>::new(dynamic_type.clone());
+    let store = writer.as_reader();
+    let teller = Teller::new(parts.informer, parts.recorder.clone());
+    let mut subject = StoreSubject::new(&parts, extras, store.clone(), teller.clone());
+    // Whatever draws its jitter from now on in this thread draws the same in each run.
+    fastrand::seed(parts.seed);
+    let events = watcher::watcher(api.clone(), config(parts.plan))
+        .default_backoff()
+        .reflect(writer);
+    subject.run(tell(events, store, teller, dynamic_type));
+    Box::new(subject)
+}
+
+/// Tells handlers what the stream brings: a list when it is complete, since the store shows it then.
+async fn tell<K: Mirrored>(
+    events: impl Stream<Item = watcher::Result<Event<K>>> + Send,
+    store: Store<K>,
+    teller: Teller,
+    dynamic_type: K::DynamicType,
+) {
+    let mut events = std::pin::pin!(events);
+    let mut listed = Vec::new();
+    let mut is_initial = true;
+    let cached = |object: &K| {
+        let reference = ObjectRef::from_obj_with(object, dynamic_type.clone());
+        store.get(&reference).as_deref().map(state)
+    };
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(Event::Init) => listed.clear(),
+            Ok(Event::InitApply(object)) => listed.push(object),
+            Ok(Event::InitDone) => {
+                for object in listed.drain(..) {
+                    let shown = cached(&object);
+                    teller.is_there(&key(&object), &state(&object), shown.as_ref(), is_initial);
+                }
+                is_initial = false;
+            }
+            Ok(Event::Apply(object)) => {
+                let shown = cached(&object);
+                teller.is_there(&key(&object), &state(&object), shown.as_ref(), false);
+            }
+            Ok(Event::Delete(object)) => {
+                let shown = cached(&object);
+                teller.is_gone(&key(&object), &state(&object), shown.as_ref());
+            }
+            // The watcher goes on by itself.
+            Err(_) => {}
+        }
+    }
+}
+
+// === impl StoreSubject ===
+
+impl<K: Mirrored> StoreSubject<K> {
+    /// A subject whose cache is `store`. It has synced when the store says that it is ready.
+    pub(super) fn new(
+        parts: &SubjectParts<'_>,
+        extras: Extras,
+        store: Store<K>,
+        teller: Teller,
+    ) -> Self {
+        let mut subject = Self::unwatched(parts, extras, store.clone(), teller);
+        // Of several that wait only one is told. Where that is under test, nobody but the waiters waits.
+        if subject.waiter_count == 0 {
+            let flag = Arc::clone(&subject.has_synced);
+            subject.run(async move {
+                let is_ready = store.wait_until_ready().await.is_ok();
+                flag.store(is_ready, Ordering::Relaxed);
+            });
+        }
+        subject
+    }
+
+    /// A subject whose cache is `store`, and that has synced when [`has_synced_flag`](Self::has_synced_flag) says so.
+    pub(super) fn unwatched(
+        parts: &SubjectParts<'_>,
+        extras: Extras,
+        store: Store<K>,
+        teller: Teller,
+    ) -> Self {
+        Self {
+            place: parts.informer,
+            selection: parts.plan.selection.clone(),
+            store,
+            has_synced: Arc::default(),
+            teller,
+            waiter_count: extras.waiter_count,
+            waiters: Waiters::new(parts.informer, parts.recorder.clone()),
+            unstarted: Vec::new(),
+            tasks: JoinSet::new(),
+            recorder: parts.recorder.clone(),
+        }
+    }
+
+    /// What says that the subject has synced.
+    pub(super) fn has_synced_flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.has_synced)
+    }
+
+    /// Runs `task` from the start on.
+    pub(super) fn run(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        self.unstarted.push(Box::pin(task));
+    }
+}
+
+impl<K: Mirrored> Subject for StoreSubject<K> {
+    fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    fn start(&mut self) {
+        for _ in 0..self.waiter_count {
+            let (store, flag) = (self.store.clone(), Arc::clone(&self.has_synced));
+            self.waiters.add(async move {
+                if store.wait_until_ready().await.is_err() {
+                    pending().await
+                }
+                flag.store(true, Ordering::Relaxed);
+            });
+        }
+        for task in self.unstarted.drain(..) {
+            self.tasks.spawn(task);
+        }
+    }
+
+    fn join(&mut self, handler: usize, _: &HandlerPlan) {
+        self.teller.join(handler);
+    }
+
+    fn leave(&mut self, handler: usize) {
+        self.teller.leave(handler);
+    }
+
+    fn has_synced(&self) -> bool {
+        self.has_synced.load(Ordering::Relaxed)
+    }
+
+    fn holds(&self) -> BTreeMap<Key, State> {
+        let objects = self.store.state();
+        objects
+            .iter()
+            .map(|object| (key(object.as_ref()), state(object.as_ref())))
+            .collect()
+    }
+
+    fn observe(&self) {
+        let members = self.holds().into_iter();
+        self.recorder.record(Observation::Cached {
+            informer: self.place,
+            // A store of kube-runtime does not say at which version it stands.
+            revision: None,
+            has_synced: self.has_synced(),
+            members: members.map(|(key, state)| Member { key, state }).collect(),
+        });
+    }
+
+    fn stop(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>> {
+        Box::pin(async move {
+            self.waiters.stop();
+            while let Some(ended) = self.tasks.try_join_next() {
+                if ended.is_err_and(|error| error.is_panic()) {
+                    self.recorder.record(Observation::Warned {
+                        message: crate::subjects::PANICKED.to_owned(),
+                        fields: String::new(),
+                    });
+                }
+            }
+            self.tasks.shutdown().await;
+            self.recorder.record(Observation::InformerStopped {
+                informer: self.place,
+                task_count: 0,
+            });
+        })
+    }
+}
