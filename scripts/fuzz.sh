@@ -1,16 +1,25 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the fake server for some seconds each: scripts/fuzz.sh [SECONDS] [TARGET...]
-# A crash is kept in fakeserver/fuzz/artifacts, and its path is printed. With 0 seconds it only replays the seeds.
+# Feeds the fuzz targets with what libFuzzer makes up.
+#
+#   scripts/fuzz.sh 60                    every target for a minute
+#   scripts/fuzz.sh 3600 reflector        one for an hour
+#   scripts/fuzz.sh 0                     replays the seeds, without libFuzzer
+#
+# A crash is kept in fuzz/artifacts and its path printed: mend it, and keep the file in fuzz/seeds, where the tests replay it.
 set -euo pipefail
-cd "$(dirname "$0")/../fakeserver"
+cd "$(dirname "$0")/.."
 
 seconds=${1:-60}
 shift || true
-export PATH="$PWD/../target/tools/bin:$PATH"
-if [ "$seconds" != 0 ] && ! command -v cargo-fuzz >/dev/null; then
-    cargo install cargo-fuzz --locked --root ../target/tools
+if [ "$seconds" = 0 ]; then
+    # Of the whole workspace, so that the dependencies have the features that the other tests gave them: nothing is built anew.
+    exec cargo test --quiet --locked --workspace --test seeds
 fi
 
+export PATH="$PWD/target/tools/bin:$PATH"
+if ! command -v cargo-fuzz >/dev/null; then
+    cargo install cargo-fuzz --locked --root target/tools
+fi
 targets=("$@")
 if [ ${#targets[@]} = 0 ]; then
     for file in fuzz/fuzz_targets/*.rs; do
@@ -18,26 +27,11 @@ if [ ${#targets[@]} = 0 ]; then
     done
 fi
 
-# The versions of the workspace; what only the targets need is added.
-cp ../Cargo.lock fuzz/Cargo.lock
-
-if [ "$seconds" = 0 ]; then
-    # Without instrumentation, which is not needed to replay, what is built is shared with the tests.
-    cargo build --quiet --manifest-path fuzz/Cargo.toml --target-dir ../target
-    for target in "${targets[@]}"; do
-        echo "replay: $target"
-        "../target/debug/$target" "fuzz/seeds/$target"/* >/dev/null 2>&1 || {
-            "../target/debug/$target" "fuzz/seeds/$target"/*
-            exit 1
-        }
-    done
-    exit 0
-fi
-
-cargo fuzz build --dev --sanitizer none
+options=(--fuzz-dir fuzz --dev --sanitizer none --features libfuzzer)
+cargo fuzz build "${options[@]}"
 for target in "${targets[@]}"; do
     echo "fuzz: $target for $seconds s"
     mkdir -p "fuzz/corpus/$target"
-    cargo fuzz run --dev --sanitizer none "$target" "fuzz/corpus/$target" "fuzz/seeds/$target" -- \
-        -max_total_time="$seconds" -max_len=8192 -timeout=10 -rss_limit_mb=1500 -print_final_stats=1 -verbosity=0
+    cargo fuzz run "${options[@]}" "$target" "fuzz/corpus/$target" "fuzz/seeds/$target" -- \
+        -max_total_time="$seconds" -max_len=8192 -timeout=20 -rss_limit_mb=1500 -print_final_stats=1 -verbosity=0
 done

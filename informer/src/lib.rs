@@ -105,6 +105,9 @@ pub mod factory;
 pub mod leader_election;
 // Pages.
 pub mod docs;
+#[cfg(feature = "_fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]

@@ -49,6 +49,8 @@ use crate::{
     store::ReflectorStore,
 };
 
+#[cfg(feature = "_fuzzing")]
+pub(crate) use self::machine::{Chance, Chances};
 pub use self::{
     cause::Cause,
     control::ReflectorControl,

@@ -75,6 +75,8 @@ mod watching;
 mod checking;
 mod pausing;
 
+#[cfg(any(test, feature = "_fuzzing"))]
+mod chances;
 #[cfg(test)]
 mod tests;
 
@@ -83,6 +85,8 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+#[cfg(feature = "_fuzzing")]
+pub(crate) use self::chances::{Chance, Chances};
 pub(super) use self::words::{Effect, EventKind, Input, Moment, Step};
 use self::{
     listing::Listing,

@@ -6,13 +6,14 @@ use std::{fmt::Write, time::Duration};
 
 use proptest::prelude::*;
 
-use super::{Effect, EventKind, Input, Machine, Moment, Step};
+use super::{
+    Effect, EventKind, Input, Machine, Moment, Step,
+    chances::{CAUSES, Chance, Chances},
+};
 use crate::{
     list_watch::ListRequest,
     object::ResourceVersion,
-    reflector::{
-        Cause, Decision, PauseOptions, Phase, ReflectorOptions, WhenRemoved, control::Order,
-    },
+    reflector::{Cause, Decision, Phase, ReflectorOptions, control::Order},
 };
 
 /// Without jitter, so that delays can be read.
@@ -95,26 +96,6 @@ impl Player {
         told.join("; ")
     }
 }
-
-const CAUSES: [(&str, Cause); 17] = [
-    ("expired", Cause::Expired),
-    ("too-large", Cause::TooLargeVersion),
-    ("throttled", Cause::Throttled),
-    ("refused", Cause::Refused),
-    ("transport", Cause::Transport),
-    ("timed-out", Cause::TimedOut),
-    ("unavailable", Cause::Unavailable),
-    ("unreadable", Cause::Unreadable),
-    ("server", Cause::ServerError),
-    ("unauthorized", Cause::Unauthorized),
-    ("forbidden", Cause::Forbidden),
-    ("not-found", Cause::NotFound),
-    ("denied", Cause::Denied),
-    ("invalid", Cause::Invalid),
-    ("protocol", Cause::Protocol),
-    ("request", Cause::Request),
-    ("early", Cause::EndedEarly),
-];
 
 fn cause(name: &str) -> Cause {
     let found = CAUSES.iter().find(|(known, _)| *known == name);
@@ -257,23 +238,14 @@ fn watches_ask_for_an_end_between_five_and_ten_minutes_or_what_was_chosen() {
     check(Duration::MAX, 31_536_000..63_072_000);
 }
 
-/// One thing that can come of a step, whatever the step is.
-#[derive(Clone, Debug)]
-struct Chance {
-    /// Which of the inputs that fit the step.
-    choice: usize,
-    cause: usize,
-    version: u64,
-    after: Duration,
-}
-
+/// One thing that can come of a step.
 fn chance() -> impl Strategy<Value = Chance> {
     let after = prop_oneof![
         4 => Just(Duration::ZERO),
         1 => (0_u64..2000).prop_map(Duration::from_millis),
         1 => (0_u64..400).prop_map(Duration::from_secs),
     ];
-    (0..100_usize, 0..CAUSES.len(), 0..30_u64, after).prop_map(|(choice, cause, version, after)| {
+    (0..100_u8, 0..CAUSES.len(), 0..30_u64, after).prop_map(|(choice, cause, version, after)| {
         Chance {
             choice,
             cause,
@@ -283,145 +255,18 @@ fn chance() -> impl Strategy<Value = Chance> {
     })
 }
 
-/// What the driver would see.
-#[derive(Default)]
-struct Watched {
-    /// Pages that were staged since the last commit or discard, and whether the last of them was the last of its list.
-    staged: usize,
-    is_whole: bool,
-    /// Requests that failed or ended with nothing new since the last delay.
-    failures_without_delay: usize,
-    commits: usize,
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn no_sequence_of_inputs_makes_a_hot_loop_or_commits_a_part(
-        chances in prop::collection::vec(chance(), 1..200),
+        sequence in prop::collection::vec(chance(), 1..200),
         streaming_lists: bool,
         seed: u64,
     ) {
-        let options = ReflectorOptions::default()
-            .with_streaming_lists(streaming_lists)
-            .with_pause(PauseOptions::default().with_when_removed(WhenRemoved::EmptyStore));
-        let mut machine = Machine::new(options, seed, &ResourceVersion::unknown());
-        let mut now = Moment::ZERO;
-        let mut watched = Watched::default();
-        let mut token_count = 0;
-        for chance in chances {
-            now += chance.after;
-            let version = ResourceVersion::new(chance.version.to_string());
-            token_count += 1;
-            let token = format!("t{token_count}");
-            let failed = Input::Failed { cause: CAUSES[chance.cause].1, retry_after: None };
-            let before = machine.step();
-            let input = match (&before, chance.choice) {
-                (_, 95..) => {
-                    let decisions = [
-                        Decision::Default,
-                        Decision::Retry,
-                        Decision::Relist,
-                        Decision::BackOff(Duration::ZERO),
-                        Decision::Pause,
-                    ];
-                    let decision = decisions[chance.cause % decisions.len()];
-                    Input::Decided { decision, cause: CAUSES[chance.cause].1, retry_after: None }
-                }
-                (_, 94) => Input::Ordered(Order::Resume),
-                (_, 93) => Input::Ordered(Order::Pause),
-                (Step::Empty { .. }, _) => Input::Emptied,
-                (Step::Wait { until }, _) => {
-                    now = now.max(until.unwrap_or(now));
-                    if until.is_none() {
-                        // Nothing but an order ends it.
-                        machine.handle(now, Input::Ordered(Order::Resume), &mut Vec::new());
-                        continue;
-                    }
-                    watched.failures_without_delay = 0;
-                    Input::Waited
-                }
-                (Step::List(_), 0..40) => Input::Page { version: &version, continue_token: None },
-                (Step::List(_), 40..70) => {
-                    Input::Page { version: &version, continue_token: Some(&token) }
-                }
-                (Step::Open(_), 0..70) => Input::Opened,
-                (Step::Read { .. }, 0..10) => Input::Event { kind: EventKind::Added, version: &version },
-                (Step::Read { .. }, 10..20) => Input::Event { kind: EventKind::Modified, version: &version },
-                (Step::Read { .. }, 20..30) => Input::Event { kind: EventKind::Deleted, version: &version },
-                (Step::Read { .. }, 30..40) => {
-                    Input::Bookmark { version: &version, is_end_of_initial_events: false }
-                }
-                (Step::Read { .. }, 40..60) => {
-                    Input::Bookmark { version: &version, is_end_of_initial_events: true }
-                }
-                (Step::Read { .. }, 60..80) => Input::Ended,
-                _ => failed,
-            };
-            let mut effects = Vec::new();
-            machine.handle(now, input, &mut effects);
-            watched.see(&before, input, &effects, &machine.step(), chance.after)?;
+        let mut chances = Chances::new(streaming_lists, seed);
+        for chance in &sequence {
+            chances.take(chance);
         }
-    }
-}
-
-impl Watched {
-    fn see(
-        &mut self,
-        before: &Step,
-        input: Input<'_>,
-        effects: &[Effect],
-        after: &Step,
-        elapsed: Duration,
-    ) -> Result<(), TestCaseError> {
-        self.is_whole = match input {
-            Input::Page { continue_token, .. } => continue_token.is_none(),
-            Input::Bookmark {
-                is_end_of_initial_events,
-                ..
-            } => is_end_of_initial_events,
-            _ => false,
-        };
-        let mut has_news = false;
-        for effect in effects {
-            match effect {
-                Effect::Stage => self.staged += 1,
-                Effect::Discard => self.staged = 0,
-                Effect::Commit { .. } => {
-                    prop_assert!(self.is_whole, "{effect:?} of a part");
-                    self.staged = 0;
-                    self.commits += 1;
-                    has_news = true;
-                }
-                Effect::Deliver => {
-                    prop_assert!(self.commits > 0, "a change before the first state");
-                }
-                Effect::Bookmark { .. } => has_news = true,
-                Effect::ReportFailure { .. } | Effect::ReportWentBack { .. } => {}
-            }
-        }
-        // A list that begins, begins with nothing staged.
-        if let Step::List(request) = after
-            && request.continue_token.is_none()
-        {
-            prop_assert_eq!(self.staged, 0);
-        }
-        if let Step::Open(_) = after {
-            prop_assert_eq!(self.staged, 0);
-        }
-        // Failures, and streams that ended, are followed by a delay sooner or later, unless time passes or news come.
-        let is_setback = matches!(input, Input::Failed { .. } | Input::Ended);
-        if elapsed >= Duration::from_secs(1) || has_news {
-            self.failures_without_delay = 0;
-        } else if is_setback {
-            self.failures_without_delay += 1;
-        }
-        prop_assert!(
-            self.failures_without_delay <= 8,
-            "{} setbacks without a delay, the last from {before:?}",
-            self.failures_without_delay
-        );
-        Ok(())
     }
 }

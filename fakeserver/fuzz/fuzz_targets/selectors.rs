@@ -1,7 +1,0 @@
-//! Label and field selectors.
-
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|data: &[u8]| fakeserver::fuzzing::selectors(data));

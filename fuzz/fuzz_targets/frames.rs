@@ -1,0 +1,5 @@
+//! A stream of bytes, cut into frames.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::run(env!("CARGO_BIN_NAME"), data));

@@ -1,0 +1,5 @@
+//! What is wrong with a text that should be JSON.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::run(env!("CARGO_BIN_NAME"), data));

@@ -1,0 +1,5 @@
+//! A patch of each kind to objects of several types.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::run(env!("CARGO_BIN_NAME"), data));

@@ -1,0 +1,5 @@
+//! What a reflector's machine can be told.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::run(env!("CARGO_BIN_NAME"), data));

@@ -1,0 +1,5 @@
+//! A request to the whole API, from its first line to its body.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::run(env!("CARGO_BIN_NAME"), data));

@@ -1,0 +1,5 @@
+//! A frame of a watch, and the body of a list.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::run(env!("CARGO_BIN_NAME"), data));
