@@ -19,6 +19,7 @@
 //! - `handlers`: streams, awaited and blocking handlers, and queues, against the fake server
 //! - `status_and_policy`: what an informer shows of itself, and what its owner can do about failures
 //! - `observability`: what an informer reports and logs, and that no object contents are in it
+//! - `messages`: the words of errors
 //! - `support`: a server that answers from a script, and a store that keeps what it is told
 
 mod support;
@@ -42,3 +43,4 @@ mod controller;
 mod handlers;
 mod status_and_policy;
 mod observability;
+mod messages;
