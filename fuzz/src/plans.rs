@@ -34,7 +34,7 @@ pub fn run(data: &[u8]) {
         let [choice, from, at, moment, length, whom, count] = *element;
         let model = drawn(from);
         let at_ms = plan.safety_ms * u64::from(moment) / 256;
-        if choice % 2 == 0 {
+        if choice.is_multiple_of(2) {
             let Some(fault) = at_place(&model.faults, at) else {
                 continue;
             };
@@ -43,7 +43,7 @@ pub fn run(data: &[u8]) {
             if usize::from(whom) < plan.informers.len() {
                 fault = fault.for_informer(whom.into());
             }
-            if count % 3 == 0 {
+            if count.is_multiple_of(3) {
                 fault = fault.times(u64::from(count) / 16 + 1);
             }
             plan.faults.push(fault.after(u64::from(choice) / 64));

@@ -71,7 +71,7 @@ pub fn run(data: &[u8]) {
         let config_maps = HttpListWatch::<ConfigMap>::new(client(data), Scope::All);
         let options = ReflectorOptions::default()
             .with_seed(data.len() as u64)
-            .with_streaming_lists(data.len() % 2 == 0);
+            .with_streaming_lists(data.len().is_multiple_of(2));
         let stop = CancellationToken::new();
         let converged = async {
             while !store.told().is_well {
@@ -144,14 +144,16 @@ fn well(query: &str) -> Response<AnyBody> {
         let part = Ok(Frame::data(Bytes::from_static(text.as_bytes())));
         stream::iter([part]).boxed()
     };
-    if !query.contains("watch=true") {
-        response(StatusCode::OK, whole(WELL))
-    } else if query.contains("sendInitialEvents=true") {
-        response(StatusCode::BAD_REQUEST, whole("unknown parameter"))
-    } else if query.contains(&format!("resourceVersion={WELL_VERSION}&")) {
-        response(StatusCode::OK, stream::pending().boxed())
-    } else {
-        response(StatusCode::GONE, whole(EXPIRED))
+    let (is_watch, is_streaming) = (
+        query.contains("watch=true"),
+        query.contains("sendInitialEvents=true"),
+    );
+    let is_at_version = query.contains(&format!("resourceVersion={WELL_VERSION}&"));
+    match (is_watch, is_streaming, is_at_version) {
+        (false, _, _) => response(StatusCode::OK, whole(WELL)),
+        (true, true, _) => response(StatusCode::BAD_REQUEST, whole("unknown parameter")),
+        (true, false, true) => response(StatusCode::OK, stream::pending().boxed()),
+        (true, false, false) => response(StatusCode::GONE, whole(EXPIRED)),
     }
 }
 

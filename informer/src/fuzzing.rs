@@ -12,7 +12,7 @@ pub fn reflector_machine(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else {
         return;
     };
-    let mut chances = Chances::new(first % 2 == 0, u64::from(first / 2));
+    let mut chances = Chances::new(first.is_multiple_of(2), u64::from(first / 2));
     for chance in rest.as_chunks::<4>().0 {
         let [choice, cause, version, after] = *chance;
         let after = match after {

@@ -97,12 +97,12 @@ fn queue(
     options: &DeltaFifoOptions,
 ) -> (DeltaFifo<Value>, mpsc::UnboundedSender<String>, TaskSet) {
     let (producer, fifo) = DeltaFifo::channel(options);
-    let (feed, fed) = mpsc::unbounded_channel();
+    let (feed, changes) = mpsc::unbounded_channel();
     let tasks = TaskSet::new();
     let journal = clock.journal().clone();
     clock.act(|| {
         tasks.spawn(async move {
-            if let Err(StoreClosed) = write(producer, fed, &journal).await {
+            if let Err(StoreClosed) = write(producer, changes, &journal).await {
                 journal.note("the writer was told that the queue is closed");
             }
         });
@@ -113,10 +113,10 @@ fn queue(
 /// Writes what is fed, one after the other, and notes what found room.
 async fn write(
     mut queue: DeltaFifoProducer<Value>,
-    mut fed: mpsc::UnboundedReceiver<String>,
+    mut changes: mpsc::UnboundedReceiver<String>,
     journal: &super::clock::Journal,
 ) -> Result<(), StoreClosed> {
-    while let Some(word) = fed.recv().await {
+    while let Some(word) = changes.recv().await {
         let (kind, rest) = word.split_at(1);
         match kind {
             "+" => queue.add(object(rest)).await?,

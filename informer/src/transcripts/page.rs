@@ -67,13 +67,12 @@ const STAGES: [&str; 7] = [
     "shared_informer",
 ];
 
-fn read(path: impl AsRef<Path>) -> String {
-    let path = path.as_ref();
+fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 fn page() -> String {
-    read(format!("{FOLDER}/README.md"))
+    read(&Path::new(FOLDER).join("README.md"))
 }
 
 /// The section of the page under this heading.
@@ -126,7 +125,7 @@ fn every_condition_of_the_error_matrix_has_a_transcript_with_a_scene_for_each_pl
     assert_eq!(named, CONDITIONS.map(|(name, _)| name));
     for ((name, places), row) in CONDITIONS.iter().zip(&rows) {
         let (_, link) = row[1].split_once("](").expect("the cell is a link");
-        let text = read(format!("{FOLDER}/{}", link.trim_end_matches(')')));
+        let text = read(&Path::new(FOLDER).join(link.trim_end_matches(')')));
         for place in *places {
             let scene = format!("\n# {place}: ");
             assert!(text.contains(&scene), "{name} has no scene of {place}");

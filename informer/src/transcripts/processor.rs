@@ -95,9 +95,10 @@ impl Processing {
         if let Some(limit) = command.value("disconnect")? {
             options = options.with_buffer(Buffer::Disconnecting { limit });
         }
-        let calls = match command.flag("held")? {
-            true => 0,
-            false => Semaphore::MAX_PERMITS / 2,
+        let calls = if command.flag("held")? {
+            0
+        } else {
+            Semaphore::MAX_PERMITS / 2
         };
         let is_panicking = command.flag("panics")?;
         let name = command.word()?;

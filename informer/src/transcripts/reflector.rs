@@ -219,9 +219,10 @@ impl ReflectorStore<ConfigMap> for Noting {
         let refused = replacement.undecodable.iter();
         let refused = refused.map(|error| format!("!{}", error.key));
         let words: Vec<String> = objects.chain(refused).collect();
-        let authority = match replacement.is_authoritative {
-            true => ", the most recent state",
-            false => "",
+        let authority = if replacement.is_authoritative {
+            ", the most recent state"
+        } else {
+            ""
         };
         let version = &replacement.resource_version;
         let line = format!("replace [{}] at {version}{authority}", words.join(" "));

@@ -156,9 +156,9 @@ fn gone<E>(_: E) -> String {
 
 /// A body that is fed by hand.
 fn streaming() -> (mpsc::UnboundedSender<Part>, Answer) {
-    let (parts, mut fed) = mpsc::unbounded_channel();
-    let body = stream::poll_fn(move |cx| fed.poll_recv(cx)).boxed();
-    (parts, Response::new(StreamBody::new(body)))
+    let (sender, mut parts) = mpsc::unbounded_channel();
+    let body = stream::poll_fn(move |cx| parts.poll_recv(cx)).boxed();
+    (sender, Response::new(StreamBody::new(body)))
 }
 
 fn whole(code: StatusCode, body: String) -> Answer {

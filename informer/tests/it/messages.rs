@@ -73,14 +73,13 @@ fn of_requests() -> Errors {
     ]
 }
 
-fn of_readers() -> Errors {
-    let resource = || Arc::<str>::from("pods");
-    let unknown_index = || IndexerError::UnknownIndex {
-        name: "node".to_owned(),
-    };
+fn of_indices() -> Errors {
     let (index, value) = (Arc::<str>::from("node"), Arc::<str>::from("n1"));
     vec![
-        unknown_index().into(),
+        IndexerError::UnknownIndex {
+            name: "node".to_owned(),
+        }
+        .into(),
         IndexerError::DuplicateIndex {
             name: "node".to_owned(),
         }
@@ -102,6 +101,12 @@ fn of_readers() -> Errors {
         }
         .into(),
         RecountError::Unindexed { index }.into(),
+    ]
+}
+
+fn of_listers_and_waits() -> Errors {
+    let resource = || Arc::<str>::from("pods");
+    vec![
         ListerError::NotFound {
             resource: resource(),
             namespace: "a".into(),
@@ -118,7 +123,10 @@ fn of_readers() -> Errors {
             resource: resource(),
         }
         .into(),
-        ListerError::Index(unknown_index()).into(),
+        ListerError::Index(IndexerError::UnknownIndex {
+            name: "node".to_owned(),
+        })
+        .into(),
         WaitError::Stopped {
             resource: resource(),
             version: ResourceVersion::new("9"),
@@ -216,7 +224,13 @@ fn in_full(error: &dyn Error) -> String {
 
 #[test]
 fn messages_are_these() {
-    let groups = [of_requests(), of_readers(), of_handlers(), of_names()];
+    let groups = [
+        of_requests(),
+        of_indices(),
+        of_listers_and_waits(),
+        of_handlers(),
+        of_names(),
+    ];
     let errors: Errors = groups.into_iter().flatten().collect();
     for error in &errors {
         let text = error.to_string();
