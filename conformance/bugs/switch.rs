@@ -1,0 +1,8 @@
+
+/// Whether this bug is the one that a run is about: `scripts/seeded-bugs.sh` names it.
+pub(crate) fn is_buggy(name: &str) -> bool {
+    static NAME: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    NAME.get_or_init(|| std::env::var("SEEDED_BUG").ok())
+        .as_deref()
+        == Some(name)
+}
