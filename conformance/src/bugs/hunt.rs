@@ -64,7 +64,7 @@ pub fn hunt(bug: Bug, seeds: impl IntoIterator<Item = Seed>) -> Hunt {
     for seed in seeds {
         seed_count += 1;
         let outcome = run(&Plan::draw(seed), bug);
-        if let Some(violation) = outcome.violations.first().cloned() {
+        if let Some(violation) = outcome.broken().next().cloned() {
             return Hunt {
                 bug,
                 seed_count,

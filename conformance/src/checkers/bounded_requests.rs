@@ -17,8 +17,8 @@ use crate::{
 /// consistent list, and the watch after it.
 const REQUESTS_A_STEP: usize = 6;
 /// The first and the longest wait of the backoff; jitter only adds to them.
-const WAIT_MIN: Duration = Duration::from_millis(800);
-const WAIT_MAX: Duration = Duration::from_secs(30);
+pub(super) const WAIT_MIN: Duration = Duration::from_millis(800);
+pub(super) const WAIT_MAX: Duration = Duration::from_secs(30);
 /// A watch that lived so long was healthy even if nothing came.
 const HEALTHY_AGE: Duration = Duration::from_secs(1);
 
@@ -50,9 +50,9 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
 }
 
 /// One request that is no further page, and what became of it.
-struct Ask {
-    number: usize,
-    at: Duration,
+pub(super) struct Ask {
+    pub(super) number: usize,
+    pub(super) at: Duration,
     is_watch: bool,
     /// Whether its events only count once the initial ones have ended.
     is_in_initial_events: bool,
@@ -62,7 +62,7 @@ struct Ask {
 }
 
 /// The requests of each informer in order.
-fn asks(trace: &Trace) -> BTreeMap<usize, Vec<Ask>> {
+pub(super) fn asks(trace: &Trace) -> BTreeMap<usize, Vec<Ask>> {
     let mut asks: BTreeMap<usize, Vec<Ask>> = BTreeMap::new();
     let mut places: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     for (number, record) in trace.records().iter().enumerate() {
@@ -140,7 +140,7 @@ impl Ask {
         }
     }
 
-    fn is_healthy(&self) -> bool {
+    pub(super) fn is_healthy(&self) -> bool {
         let is_old = self.live_since.is_some_and(|since| {
             self.ended_at
                 .is_none_or(|ended| ended.saturating_sub(since) >= HEALTHY_AGE)

@@ -95,7 +95,6 @@ fn deleted(known: Option<&State>, last: Option<&State>, is_tombstone: bool) -> O
         return Some("deleted although unknown".to_owned());
     };
     match last {
-        None if is_tombstone => None,
         None => Some("deleted without its last state".to_owned()),
         Some(last) if last.uid != known.uid => Some(format!("deleted as another than {known}")),
         Some(last) if is_tombstone && last != known => {

@@ -12,6 +12,12 @@
 //! | [`time_travel`] | a cache and a handler never go back for a key | informer |
 //! | [`indexes`] | every index equals a recount | informer |
 //! | [`bounded_requests`] | an outage costs requests as the backoff's curve allows | informer |
+//! | [`backoff`] | waits grow from failure to failure, until the server has proved healthy | informer |
+//! | [`retry_after`] | who is asked to wait, waits | informer |
+//! | [`relists`] | a relist has a reason | informer |
+//! | [`rewatches`] | a watch goes on exactly where the last one stopped | informer |
+//! | [`freshness`] | what the server told before this moment is in the cache | informer |
+//! | [`resyncs`] | a handler that wants to hear of everything again does | informer |
 //! | [`hot_loops`] | nothing goes round without time passing | informer |
 //! | [`leaks`] | no task, watch or body outlives its owner | both |
 //! | [`warnings`] | nobody warns of what was not meant to happen | both |
@@ -36,6 +42,12 @@ pub mod cache_first;
 pub mod time_travel;
 pub mod indexes;
 pub mod bounded_requests;
+pub mod backoff;
+pub mod retry_after;
+pub mod relists;
+pub mod rewatches;
+pub mod freshness;
+pub mod resyncs;
 pub mod hot_loops;
 pub mod leaks;
 pub mod warnings;
@@ -48,6 +60,7 @@ pub mod resumable;
 pub mod list_snapshots;
 mod anomalies;
 mod stream;
+mod heard;
 
 use std::fmt;
 
@@ -64,7 +77,7 @@ pub struct Checker {
 }
 
 /// All checkers, in the order in which their findings are told.
-pub const CHECKERS: [Checker; 20] = [
+pub const CHECKERS: [Checker; 26] = [
     Checker::new("hot_loops", hot_loops::check),
     Checker::new("convergence", convergence::check),
     Checker::new("snapshots", snapshots::check),
@@ -76,6 +89,12 @@ pub const CHECKERS: [Checker; 20] = [
     Checker::new("time_travel", time_travel::check),
     Checker::new("indexes", indexes::check),
     Checker::new("bounded_requests", bounded_requests::check),
+    Checker::new("backoff", backoff::check),
+    Checker::new("retry_after", retry_after::check),
+    Checker::new("relists", relists::check),
+    Checker::new("rewatches", rewatches::check),
+    Checker::new("freshness", freshness::check),
+    Checker::new("resyncs", resyncs::check),
     Checker::new("leaks", leaks::check),
     Checker::new("warnings", warnings::check),
     Checker::new("liveness", liveness::check),

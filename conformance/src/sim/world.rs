@@ -171,6 +171,13 @@ impl World {
                     handler,
                     panics: handler_plan.panic_every.is_some(),
                 });
+                if let Some(resync_ms) = handler_plan.resync_ms {
+                    self.recorder.record(Observation::ResyncWanted {
+                        informer,
+                        handler,
+                        period: Duration::from_millis(resync_ms),
+                    });
+                }
                 self.subjects[informer].join(handler, handler_plan);
             }
             Act::Leave(informer, handler) => {

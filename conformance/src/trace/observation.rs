@@ -74,6 +74,15 @@ pub enum Observation {
         /// Whether it panics now and then.
         panics: bool,
     },
+    /// A handler that joined wants to hear of everything again from time to time.
+    ResyncWanted {
+        /// The informer.
+        informer: usize,
+        /// Which handler of it.
+        handler: usize,
+        /// How often.
+        period: Duration,
+    },
     /// A handler leaves; it may not hear anything any more.
     HandlerLeaves {
         /// The informer.
@@ -96,6 +105,13 @@ pub enum Observation {
         request: usize,
         /// The HTTP status.
         status: u16,
+    },
+    /// An answer that refuses says how long to wait before the next request.
+    AskedToWait {
+        /// The request.
+        request: usize,
+        /// How long.
+        wait: Duration,
     },
     /// The body of a list arrived whole.
     Page {

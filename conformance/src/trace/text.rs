@@ -147,6 +147,15 @@ impl Display for Change {
 /// What is told at the end, and what should not be.
 fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
     match observation {
+        Observation::ResyncWanted {
+            informer,
+            handler,
+            period,
+        } => write!(
+            f,
+            "handler {informer}.{handler} wants resyncs every {} s",
+            seconds(*period)
+        ),
         Observation::InformerStopped {
             informer,
             task_count,
@@ -208,6 +217,9 @@ fn fmt_wire(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             }
         },
         Observation::Answer { request, status } => write!(f, "answer {request}: {status}"),
+        Observation::AskedToWait { request, wait } => {
+            write!(f, "answer {request} asks to wait for {} s", seconds(*wait))
+        }
         Observation::Page {
             request,
             revision,

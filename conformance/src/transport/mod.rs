@@ -147,7 +147,7 @@ impl Service<Request<Body>> for Transport {
             };
             let response = answered.inspect_err(|_| exchange.ended(Ending::Broken))?;
             line.yields.pass(Seam::Request).await;
-            exchange.answered(response.status().as_u16());
+            exchange.answered(response.status(), response.headers());
             let yields = line.yields.clone();
             Ok(response.map(|body| ObservedBody::new(body, exchange, connection, yields)))
         })

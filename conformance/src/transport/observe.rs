@@ -1,11 +1,11 @@
 //! Reads what crosses the transport, as far as checkers need it.
 
-use http::Uri;
+use std::{sync::Arc, time::Duration};
+
+use http::{HeaderMap, StatusCode, Uri, header};
 use serde::Deserialize;
 
 use super::Line;
-use std::sync::Arc;
-
 use crate::trace::{Ending, Key, Member, Observation, RequestKind, State};
 
 /// One request and its answer, being observed.
@@ -111,10 +111,19 @@ impl Exchange {
     }
 
     /// Records the headers of the answer.
-    pub(super) fn answered(&mut self, status: u16) {
-        self.status = Some(status);
+    pub(super) fn answered(&mut self, status: StatusCode, headers: &HeaderMap) {
+        let code = status.as_u16();
+        self.status = Some(code);
         let request = self.request;
-        self.record(Observation::Answer { request, status });
+        self.record(Observation::Answer {
+            request,
+            status: code,
+        });
+        if matches!(code, 429 | 503)
+            && let Some(wait) = wait(headers)
+        {
+            self.record(Observation::AskedToWait { request, wait });
+        }
     }
 
     /// Looks at a part of the body.
@@ -227,6 +236,12 @@ impl Object<'_> {
             state: State::from_wire(uid, resource_version),
         }
     }
+}
+
+/// How long the answer asks to wait.
+fn wait(headers: &HeaderMap) -> Option<Duration> {
+    let value = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
+    value.parse().ok().map(Duration::from_secs)
 }
 
 fn kind_of(query: &str) -> RequestKind {

@@ -7,6 +7,7 @@
 //! | `incidents` | replicas that lag, restarts, machines that sleep |
 //! | `seeds` | some two thousand seeds of all profiles: every promise is kept |
 //! | `negative_controls` | what no correct server does is found by a checker |
+//! | `bugs` | every mistake on purpose is caught, and the page of them is true |
 //! | `meta` | the same plan twice gives the same trace, to the byte |
 //! | `properties` | plans drawn and shrunk by proptest |
 //! | `regressions` | plans that once failed |
@@ -20,6 +21,7 @@ mod scenarios;
 mod incidents;
 mod seeds;
 mod negative_controls;
+mod bugs;
 mod meta;
 mod properties;
 mod regressions;

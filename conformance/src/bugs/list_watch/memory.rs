@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fmt, mem,
+    fmt,
     sync::{Arc, Mutex, MutexGuard},
 };
 
@@ -16,9 +16,8 @@ pub(super) struct Memory<K, S>(Arc<Mutex<Remembered<K, S>>>);
 struct Remembered<K, S> {
     /// The version of the last whole state.
     listed: Option<ResourceVersion>,
-    /// The pages of the list that is under way, and of those that were given up.
-    pages: Vec<Object<K>>,
-    aborted: Vec<Object<K>>,
+    /// What lists have brought.
+    staged: Vec<Object<K>>,
     /// The last state that was seen of each key.
     seen: BTreeMap<ObjectKey, Object<K>>,
     uids: BTreeMap<ObjectKey, Arc<str>>,
@@ -35,8 +34,7 @@ impl<K, S> Memory<K, S> {
     pub(super) fn new() -> Self {
         Self(Arc::new(Mutex::new(Remembered {
             listed: None,
-            pages: Vec::new(),
-            aborted: Vec::new(),
+            staged: Vec::new(),
             seen: BTreeMap::new(),
             uids: BTreeMap::new(),
             streams: Vec::new(),
@@ -51,19 +49,16 @@ impl<K, S> Memory<K, S> {
         self.lock().listed.clone()
     }
 
-    /// Keeps what is in a page; gives, with the last page, what was in lists before that never came to their ends.
-    pub(super) fn take_page(&self, page: &ListPage<K>, is_later: bool) -> Vec<Object<K>> {
+    /// Keeps what is in a page; gives, with a first page, what was kept before.
+    pub(super) fn staged(&self, page: &ListPage<K>, is_later: bool) -> Vec<Object<K>> {
         let mut own = self.lock();
-        if !is_later {
-            let aborted = mem::take(&mut own.pages);
-            own.aborted.extend(aborted);
-        }
-        if page.continue_token.is_some() {
-            own.pages.extend(page.items.iter().flatten().cloned());
-            return Vec::new();
-        }
-        own.pages.clear();
-        mem::take(&mut own.aborted)
+        let before = if is_later {
+            Vec::new()
+        } else {
+            own.staged.clone()
+        };
+        own.staged.extend(page.items.iter().flatten().cloned());
+        before
     }
 
     pub(super) fn note(&self, object: &Object<K>) {

@@ -29,7 +29,7 @@ pub(super) enum Mistake {
     VersionOfLastItem,
     FirstPageOnly,
     LastPageLost,
-    AbortedListKept,
+    StagingKept,
     KnownByKey,
     WatchFromZero,
     WatchFromNow,
@@ -99,9 +99,9 @@ pub(super) const MISTAKES: &[(Mistake, &str, &str)] = &[
         "the page that has no continue token is taken for empty",
     ),
     (
-        Mistake::AbortedListKept,
-        "aborted-list-kept",
-        "the pages of a list that was given up become a part of the next one",
+        Mistake::StagingKept,
+        "staging-kept",
+        "a list begins with what the one before it brought",
     ),
     (
         Mistake::KnownByKey,
@@ -199,8 +199,8 @@ where
             Some(Mistake::LastPageLost) if is_later && page.continue_token.is_none() => {
                 page.items.clear();
             }
-            Some(Mistake::AbortedListKept) => {
-                let kept = self.memory.take_page(&page, is_later);
+            Some(Mistake::StagingKept) => {
+                let kept = self.memory.staged(&page, is_later);
                 page.items.extend(kept.into_iter().map(Ok));
             }
             Some(Mistake::WatchFromList) if !is_later => {

@@ -60,15 +60,16 @@ where
         let is_initial = self.is_initial;
         match (mistake, event) {
             (M::AddedIgnored, E::Added(_)) if !is_initial => {}
-            (M::ModifiedIgnored, E::Modified(_)) | (M::DeletedIgnored, E::Deleted(_)) => {}
-            (M::ExpiredEventSkipped, E::Error(status)) if status.is_expired() => {}
-            (
+            (M::ModifiedIgnored, E::Modified(_))
+            | (M::DeletedIgnored, E::Deleted(_))
+            | (
                 M::BookmarksIgnored,
                 E::Bookmark {
                     is_end_of_initial_events: false,
                     ..
                 },
             ) => {}
+            (M::ExpiredEventSkipped, E::Error(status)) if status.is_expired() => {}
             (M::ThrottledRelists, E::Error(mut status)) if status.code == 429 => {
                 status.code = 410;
                 self.ready.push_back(E::Error(status));

@@ -1,0 +1,97 @@
+//! Waits grow from failure to failure, and begin anew only when the server has proved healthy.
+//!
+//! What is asked for at once after a failure is no wait; the n-th wait in a row is at least as long as the backoff's curve
+//! has it before jitter.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{
+    Finding,
+    bounded_requests::{Ask, WAIT_MAX, WAIT_MIN, asks},
+};
+use crate::{
+    model::Model,
+    trace::{Observation, Trace, seconds},
+};
+
+/// See the [module](self).
+pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let ends = ends(trace);
+    for (informer, asks) in asks(trace) {
+        let ends = ends.get(&informer).map_or(&[][..], Vec::as_slice);
+        let mut waits = Waits::default();
+        for pair in asks.windows(2) {
+            let [before, ask] = pair else { continue };
+            if before.is_healthy() {
+                waits = Waits::default();
+                continue;
+            }
+            let Some(waited) = waited(before, ask, ends) else {
+                continue;
+            };
+            if let Some(least) = waits.next(waited) {
+                findings.push(Finding::at(
+                    ask.number,
+                    format!(
+                        "informer {informer} waited {} s after failure {} in a row; the backoff has {} s at least",
+                        seconds(waited),
+                        waits.count,
+                        seconds(least)
+                    ),
+                ));
+                // One outage is one finding.
+                waits = Waits::default();
+            }
+        }
+    }
+    findings
+}
+
+/// The waits since the server was healthy.
+#[derive(Default)]
+struct Waits {
+    count: u32,
+}
+
+// === impl Waits ===
+
+impl Waits {
+    /// Counts a wait; gives how long it should have been at least, if it was shorter.
+    fn next(&mut self, waited: Duration) -> Option<Duration> {
+        let least = WAIT_MAX.min(WAIT_MIN * 2_u32.pow(self.count.min(8)));
+        self.count += 1;
+        (waited < least).then_some(least)
+    }
+}
+
+/// How long the informer was at rest between two of its requests; `None` if not at all.
+fn waited(before: &Ask, ask: &Ask, ends: &[(usize, Duration)]) -> Option<Duration> {
+    // The last end of a request in between, be it of a further page.
+    let until = ends.partition_point(|(number, _)| *number < ask.number);
+    let (number, ended) = ends[..until].last()?;
+    let waited = ask.at.saturating_sub(*ended);
+    (*number > before.number && !waited.is_zero()).then_some(waited)
+}
+
+/// When requests of each informer ended, with the number of the record, in order.
+fn ends(trace: &Trace) -> BTreeMap<usize, Vec<(usize, Duration)>> {
+    let mut senders: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut ends: BTreeMap<usize, Vec<(usize, Duration)>> = BTreeMap::new();
+    for (number, (at, observation)) in trace.timed().enumerate() {
+        match observation {
+            Observation::Request {
+                informer, request, ..
+            } => {
+                senders.insert(*request, *informer);
+            }
+            Observation::Ended { request, .. } => {
+                if let Some(informer) = senders.get(request) {
+                    ends.entry(*informer).or_default().push((number, at));
+                }
+            }
+            _ => {}
+        }
+    }
+    ends
+}

@@ -1,0 +1,251 @@
+//! What the server has told each informer: up to which version, and since when.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::trace::{Observation, RequestKind};
+
+/// The name of the fault after which time leaps: what was due meanwhile is due at once.
+const SUSPEND: &str = "suspend";
+
+/// Notices when time leapt.
+#[derive(Default)]
+pub(super) struct Leaps {
+    asleep_since: Option<Duration>,
+    woke_at: Option<Duration>,
+}
+
+/// What the server has told all informers so far.
+#[derive(Default)]
+pub(super) struct Heard {
+    informers: BTreeMap<usize, Told>,
+    requests: BTreeMap<usize, Asked>,
+}
+
+/// What the server has told one informer.
+#[derive(Default)]
+pub(super) struct Told {
+    /// The version of the last state, change or bookmark; `None` before the first state.
+    pub(super) version: Option<u64>,
+    /// The version before the last list, if that was of one page: then it may have been a look at the server's version only.
+    pub(super) before_look: Option<u64>,
+    /// Whether the server has said that the version has expired, and has given no state since.
+    pub(super) has_expired: bool,
+    /// What was told before the moment at which `version` was.
+    settled: Option<u64>,
+    at: Duration,
+}
+
+struct Asked {
+    informer: usize,
+    /// The version asked for; that of the first page, if this is another page of a list.
+    revision: String,
+    /// The version that the first page has.
+    listed: Option<u64>,
+    is_continued: bool,
+    /// Whether events are those of the initial state.
+    is_initial: bool,
+    is_watch: bool,
+}
+
+// === impl Leaps ===
+
+impl Leaps {
+    /// Takes in what was observed at a moment. Whether time leapt right before it.
+    pub(super) fn observe(&mut self, at: Duration, observation: &Observation) -> bool {
+        let has_leapt = self.asleep_since.is_some_and(|since| since < at);
+        if has_leapt {
+            self.asleep_since = None;
+            self.woke_at = Some(at);
+        }
+        if let Observation::FaultBegins { name, .. } = observation
+            && name == SUSPEND
+        {
+            self.asleep_since = Some(at);
+        }
+        has_leapt
+    }
+
+    /// Whether tasks may not have had their turn yet since time leapt.
+    pub(super) fn is_waking(&self, now: Duration) -> bool {
+        self.woke_at == Some(now)
+    }
+}
+
+// === impl Heard ===
+
+impl Heard {
+    /// What an informer was told.
+    pub(super) fn of(&mut self, informer: usize) -> &mut Told {
+        self.informers.entry(informer).or_default()
+    }
+
+    /// The informer that sent a request, whose answer is a part of a whole state or of what follows one.
+    pub(super) fn sender(&self, request: usize) -> Option<usize> {
+        self.requests.get(&request).map(|asked| asked.informer)
+    }
+
+    /// Takes in what was observed at a moment. Whether a whole state is complete with it; a request is to be looked at before.
+    pub(super) fn observe(&mut self, at: Duration, observation: &Observation) -> bool {
+        match observation {
+            Observation::Request {
+                informer,
+                request,
+                kind,
+            } => {
+                self.ask(*informer, *request, kind);
+                false
+            }
+            Observation::Answer {
+                request,
+                status: 410,
+            }
+            | Observation::ErrorEvent {
+                request,
+                status: 410,
+            } => {
+                if let Some(asked) = self.requests.get(request) {
+                    self.informers
+                        .entry(asked.informer)
+                        .or_default()
+                        .has_expired = true;
+                }
+                false
+            }
+            Observation::Page {
+                request,
+                revision,
+                has_more,
+                ..
+            } => self.page(at, *request, *revision, *has_more),
+            Observation::Frame {
+                request, member, ..
+            } => {
+                self.change(at, *request, member.state.revision);
+                false
+            }
+            Observation::Bookmark {
+                request,
+                revision,
+                ends_initial_events: true,
+            } => self.end_of_initial_state(at, *request, *revision),
+            Observation::Bookmark {
+                request, revision, ..
+            } => {
+                self.change(at, *request, *revision);
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn ask(&mut self, informer: usize, request: usize, kind: &RequestKind) {
+        let mut asked = Asked {
+            informer,
+            revision: String::new(),
+            listed: None,
+            is_continued: false,
+            is_initial: false,
+            is_watch: false,
+        };
+        match kind {
+            RequestKind::List {
+                is_continued: true, ..
+            } => {
+                // One list at a time: the page before this one is that of the last request.
+                let mut of_informer = self.requests.values().rev();
+                let before = of_informer.find(|asked| asked.informer == informer);
+                if let Some(before) = before {
+                    asked.revision.clone_from(&before.revision);
+                    asked.listed = before.listed;
+                }
+                asked.is_continued = true;
+            }
+            RequestKind::List { revision, .. } => asked.revision.clone_from(revision),
+            RequestKind::Watch {
+                revision,
+                is_streaming_list,
+            } => {
+                asked.revision.clone_from(revision);
+                asked.is_initial = *is_streaming_list;
+                asked.is_watch = true;
+            }
+        }
+        self.requests.insert(request, asked);
+    }
+
+    fn page(&mut self, at: Duration, request: usize, revision: u64, has_more: bool) -> bool {
+        let Some(asked) = self.requests.get_mut(&request) else {
+            return false;
+        };
+        let version = *asked.listed.get_or_insert(revision);
+        if has_more {
+            return false;
+        }
+        let told = self.informers.entry(asked.informer).or_default();
+        let is_look = !asked.is_continued;
+        told.state(at, version, &asked.revision, is_look)
+    }
+
+    fn end_of_initial_state(&mut self, at: Duration, request: usize, revision: u64) -> bool {
+        let Some(asked) = self.requests.get_mut(&request) else {
+            return false;
+        };
+        let told = self.informers.entry(asked.informer).or_default();
+        if !asked.is_initial {
+            told.change(at, revision);
+            return false;
+        }
+        asked.is_initial = false;
+        told.state(at, revision, &asked.revision, false)
+    }
+
+    fn change(&mut self, at: Duration, request: usize, revision: u64) {
+        if let Some(asked) = self.requests.get(&request)
+            && asked.is_watch
+            && !asked.is_initial
+        {
+            let told = self.informers.entry(asked.informer).or_default();
+            told.change(at, revision);
+        }
+    }
+}
+
+// === impl Told ===
+
+impl Told {
+    /// Up to where the informer was told before `now`; what comes at this very moment may be on its way.
+    pub(super) fn settled(&self, now: Duration) -> Option<u64> {
+        if now > self.at {
+            self.version
+        } else {
+            self.settled.min(self.version)
+        }
+    }
+
+    /// A whole state came. One that is older than what was told is believed only if the most recent was asked for.
+    fn state(&mut self, at: Duration, version: u64, asked: &str, is_look: bool) -> bool {
+        let is_older = self.version.is_some_and(|told| version < told);
+        if is_older && !asked.is_empty() {
+            return false;
+        }
+        self.before_look = self.version.filter(|_| is_look);
+        self.has_expired = false;
+        self.set(at, version);
+        true
+    }
+
+    fn change(&mut self, at: Duration, version: u64) {
+        self.before_look = None;
+        if self.version.is_none_or(|told| told < version) {
+            self.set(at, version);
+        }
+    }
+
+    fn set(&mut self, at: Duration, version: u64) {
+        if at > self.at {
+            self.settled = self.version;
+            self.at = at;
+        }
+        self.version = Some(version);
+    }
+}

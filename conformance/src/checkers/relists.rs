@@ -1,0 +1,168 @@
+//! A relist has a reason: it costs the server more than any watch.
+//!
+//! An expired version is one, and so is an error, a request without an answer, a stream that brought nothing or did not live
+//! for a second, or a version that went back. A watch that worked and ended, however it ended, is resumed; one that is asked
+//! to wait (429) waits.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::{Finding, heard::Heard};
+use crate::{
+    model::Model,
+    trace::{Observation, RequestKind, Trace},
+};
+
+/// A stream that lived for less gives no trust in the next one.
+const SHORT: Duration = Duration::from_secs(1);
+const TOO_MANY_REQUESTS: u16 = 429;
+
+/// See the [module](self).
+pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut heard = Heard::default();
+    let mut informers: BTreeMap<usize, Following> = BTreeMap::new();
+    for (number, (at, observation)) in trace.timed().enumerate() {
+        if let Observation::Request { informer, kind, .. } = observation {
+            let following = informers.entry(*informer).or_default();
+            following.note_unanswered();
+            if is_whole_state(kind) && following.is_relist_for_nothing() {
+                findings.push(Finding::at(number, format!("{observation} for no reason")));
+            }
+        }
+        let version = request_of(observation)
+            .and_then(|request| heard.sender(request))
+            .and_then(|informer| heard.of(informer).version);
+        let is_complete = heard.observe(at, observation);
+        let informer = match observation {
+            Observation::Request { informer, .. } => Some(*informer),
+            _ => request_of(observation).and_then(|request| heard.sender(request)),
+        };
+        if let Some(informer) = informer {
+            let following = informers.entry(informer).or_default();
+            following.observe(at, observation, version);
+            if is_complete {
+                following.state_came(at, observation);
+            }
+        }
+    }
+    findings
+}
+
+/// How an informer has been doing since its last whole state.
+#[derive(Default)]
+struct Following {
+    has_state: bool,
+    has_reason: bool,
+    /// The request that is under way.
+    exchange: Option<Exchange>,
+}
+
+/// A request and what came of it.
+#[derive(Default)]
+struct Exchange {
+    request: usize,
+    live_since: Option<Duration>,
+    has_answer: bool,
+    has_brought: bool,
+}
+
+// === impl Following ===
+
+impl Following {
+    /// Whether the state that is asked for now is asked for without any reason.
+    fn is_relist_for_nothing(&mut self) -> bool {
+        let is_for_nothing = self.has_state && !self.has_reason;
+        // One relist is one finding, however many requests it takes.
+        self.has_reason = true;
+        is_for_nothing
+    }
+
+    fn state_came(&mut self, at: Duration, observation: &Observation) {
+        self.has_state = true;
+        self.has_reason = false;
+        if let (Some(exchange), Observation::Bookmark { .. }) = (&mut self.exchange, observation) {
+            // From here on it is a watch.
+            exchange.live_since = Some(at);
+            exchange.has_brought = false;
+        } else {
+            self.exchange = None;
+        }
+    }
+
+    fn note_unanswered(&mut self) {
+        let is_unanswered = |exchange: Exchange| !exchange.has_answer;
+        self.has_reason |= self.exchange.take().is_some_and(is_unanswered);
+    }
+
+    /// `version` is what the server had told before.
+    fn observe(&mut self, at: Duration, observation: &Observation, version: Option<u64>) {
+        match observation {
+            Observation::Request { request, .. } => {
+                self.exchange = Some(Exchange {
+                    request: *request,
+                    ..Exchange::default()
+                });
+                return;
+            }
+            Observation::Answer { status, .. } => {
+                self.has_reason |= *status >= 400 && *status != TOO_MANY_REQUESTS;
+            }
+            Observation::ErrorEvent { status, .. } => {
+                self.has_reason |= *status != TOO_MANY_REQUESTS;
+            }
+            Observation::Garbled { .. } => self.has_reason = true,
+            _ => {}
+        }
+        let Some(exchange) = &mut self.exchange else {
+            return;
+        };
+        if request_of(observation) != Some(exchange.request) {
+            return;
+        }
+        match observation {
+            Observation::Answer { status, .. } => {
+                exchange.has_answer = true;
+                exchange.live_since = (*status == 200).then_some(at);
+            }
+            Observation::Frame { member, .. } => {
+                exchange.has_brought = true;
+                self.has_reason |= version.is_some_and(|told| member.state.revision < told);
+            }
+            Observation::Bookmark { revision, .. } => {
+                exchange.has_brought = true;
+                self.has_reason |= version.is_some_and(|told| *revision < told);
+            }
+            Observation::Ended { .. } => {
+                // An error said what there was to say.
+                let Some(since) = exchange.live_since else {
+                    return;
+                };
+                let is_short = at.saturating_sub(since) < SHORT;
+                self.has_reason |= is_short || !exchange.has_brought;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_whole_state(kind: &RequestKind) -> bool {
+    match kind {
+        RequestKind::List { is_continued, .. } => !is_continued,
+        RequestKind::Watch {
+            is_streaming_list, ..
+        } => *is_streaming_list,
+    }
+}
+
+fn request_of(observation: &Observation) -> Option<usize> {
+    match observation {
+        Observation::Answer { request, .. }
+        | Observation::Page { request, .. }
+        | Observation::Frame { request, .. }
+        | Observation::Bookmark { request, .. }
+        | Observation::ErrorEvent { request, .. }
+        | Observation::Garbled { request }
+        | Observation::Ended { request, .. } => Some(*request),
+        _ => None,
+    }
+}

@@ -1,0 +1,45 @@
+//! Who is asked to wait, waits: no request comes before the time that a refusal named.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use super::Finding;
+use crate::{
+    model::Model,
+    trace::{Observation, Trace, seconds},
+};
+
+/// An informer need not wait for longer, whatever is asked.
+const WAIT_MAX: Duration = Duration::from_mins(5);
+
+/// See the [module](self).
+pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut senders: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut waits: BTreeMap<usize, Duration> = BTreeMap::new();
+    for (number, (at, observation)) in trace.timed().enumerate() {
+        match observation {
+            Observation::Request {
+                informer, request, ..
+            } => {
+                senders.insert(*request, *informer);
+                let until = waits.remove(informer).unwrap_or_default();
+                if at < until {
+                    findings.push(Finding::at(
+                        number,
+                        format!(
+                            "informer {informer} asks again, although it is to wait until {} s",
+                            seconds(until)
+                        ),
+                    ));
+                }
+            }
+            Observation::AskedToWait { request, wait } => {
+                if let Some(informer) = senders.get(request) {
+                    waits.insert(*informer, at + WAIT_MAX.min(*wait));
+                }
+            }
+            _ => {}
+        }
+    }
+    findings
+}

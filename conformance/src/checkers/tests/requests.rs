@@ -1,0 +1,410 @@
+//! What an informer asks for, and what becomes of the answers.
+
+use std::time::Duration;
+
+use super::{A, B, Story, check_by, member, state, told_well};
+use crate::trace::{Ending, Heard, Observation, RequestKind};
+
+/// Which of all checkers find something.
+fn check(tell: impl FnOnce(&mut Story), want: &[(&str, &str)]) {
+    check_by(|_| true, tell, &[member(A, "a", 5)], want);
+}
+
+// === impl Story ===
+
+impl Story {
+    fn asked_for_list(&mut self, revision: &str) -> usize {
+        self.request(RequestKind::List {
+            revision: revision.to_owned(),
+            is_continued: false,
+        })
+    }
+
+    fn answered(&mut self, request: usize, status: u16) {
+        self.push(Observation::Answer { request, status });
+    }
+
+    /// A watch that is refused.
+    fn refused(&mut self, revision: u64, status: u16) -> usize {
+        let request = self.request(RequestKind::Watch {
+            revision: revision.to_string(),
+            is_streaming_list: false,
+        });
+        self.answered(request, status);
+        self.end(request, Ending::Clean);
+        request
+    }
+
+    fn relisted(&mut self) {
+        let request = self.asked_for_list("6");
+        self.answered(request, 200);
+        self.push(Observation::Page {
+            request,
+            revision: 6,
+            has_more: false,
+            members: vec![member(A, "a", 5)],
+        });
+        self.end(request, Ending::Clean);
+    }
+
+    /// All that is told well, and then the end of the watch in good order.
+    fn told_well_and_ended(&mut self) {
+        told_well(self);
+        self.wait(1_000);
+        self.end(2, Ending::Clean);
+    }
+}
+
+#[test]
+fn a_watch_that_goes_on_where_the_last_one_stopped_is_right() {
+    check(
+        |story| {
+            story.told_well_and_ended();
+            story.watch(6);
+        },
+        &[],
+    );
+}
+
+#[test]
+fn a_watch_that_goes_on_elsewhere_is_found() {
+    for revision in [2, 4, 7] {
+        check(
+            |story| {
+                story.told_well_and_ended();
+                story.watch(revision);
+            },
+            &[("rewatches", "although the server told 6 last")],
+        );
+    }
+}
+
+#[test]
+fn a_watch_that_does_not_know_of_the_last_bookmark_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.bookmark(2, 9);
+            story.wait(1_000);
+            story.end(2, Ending::Broken);
+            story.watch(6);
+        },
+        &[
+            ("rewatches", "although the server told 9 last"),
+            (
+                "freshness",
+                "cache 0 stands at 6, although the server told 9",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn a_watch_from_an_expired_version_is_found() {
+    check(
+        |story| {
+            story.told_well_and_ended();
+            story.refused(6, 410);
+            story.wait(1_000);
+            story.watch(6);
+        },
+        &[("rewatches", "although that has expired")],
+    );
+    check(
+        |story| {
+            story.told_well_and_ended();
+            story.refused(6, 410);
+            story.wait(1_000);
+            story.relisted();
+            story.watch(6);
+        },
+        &[],
+    );
+}
+
+#[test]
+fn a_look_at_the_version_is_no_state() {
+    check(
+        |story| {
+            story.told_well_and_ended();
+            let quiet = story.watch(6);
+            story.wait(600_000);
+            story.end(quiet, Ending::Dropped);
+            let request = story.asked_for_list("6");
+            story.answered(request, 200);
+            story.push(Observation::Page {
+                request,
+                revision: 6,
+                has_more: false,
+                members: vec![member(A, "a", 5)],
+            });
+            story.end(request, Ending::Clean);
+            story.watch(6);
+        },
+        &[],
+    );
+}
+
+#[test]
+fn a_relist_without_a_reason_is_found() {
+    check(
+        |story| {
+            story.told_well_and_ended();
+            story.relisted();
+        },
+        &[("relists", "for no reason")],
+    );
+    check(
+        |story| {
+            story.told_well_and_ended();
+            story.refused(6, 429);
+            story.wait(1_000);
+            story.relisted();
+        },
+        &[("relists", "for no reason")],
+    );
+}
+
+#[test]
+fn a_relist_that_has_a_reason_is_right() {
+    type Tell = fn(&mut Story);
+    let reasons: [Tell; 5] = [
+        |story| {
+            story.refused(6, 410);
+        },
+        |story| {
+            story.refused(6, 503);
+        },
+        // A watch that brings nothing.
+        |story| {
+            let watch = story.watch(6);
+            story.wait(1_000);
+            story.end(watch, Ending::Clean);
+        },
+        // One that does not live.
+        |story| {
+            let watch = story.watch(6);
+            story.bookmark(watch, 6);
+            story.end(watch, Ending::Broken);
+        },
+        // One that is never answered.
+        |story| {
+            story.request(RequestKind::Watch {
+                revision: "6".to_owned(),
+                is_streaming_list: false,
+            });
+        },
+    ];
+    for reason in reasons {
+        check(
+            |story| {
+                story.told_well_and_ended();
+                reason(story);
+                story.wait(1_000);
+                story.relisted();
+            },
+            &[],
+        );
+    }
+}
+
+#[test]
+fn who_does_not_wait_although_asked_to_is_found() {
+    let asked_to_wait = |story: &mut Story, ms| {
+        story.told_well_and_ended();
+        let request = story.refused(6, 429);
+        story.push(Observation::AskedToWait {
+            request,
+            wait: Duration::from_secs(5),
+        });
+        story.wait(ms);
+        story.watch(6);
+    };
+    check(|story| asked_to_wait(story, 5_000), &[]);
+    check(
+        |story| asked_to_wait(story, 4_999),
+        &[("retry_after", "although it is to wait until 7.000 s")],
+    );
+}
+
+/// Refusals with these waits after each, in ms, and then a watch.
+fn refusals(story: &mut Story, waits: &[u64]) {
+    story.told_well_and_ended();
+    for ms in waits {
+        story.refused(6, 503);
+        story.wait(*ms);
+    }
+    let watch = story.watch(6);
+    story.bookmark(watch, 6);
+}
+
+#[test]
+fn waits_that_grow_are_right() {
+    check(|story| refusals(story, &[800, 1_600, 3_200]), &[]);
+    // Once is at once, without a wait.
+    check(|story| refusals(story, &[0, 800, 1_600]), &[]);
+}
+
+#[test]
+fn waits_that_do_not_grow_are_found() {
+    check(
+        |story| refusals(story, &[900, 1_599]),
+        &[("backoff", "waited 1.599 s after failure 2 in a row")],
+    );
+    check(
+        |story| refusals(story, &[799]),
+        &[("backoff", "the backoff has 0.800 s at least")],
+    );
+    check(
+        |story| {
+            refusals(story, &[900]);
+            // The server has proved healthy.
+            story.end(4, Ending::Clean);
+            story.refused(6, 503);
+            story.wait(900);
+            story.watch(6);
+        },
+        &[],
+    );
+}
+
+#[test]
+fn a_cache_that_does_not_take_in_what_was_told_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.bookmark(2, 9);
+            // What comes at this very moment may be on its way.
+            story.cached(6, &[member(A, "a", 5)]);
+        },
+        &[],
+    );
+    check(
+        |story| {
+            told_well(story);
+            story.bookmark(2, 9);
+            story.wait(1);
+        },
+        &[(
+            "freshness",
+            "cache 0 stands at 6, although the server told 9",
+        )],
+    );
+}
+
+#[test]
+fn a_handler_that_does_not_hear_again_is_found() {
+    let wants = |story: &mut Story| {
+        story.push(Observation::ResyncWanted {
+            informer: 0,
+            handler: 0,
+            period: Duration::from_secs(10),
+        });
+        told_well(story);
+    };
+    let resync = |story: &mut Story| story.updated(A, state("a", 5), state("a", 5));
+    check(
+        |story| {
+            wants(story);
+            for _ in 0..3 {
+                story.wait(10_000);
+                resync(story);
+            }
+        },
+        &[],
+    );
+    check(
+        |story| {
+            wants(story);
+            story.wait(21_001);
+        },
+        &[(
+            "resyncs",
+            "handler 0.0: heard nothing of one/pod-0 since 1.000 s",
+        )],
+    );
+    check(
+        |story| {
+            wants(story);
+            story.wait(21_001);
+            resync(story);
+        },
+        &[("resyncs", "heard nothing of one/pod-0 since 1.000 s")],
+    );
+}
+
+#[test]
+fn who_slept_need_not_have_heard() {
+    let slept = |story: &mut Story, ms| {
+        story.push(Observation::ResyncWanted {
+            informer: 0,
+            handler: 0,
+            period: Duration::from_secs(10),
+        });
+        told_well(story);
+        story.bookmark(2, 9);
+        story.push(Observation::FaultBegins {
+            fault: 0,
+            name: "suspend".to_owned(),
+            informer: None,
+            text: String::new(),
+        });
+        story.wait(60_000);
+        // Nobody has had a turn yet.
+        story.cached(6, &[member(A, "a", 5)]);
+        story.push(Observation::FaultEnds { fault: 0 });
+        story.wait(ms);
+        story.cached(9, &[member(A, "a", 5)]);
+        story.push(Observation::HandlerLeaves {
+            informer: 0,
+            handler: 0,
+        });
+    };
+    let want = |checker| (checker, "");
+    // That the story ends with the cache at 6 is another matter.
+    let end = [want("time_travel"), want("freshness")];
+    check(|story| slept(story, 21_000), &end);
+    let late = [want("time_travel"), want("freshness"), want("resyncs")];
+    check(|story| slept(story, 21_001), &late);
+}
+
+#[test]
+fn what_is_gone_is_not_told_again() {
+    check(
+        |story| {
+            story.push(Observation::ResyncWanted {
+                informer: 0,
+                handler: 0,
+                period: Duration::from_secs(1),
+            });
+            told_well(story);
+            story.wait(1_000);
+            story.updated(A, state("a", 5), state("a", 5));
+            story.push(Observation::HandlerLeaves {
+                informer: 0,
+                handler: 0,
+            });
+            story.wait(60_000);
+        },
+        &[],
+    );
+}
+
+#[test]
+fn a_tombstone_without_a_state_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            let heard = Heard::Deleted {
+                last: None,
+                is_tombstone: true,
+            };
+            story.added(B, state("b", 4));
+            story.told(B, heard, None);
+        },
+        &[
+            ("handler_streams", "deleted without its last state"),
+            ("time_travel", ""),
+        ],
+    );
+}

@@ -1,0 +1,210 @@
+//! Every mistake on purpose is caught, and the page of them is true.
+//!
+//! A test a seam, so that the test runner spreads them over its threads.
+
+use std::{collections::BTreeMap, fs, path::PathBuf, process::Command};
+
+use conformance::{
+    bugs::{Bug, Seam, hunt},
+    seed::Seed,
+};
+
+/// In how many seeds each has to be caught.
+const SEED_COUNT: u64 = 200;
+
+/// Each bug at a seam is caught, of which there are so many at least.
+fn check(seam: Seam, count_min: usize) {
+    let mut count = 0;
+    for bug in Bug::all().filter(|bug| bug.seam() == seam) {
+        let found = hunt(bug, (0..SEED_COUNT).map(Seed::new));
+        assert!(
+            found.catch.is_some(),
+            "{} got away in {SEED_COUNT} seeds: {}",
+            bug.name,
+            bug.about
+        );
+        count += 1;
+    }
+    assert!(count >= count_min, "only {count} bugs at {seam:?}");
+}
+
+#[test]
+fn what_is_done_wrong_between_server_and_reflector_is_caught() {
+    check(Seam::ListWatch, 15);
+}
+
+#[test]
+fn what_is_done_wrong_between_reflector_and_cache_is_caught() {
+    check(Seam::ReflectorStore, 10);
+}
+
+#[test]
+fn what_is_done_wrong_between_cache_and_handler_is_caught() {
+    check(Seam::EventHandler, 10);
+}
+
+#[test]
+fn what_the_reflector_waits_for_wrongly_is_caught() {
+    check(Seam::ReflectorOptions, 3);
+}
+
+#[test]
+fn the_page_lists_the_bugs_that_there_are() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/bugs.md");
+    let page = fs::read_to_string(path).unwrap();
+    let mut rows: BTreeMap<String, (String, String)> = BTreeMap::new();
+    for line in page.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, name, seam, about, caught_by, seeds, _] = cells[..] else {
+            panic!("{line} has another form");
+        };
+        assert_ne!(caught_by, "nobody", "{line}");
+        let seed_count: u64 = seeds.parse().unwrap();
+        assert!(seed_count <= SEED_COUNT, "{line}");
+        let row = (seam.to_owned(), about.to_owned());
+        assert_eq!(rows.insert(name.to_owned(), row), None, "{line}");
+    }
+    let want = Bug::all().map(|bug| {
+        let seam = format!("`{}`", bug.seam().name());
+        (format!("`{}`", bug.name), (seam, bug.about.to_owned()))
+    });
+    assert_eq!(
+        rows,
+        want.collect(),
+        "write the page anew: cargo run --release -p conformance -- bugs --markdown conformance/docs/bugs.md"
+    );
+}
+
+/// The patches by name, each with its text.
+fn patches() -> BTreeMap<String, String> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("bugs");
+    let paths = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let patches = paths.filter(|path| path.extension().is_some_and(|kind| kind == "patch"));
+    patches
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read_to_string(path).unwrap())
+        })
+        .collect()
+}
+
+/// The lines that a hunk wants to find, joined.
+fn wanted(hunk: &str) -> String {
+    let lines = hunk.lines().skip(1);
+    let old = lines.filter_map(|line| line.strip_prefix(' ').or(line.strip_prefix('-')));
+    old.flat_map(|line| [line, "\n"]).collect()
+}
+
+#[test]
+fn every_patch_still_applies() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (name, patch) in patches() {
+        let (about, patch) = patch.split_once("\n\n--- a/").unwrap();
+        assert!(about.lines().count() == 1 && about.ends_with('.'), "{name}");
+        let path = patch.lines().next().unwrap();
+        assert!(path.starts_with("informer/src/"), "{name}: {path}");
+        let source = fs::read_to_string(root.join(path)).unwrap();
+        let hunks: Vec<&str> = patch.split("\n@@ ").skip(1).collect();
+        assert!(!hunks.is_empty(), "{name}");
+        for hunk in hunks {
+            let wanted = wanted(hunk);
+            assert_eq!(
+                source.matches(&wanted).count(),
+                1,
+                "{name} is not about {path} as it is now:\n{wanted}"
+            );
+        }
+        let switch = format!("crate::is_buggy(\"{name}\")");
+        assert_eq!(patch.matches(&switch).count(), 1, "{name} lacks {switch}");
+    }
+}
+
+#[test]
+fn the_page_lists_the_patches_that_there_are() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("bugs/README.md");
+    let page = fs::read_to_string(path).unwrap();
+    let mut rows: BTreeMap<String, String> = BTreeMap::new();
+    for line in page.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, name, about, ..] = cells[..] else {
+            panic!("{line} has another form");
+        };
+        let name = name.trim_matches('`').to_owned();
+        assert_eq!(rows.insert(name, about.to_owned()), None, "{line}");
+    }
+    let patches = patches().into_iter();
+    let want = patches.map(|(name, patch)| {
+        let about = patch.lines().next().unwrap();
+        (name, about.to_owned())
+    });
+    assert_eq!(rows, want.collect());
+}
+
+fn bugs(args: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_conformance"))
+        .arg("bugs")
+        .args(args)
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn the_command_tells_who_caught_a_bug() {
+    let (code, text, _) = bugs(&["--bug", "deleted-ignored", "--bug", "update-as-add"]);
+    assert_eq!(code, Some(0), "{text}");
+    for word in [
+        "deleted-ignored",
+        "ListWatch",
+        "handler_streams",
+        "EventHandler",
+    ] {
+        assert!(text.contains(word), "{word} in {text}");
+    }
+    assert!(!text.contains("nobody"), "{text}");
+    assert!(text.ends_with("all 2 bugs were caught\n"), "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 80));
+}
+
+#[test]
+fn the_command_tells_which_bug_got_away() {
+    // No one plan shows all of them.
+    let hidden = |bug: &Bug| hunt(*bug, [Seed::new(0)]).catch.is_none();
+    let bug = Bug::all().find(hidden).unwrap();
+    let (code, text, _) = bugs(&["--bug", bug.name, "--seed", "0", "--seeds", "1"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.contains("nobody"), "{text}");
+    assert!(text.contains("1 of 1 bugs got away"), "{text}");
+    assert!(text.contains(bug.about), "{text}");
+}
+
+#[test]
+fn the_command_writes_the_page() {
+    let folder = std::env::temp_dir().join(format!("conformance-bugs-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("bugs.md");
+    let to = path.to_str().unwrap();
+    let (code, ..) = bugs(&["--bug", "modified-ignored", "--markdown", to]);
+    assert_eq!(code, Some(0));
+    let page = fs::read_to_string(&path).unwrap();
+    assert!(
+        page.contains("| `modified-ignored` | `ListWatch` |"),
+        "{page}"
+    );
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_bug_that_does_not_exist_is_told() {
+    let (code, text, error) = bugs(&["--bug", "nothing-wrong"]);
+    assert_eq!((code, text.as_str()), (Some(2), ""));
+    assert!(error.contains("there is no such bug"), "{error}");
+    assert!(error.contains("tombstones-dropped"), "{error}");
+}
