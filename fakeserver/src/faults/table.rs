@@ -66,13 +66,16 @@ pub struct Faults {
     moved: Arc<Notify>,
 }
 
+/// Hears of each firing.
+type Observer = Box<dyn FnMut(&Firing) + Send>;
+
 #[derive(Default)]
 struct Table {
     next: u64,
     rules: BTreeMap<u64, Installed>,
     fired: BTreeMap<&'static str, u64>,
     firings: VecDeque<Firing>,
-    observer: Option<Box<dyn FnMut(&Firing) + Send>>,
+    observer: Option<Observer>,
 }
 
 /// A rule in force.

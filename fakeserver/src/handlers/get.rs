@@ -28,12 +28,12 @@ pub(super) async fn get(
     let key = call.key(name);
     let object = core
         .storage
-        .view(|view| match sees {
-            None => view.get(&key).cloned(),
-            Some(_) => {
-                let (then, _) = view.snapshot_seen(key.resource(), sees);
-                then.get(key.path()).cloned()
+        .view(|view| {
+            if sees.is_none() {
+                return view.get(&key).cloned();
             }
+            let (then, _) = view.snapshot_seen(key.resource(), sees);
+            then.get(key.path()).cloned()
         })
         .ok_or_else(|| Status::not_found(call.named(name)))?;
     let object = call.present(&object).await?;

@@ -6,7 +6,7 @@ use axum::{body::Body, response::Response};
 use bytes::Bytes;
 use futures::{Stream, StreamExt, stream};
 use http::header;
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Collected};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tokio::time::sleep;
@@ -80,7 +80,7 @@ fn is_stream(response: &Response) -> bool {
 /// A body that was made here does not fail; of one that does, nothing is left.
 async fn whole(body: Body) -> Bytes {
     let whole = body.collect().await;
-    whole.map_or_else(|_| Bytes::new(), |whole| whole.to_bytes())
+    whole.map_or_else(|_| Bytes::new(), Collected::to_bytes)
 }
 
 /// The error that breaks a connection, when what goes before it has gone.

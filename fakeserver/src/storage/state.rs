@@ -222,9 +222,9 @@ impl<'a> View<'a> {
         resource: &GroupResource,
         sees: Option<Revision>,
     ) -> (Snapshot, Revision) {
-        let seen = sees.filter(|sees| *sees < self.0.revision);
-        let seen = seen.and_then(|sees| Some((self.snapshot_at(resource, sees).ok()?, sees)));
-        seen.unwrap_or_else(|| (self.snapshot(resource), self.0.revision))
+        let past = sees.filter(|then| *then < self.0.revision);
+        let past = past.and_then(|then| Some((self.snapshot_at(resource, then).ok()?, then)));
+        past.unwrap_or_else(|| (self.snapshot(resource), self.0.revision))
     }
 
     /// The objects of a resource as they were at `revision`.

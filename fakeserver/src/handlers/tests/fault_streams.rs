@@ -68,7 +68,7 @@ async fn other_pieces_are_the_same_bytes() {
         let mut body = watch(&server, STREAMING).await;
         let (pieces, end) = pieces(&mut body, 1).await;
         assert_eq!((pieces.concat(), end), (whole.clone(), "open"), "{seed}");
-        let newlines = |piece: &Bytes| piece.iter().filter(|byte| **byte == b'\n').count();
+        let newlines = |piece: &Bytes| piece.split(|byte| *byte == b'\n').count() - 1;
         is_cut |= pieces.iter().any(|piece| !piece.ends_with(b"\n"));
         is_joined |= pieces.iter().any(|piece| newlines(piece) > 1);
         assert_eq!(get(&server, CONFIG_MAPS).await.text, list);

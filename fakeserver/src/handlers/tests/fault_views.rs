@@ -121,7 +121,7 @@ async fn a_store_that_was_rolled_back_takes_the_lost_revisions_anew() {
     let mut body = watch(&server, STREAMING).await;
     events(&mut body, 1).await;
     put(&server, "default", "a", "lost");
-    let lost = put(&server, "default", "b", "lost");
+    let newest = put(&server, "default", "b", "lost");
     events(&mut body, 1).await;
     let guard = server.faults().install(faults::rollback(2).times(1));
 
@@ -134,8 +134,8 @@ async fn a_store_that_was_rolled_back_takes_the_lost_revisions_anew() {
     drop(guard);
 
     // From a lost revision nothing comes until the store has come by it; from before the backup nothing can be had.
-    let mut ahead = watch(&server, &format!("resourceVersion={lost}")).await;
-    assert_eq!(put(&server, "default", "c", "x"), lost - 1);
+    let mut ahead = watch(&server, &format!("resourceVersion={newest}")).await;
+    assert_eq!(put(&server, "default", "c", "x"), newest - 1);
     put(&server, "default", "d", "x");
     assert_eq!(events(&mut ahead, 1).await, (Vec::new(), "open"));
     put(&server, "default", "e", "x");
