@@ -120,12 +120,7 @@ impl Teller {
                 text,
                 status,
                 revision,
-            } => {
-                let text = text
-                    .replace("/api/v1/namespaces/", "")
-                    .replace("/api/v1/", "");
-                Row::new("workload", format!("{text}, answered {status}")).at(*revision)
-            }
+            } => Row::new("workload", operated(text, *status)).at(*revision),
             Observation::FaultBegins { fault, text, .. } => {
                 Row::new(format!("fault {fault}"), format!("begins: {text}"))
             }
@@ -136,7 +131,7 @@ impl Teller {
                     .split_once(' ')
                     .and_then(|(_, rest)| rest.split_once(' '));
                 Row::new(
-                    who("informer", informer),
+                    who("informer", *informer),
                     event.map_or("", |(_, event)| event),
                 )
             }
@@ -163,21 +158,21 @@ impl Teller {
                 if before.as_ref() == Some(&event) {
                     return None;
                 }
-                Row::new(who("cache", informer), event).at(*revision)
+                Row::new(who("cache", *informer), event).at(*revision)
             }
             Observation::IndexDiffers {
                 informer,
                 index,
                 text,
             } => Row::new(
-                who("cache", informer),
+                who("cache", *informer),
                 format!("index {index} differs: {text}"),
             ),
             Observation::InformerStopped {
                 informer,
                 task_count,
             } => Row::new(
-                who("informer", informer),
+                who("informer", *informer),
                 format!("stops, {task_count} tasks left"),
             ),
             Observation::Warned { message, fields } => {
@@ -190,6 +185,13 @@ impl Teller {
     }
 }
 
+fn operated(text: &str, status: u16) -> String {
+    let text = text
+        .replace("/api/v1/namespaces/", "")
+        .replace("/api/v1/", "");
+    format!("{text}, answered {status}")
+}
+
 /// What crossed the transport.
 fn on_the_wire(observation: &Observation) -> Option<Row> {
     let server = |event: String| Row::new("server", event);
@@ -199,7 +201,7 @@ fn on_the_wire(observation: &Observation) -> Option<Row> {
             request,
             kind,
         } => Row::new(
-            who("informer", informer),
+            who("informer", *informer),
             format!("asks {request}: {}", asked(kind)),
         ),
         // What follows a good answer tells more.
@@ -300,7 +302,7 @@ fn named(members: &[Member]) -> String {
     text
 }
 
-fn who(what: &str, number: &usize) -> String {
+fn who(what: &str, number: usize) -> String {
     format!("{what} {number}")
 }
 

@@ -45,10 +45,10 @@ enum Command {
     /// Writes to the server: objects in namespaces named like the transcripts, and definitions. They stay there. Use a server
     /// that may be thrown away, and that has not seen them.
     #[command(after_help = WIRE_EXAMPLES)]
-    Wire(wire::Args),
+    Wire(Box<wire::Args>),
     /// Stands in front of an API server and does to its answers what faults order.
     #[command(after_help = PROXY_EXAMPLES)]
-    Proxy(proxy::Args),
+    Proxy(Box<proxy::Args>),
     /// Runs every scenario against every contestant and shows what became of each.
     #[command(after_help = SCORE_EXAMPLES)]
     Score(score::Args),

@@ -167,6 +167,7 @@ mod tests {
     use crate::{
         batch::{Failure, Report},
         checkers::{Finding, Violation},
+        plan::Profile,
         seed::Seed,
     };
 
@@ -198,6 +199,24 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("every check held"), "{text}");
+    }
+
+    #[test]
+    fn a_report_shows_figures_then_failures_then_how_to_see_them_again() {
+        let mut report = Report::new(Profile::Small);
+        let summary = &mut report.summary;
+        (summary.run_count, summary.check_count) = (1_200, 24_000);
+        (summary.informer_count, summary.request_count) = (3_600, 9_000);
+        summary.faults.insert("clean_end".to_owned(), 1_234);
+        report.failures.push(Failure {
+            seed: Seed::new(42),
+            violations: vec![Violation {
+                checker: "told_truth",
+                finding: Finding::at(17, "handler 0.0 one/pod-1 added u@9: u@9 never was"),
+            }],
+        });
+        report.stuck.push(Seed::new(43));
+        insta::assert_snapshot!(text(&report, Duration::from_secs(6)));
     }
 
     #[test]

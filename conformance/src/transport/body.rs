@@ -50,12 +50,11 @@ impl ObservedBody {
         if let Poll::Ready(error) = self.connection.poll_broken(cx) {
             return Poll::Ready(Some(Err(axum::Error::new(error))));
         }
-        let (arrived, waits) = match self.held.take() {
-            Some(held) => held,
-            None => {
-                let arrived = ready!(Pin::new(&mut self.body).poll_frame(cx));
-                (arrived, self.yields.draw(Seam::Frame))
-            }
+        let (arrived, waits) = if let Some(held) = self.held.take() {
+            held
+        } else {
+            let arrived = ready!(Pin::new(&mut self.body).poll_frame(cx));
+            (arrived, self.yields.draw(Seam::Frame))
         };
         if waits == 0 {
             return Poll::Ready(arrived);

@@ -56,14 +56,14 @@ fn map(plan: &mut Plan, mut new: impl FnMut(u64) -> u64) {
         operation.at_ms = new(operation.at_ms.min(end_ms));
     }
     for fault in &mut plan.faults {
-        let ends_ms = new((fault.at_ms + fault.for_ms).min(end_ms));
+        let until = new((fault.at_ms + fault.for_ms).min(end_ms));
         fault.at_ms = new(fault.at_ms.min(end_ms));
-        fault.for_ms = ends_ms - fault.at_ms;
+        fault.for_ms = until - fault.at_ms;
     }
     for incident in &mut plan.incidents {
-        let ends_ms = new((incident.at_ms + incident.for_ms).min(end_ms));
+        let until = new((incident.at_ms + incident.for_ms).min(end_ms));
         incident.at_ms = new(incident.at_ms.min(end_ms));
-        incident.for_ms = ends_ms - incident.at_ms;
+        incident.for_ms = until - incident.at_ms;
     }
     for informer in &mut plan.informers {
         informer.start_ms = new(informer.start_ms.min(end_ms));
