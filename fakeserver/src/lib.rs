@@ -60,7 +60,7 @@ pub use self::{
     manifests::{ManifestError, Origin},
     server::{
         BuildError, CertificateError, Certificates, ClientCertificate, FakeServer,
-        FakeServerBuilder, Listener, ObjectError,
+        FakeServerBuilder, Listener, ObjectError, serve_faults,
     },
     snapshot::{Restart, Snapshot, SnapshotError},
     state::{Controllers, RequestRecord, Stats, Workloads},

@@ -20,7 +20,6 @@ use kube::{
     Config,
     config::{KubeConfigOptions, Kubeconfig as Source},
 };
-use serde_json::Value;
 use tokio::{
     net::TcpListener,
     runtime::Runtime,
@@ -174,16 +173,7 @@ impl Args {
 fn read(file: &Path) -> Result<Vec<FaultSpec>, String> {
     let told = |error: &dyn Error| format!("{}: {}", file.display(), whole(error));
     let text = fs::read(file).map_err(|error| told(&error))?;
-    let value: Value = serde_json::from_slice(&text).map_err(|error| told(&error))?;
-    let all = match value {
-        Value::Array(all) => all,
-        one => vec![one],
-    };
-    let specs = all.into_iter().enumerate().map(|(place, value)| {
-        FaultSpec::from_value(value)
-            .map_err(|error| format!("{}: fault {}: {error}", file.display(), place + 1))
-    });
-    specs.collect()
+    FaultSpec::read(&text).map_err(|error| told(&error))
 }
 
 /// Prints a line for each firing, and counts it.

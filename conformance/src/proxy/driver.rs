@@ -19,8 +19,8 @@ use bytes::Bytes;
 use fakeserver::{
     Listener,
     faults::{
-        Action, Answer, Connection, FaultSpec, Faults, RequestFacts, RequestVerdict, RuleGuard,
-        Severed,
+        Action, Answer, BodyFault, Connection, FaultSpec, Faults, RequestFacts, RequestVerdict,
+        Rewrite, RuleGuard, Severed,
     },
 };
 use http::{HeaderMap, StatusCode, header, request::Parts};
@@ -30,7 +30,9 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ProxyError, control, request,
+    ProxyError, control,
+    pieces::Pieces,
+    request,
     stream::{Judge, Passage},
     support,
     upgrade::{self, Joined},
@@ -39,6 +41,8 @@ use super::{
 
 /// How long the body of a request may be. A server takes 3 MiB.
 const BODY_MAX_BYTES: usize = 4 << 20;
+/// How long an answer may be to which something is to be added.
+const REWRITTEN_MAX_BYTES: usize = 64 << 20;
 /// How long a client may take to send it.
 const BODY_LIMIT: Duration = Duration::from_mins(1);
 
@@ -61,8 +65,19 @@ struct Shared {
 #[derive(Default)]
 struct Course {
     ignores_watch_list: bool,
-    /// What the client hears, if it is not the answer: nothing at all if there is none.
-    heard_instead: Option<Option<Answer>>,
+    /// What the client hears, if it is not the answer.
+    heard_instead: Option<Heard>,
+    /// How the body of an answer arrives that is no watch.
+    body: Option<BodyFault>,
+    /// What is added to its objects.
+    rewrite: Option<Rewrite>,
+}
+
+/// What a client hears of a request that was served.
+enum Heard {
+    Answer(Answer),
+    /// The connection fails.
+    Nothing,
 }
 
 // === impl Proxy ===
@@ -169,10 +184,12 @@ impl Proxy {
             RequestVerdict::Sever(kind) => return Err(severed(connection, kind)),
             RequestVerdict::GoAway => connection.go_away(),
             RequestVerdict::Lose(heard) => {
-                course.heard_instead = Some(heard);
+                course.heard_instead = Some(heard.map_or(Heard::Nothing, Heard::Answer));
             }
             RequestVerdict::Perform(Action::Disconnect) => self.end_streams(),
             RequestVerdict::IgnoreWatchList => course.ignores_watch_list = true,
+            RequestVerdict::Body(fault) => course.body = Some(fault),
+            RequestVerdict::Rewrite(rewrite) => course.rewrite = Some(rewrite),
             verdict => debug_assert!(!support::can_do(&verdict), "{verdict:?} is not done"),
         }
         Ok(course)
@@ -212,22 +229,48 @@ impl Proxy {
             // It is served to its end, and then nobody hears of it.
             let _ = timeout(BODY_LIMIT, body.collect()).await;
             return match heard {
-                Some(answer) => answer.into_response(),
-                None => severed(&connection, ErrorKind::ConnectionReset),
+                Heard::Answer(answer) => answer.into_response(),
+                Heard::Nothing => severed(&connection, ErrorKind::ConnectionReset),
             };
         }
+        let facts = facts.as_ref();
+        if facts.is_some_and(|facts| facts.verb == "watch") && has_json(&head.headers) {
+            let judge = Judge {
+                faults: self.shared.faults.clone(),
+                revision: Arc::clone(&self.shared.revision),
+            };
+            let passage = Passage::of(body, connection, stop);
+            let passage = passage.judged(judge, facts.cloned().unwrap_or_default());
+            return Response::from_parts(head, passage.into_body());
+        }
         let passage = Passage::of(body, connection, stop);
-        let passage = match facts {
-            Some(facts) if facts.verb == "watch" && has_lines(&head.headers) => {
-                let judge = Judge {
-                    faults: self.shared.faults.clone(),
-                    revision: Arc::clone(&self.shared.revision),
-                };
-                passage.judged(judge, facts)
+        match (course.body, course.rewrite) {
+            (Some(fault), _) => {
+                let length = head.headers.get(header::CONTENT_LENGTH);
+                let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+                let passage = passage.cut(Pieces::new(fault, length));
+                Response::from_parts(head, passage.into_body())
             }
-            _ => passage,
-        };
-        Response::from_parts(head, passage.into_body())
+            (None, Some(rewrite)) if head.status.is_success() && has_json(&head.headers) => {
+                rewritten(head, passage.into_body(), rewrite).await
+            }
+            _ => Response::from_parts(head, passage.into_body()),
+        }
+    }
+}
+
+/// The answer with what is added to its objects.
+async fn rewritten(mut head: http::response::Parts, body: Body, rewrite: Rewrite) -> Response {
+    match Limited::new(body, REWRITTEN_MAX_BYTES).collect().await {
+        Ok(body) => {
+            head.headers.remove(header::CONTENT_LENGTH);
+            let body = rewrite.body(body.to_bytes());
+            Response::from_parts(head, Body::from(body))
+        }
+        Err(_) => {
+            let why = "the proxy has not the whole answer that it is to change";
+            Answer::status(StatusCode::BAD_GATEWAY, Some("BadGateway"), why).into_response()
+        }
     }
 }
 
@@ -240,7 +283,7 @@ async fn handle(State(proxy): State<Proxy>, request: Request) -> Response {
 }
 
 /// Reads the body of a request.
-pub(super) async fn read(body: Body) -> Result<Bytes, Answer> {
+async fn read(body: Body) -> Result<Bytes, Answer> {
     match timeout(BODY_LIMIT, Limited::new(body, BODY_MAX_BYTES).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(_)) => Err(Answer::status(
@@ -256,8 +299,8 @@ pub(super) async fn read(body: Body) -> Result<Bytes, Answer> {
     }
 }
 
-/// Whether a body is JSON, a line an event.
-fn has_lines(headers: &HeaderMap) -> bool {
+/// Whether a body is JSON, of a watch a line an event.
+fn has_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok());
     let is_json = kind.is_some_and(|kind| kind.starts_with("application/json"));

@@ -20,6 +20,7 @@
 mod error;
 mod frames;
 mod shape;
+mod pieces;
 mod request;
 mod support;
 mod stream;

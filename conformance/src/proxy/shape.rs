@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use fakeserver::faults::FrameVerdict;
 
 /// What is to be done next.
@@ -26,6 +26,8 @@ pub(super) enum Step {
 #[derive(Debug, Default)]
 pub(super) struct Shaper {
     steps: VecDeque<Step>,
+    /// What is sent together with what follows.
+    joined: BytesMut,
     /// A frame that goes behind the next one.
     held: Option<Bytes>,
 }
@@ -38,21 +40,45 @@ impl Shaper {
         self.steps.pop_front()
     }
 
+    /// Whether something waits to be sent together with what follows.
+    pub(super) fn is_joining(&self) -> bool {
+        !self.joined.is_empty()
+    }
+
+    /// Sends what waits for that.
+    pub(super) fn flush(&mut self) {
+        if self.is_joining() {
+            let joined = self.joined.split().freeze();
+            self.steps.push_back(Step::Send(joined));
+        }
+    }
+
     /// Lets `bytes` through as they are.
     pub(super) fn pass(&mut self, bytes: Bytes) {
-        self.steps.push_back(Step::Send(bytes));
+        self.send(bytes);
         self.steps.extend(self.held.take().map(Step::Send));
     }
 
     /// Ends the stream in good order. A frame that waits for another goes first.
     pub(super) fn end(&mut self) {
+        self.flush();
         self.steps.extend(self.held.take().map(Step::Send));
         self.steps.push_back(Step::End);
     }
 
     /// Breaks the stream.
     pub(super) fn break_off(&mut self) {
+        self.flush();
         self.steps.push_back(Step::Break);
+    }
+
+    /// Lets `bytes` through so many at a time, and each time so much later.
+    pub(super) fn trickle(&mut self, bytes: Bytes, size: usize, every: Duration) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            self.send(rest.split_to(size.max(1).min(rest.len())));
+            self.steps.push_back(Step::Wait(every));
+        }
     }
 
     /// Does to `frame` what `verdict` wants. Whether it knows how; else the frame passes.
@@ -63,27 +89,49 @@ impl Shaper {
                 self.steps.push_back(Step::Wait(delay));
                 self.pass(frame);
             }
-            FrameVerdict::End => self.steps.push_back(Step::End),
-            FrameVerdict::EndAfter => {
-                self.pass(frame);
-                self.steps.push_back(Step::End);
-            }
-            FrameVerdict::EndWith(bytes) => {
-                self.pass(bytes);
-                self.steps.push_back(Step::End);
-            }
             FrameVerdict::Reset { after_bytes } => {
                 let part = frame.slice(..after_bytes.min(frame.len()));
                 if !part.is_empty() {
-                    self.steps.push_back(Step::Send(part));
+                    self.send(part);
                 }
                 self.break_off();
             }
-            FrameVerdict::Silence => self.steps.push_back(Step::Silence),
+            FrameVerdict::Silence => {
+                self.flush();
+                self.steps.push_back(Step::Silence);
+            }
             FrameVerdict::GoAway => {
                 self.steps.push_back(Step::Leave);
                 self.pass(frame);
             }
+            FrameVerdict::End
+            | FrameVerdict::EndAfter
+            | FrameVerdict::EndWith(_)
+            | FrameVerdict::EndLater { .. }
+            | FrameVerdict::Evict => self.end_by(frame, verdict),
+            verdict => return self.change(frame, verdict),
+        }
+        true
+    }
+
+    /// Ends the stream at a frame, in good order.
+    fn end_by(&mut self, frame: Bytes, verdict: FrameVerdict) {
+        match verdict {
+            FrameVerdict::EndWith(last) => self.pass(last),
+            FrameVerdict::EndLater { after, with } => {
+                self.flush();
+                self.steps.push_back(Step::Wait(after));
+                self.pass(with);
+            }
+            FrameVerdict::End => self.flush(),
+            _ => self.pass(frame),
+        }
+        self.steps.push_back(Step::End);
+    }
+
+    /// Sends other bytes than those of a frame, or in another way.
+    fn change(&mut self, frame: Bytes, verdict: FrameVerdict) -> bool {
+        match verdict {
             FrameVerdict::Drop => {}
             FrameVerdict::Duplicate => {
                 self.pass(frame.clone());
@@ -93,11 +141,34 @@ impl Shaper {
             FrameVerdict::SwapWithNext if self.held.is_none() => self.held = Some(frame),
             FrameVerdict::SwapWithNext => self.pass(frame),
             FrameVerdict::Replace(bytes) => self.pass(bytes),
+            FrameVerdict::Rewrite(rewrite) => self.pass(rewrite.frame(frame)),
+            FrameVerdict::JoinNext => self.joined.extend_from_slice(&frame),
+            FrameVerdict::Cut(cuts) => {
+                let (mut rest, mut sent) = (frame, 0);
+                for cut in cuts {
+                    let piece = rest.split_to(cut.saturating_sub(sent).min(rest.len()));
+                    sent += piece.len();
+                    self.send(piece);
+                }
+                self.pass(rest);
+            }
+            FrameVerdict::Trickle { bytes, every } => self.trickle(frame, bytes, every),
             _ => {
                 self.pass(frame);
                 return false;
             }
         }
         true
+    }
+
+    /// Sends `bytes`, together with what waits for that.
+    fn send(&mut self, bytes: Bytes) {
+        if self.joined.is_empty() {
+            let sent = (!bytes.is_empty()).then_some(Step::Send(bytes));
+            self.steps.extend(sent);
+        } else {
+            self.joined.extend_from_slice(&bytes);
+            self.flush();
+        }
     }
 }

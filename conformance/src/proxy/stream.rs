@@ -22,6 +22,7 @@ use tracing::{debug, warn};
 
 use super::{
     frames::{Event, Lines},
+    pieces::Pieces,
     request,
     shape::{Shaper, Step},
 };
@@ -30,6 +31,8 @@ use super::{
 const IDLE_LIMIT: Duration = Duration::from_secs(75);
 /// How long nothing may come of a watch: a server ends it within an hour.
 const WATCH_IDLE_LIMIT: Duration = Duration::from_mins(65);
+/// How long bytes wait for others that a fault sends together with them.
+const JOIN_WAIT: Duration = Duration::from_millis(20);
 /// A delay beyond the end of any watch is as good as this one.
 const LONGEST_DELAY: Duration = Duration::from_hours(24);
 
@@ -47,6 +50,8 @@ pub(super) struct Passage {
     shaper: Shaper,
     /// How the frames of a watch are judged; nothing else is.
     watch: Option<Watch>,
+    /// How any other body is cut.
+    pieces: Option<Pieces>,
     connection: Connection,
     stop: CancellationToken,
 }
@@ -73,6 +78,7 @@ impl Passage {
             upstream,
             shaper: Shaper::default(),
             watch: None,
+            pieces: None,
             connection,
             stop,
         }
@@ -90,6 +96,12 @@ impl Passage {
         self
     }
 
+    /// Lets the body arrive so.
+    pub(super) fn cut(mut self, pieces: Pieces) -> Self {
+        self.pieces = Some(pieces);
+        self
+    }
+
     /// The body that the client gets.
     pub(super) fn into_body(self) -> Body {
         Body::from_stream(stream::unfold(self, |mut passage| async move {
@@ -102,15 +114,15 @@ impl Passage {
     async fn next(&mut self) -> Option<io::Result<Bytes>> {
         let stop = self.stop.clone();
         loop {
-            let step = match self.shaper.next() {
-                Some(step) => step,
-                None => {
+            let Some(step) = self.shaper.next() else {
+                if !self.judge() {
                     tokio::select! {
                         biased;
                         () = stop.cancelled() => return None,
-                        () = self.read() => continue,
+                        () = self.read() => {}
                     }
                 }
+                continue;
             };
             match step {
                 Step::Send(bytes) => return Some(Ok(bytes)),
@@ -135,13 +147,34 @@ impl Passage {
         }
     }
 
-    /// Reads a part of the upstream's answer, and decides what becomes of it.
+    /// Decides what becomes of the next line of a watch, when it is its turn. Whether there was one.
+    fn judge(&mut self) -> bool {
+        let Some(watch) = &mut self.watch else {
+            return false;
+        };
+        match watch.lines.next() {
+            Ok(Some(line)) => watch.judge(line, &mut self.shaper),
+            Ok(None) => return false,
+            Err(error) => {
+                warn!(%error, "watch broken off");
+                self.shaper.break_off();
+            }
+        }
+        true
+    }
+
+    /// Reads a part of the upstream's answer.
     async fn read(&mut self) {
         let limit = match self.watch {
             Some(_) => WATCH_IDLE_LIMIT,
             None => IDLE_LIMIT,
         };
-        let part = match timeout(limit, self.upstream.frame()).await {
+        let part = tokio::select! {
+            biased;
+            part = timeout(limit, self.upstream.frame()) => part,
+            () = sleep(JOIN_WAIT), if self.shaper.is_joining() => return self.shaper.flush(),
+        };
+        let part = match part {
             Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
             Ok(None) => return self.end(),
             Ok(Some(Err(error))) => {
@@ -153,10 +186,14 @@ impl Passage {
                 return self.shaper.break_off();
             }
         };
-        match &mut self.watch {
-            Some(watch) => watch.take(&part, &mut self.shaper),
-            None if part.is_empty() => {}
-            None => self.shaper.pass(part),
+        match (&mut self.watch, &mut self.pieces) {
+            (Some(watch), _) => watch.lines.push(&part),
+            (None, _) if part.is_empty() => {}
+            (None, Some(pieces)) => {
+                let is_done = pieces.cut(part, &mut self.shaper);
+                debug_assert!(is_done, "what cannot be done was not taken on");
+            }
+            (None, None) => self.shaper.pass(part),
         }
     }
 
@@ -175,20 +212,7 @@ impl Passage {
 // === impl Watch ===
 
 impl Watch {
-    fn take(&mut self, part: &[u8], shaper: &mut Shaper) {
-        self.lines.push(part);
-        loop {
-            match self.lines.next() {
-                Ok(Some(line)) => self.judge(line, shaper),
-                Ok(None) => return,
-                Err(error) => {
-                    warn!(%error, "watch broken off");
-                    return shaper.break_off();
-                }
-            }
-        }
-    }
-
+    /// Asks the rules about a line.
     fn judge(&mut self, line: Bytes, shaper: &mut Shaper) {
         let Some(event) = Event::read(&line) else {
             return shaper.pass(line);

@@ -1,19 +1,24 @@
 //! Which faults work inside of a server, and so cannot be made by a proxy.
 
-use fakeserver::faults::{Action, FaultSpec, RequestVerdict};
+use fakeserver::faults::{Action, BodyFault, FaultSpec, RequestVerdict};
 
 use super::ProxyError;
 
+const HISTORY: &str = "only the server has the history that it takes away";
+const PAST: &str = "only the server knows the states that it shows";
+const ORDER: &str = "only the server chooses the order of initial events";
+
 /// The faults that a proxy cannot make, each with why.
 const UNSUPPORTED: &[(&str, &str)] = &[
-    (
-        "compact",
-        "only the server has the history that it takes away",
-    ),
-    (
-        "expire",
-        "only the server has the history that it takes away",
-    ),
+    ("compact", HISTORY),
+    ("expire", HISTORY),
+    ("rollback", "it changes what the server stores"),
+    ("stale_view", PAST),
+    ("lagging_replica", PAST),
+    ("time_travel", PAST),
+    ("coalesce", PAST),
+    ("initial_events_shuffled", ORDER),
+    ("changed_during_initial_events", ORDER),
 ];
 
 /// Refuses a fault that a proxy cannot make.
@@ -39,5 +44,9 @@ pub(super) fn can_do(verdict: &RequestVerdict) -> bool {
             | RequestVerdict::Lose(_)
             | RequestVerdict::Perform(Action::Disconnect)
             | RequestVerdict::IgnoreWatchList
+            | RequestVerdict::Body(
+                BodyFault::Break | BodyFault::Trickle { .. } | BodyFault::Cut { .. }
+            )
+            | RequestVerdict::Rewrite(_)
     )
 }

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fakeserver::faults::{
-    CATALOGUE, EventType, FaultSpec, Faults, FrameFacts, FrameVerdict, RequestFacts,
+    BodyFault, CATALOGUE, EventType, FaultSpec, Faults, FrameFacts, FrameVerdict, RequestFacts,
 };
 use http::{HeaderMap, Method, Request, Uri};
 
 use super::{
     Kubeconfig,
     frames::{Event, LineTooLong, Lines},
+    pieces::Pieces,
     request::{begins_with_state, facts, strip, without_watch_list},
     shape::{Shaper, Step},
     support,
@@ -96,7 +97,7 @@ fn shaped(verdict: FrameVerdict) -> Vec<Step> {
 
 #[test]
 fn each_verdict_does_what_it_says() {
-    use Step::{Break, End, Send, Silence, Wait};
+    use Step::{End, Send, Wait};
     let (one, two) = (|| Send("one\n".into()), || Send("two\n".into()));
     let other = || Bytes::from("other\n");
     let second = Duration::from_secs(1);
@@ -114,14 +115,54 @@ fn each_verdict_does_what_it_says() {
             FrameVerdict::Replace(other()),
             vec![Send(other()), two(), End],
         ),
+        (FrameVerdict::JoinNext, vec![Send("one\ntwo\n".into()), End]),
+        (
+            FrameVerdict::Cut(vec![1, 3, 99]),
+            vec![
+                Send("o".into()),
+                Send("ne".into()),
+                Send("\n".into()),
+                two(),
+                End,
+            ],
+        ),
+        (
+            FrameVerdict::Trickle {
+                bytes: 3,
+                every: second,
+            },
+            vec![
+                Send("one".into()),
+                Wait(second),
+                Send("\n".into()),
+                Wait(second),
+                two(),
+                End,
+            ],
+        ),
     ] {
         assert_eq!(shaped(verdict.clone()), expected, "{verdict:?}");
     }
-    // Of what ends a stream nobody sees what is behind it.
+}
+
+#[test]
+fn each_verdict_that_ends_a_stream_does_what_it_says() {
+    use Step::{Break, End, Send, Silence, Wait};
+    let one = || Send("one\n".into());
+    let other = || Bytes::from("other\n");
+    let second = Duration::from_secs(1);
     for (verdict, expected) in [
         (FrameVerdict::End, vec![End]),
         (FrameVerdict::EndAfter, vec![one(), End]),
         (FrameVerdict::EndWith(other()), vec![Send(other()), End]),
+        (FrameVerdict::Evict, vec![one(), End]),
+        (
+            FrameVerdict::EndLater {
+                after: second,
+                with: other(),
+            },
+            vec![Wait(second), Send(other()), End],
+        ),
         (FrameVerdict::Reset { after_bytes: 0 }, vec![Break]),
         (
             FrameVerdict::Reset { after_bytes: 2 },
@@ -133,6 +174,53 @@ fn each_verdict_does_what_it_says() {
         let steps = shaped(verdict.clone());
         assert_eq!(steps[..expected.len()], expected, "{verdict:?}");
     }
+}
+
+/// The steps for a body that comes as `parts`.
+fn cut(fault: BodyFault, length: Option<usize>, parts: &[&'static str]) -> Vec<Step> {
+    let mut pieces = Pieces::new(fault, length);
+    let mut shaper = Shaper::default();
+    for part in parts {
+        assert!(pieces.cut((*part).into(), &mut shaper));
+    }
+    std::iter::from_fn(|| shaper.next()).collect()
+}
+
+#[test]
+fn a_body_arrives_in_pieces_or_by_half() {
+    let send = |part: &'static str| Step::Send(part.into());
+    let half = cut(BodyFault::Break, Some(8), &["abc", "def", "gh"]);
+    assert_eq!(half[..3], [send("abc"), send("d"), Step::Break]);
+    let half = cut(BodyFault::Break, None, &["abcd", "efgh"]);
+    assert_eq!(half[..2], [send("ab"), Step::Break]);
+    let every = Duration::from_millis(5);
+    let slow = cut(BodyFault::Trickle { bytes: 2, every }, None, &["abc"]);
+    let wait = || Step::Wait(every);
+    assert_eq!(slow, [send("ab"), wait(), send("c"), wait()]);
+    // The same seed cuts in the same places, and loses nothing.
+    let long: &'static str = Box::leak("x".repeat(10_000).into_boxed_str());
+    let pieces = cut(BodyFault::Cut { seed: 7 }, None, &[long]);
+    assert_eq!(pieces, cut(BodyFault::Cut { seed: 7 }, None, &[long]));
+    assert_ne!(pieces, cut(BodyFault::Cut { seed: 8 }, None, &[long]));
+    let length = |step: &Step| match step {
+        Step::Send(piece) => piece.len(),
+        other => panic!("{other:?}"),
+    };
+    assert!(pieces.len() > 10);
+    assert_eq!(pieces.iter().map(length).sum::<usize>(), 10_000);
+}
+
+#[test]
+fn what_waits_to_be_joined_is_sent_when_nothing_comes() {
+    let mut shaper = Shaper::default();
+    shaper.shape("one\n".into(), FrameVerdict::JoinNext);
+    assert!(shaper.is_joining() && shaper.next().is_none());
+    shaper.flush();
+    assert_eq!(shaper.next(), Some(Step::Send("one\n".into())));
+    shaper.shape("two\n".into(), FrameVerdict::JoinNext);
+    shaper.shape("three\n".into(), FrameVerdict::End);
+    assert_eq!(shaper.next(), Some(Step::Send("two\n".into())));
+    assert_eq!(shaper.next(), Some(Step::End));
 }
 
 #[test]
@@ -177,7 +265,20 @@ fn each_fault_is_made_or_refused_with_a_reason() {
             assert!(Shaper::default().shape("one\n".into(), verdict), "{told}");
         }
     }
-    assert_eq!(refused, ["compact", "expire"]);
+    assert_eq!(
+        refused,
+        [
+            "compact",
+            "expire",
+            "rollback",
+            "stale_view",
+            "lagging_replica",
+            "time_travel",
+            "coalesce",
+            "initial_events_shuffled",
+            "changed_during_initial_events",
+        ]
+    );
 }
 
 /// What a request is understood as: verb, group, version, resource, namespace, name, subresource.

@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeMap, io, net::SocketAddr, process::Stdio, time::Duration};
 
+use bytes::Bytes;
 use conformance::proxy::{Kubeconfig, Proxy};
 use fakeserver::{Authorization, Certificates, FakeServer, Listener, UserInfo, faults::FaultSpec};
 use http::{Request, StatusCode};
-use http_body_util::BodyExt;
+use http_body_util::{BodyExt, Empty};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use informer::{
     Scope, SharedInformer, backoff::BackoffOptions, http::HttpListWatch,
     reflector::ReflectorOptions,
@@ -274,6 +276,17 @@ async fn each_fault_of_frames_has_its_effect() {
         assert_eq!((events, end), (expected, Ok(String::new())), "{fault}");
         assert_eq!(world.proxy.faults().fired().get(fault), Some(&1), "{fault}");
     }
+    for fault in [
+        json!({"fault": "rechunk", "when": {"seed": 3}}),
+        json!({"fault": "trickle", "bytes": 64, "everyMs": 1}),
+        json!({"fault": "unknown_fields"}),
+    ] {
+        let world = World::new().await;
+        world.install(fault.clone());
+        let (events, end) = world.watched(4).await;
+        assert_eq!((events, end), (added(&NAMES), Ok(String::new())), "{fault}");
+        assert!(!world.proxy.faults().fired().is_empty(), "{fault}");
+    }
     let world = World::new().await;
     world.install(json!({"fault": "expired_event", "when": second}));
     let (events, end) = world.watched(9).await;
@@ -348,6 +361,39 @@ async fn faults_of_requests_are_answers_delays_and_failures() {
         .send("GET", "/api/v1/namespaces/default", Value::Null)
         .await;
     assert_eq!(status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn bodies_arrive_slowly_by_half_or_with_more_in_them() {
+    let world = World::new().await;
+    let (_, whole) = world.send("GET", "/api/v1/namespaces", Value::Null).await;
+    for fault in [
+        json!({"fault": "rechunk"}),
+        json!({"fault": "trickle", "bytes": 500, "everyMs": 1}),
+    ] {
+        let world = World::new().await;
+        world.install(fault.clone());
+        let (status, list) = world.send("GET", "/api/v1/namespaces", Value::Null).await;
+        assert_eq!(status, StatusCode::OK);
+        assert_eq!(list["items"].as_array().unwrap().len(), 4, "{fault}");
+    }
+    let world = World::new().await;
+    world.install(json!({"fault": "unknown_fields", "match": {"verb": "list"}}));
+    let (_, list) = world.send("GET", "/api/v1/namespaces", Value::Null).await;
+    assert_ne!(list["items"][0], whole["items"][0]);
+    assert_eq!(list["items"][0]["spec"], whole["items"][0]["spec"]);
+
+    let world = World::new().await;
+    world.install(json!({"fault": "reset_mid_body"}));
+    let request = Request::get("/api/v1/namespaces")
+        .body(Body::empty())
+        .unwrap();
+    let answer = within(world.client().send(request)).await.unwrap();
+    let error = within(answer.into_body().collect()).await.unwrap_err();
+    assert!(
+        format!("{error:?}").contains("ConnectionReset"),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
@@ -437,13 +483,13 @@ async fn faults_are_installed_listed_and_removed_from_outside() {
     let spec = json!({"fault": "forbidden", "match": {"verb": "list"}});
     let (status, installed) = world.send("POST", path, spec).await;
     assert_eq!(status, StatusCode::CREATED, "{installed}");
-    let id = installed["id"].as_u64().unwrap();
+    let id = installed["items"][0]["id"].as_u64().unwrap();
     let (status, _) = world.send("GET", "/api/v1/namespaces", Value::Null).await;
     assert_eq!(status, StatusCode::FORBIDDEN);
     let (_, listed) = world.send("GET", path, Value::Null).await;
-    assert_eq!(listed[0]["id"], id);
-    assert_eq!(listed[0]["fired"], 1);
-    assert_eq!(listed[0]["spec"]["fault"], "forbidden");
+    assert_eq!(listed["items"][0]["id"], id);
+    assert_eq!(listed["items"][0]["fired"], 1);
+    assert_eq!(listed["items"][0]["spec"]["fault"], "forbidden");
 
     let (status, refusal) = world.send("POST", path, json!({"fault": "compact"})).await;
     assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY);
@@ -674,11 +720,11 @@ async fn the_program_says_what_is_wrong_and_exits_with_2() {
         ),
         (
             [&upstream[..], &["--faults", &unknown]].concat(),
-            "fault 2: x: ",
+            "unknown.json: [1].x: ",
         ),
         (
             [&upstream[..], &["--faults", &broken]].concat(),
-            "broken.json: EOF",
+            "broken.json: no JSON: EOF",
         ),
         (
             [&upstream[..], &["--listen", "192.0.2.1:1"]].concat(),
@@ -705,5 +751,44 @@ async fn the_program_says_what_is_wrong_and_exits_with_2() {
         let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
         assert!(told.contains(expected), "{args:?}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn over_http_2_a_reset_ends_one_watch_and_goaway_lets_the_others_finish() {
+    let world = World::new().await;
+    let reset = json!({"fault": "reset_mid_line", "match": {"client": "unlucky"}});
+    world.install(reset);
+    let stream = TcpStream::connect(world.address).await.unwrap();
+    let handshake =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
+    let (mut sender, connection) = within(handshake).await.unwrap();
+    spawn(async move { drop(connection.await) });
+    let mut watch = |client: &str| {
+        let request = Request::get(format!("http://x{WATCH}")).header("user-agent", client);
+        sender.send_request(request.body(Empty::<Bytes>::new()).unwrap())
+    };
+    let mut unlucky = within(watch("unlucky")).await.unwrap().into_body();
+    let mut lucky = within(watch("lucky")).await.unwrap().into_body();
+    let error = loop {
+        match within(unlucky.frame()).await.unwrap() {
+            Ok(_) => {}
+            Err(error) => break format!("{error:?}"),
+        }
+    };
+    assert!(error.contains("Reset("), "{error}");
+    world.install(json!({"fault": "go_away", "match": {"client": "lucky"}, "when": {"times": 1}}));
+    let space = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}});
+    world.server.apply(&space).unwrap();
+    let mut text = String::new();
+    while !text.contains("\"name\":\"new\"") {
+        let frame = within(lucky.frame()).await.unwrap().unwrap();
+        text.push_str(&String::from_utf8_lossy(frame.data_ref().unwrap()));
+    }
+    // What is asked before GOAWAY has come is still answered.
+    within(async { while watch("later").await.is_ok() {} }).await;
+    world.server.disconnect();
+    while let Some(frame) = within(lucky.frame()).await {
+        assert!(frame.is_ok(), "it ends in good order: {frame:?}");
     }
 }

@@ -8,19 +8,20 @@ use axum::{
 use http::{Method, StatusCode, header};
 use tracing::error;
 
-use super::{beginning, control_faults, data};
+use super::{beginning, control_faults::serve_faults, data};
 use crate::{state::Server, task};
 
 /// `POST /_control/{compact,expire,disconnect,reset,snapshot}` and `GET /_control/{stats,snapshot}`.
 ///
 /// To get the snapshot is to have it; to post to it is to have it written to the data file.
 ///
-/// `faults` and what is below it are [a file of their own](control_faults).
+/// `faults` and what is below it are [a function of their own](serve_faults).
 pub(super) async fn handle(server: &Server, method: &Method, action: &str, body: Body) -> Response {
     let core = &server.core;
     let faults = action.strip_prefix("faults");
     if let Some(below) = faults.filter(|below| below.is_empty() || below.starts_with('/')) {
-        return control_faults::handle(core, method, below.strip_prefix('/'), body).await;
+        let below = below.strip_prefix('/');
+        return serve_faults(&core.faults, |_| None, method, below, body).await;
     }
     let is_expected = match action {
         "stats" => method == Method::GET,

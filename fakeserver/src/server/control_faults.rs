@@ -11,7 +11,6 @@ use serde::Serialize;
 use crate::{
     faults::{CATALOGUE, FaultSpec, Faults, InstalledFault, SpecError},
     request::read_body,
-    state::Core,
     status::{Cause, Details, Named, Status},
 };
 
@@ -28,16 +27,22 @@ struct FaultList {
 /// and `DELETE` removes it. `catalogue` lists what there is.
 ///
 /// `below` is what stands behind `/_control/faults/` in the path.
-pub(super) async fn handle(
-    core: &Core,
+///
+/// Where `refusal` says why a fault cannot be made here, it is refused with 422.
+///
+/// # Cancel safety
+///
+/// Faults are installed, all that were asked for, or not.
+pub async fn serve_faults(
+    faults: &Faults,
+    refusal: impl Fn(&FaultSpec) -> Option<String>,
     method: &Method,
     below: Option<&str>,
     body: Body,
 ) -> Response {
-    let faults = &core.faults;
     let answer = match (method, below) {
         (&Method::GET, None) => Ok(list(faults)),
-        (&Method::POST, None) => install(faults, body).await,
+        (&Method::POST, None) => install(faults, refusal, body).await,
         (&Method::DELETE, None) => {
             for fault in faults.installed() {
                 faults.remove(fault.id);
@@ -58,9 +63,20 @@ fn list(faults: &Faults) -> Response {
 }
 
 /// Installs all that the body describes, or nothing.
-async fn install(faults: &Faults, body: Body) -> Result<Response, Status> {
+async fn install(
+    faults: &Faults,
+    refusal: impl Fn(&FaultSpec) -> Option<String>,
+    body: Body,
+) -> Result<Response, Status> {
     let body = read_body(body).await?;
     let specs = FaultSpec::read(&body).map_err(|error| refused(&error))?;
+    if let Some(why) = specs.iter().find_map(refusal) {
+        return Err(Status {
+            code: StatusCode::UNPROCESSABLE_ENTITY,
+            reason: "Invalid".into(),
+            ..Status::bad_request(why)
+        });
+    }
     let room = FAULTS_MAX.saturating_sub(faults.installed().len());
     if specs.len() > room {
         return Err(Status {

@@ -47,6 +47,7 @@ pub(crate) use self::beginning::Progress;
 pub use self::{
     builder::FakeServerBuilder,
     certificates::{CertificateError, Certificates, ClientCertificate},
+    control_faults::serve_faults,
     error::{BuildError, ObjectError},
     listen::Listener,
 };

@@ -1,0 +1,67 @@
+//! How the body of an answer arrives that is no watch.
+
+use bytes::Bytes;
+use fakeserver::faults::BodyFault;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::shape::Shaper;
+
+/// How large a piece is at most that a body is cut into by dice.
+const PIECE_MAX_BYTES: usize = 512;
+
+/// Cuts what comes of a body.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    fault: BodyFault,
+    dice: ChaCha8Rng,
+    /// How many bytes come before the connection breaks, if it is known.
+    until_break: Option<usize>,
+}
+
+// === impl Pieces ===
+
+impl Pieces {
+    /// As `fault` says, of a body of so many bytes, if that is known.
+    pub(super) fn new(fault: BodyFault, length: Option<usize>) -> Self {
+        let seed = match fault {
+            BodyFault::Cut { seed } => seed,
+            _ => 0,
+        };
+        Self {
+            fault,
+            dice: ChaCha8Rng::seed_from_u64(seed),
+            until_break: length.map(|length| length / 2),
+        }
+    }
+
+    /// Decides how `part` arrives. Whether it knows how; else it passes.
+    pub(super) fn cut(&mut self, part: Bytes, shaper: &mut Shaper) -> bool {
+        match self.fault {
+            BodyFault::Break => {
+                // Of a body whose length nobody has said, half of what comes first is there.
+                let left = self.until_break.unwrap_or(part.len() / 2);
+                if left < part.len() {
+                    shaper.pass(part.slice(..left));
+                    shaper.break_off();
+                } else {
+                    self.until_break = Some(left - part.len());
+                    shaper.pass(part);
+                }
+            }
+            BodyFault::Trickle { bytes, every } => shaper.trickle(part, bytes, every),
+            BodyFault::Cut { .. } => {
+                let mut rest = part;
+                while !rest.is_empty() {
+                    let size = self.dice.random_range(1..=PIECE_MAX_BYTES);
+                    shaper.pass(rest.split_to(size.min(rest.len())));
+                }
+            }
+            _ => {
+                shaper.pass(part);
+                return false;
+            }
+        }
+        true
+    }
+}
