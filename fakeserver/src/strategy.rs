@@ -1,29 +1,22 @@
 //! How the types differ in their life cycle: what their names look like, what counts as a generation, what may be left out.
 
+mod metadata;
+mod qos;
+
 use serde_json::{Map, Value, json};
+
+pub(crate) use self::qos::qos_class;
 
 use crate::{
     custom_resources::{self, conditions, set_definition_defaults},
     defaults,
     resource::ResourceType,
-    validation::names::{
-        dns_label_problems, path_segment_problems, service_name_problems, subdomain_problems,
-    },
 };
 
 /// The rules of one type. A type that is not named anywhere follows the common ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Strategy<'a> {
     resource: &'a ResourceType,
-}
-
-/// What the rules of a kind look at in the metadata of an update.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MetadataRechecks {
-    /// What may not change.
-    pub(crate) change: bool,
-    /// All that is looked at in a new object.
-    pub(crate) whole: bool,
 }
 
 // === impl Strategy ===
@@ -52,53 +45,6 @@ impl<'a> Strategy<'a> {
 
     pub(crate) fn is_pod(self) -> bool {
         self.id() == ("", "pods")
-    }
-
-    /// What is wrong with a name, apart from its length once something is appended.
-    pub(crate) fn name_problems(self, name: &str) -> Vec<String> {
-        match self.id() {
-            ("", "namespaces") | ("apps", "statefulsets") => dns_label_problems(name),
-            ("", "services") => service_name_problems(name),
-            ("rbac.authorization.k8s.io", _) => path_segment_problems(name),
-            _ => subdomain_problems(name),
-        }
-    }
-
-    /// Whether it is a kind of Kubernetes itself, whose rules are stricter than those for any object.
-    pub(crate) fn is_kube(self) -> bool {
-        let group = &*self.resource.group;
-        !self.is_custom() && !matches!(group, "apiextensions.k8s.io" | "apiregistration.k8s.io")
-    }
-
-    /// How often the rules of the kind look at metadata that was looked at already.
-    pub(crate) fn metadata_rechecks(self) -> MetadataRechecks {
-        let (change, whole) = match self.id() {
-            ("policy", "poddisruptionbudgets") => (false, false),
-            ("", "limitranges")
-            | ("discovery.k8s.io", "endpointslices")
-            | ("admissionregistration.k8s.io", _) => (false, true),
-            (
-                "",
-                "configmaps"
-                | "namespaces"
-                | "nodes"
-                | "persistentvolumeclaims"
-                | "persistentvolumes"
-                | "pods"
-                | "replicationcontrollers"
-                | "secrets"
-                | "serviceaccounts"
-                | "services",
-            )
-            | ("apps", "daemonsets" | "replicasets")
-            | ("batch", "jobs")
-            | ("networking.k8s.io", "ingresses" | "networkpolicies")
-            | ("node.k8s.io", "runtimeclasses")
-            | ("rbac.authorization.k8s.io", _)
-            | ("storage.k8s.io", "storageclasses") => (true, true),
-            _ => (true, false),
-        };
-        MetadataRechecks { change, whole }
     }
 
     /// Whether objects count their generations.
@@ -431,30 +377,6 @@ fn set_or_remove(object: &mut Value, field: &str, value: Option<Value>) {
         }
         (None, Some(value)) => *object = json!({ field: value }),
         (None, None) => {}
-    }
-}
-
-/// How likely a pod is to be evicted, by what its containers ask for.
-pub(crate) fn qos_class(pod: &Value) -> &'static str {
-    let containers = ["containers", "initContainers"]
-        .iter()
-        .filter_map(|list| pod["spec"][*list].as_array())
-        .flatten();
-    let mut asks = false;
-    let mut is_guaranteed = true;
-    for container in containers {
-        let resources = &container["resources"];
-        for resource in ["cpu", "memory"] {
-            let limit = &resources["limits"][resource];
-            let request = &resources["requests"][resource];
-            asks |= !limit.is_null() || !request.is_null();
-            is_guaranteed &= !limit.is_null() && (request.is_null() || request == limit);
-        }
-    }
-    match (asks, is_guaranteed) {
-        (false, _) => "BestEffort",
-        (true, true) => "Guaranteed",
-        (true, false) => "Burstable",
     }
 }
 

@@ -38,8 +38,8 @@ pub(super) fn check_metadata(metadata: &Value, path: &str, errors: &mut Vec<Fiel
     }
 }
 
-/// Whether a schema is structural: every value has a type, and nothing is used that cannot be pruned by.
-pub(super) fn check_schema(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+/// Whether a value has a type, and one that there is.
+fn check_type(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
     let is_typed = schema["type"].is_string()
         || schema["x-kubernetes-int-or-string"] == true
         || schema["x-kubernetes-preserve-unknown-fields"] == true;
@@ -62,6 +62,11 @@ pub(super) fn check_schema(schema: &Value, path: &str, errors: &mut Vec<FieldErr
             &TYPES,
         ));
     }
+}
+
+/// Whether a schema is structural: every value has a type, and nothing is used that cannot be pruned by.
+pub(super) fn check_schema(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    check_type(schema, path, errors);
     for field in FORBIDDEN {
         let value = &schema[field];
         if !value.is_null() && *value != false {

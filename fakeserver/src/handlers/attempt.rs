@@ -15,6 +15,7 @@ use std::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+pub(super) use super::halt::Halt;
 use super::{
     Call,
     admission::{AdmissionOptions, kind_below, resource_of},
@@ -32,15 +33,6 @@ use crate::{
 
 /// How often a write begins anew because the object has changed while webhooks were asked.
 const RESTARTS_MAX: usize = 16;
-
-/// Why an attempt came to nothing.
-#[derive(Debug)]
-pub(super) enum Halt {
-    /// The write cannot be done.
-    Refused(Status),
-    /// Webhooks have to be asked first.
-    Asks(Box<Question>),
-}
 
 /// What is the same in all attempts at one write, and what was learned in those before.
 #[derive(Debug)]
@@ -127,14 +119,6 @@ impl Call<'_> {
             Halt::Refused(status) => status,
             Halt::Asks(_) => unreachable!("where there are no webhooks, none is asked"),
         })
-    }
-}
-
-// === impl Halt ===
-
-impl From<Status> for Halt {
-    fn from(status: Status) -> Self {
-        Self::Refused(status)
     }
 }
 

@@ -100,20 +100,9 @@ pub(super) fn create_in(
             }
         }
         let name = text(&object, "name");
-        let mut errors = metadata_errors(strategy, &object["metadata"]);
-        errors.extend(call.type_errors(&object, None));
-        if !errors.is_empty() {
-            return Err(call.invalid(name, &errors).into());
-        }
+        check(call, &object)?;
         if source != Source::Loaded {
             tx.warn(call.object_warnings(&object, None));
-        }
-        let version = text(&object, "resourceVersion");
-        if !matches!(version, "" | "0") {
-            return Err(Status::unclassified(
-                "resourceVersion should not be set on objects to be created",
-            )
-            .into());
         }
         tx.validate(call, Operation::Create, Some(&object), None)?;
         let key = call.key(name);
@@ -132,6 +121,21 @@ pub(super) fn create_in(
     }
     let last_name = call.named(text(&object, "name"));
     Err(Status::name_not_generated(last_name).into())
+}
+
+/// Refuses an object that may not be, or that says that it is not new.
+fn check(call: &Call<'_>, object: &Value) -> Result<(), Status> {
+    let mut errors = metadata_errors(call.strategy(), &object["metadata"]);
+    errors.extend(call.type_errors(object, None));
+    if !errors.is_empty() {
+        return Err(call.invalid(text(object, "name"), &errors));
+    }
+    match text(object, "resourceVersion") {
+        "" | "0" => Ok(()),
+        _ => Err(Status::unclassified(
+            "resourceVersion should not be set on objects to be created",
+        )),
+    }
 }
 
 /// A new object without what only the server sets, and with what a client may leave out.

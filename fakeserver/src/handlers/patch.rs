@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 
 use super::{
     Call, apply,
+    owners::{AFTER_ADMISSION, drop_duplicate_owners},
     update::{Existing, check_name, replace},
-    write::{AFTER_ADMISSION, Received, Source, depth, drop_duplicate_owners},
+    write::{Received, Source, depth},
 };
 use crate::{
     patch::{PatchError, merge_strategically, print},

@@ -8,7 +8,7 @@ use http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::{Value, json};
 
-use super::json_syntax::syntax_error;
+use super::{config::in_go_words, json_syntax::syntax_error};
 use crate::{
     protobuf::{decode_object, peek_kind},
     resource::GroupVersionKind,
@@ -55,14 +55,19 @@ pub(crate) async fn read_body(body: Body) -> Result<Bytes, Status> {
 pub(crate) fn object_json<'a>(
     headers: &HeaderMap,
     bytes: &'a [u8],
+    kind: &str,
 ) -> Result<Cow<'a, [u8]>, Status> {
     match media_type(headers) {
         "" | "application/json" => Ok(Cow::Borrowed(bytes)),
         "application/yaml" => {
             let object: Value = serde_saphyr::from_slice(bytes).map_err(|error| {
-                let error = error.to_string();
-                let first = error.lines().next().unwrap_or_default();
-                Status::bad_request(format!("error converting YAML to JSON: yaml: {first}"))
+                let error = error.without_snippet().to_string();
+                let first = in_go_words(error.lines().next().unwrap_or_default());
+                Status::bad_request(format!(
+                    "the object provided is unrecognized (must be of type {kind}): error converting YAML to JSON: yaml: \
+                     {first} ({})",
+                    shown(bytes)
+                ))
             })?;
             Ok(Cow::Owned(object.to_string().into_bytes()))
         }
@@ -238,7 +243,7 @@ pub(crate) fn parse_delete_options(
             ))),
         };
     }
-    let bytes = &*object_json(headers, bytes)?;
+    let bytes = &*object_json(headers, bytes, KIND)?;
     let unreadable = |why: &str| {
         Status::unclassified(format!(
             "couldn't get version/kind; json parse error: {why}"

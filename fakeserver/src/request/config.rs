@@ -45,7 +45,7 @@ fn refused(why: &str) -> Status {
 
 /// What is wrong with YAML as the reader of a real server tells it, of the commonest mistakes. It does not count the
 /// first line.
-fn in_go_words(error: &str) -> String {
+pub(super) fn in_go_words(error: &str) -> String {
     let (problem, place) = error.rsplit_once(" at line ").unwrap_or((error, ""));
     let line: Option<u32> = place.split(',').next().and_then(|line| line.parse().ok());
     let problem = match problem {

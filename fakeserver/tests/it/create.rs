@@ -163,7 +163,9 @@ async fn an_object_may_be_written_in_yaml() {
         .await
         .refused(400);
     assert!(
-        broken.starts_with("error converting YAML to JSON: yaml: "),
+        broken.starts_with(
+            "the object provided is unrecognized (must be of type ConfigMap): error converting YAML to JSON: yaml: "
+        ),
         "{broken}"
     );
     // Ten levels of ten aliases each would be ten thousand million strings.
