@@ -38,12 +38,7 @@ pub(super) fn set_defaults(spec: &mut Value) {
 }
 
 fn set_container_defaults(container: &mut Value) {
-    let image = container["image"].as_str().unwrap_or_default();
-    let policy = if pulls_always(image) {
-        "Always"
-    } else {
-        "IfNotPresent"
-    };
+    let policy = pull_policy(container["image"].as_str().unwrap_or_default());
     set(container, "imagePullPolicy", json!(policy));
     set(
         container,
@@ -72,6 +67,14 @@ fn set_container_defaults(container: &mut Value) {
                 set_request_defaults(request);
             }
         }
+    }
+}
+
+fn pull_policy(image: &str) -> &'static str {
+    if pulls_always(image) {
+        "Always"
+    } else {
+        "IfNotPresent"
     }
 }
 
@@ -125,6 +128,10 @@ fn set_volume_defaults(volume: &mut Value) {
     });
     if !has_source {
         volume["emptyDir"] = json!({});
+    }
+    if let Some(image) = within(volume, "image") {
+        let policy = pull_policy(image["reference"].as_str().unwrap_or_default());
+        set(image, "pullPolicy", json!(policy));
     }
     for source in ["secret", "configMap", "downwardAPI", "projected"] {
         if let Some(files) = within(volume, source) {

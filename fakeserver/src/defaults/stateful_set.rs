@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{each, pod_spec, set, volume, within};
+use super::{each, is_unset, pod_spec, set, volume, within};
 
 pub(super) fn set_defaults(stateful_set: &mut Value) {
     let Some(spec) = within(stateful_set, "spec") else {
@@ -14,10 +14,15 @@ pub(super) fn set_defaults(stateful_set: &mut Value) {
     set(spec, "revisionHistoryLimit", json!(10));
     set(spec, "updateStrategy", json!({}));
     let strategy = &mut spec["updateStrategy"];
-    set(strategy, "type", json!("RollingUpdate"));
-    if strategy["type"] == "RollingUpdate" {
+    // Who names the type and says no more means no partition.
+    if is_unset(&strategy["type"]) {
+        strategy["type"] = json!("RollingUpdate");
         set(strategy, "rollingUpdate", json!({}));
-        set(&mut strategy["rollingUpdate"], "partition", json!(0));
+    }
+    if strategy["type"] == "RollingUpdate"
+        && let Some(update) = within(strategy, "rollingUpdate")
+    {
+        set(update, "partition", json!(0));
     }
     set(spec, "persistentVolumeClaimRetentionPolicy", json!({}));
     let policy = &mut spec["persistentVolumeClaimRetentionPolicy"];

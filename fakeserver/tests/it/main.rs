@@ -26,6 +26,7 @@ mod connections;
 mod subresources;
 mod webhooks;
 mod conversion;
+mod plugins;
 mod access;
 mod adoption;
 mod budgets;

@@ -1,0 +1,231 @@
+//! What admission looks up in other objects, what protects volumes and claims, and what clients are warned of.
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Api, CONFIG_MAPS, DEPLOYMENTS, deployment};
+
+const PODS: &str = "/api/v1/namespaces/default/pods";
+const CLAIMS: &str = "/api/v1/namespaces/default/persistentvolumeclaims";
+const CLASSES: &str = "/apis/scheduling.k8s.io/v1/priorityclasses";
+
+fn pod_with(name: &str, field: &str, value: &Value) -> Value {
+    let mut pod = json!({
+        "metadata": {"name": name},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    });
+    pod["spec"][field] = value.clone();
+    pod
+}
+
+fn claim(name: &str) -> Value {
+    json!({
+        "metadata": {"name": name},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    })
+}
+
+fn warnings(answer: &Answer) -> Vec<&str> {
+    let all = answer.headers.get_all("warning").iter();
+    all.map(|warning| warning.to_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn pods_have_the_priority_of_their_class() {
+    let api = Api::new();
+    let named = pod_with("p", "priorityClassName", &json!("high"));
+    assert_eq!(
+        api.post(PODS, &named).await.refused(403),
+        "pods \"p\" is forbidden: no PriorityClass with name high was found"
+    );
+    let class = json!({"metadata": {"name": "high"}, "value": 7, "preemptionPolicy": "Never"});
+    api.post(CLASSES, &class).await.created();
+    let made = api.post(PODS, &named).await.created();
+    assert_eq!(made["spec"]["priority"], 7);
+    assert_eq!(made["spec"]["preemptionPolicy"], "Never");
+    let plain = pod_with("q", "priority", &json!(5));
+    assert_eq!(
+        api.post(PODS, &plain).await.refused(403),
+        "pods \"q\" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission \
+         controller computed 0 from the given PriorityClass name"
+    );
+    let class = json!({"metadata": {"name": "usual"}, "value": 3, "globalDefault": true});
+    api.post(CLASSES, &class).await.created();
+    let made = api
+        .post(PODS, &pod_with("r", "priorityClassName", &Value::Null))
+        .await
+        .created();
+    assert_eq!(made["spec"]["priorityClassName"], "usual");
+    assert_eq!(made["spec"]["priority"], 3);
+    let system = pod_with("s", "priorityClassName", &json!("system-node-critical"));
+    let made = api.post(PODS, &system).await.created();
+    assert_eq!(made["spec"]["priority"], 2_000_001_000);
+}
+
+#[tokio::test]
+async fn classes_that_pods_claims_and_ingresses_get_or_have_to_have() {
+    let api = Api::new();
+    let pod = pod_with("p", "runtimeClassName", &json!("small"));
+    assert_eq!(
+        api.post(PODS, &pod).await.refused(403),
+        "pods \"p\" is forbidden: pod rejected: RuntimeClass \"small\" not found"
+    );
+    let class = json!({
+        "metadata": {"name": "small"}, "handler": "h", "overhead": {"podFixed": {"cpu": "10m"}},
+    });
+    let classes = "/apis/node.k8s.io/v1/runtimeclasses";
+    api.post(classes, &class).await.created();
+    let made = api.post(PODS, &pod).await.created();
+    assert_eq!(made["spec"]["overhead"], json!({"cpu": "10m"}));
+
+    let made = api.post(CLAIMS, &claim("before")).await.created();
+    assert_eq!(made["spec"]["storageClassName"], Value::Null);
+    let class = json!({
+        "metadata": {
+            "name": "fast",
+            "annotations": {"storageclass.kubernetes.io/is-default-class": "true"},
+        },
+        "provisioner": "example.com/p",
+    });
+    let classes = "/apis/storage.k8s.io/v1/storageclasses";
+    api.post(classes, &class).await.created();
+    let made = api.post(CLAIMS, &claim("after")).await.created();
+    assert_eq!(made["spec"]["storageClassName"], "fast");
+
+    let ingress = |name: &str| {
+        json!({"metadata": {"name": name}, "spec": {"defaultBackend": {
+            "service": {"name": "s", "port": {"number": 80}},
+        }}})
+    };
+    let ingresses = "/apis/networking.k8s.io/v1/namespaces/default/ingresses";
+    let classes = "/apis/networking.k8s.io/v1/ingressclasses";
+    for (class, expected) in [("one", Some("one")), ("two", None)] {
+        let annotations = json!({"ingressclass.kubernetes.io/is-default-class": "true"});
+        let object = json!({
+            "metadata": {"name": class, "annotations": annotations},
+            "spec": {"controller": "example.com/c"},
+        });
+        api.post(classes, &object).await.created();
+        let answer = api.post(ingresses, &ingress(class)).await;
+        match expected {
+            Some(name) => assert_eq!(answer.created()["spec"]["ingressClassName"], name),
+            None => assert_eq!(
+                answer.refused(403),
+                "ingresses.networking.k8s.io \"two\" is forbidden: 2 default IngressClasses were found, only 1 allowed"
+            ),
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_claim_stays_while_a_pod_on_a_node_uses_it() {
+    let api = Api::new();
+    let made = api.post(CLAIMS, &claim("c")).await.created();
+    let finalizers = json!(["kubernetes.io/pvc-protection"]);
+    assert_eq!(made["metadata"]["finalizers"], finalizers);
+    let volumes = json!([{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]);
+    let mut user = pod_with("p", "volumes", &volumes);
+    user["spec"]["nodeName"] = json!("n");
+    api.post(PODS, &user).await.created();
+    let path = format!("{CLAIMS}/c");
+    let marked = api.delete(&path).await.ok();
+    assert_eq!(marked["metadata"]["finalizers"], finalizers);
+    api.settle().await;
+    assert_eq!(
+        api.get(&path).await.ok()["metadata"]["finalizers"],
+        finalizers
+    );
+    api.delete(&format!("{PODS}/p?gracePeriodSeconds=0"))
+        .await
+        .ok();
+    api.settle().await;
+    api.get(&path).await.refused(404);
+
+    let volume = json!({
+        "metadata": {"name": "v"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"}, "hostPath": {"path": "/x"},
+        },
+    });
+    let volumes = "/api/v1/persistentvolumes";
+    let made = api.post(volumes, &volume).await.created();
+    assert_eq!(
+        made["metadata"]["finalizers"],
+        json!(["kubernetes.io/pv-protection"])
+    );
+    let path = format!("{volumes}/v");
+    api.merge(
+        &format!("{path}/status"),
+        &json!({"status": {"phase": "Bound"}}),
+    )
+    .await
+    .ok();
+    api.delete(&path).await.ok();
+    api.settle().await;
+    api.get(&path).await.ok();
+    api.merge(
+        &format!("{path}/status"),
+        &json!({"status": {"phase": "Released"}}),
+    )
+    .await
+    .ok();
+    api.settle().await;
+    api.get(&path).await.refused(404);
+}
+
+#[tokio::test]
+async fn warnings_come_with_what_is_accepted_and_with_what_fails_later() {
+    let api = Api::new();
+    let mut odd = deployment("a.b");
+    odd["bogus"] = json!(1);
+    let hostname = "299 - \"metadata.name: this is used in Pod names and hostnames, which can result in surprising \
+                    behavior; a DNS label is recommended: [must not contain dots]\"";
+    let expected = ["299 - \"unknown field \\\"bogus\\\"\"", hostname];
+    let first = api.post(DEPLOYMENTS, &odd).await;
+    assert_eq!(warnings(&first), expected);
+    first.created();
+    let again = api.post(DEPLOYMENTS, &odd).await;
+    assert_eq!(warnings(&again), expected);
+    again.refused(409);
+    odd["spec"]["replicas"] = json!(-1);
+    let invalid = api.post(DEPLOYMENTS, &odd).await;
+    assert_eq!(warnings(&invalid), expected[..1]);
+    invalid.refused(422);
+
+    let owner = json!({"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"});
+    let owned = json!({"metadata": {"name": "o", "ownerReferences": [owner, owner]}});
+    let answer = api.post(CONFIG_MAPS, &owned).await;
+    assert!(
+        warnings(&answer)[0].contains(".metadata.ownerReferences contains duplicate entries; ")
+    );
+    assert_eq!(
+        answer.created()["metadata"]["ownerReferences"],
+        json!([owner])
+    );
+    let plain = api
+        .post(CONFIG_MAPS, &json!({"metadata": {"name": "a.b"}}))
+        .await;
+    assert_eq!(warnings(&plain), [""; 0]);
+}
+
+#[tokio::test]
+async fn metadata_is_looked_at_as_often_as_the_rules_of_the_kind_do() {
+    let api = Api::new();
+    api.config_map("c").await;
+    api.post(DEPLOYMENTS, &deployment("d")).await.created();
+    let change = json!({"metadata": {"labels": {"a b": "c"}}});
+    for (path, times) in [
+        (format!("{CONFIG_MAPS}/c"), 4),
+        (format!("{DEPLOYMENTS}/d"), 3),
+    ] {
+        let answer = api.merge(&path, &change).await;
+        let causes = answer.json()["details"]["causes"].as_array().unwrap().len();
+        assert_eq!(causes, times, "{path}");
+        assert_eq!(
+            answer
+                .refused(422)
+                .matches("name part must consist")
+                .count(),
+            1
+        );
+    }
+}
