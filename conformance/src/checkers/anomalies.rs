@@ -8,15 +8,20 @@ use std::{collections::BTreeMap, ops::RangeInclusive, time::Duration};
 use crate::trace::{Observation, Trace};
 
 /// Those faults, by the names that they have in reports.
-const WRONG_ON_PURPOSE: [&str; 7] = [
+pub(super) const WRONG_ON_PURPOSE: [&str; 10] = [
     "drop_event",
     "duplicate_event",
     "reorder_events",
     "bookmark_ahead",
     "stale_view",
+    "lagging_replica",
     "time_travel",
+    "coalesce",
     "unobserved",
+    ROLLBACK,
 ];
+/// What this takes back is not in the log any more, by which everything is judged.
+const ROLLBACK: &str = "rollback";
 
 /// The faults of a trace that are wrong on purpose, by their places in the plan.
 #[derive(Default)]
@@ -33,7 +38,13 @@ struct Anomaly {
 // === impl Anomalies ===
 
 impl Anomalies {
+    /// All of them.
     pub(super) fn of(trace: &Trace) -> Self {
+        Self::named(trace, &WRONG_ON_PURPOSE)
+    }
+
+    /// Those of these names.
+    pub(super) fn named(trace: &Trace, names: &[&str]) -> Self {
         let mut anomalies = Self::default();
         for (at, observation) in trace.timed() {
             match observation {
@@ -42,10 +53,11 @@ impl Anomalies {
                     name,
                     informer,
                     ..
-                } if WRONG_ON_PURPOSE.contains(&name.as_str()) => {
+                } if names.contains(&name.as_str()) => {
+                    let begins = if name == ROLLBACK { Duration::ZERO } else { at };
                     let anomaly = Anomaly {
-                        informer: *informer,
-                        begins: at,
+                        informer: informer.filter(|_| name != ROLLBACK),
+                        begins,
                         ends: None,
                     };
                     anomalies.0.insert(*fault, anomaly);

@@ -21,31 +21,74 @@ const BACKOFF: Duration = Duration::from_mins(1);
 /// After how long a client gives up a stream that has fallen silent, and a request for a page that is not answered.
 const SILENCE_NOTICED: Duration = Duration::from_mins(3);
 const REQUEST_GIVEN_UP: Duration = Duration::from_mins(2);
+/// How long what was under way when a fault ended may still take.
+const UNDER_WAY: Duration = Duration::from_secs(10);
+/// How long a client that has paused, since it was told that a resource is gone or forbidden, may wait before it asks again.
+const PAUSE: Duration = Duration::from_mins(4);
 /// How long a fault that is not in the table may be felt.
 const OTHERWISE: Duration = Duration::from_mins(8);
 
 /// How long each fault may be felt after its end, by its name in reports.
 ///
-/// Whatever makes a request fail is felt for a wait of the backoff at most. A promise that the server breaks may be felt for
-/// ever, and is not in the table.
-pub const BOUNDS: [(&str, Duration); 15] = [
+/// Whatever makes a request fail is felt for a wait of the backoff at most, and what hits writes alone is not felt. A promise
+/// that the server breaks may be felt for ever, and is not in the table.
+pub const BOUNDS: [(&str, Duration); 49] = [
     ("clean_end", BACKOFF),
+    ("disconnect", BACKOFF),
     ("reset_mid_line", BACKOFF),
     ("silence", SILENCE_NOTICED.saturating_add(BACKOFF)),
+    ("go_away", BACKOFF),
+    ("end_before_initial_events_end", BACKOFF),
+    ("end_after_bookmark", BACKOFF),
+    ("compact", BACKOFF),
+    ("expire", BACKOFF),
     ("expired_event", BACKOFF),
     ("expired_status", BACKOFF),
+    ("expired_relist", BACKOFF),
+    ("version_too_large", BACKOFF.saturating_add(UNDER_WAY)),
+    ("gone", BACKOFF),
     // It asks for 20 s at most, which is less than the longest wait.
     ("throttle", BACKOFF),
     ("server_error", BACKOFF),
-    // What was under way is late.
-    ("latency", BACKOFF.saturating_add(Duration::from_secs(10))),
+    ("connection_refused", BACKOFF),
+    ("latency", BACKOFF.saturating_add(UNDER_WAY)),
     ("hang", REQUEST_GIVEN_UP.saturating_add(BACKOFF)),
+    ("unauthorized", BACKOFF),
+    ("forbidden", PAUSE),
+    ("resource_gone", PAUSE),
     ("watch_list_ignored", BACKOFF),
     ("watch_list_rejected", BACKOFF),
-    ("end_before_initial_events_end", BACKOFF),
-    ("compact", BACKOFF),
-    ("expire", BACKOFF),
-    ("disconnect", BACKOFF),
+    (
+        "initial_events_end_missing",
+        REQUEST_GIVEN_UP.saturating_add(BACKOFF),
+    ),
+    ("lost_answer", Duration::ZERO),
+    ("conflict", Duration::ZERO),
+    ("already_exists", Duration::ZERO),
+    ("denied", Duration::ZERO),
+    ("slow_webhook", Duration::ZERO),
+    ("entity_too_large", Duration::ZERO),
+    ("reset_mid_body", BACKOFF),
+    // What comes slowly, comes to its end so.
+    ("trickle", OTHERWISE),
+    ("slow_reader_evicted", BACKOFF),
+    ("rechunk", Duration::ZERO),
+    // A server that went back is noticed by its silence.
+    ("rollback", SILENCE_NOTICED.saturating_add(BACKOFF)),
+    ("stale_view", BACKOFF.saturating_add(UNDER_WAY)),
+    ("lagging_replica", BACKOFF.saturating_add(UNDER_WAY)),
+    ("time_travel", BACKOFF),
+    ("coalesce", UNDER_WAY),
+    ("unobserved", BACKOFF.saturating_add(BACKOFF)),
+    ("discovery_unavailable", Duration::ZERO),
+    ("unknown_fields", Duration::ZERO),
+    ("huge_objects", Duration::ZERO),
+    ("initial_events_shuffled", BACKOFF),
+    ("changed_during_initial_events", BACKOFF),
+    // What happens to whole machines.
+    ("replica", BACKOFF),
+    ("restart", BACKOFF),
+    ("suspend", BACKOFF),
 ];
 
 /// See the [module](self).
@@ -94,7 +137,7 @@ fn bound(name: &str) -> Duration {
 /// What has gone wrong so far, and who was there.
 #[derive(Default)]
 struct Faults {
-    faults: BTreeMap<usize, Felt>,
+    felt: BTreeMap<usize, Felt>,
     started: BTreeMap<usize, Duration>,
     recovery: Duration,
 }
@@ -132,10 +175,10 @@ impl Faults {
                     informer: *informer,
                     ended: None,
                 };
-                self.faults.insert(*fault, felt);
+                self.felt.insert(*fault, felt);
             }
             Observation::FaultEnds { fault } => {
-                if let Some(felt) = self.faults.get_mut(fault) {
+                if let Some(felt) = self.felt.get_mut(fault) {
                     felt.ended = Some(at);
                 }
             }
@@ -155,7 +198,7 @@ impl Faults {
             since: started,
             fault: None,
         };
-        for felt in self.faults.values() {
+        for felt in self.felt.values() {
             if felt.informer.is_some_and(|hit| hit != informer) {
                 continue;
             }

@@ -29,6 +29,8 @@
 //! | [`resumable`] | a watch goes on where another ended, without a gap | server |
 //! | [`list_snapshots`] | a list is the state at its version, whatever its pages, or as a stream | server |
 //!
+//! Ten of them are what everybody tests who tests watches: the six about the server alone, [`time_travel`],
+//! [`convergence`], [`lost_deletes`] and, for requests and for time, [`bounded_requests`] and [`liveness`].
 //! Each mistake of a server is one checker's to find: none of those about it says what another has said.
 //! Where a fault makes the server wrong on purpose, findings are [expected](Violation::is_expected) of it.
 

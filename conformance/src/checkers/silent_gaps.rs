@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::Finding;
+use super::{Finding, anomalies::Anomalies};
 use crate::{
     model::{History, Model},
     trace::{Heard, Key, Notified, Observation, Trace},
@@ -10,6 +10,8 @@ use crate::{
 
 /// See the [module](self).
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
+    // A client hears of no state that is merged away on purpose.
+    let merging = Anomalies::named(trace, &["coalesce"]);
     let mut findings = Vec::new();
     let mut requests: BTreeMap<usize, usize> = BTreeMap::new();
     // When each informer last got a whole list, which may leap over states.
@@ -49,7 +51,10 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
                         .get(&notified.informer)
                         .is_some_and(|(list, at)| *at == record.at || Some(*list) > since);
                 if let Some(text) = gap(notified, last, history).filter(|_| !may_leap) {
-                    findings.push(Finding::at(number, format!("{notified}: {text}")));
+                    let lived = Duration::ZERO..=record.at;
+                    let finding = Finding::at(number, format!("{notified}: {text}"))
+                        .expected_of(merging.touching(notified.informer, &lived));
+                    findings.push(finding);
                 }
                 let revision = told_revision(notified);
                 told.insert(place, Told { revision, number });

@@ -4,7 +4,9 @@ mod requests;
 
 use std::{sync::Arc, time::Duration};
 
-use super::{CHECKERS, check_all};
+use fakeserver::faults::CATALOGUE;
+
+use super::{CHECKERS, anomalies::WRONG_ON_PURPOSE, check_all, liveness::BOUNDS};
 use crate::{
     model::Model,
     plan::{Resource, Selection},
@@ -640,6 +642,14 @@ fn a_warning_that_nobody_announced_is_found() {
         warned("handler panicked"),
         &[("warnings", "handler panicked")],
     );
+    check(warned("paused"), &[("warnings", "warned: paused")]);
+    check(
+        |story| {
+            fault_begins(story, "forbidden", None);
+            warned("paused")(story);
+        },
+        &[],
+    );
 }
 
 fn check_stream(frames: impl FnOnce(&mut Story, usize), want: &[(&str, &str)]) {
@@ -923,6 +933,12 @@ fn what_a_fault_does_on_purpose_is_told_apart() {
     let nothing = |_: &mut Story| {};
     let ends = |story: &mut Story| story.push(Observation::FaultEnds { fault: 7 });
     check_expected(nothing, nothing, None);
+    // What was before is taken back, too.
+    let takes_back_later = |story: &mut Story| {
+        story.wait(60_000);
+        fault_begins(story, "rollback", Some(1));
+    };
+    check_expected(nothing, takes_back_later, Some(7));
     for name in ["drop_event", "stale_view"] {
         let begins = |informer| move |story: &mut Story| fault_begins(story, name, informer);
         check_expected(begins(None), nothing, Some(7));
@@ -992,6 +1008,16 @@ fn a_cache_that_is_late_after_a_fault_is_found() {
         500_000,
         &[("liveness", "after something_new")],
     );
+}
+
+#[test]
+fn every_fault_has_a_bound_or_is_wrong_on_purpose() {
+    for entry in CATALOGUE {
+        let has_bound = BOUNDS.iter().any(|(name, _)| *name == entry.fault);
+        let is_wrong = WRONG_ON_PURPOSE.contains(&entry.fault);
+        assert_eq!(has_bound, entry.can_be_held, "{}", entry.fault);
+        assert!(has_bound || is_wrong, "{}", entry.fault);
+    }
 }
 
 #[test]

@@ -84,25 +84,25 @@ pub enum Stopped {
 ///
 /// All answers are held, and of each watch all that it has brought.
 pub async fn play(endpoint: &Endpoint, steps: &[Step], mut watch: impl FnMut(&Played)) -> Playback {
-    let mut player = Player::new(endpoint.clone());
+    let mut session = Player::new(endpoint.clone());
     let mut playback = Playback {
         played: Vec::with_capacity(steps.len()),
         stopped: None,
     };
     for step in steps {
-        let response = match player.step(&step.request.action).await {
+        let response = match session.step(&step.request.action).await {
             Ok(response) => response,
             Err(stopped) => {
                 playback.stopped = Some(stopped);
                 break;
             }
         };
-        let played = Played {
+        let answered = Played {
             id: step.id.clone(),
             response,
         };
-        watch(&played);
-        playback.played.push(played);
+        watch(&answered);
+        playback.played.push(answered);
     }
     playback
 }
@@ -335,9 +335,11 @@ fn body_of(answer: &Answer) -> Value {
     if kind.contains("json") {
         parsed(&answer.body)
     } else if kind.contains("protobuf") {
-        let magic = answer.body.iter().take(4);
-        let magic: String = magic.map(|byte| format!("{byte:02x}")).collect();
-        json!(format!("<protobuf {magic}>"))
+        let magic = answer.body.get(..4).unwrap_or_default();
+        let magic = magic
+            .iter()
+            .fold(0_u32, |magic, byte| (magic << 8) | u32::from(*byte));
+        json!(format!("<protobuf {magic:08x}>"))
     } else {
         json!(String::from_utf8_lossy(&answer.body))
     }

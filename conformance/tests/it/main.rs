@@ -5,6 +5,7 @@
 //! | `golden` | the fake server answers what a real one did |
 //! | `scenarios` | one fault of each kind, and the informer gets over it as it should |
 //! | `incidents` | replicas that lag, restarts, machines that sleep |
+//! | `liveness` | each fault alone is felt no longer than its bound |
 //! | `seeds` | some two thousand seeds of all profiles: every promise is kept |
 //! | `negative_controls` | what no correct server does is found by a checker |
 //! | `bugs` | every mistake on purpose is caught, and the page of them is true |
@@ -19,6 +20,7 @@
 mod golden;
 mod scenarios;
 mod incidents;
+mod liveness;
 mod seeds;
 mod negative_controls;
 mod bugs;

@@ -7,13 +7,19 @@ use std::{
     process::{Command, Output},
 };
 
-use fakeserver::{Authorization, Certificates, FakeServer, UserInfo};
+use fakeserver::{Authorization, Certificates, FakeServer, UserInfo, faults};
+use http::StatusCode;
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, runtime::Runtime};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+    runtime::Runtime,
+};
 use tokio_util::sync::CancellationToken;
 
 /// A fake server on a port of its own, and a folder for files.
 struct Served {
+    server: FakeServer,
     address: SocketAddr,
     folder: tempfile::TempDir,
     /// Drives the server until the test ends.
@@ -55,6 +61,7 @@ impl Served {
         };
         runtime.spawn(serving);
         Self {
+            server,
             address,
             folder: tempfile::tempdir().unwrap(),
             _runtime: runtime,
@@ -197,6 +204,31 @@ fn a_file_that_is_dropped_in_is_played() {
         .exits(1)
         .says("\ndropped-in/s1: GET /api/v1/namespaces/default\n  .status\n    expected 404\n    got      200\n")
         .says("1 of 2 steps equal\n");
+}
+
+#[test]
+fn a_server_that_is_wrong_is_found() {
+    let served = Served::start();
+    let rule = served
+        .server
+        .faults()
+        .install(faults::duplicate_event().times(1));
+    served
+        .wire(&[&golden("watch-basics.json")])
+        .exits(1)
+        .says("what the watch ")
+        .says("  .events.len\n    expected ")
+        .says("14 of 15 steps equal\n");
+    drop(rule);
+    let _rule = served.server.faults().install(
+        faults::server_error(StatusCode::BAD_GATEWAY)
+            .nth(2)
+            .times(1),
+    );
+    served
+        .wire(&[&golden("update.json")])
+        .exits(1)
+        .says("  .status\n    expected 201\n    got      502\n");
 }
 
 #[test]
@@ -360,6 +392,27 @@ fn a_server_that_is_not_there_or_does_not_answer_is_told_apart_from_one_that_dif
     wire(&["--server", &url])
         .exits(2)
         .complains("is not reached: no answer: ");
+}
+
+#[test]
+fn a_server_that_goes_away_is_told() {
+    let runtime = Runtime::new().unwrap();
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    runtime.spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        drop(listener);
+        let mut request = [0; 4096];
+        let _ = stream.read(&mut request).await.unwrap();
+        let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}";
+        stream.write_all(answer).await.unwrap();
+    });
+    wire(&["--server", &url])
+        .exits(2)
+        .says("(of unknown version)")
+        .says("apply: 18 steps not played: 3 requests in a row were not answered: no answer")
+        .says("0 of 20 steps equal, 18 not played\n")
+        .complains("was lost: 3 requests in a row were not answered");
 }
 
 #[test]
