@@ -1,6 +1,7 @@
 //! `score`: every scenario against every contestant.
 
 use std::{
+    fmt::Write,
     fs,
     io::IsTerminal,
     num::NonZeroUsize,
@@ -17,6 +18,8 @@ use crate::{
     score::{self, CONTESTANTS, Contestant, Scenario},
     seed::Seed,
 };
+
+const WRITES: &str = "a string takes what is written";
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
@@ -138,12 +141,12 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 fn list() -> String {
     let mut text = String::from("contestants:\n");
     for contestant in CONTESTANTS {
-        text.push_str(&format!("  {}\n", contestant.name));
+        writeln!(text, "  {}", contestant.name).expect(WRITES);
     }
     text.push_str("scenarios:\n");
     for scenario in score::scenarios() {
         let (name, origin, about) = (scenario.name, scenario.origin, scenario.about);
-        text.push_str(&format!("  {name:<30} {origin:<6} {about}\n"));
+        writeln!(text, "  {name:<30} {origin:<8} {about}").expect(WRITES);
     }
     text
 }

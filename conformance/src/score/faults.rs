@@ -21,7 +21,6 @@ const RULES: &[&str] = &[
     "expired_event",
     "expired_status",
     "expired_relist",
-    "version_too_large",
     "gone",
     "throttle",
     "server_error",

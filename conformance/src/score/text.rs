@@ -43,7 +43,7 @@ impl Scoreboard {
     /// The matrix as a table of Markdown, in words alone: what changes with jitter is left out.
     pub fn to_markdown_matrix(&self) -> String {
         let mut text = format!("| scenario | {} |\n", self.contestants.join(" | "));
-        text.push_str(&format!("|---{}|\n", "|---".repeat(self.contestants.len())));
+        writeln!(text, "|---{}|", "|---".repeat(self.contestants.len())).expect(WRITES);
         for (scenario, origin, _) in &self.scenarios {
             write!(text, "| `{scenario}` ({origin})").expect(WRITES);
             for cell in self.row(scenario) {

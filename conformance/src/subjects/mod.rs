@@ -129,9 +129,9 @@ impl SubjectKind {
                 Resource::ConfigMaps => informer::config_maps(parts, extras),
                 Resource::Nodes => informer::nodes(parts, extras),
             },
-            Self::KubeRuntime if extras.has_companion => kube_runtime::controller(parts, extras),
-            Self::KubeRuntime => kube_runtime::reflector(parts, extras),
-            Self::KubeRuntimeShared => kube_runtime::shared(parts, extras),
+            Self::KubeRuntime if extras.has_companion => kube_runtime::controller(&parts, extras),
+            Self::KubeRuntime => kube_runtime::reflector(&parts, extras),
+            Self::KubeRuntimeShared => kube_runtime::shared(&parts, extras),
         }
     }
 }

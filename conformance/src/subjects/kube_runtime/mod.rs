@@ -27,7 +27,7 @@ use crate::{
 const WATCH_TIMEOUT_MAX_S: u64 = 290;
 
 /// A reflector with a store, as the plan asks.
-pub(super) fn reflector(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+pub(super) fn reflector(parts: &SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
     let (client, plan) = (parts.client.clone(), parts.plan);
     match plan.selection.resource {
         Resource::Pods => reflector::subject(parts, extras, &pods(client, plan), ()),
@@ -49,7 +49,7 @@ pub(super) fn reflector(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subj
 }
 
 /// A reflector with a shared store. Config maps are typed: a stream of dynamic objects cannot be subscribed to.
-pub(super) fn shared(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+pub(super) fn shared(parts: &SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
     let (client, plan) = (parts.client.clone(), parts.plan);
     match plan.selection.resource {
         Resource::Pods => shared::subject(parts, extras, &pods(client, plan)),
@@ -71,7 +71,7 @@ pub(super) fn shared(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject
 /// # Panics
 ///
 /// If the plan is about another resource.
-pub(super) fn controller(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+pub(super) fn controller(parts: &SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
     let (client, plan) = (parts.client.clone(), parts.plan);
     assert_eq!(
         plan.selection.resource,

@@ -72,7 +72,7 @@ pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// A reflector of what `api` serves.
 pub(super) fn subject<K: Mirrored>(
-    parts: SubjectParts<'_>,
+    parts: &SubjectParts<'_>,
     extras: Extras,
     api: &Api<K>,
     dynamic_type: K::DynamicType,
@@ -80,7 +80,7 @@ pub(super) fn subject<K: Mirrored>(
     let writer = Writer::<K>::new(dynamic_type.clone());
     let store = writer.as_reader();
     let teller = Teller::new(parts.informer, parts.recorder.clone());
-    let mut subject = StoreSubject::new(&parts, extras, store.clone(), teller.clone());
+    let mut subject = StoreSubject::new(parts, extras, store.clone(), teller.clone());
     // Whatever draws its jitter from now on in this thread draws the same in each run.
     fastrand::seed(parts.seed);
     let events = watcher::watcher(api.clone(), config(parts.plan))
