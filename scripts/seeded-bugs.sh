@@ -19,7 +19,8 @@ fi
 copy=target/seeded-bugs/source
 mkdir -p "$copy"
 # What did not change keeps its time, so that only what a patch touches is built anew.
-for part in Cargo.toml Cargo.lock README.md .cargo informer fakeserver conformance benches; do
+for part in .cargo *; do
+    [ "$part" != target ] || continue
     rm -rf "${copy:?}/$part"
     cp -pR "$part" "$copy/$part"
 done
