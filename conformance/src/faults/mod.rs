@@ -63,6 +63,7 @@ impl Faults {
             FaultKind::Compact => self.server.compact(),
             FaultKind::Expire => self.server.expire(),
             FaultKind::Disconnect => self.server.disconnect(),
+            FaultKind::Rollback { revisions } => self.server.roll_back(revisions),
             _ => {
                 let guards = self.clients_of(fault);
                 let guards = guards.map(|client| self.install(fault, client)).collect();

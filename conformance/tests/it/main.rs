@@ -19,6 +19,7 @@
 
 mod golden;
 mod scenarios;
+mod every_fault;
 mod incidents;
 mod liveness;
 mod seeds;
