@@ -98,10 +98,14 @@ impl Fuzzed {
         let Some((choice, patch)) = data.split_first() else {
             return;
         };
-        let path = OBJECTS[usize::from(choice % 4)];
-        let subresource = if choice & 64 == 0 { "" } else { "/status" };
-        let force = if choice & 48 == 48 { "&force=true" } else { "" };
-        let target = format!("{path}{subresource}?dryRun=All&fieldManager=m{force}");
+        let object = OBJECTS[usize::from(choice % 4)];
+        let subresource = if choice & 0x40 == 0 { "" } else { "/status" };
+        let force = if choice & 0x30 == 0x30 {
+            "&force=true"
+        } else {
+            ""
+        };
+        let target = format!("{object}{subresource}?dryRun=All&fieldManager=m{force}");
         let request = Request::patch(target)
             .header(header::CONTENT_TYPE, PATCHES[usize::from(choice >> 4 & 3)])
             .body(Body::from(patch.to_vec()));

@@ -91,19 +91,7 @@ pub(super) fn check_schema(schema: &Value, path: &str, errors: &mut Vec<FieldErr
     }
     check_map_keys(schema, path, errors);
     check_default(schema, path, errors);
-    let is_empty = schema["properties"]
-        .as_object()
-        .is_none_or(serde_json::Map::is_empty);
-    if schema["x-kubernetes-embedded-resource"] == true
-        && schema["x-kubernetes-preserve-unknown-fields"] != true
-        && is_empty
-    {
-        errors.push(FieldError::required(
-            format!("{path}.properties"),
-            "must not be empty if x-kubernetes-embedded-resource is true without \
-             x-kubernetes-preserve-unknown-fields",
-        ));
-    }
+    check_embedded(schema, path, errors);
     for (field, why) in compilation_errors(schema, path) {
         let rule = &schema["x-kubernetes-validations"];
         errors.push(FieldError::invalid(
@@ -120,6 +108,22 @@ pub(super) fn check_schema(schema: &Value, path: &str, errors: &mut Vec<FieldErr
     }
     if schema["items"].is_object() {
         check_schema(&schema["items"], &format!("{path}.items"), errors);
+    }
+}
+
+/// An embedded object says something of itself, unless it may be anything.
+fn check_embedded(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    let properties = schema["properties"].as_object();
+    let is_empty = properties.is_none_or(serde_json::Map::is_empty);
+    if schema["x-kubernetes-embedded-resource"] == true
+        && schema["x-kubernetes-preserve-unknown-fields"] != true
+        && is_empty
+    {
+        errors.push(FieldError::required(
+            format!("{path}.properties"),
+            "must not be empty if x-kubernetes-embedded-resource is true without \
+             x-kubernetes-preserve-unknown-fields",
+        ));
     }
 }
 

@@ -78,8 +78,6 @@ pub(super) fn create_in(
     escalation::check(call, None, &object)?;
     if source != Source::Loaded {
         plugins::admit(call, tx, &mut object)?;
-    }
-    if source != Source::Loaded {
         call.requester.sign(&call.resource, &mut object);
     }
 

@@ -8,13 +8,13 @@ fn told(kind: (&str, &str), object: &Value) -> Vec<String> {
     object_warnings(kind, object, None)
 }
 
-fn pod(spec: Value) -> Value {
+fn pod(spec: &Value) -> Value {
     json!({"metadata": {"name": "p"}, "spec": spec})
 }
 
 #[test]
 fn pods_are_told_what_hides_or_overlaps() {
-    let fine = pod(json!({"containers": [{
+    let fine = pod(&json!({"containers": [{
         "name": "c",
         "env": [{"name": "A", "value": "1"}, {"name": "A", "value": "$(A)2"}],
         "ports": [{"containerPort": 80, "protocol": "TCP"}, {"containerPort": 80, "protocol": "UDP"}],
@@ -43,7 +43,7 @@ fn pods_are_told_what_hides_or_overlaps() {
         "spec.containers[0].ports[2]: overlapping port definition with spec.containers[0].ports[1]",
         "spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1",
     ];
-    assert_eq!(told(("", "pods"), &pod(odd.clone())), expected);
+    assert_eq!(told(("", "pods"), &pod(&odd)), expected);
     let template = json!({"metadata": {"name": "d"}, "spec": {"template": {"spec": odd}}});
     let of_template = told(("apps", "deployments"), &template);
     assert!(of_template[4].starts_with("spec.template.spec.containers[0].env[1]: "));
