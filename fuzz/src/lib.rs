@@ -10,8 +10,11 @@ pub mod reflector;
 pub mod plans;
 pub mod server;
 
+/// What a target does with bytes.
+pub type Target = fn(&[u8]);
+
 /// The targets by name: each is a program in `fuzz_targets`, and has a folder of seeds.
-pub const TARGETS: [(&str, fn(&[u8])); 12] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("fault_plan", plans::run),
     ("field_set", server::field_set),
     ("frames", frames::run),

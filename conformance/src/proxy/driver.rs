@@ -261,17 +261,13 @@ impl Proxy {
 
 /// The answer with what is added to its objects.
 async fn rewritten(mut head: http::response::Parts, body: Body, rewrite: Rewrite) -> Response {
-    match Limited::new(body, REWRITTEN_MAX_BYTES).collect().await {
-        Ok(body) => {
-            head.headers.remove(header::CONTENT_LENGTH);
-            let body = rewrite.body(body.to_bytes());
-            Response::from_parts(head, Body::from(body))
-        }
-        Err(_) => {
-            let why = "the proxy has not the whole answer that it is to change";
-            Answer::status(StatusCode::BAD_GATEWAY, Some("BadGateway"), why).into_response()
-        }
-    }
+    let Ok(body) = Limited::new(body, REWRITTEN_MAX_BYTES).collect().await else {
+        let why = "the proxy has not the whole answer that it is to change";
+        return Answer::status(StatusCode::BAD_GATEWAY, Some("BadGateway"), why).into_response();
+    };
+    head.headers.remove(header::CONTENT_LENGTH);
+    let body = rewrite.body(body.to_bytes());
+    Response::from_parts(head, Body::from(body))
 }
 
 async fn handle(State(proxy): State<Proxy>, request: Request) -> Response {

@@ -24,7 +24,7 @@ pub(super) struct LineTooLong;
 
 /// What a rule of faults may want to know of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Event {
+pub(super) struct Fields {
     pub(super) event: EventType,
     /// 0 where it brings none.
     pub(super) revision: u64,
@@ -97,9 +97,9 @@ impl Lines {
     }
 }
 
-// === impl Event ===
+// === impl Fields ===
 
-impl Event {
+impl Fields {
     /// What `line` says, if it is an event.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let line: Line<'_> = serde_json::from_slice(line).ok()?;

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
 use super::{
-    frames::{Event, Lines},
+    frames::{Fields, Lines},
     pieces::Pieces,
     request,
     shape::{Shaper, Step},
@@ -114,7 +114,7 @@ impl Passage {
     async fn next(&mut self) -> Option<io::Result<Bytes>> {
         let stop = self.stop.clone();
         loop {
-            let Some(step) = self.shaper.next() else {
+            let Some(ordered) = self.shaper.next() else {
                 if !self.judge() {
                     tokio::select! {
                         biased;
@@ -124,7 +124,7 @@ impl Passage {
                 }
                 continue;
             };
-            match step {
+            match ordered {
                 Step::Send(bytes) => return Some(Ok(bytes)),
                 Step::Wait(delay) => {
                     tokio::select! {
@@ -214,7 +214,7 @@ impl Passage {
 impl Watch {
     /// Asks the rules about a line.
     fn judge(&mut self, line: Bytes, shaper: &mut Shaper) {
-        let Some(event) = Event::read(&line) else {
+        let Some(event) = Fields::read(&line) else {
             return shaper.pass(line);
         };
         // Without a mark, what was there already ends with the first news.

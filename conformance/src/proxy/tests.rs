@@ -6,11 +6,11 @@ use bytes::Bytes;
 use fakeserver::faults::{
     BodyFault, CATALOGUE, EventType, FaultSpec, Faults, FrameFacts, FrameVerdict, RequestFacts,
 };
-use http::{HeaderMap, Method, Request, Uri};
+use http::{HeaderMap, HeaderName, Method, Request, Uri};
 
 use super::{
     Kubeconfig,
-    frames::{Event, LineTooLong, Lines},
+    frames::{Fields, LineTooLong, Lines},
     pieces::Pieces,
     request::{begins_with_state, facts, strip, without_watch_list},
     shape::{Shaper, Step},
@@ -55,7 +55,7 @@ fn a_line_without_end_is_given_up() {
 
 #[test]
 fn a_line_tells_what_it_brings() {
-    let read = |line: &str| Event::read(line.as_bytes());
+    let read = |line: &str| Fields::read(line.as_bytes());
     let event = read(
         r#"{"type":"MODIFIED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"17"}}}"#,
     );
@@ -411,7 +411,7 @@ fn headers_of_one_connection_stay_with_it() {
         headers.insert(name, value.parse().unwrap());
     }
     strip(&mut headers);
-    let mut left: Vec<&str> = headers.keys().map(|name| name.as_str()).collect();
+    let mut left: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
     left.sort_unstable();
     assert_eq!(left, ["accept", "authorization"]);
 }

@@ -27,7 +27,7 @@ pub struct Judgement {
 /// Who has heard nothing for so long when time is over does not listen any more.
 const DEAF_AFTER: Duration = Duration::from_mins(5);
 /// Requests are counted over so long to tell how many a second there were.
-const RATE_OVER: Duration = Duration::from_secs(60);
+const RATE_OVER: Duration = Duration::from_mins(1);
 
 /// What each checker's finding means for a client. Findings of all others are about the server.
 pub(super) const MEANINGS: &[(&str, Verdict)] = &[
@@ -252,7 +252,7 @@ impl Case<'_> {
                     let Some(at) = written.remove(&revision) else {
                         continue;
                     };
-                    let waited = record.at - at;
+                    let waited = record.at.saturating_sub(at);
                     if waited > limit && worst.is_none_or(|(longest, ..)| waited > longest) {
                         worst = Some((waited, record.at, revision));
                     }
@@ -314,7 +314,7 @@ impl Case<'_> {
             }
         }
         let most = counts.into_values().max().unwrap_or(0);
-        f64::from(most) / (to - from).as_secs_f64().max(1.0)
+        f64::from(most) / to.saturating_sub(from).as_secs_f64().max(1.0)
     }
 
     fn of_checker(&self, checker: &str) -> Option<&Violation> {

@@ -14,6 +14,13 @@ const SILENCE_NOTICED_WITHIN: Duration = Duration::from_mins(4);
 const TOLD_AT_ONCE: Duration = Duration::from_secs(1);
 
 pub(super) fn scenarios() -> Vec<Scenario> {
+    let mut all = a_to_g();
+    all.extend(h_to_m());
+    all.extend(of_users());
+    all
+}
+
+fn a_to_g() -> Vec<Scenario> {
     vec![
         Scenario::new(
             "A",
@@ -65,6 +72,11 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             vec![many_pages()],
         )
         .with_quirks(quirks::no_second_page),
+    ]
+}
+
+fn h_to_m() -> Vec<Scenario> {
+    vec![
         Scenario::new(
             "H",
             "deleted-while-streaming",
@@ -98,6 +110,12 @@ pub(super) fn scenarios() -> Vec<Scenario> {
             "an object is deleted while the watch is away, and history with it",
             vec![deleted_while_away()],
         ),
+    ]
+}
+
+/// About controllers, and tasks that wait.
+fn of_users() -> Vec<Scenario> {
+    vec![
         Scenario::new(
             "joint",
             "owned-forbidden",

@@ -96,7 +96,7 @@ impl Scoreboard {
             .set_header(header);
         for (scenario, origin, _) in &self.scenarios {
             let mut row = vec![format!("{scenario} ({origin})")];
-            row.extend(self.row(scenario).map(|cell| shown(cell)));
+            row.extend(self.row(scenario).map(shown));
             table.add_row(row);
         }
         table

@@ -135,7 +135,7 @@ where
             self.waiters.add(async move {
                 // One that ends without success was not told that the cache is complete.
                 if informer.wait_for_cache_sync(Duration::MAX).await.is_err() {
-                    pending().await
+                    pending::<()>().await;
                 }
             });
         }

@@ -183,6 +183,30 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
     }
 }
 
+/// What a request asks for.
+fn asked(kind: &RequestKind) -> String {
+    match kind {
+        RequestKind::List {
+            revision,
+            is_continued,
+        } => {
+            let what = if *is_continued { "next page" } else { "list" };
+            format!("{what} at \"{revision}\"")
+        }
+        RequestKind::Watch {
+            revision,
+            is_streaming_list,
+        } => {
+            let what = if *is_streaming_list {
+                "streaming list"
+            } else {
+                "watch"
+            };
+            format!("{what} from \"{revision}\"")
+        }
+    }
+}
+
 /// What was seen in the transport.
 fn fmt_wire(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
     match observation {
@@ -190,32 +214,10 @@ fn fmt_wire(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             informer,
             request,
             kind,
-        } => match kind {
-            RequestKind::List {
-                revision,
-                is_continued,
-            } => {
-                let what = if *is_continued { "next page" } else { "list" };
-                write!(
-                    f,
-                    "request {request} of {informer}: {what} at \"{revision}\""
-                )
-            }
-            RequestKind::Watch {
-                revision,
-                is_streaming_list,
-            } => {
-                let what = if *is_streaming_list {
-                    "streaming list"
-                } else {
-                    "watch"
-                };
-                write!(
-                    f,
-                    "request {request} of {informer}: {what} from \"{revision}\""
-                )
-            }
-        },
+        } => {
+            let what = asked(kind);
+            write!(f, "request {request} of {informer}: {what}")
+        }
         Observation::Answer { request, status } => write!(f, "answer {request}: {status}"),
         Observation::AskedToWait { request, wait } => {
             write!(f, "answer {request} asks to wait for {} s", seconds(*wait))

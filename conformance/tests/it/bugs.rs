@@ -101,11 +101,11 @@ fn wanted(hunk: &str) -> String {
 fn every_patch_still_applies() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..");
     for (name, patch) in patches() {
-        let (about, patch) = patch.split_once("\n\n--- a/").unwrap();
-        assert!(about.lines().count() == 1 && about.ends_with('.'), "{name}");
-        let path = patch.lines().next().unwrap();
-        assert!(path.starts_with("informer/src/"), "{name}: {path}");
-        let source = fs::read_to_string(root.join(path)).unwrap();
+        let (title, patch) = patch.split_once("\n\n--- a/").unwrap();
+        assert!(title.lines().count() == 1 && title.ends_with('.'), "{name}");
+        let file = patch.lines().next().unwrap();
+        assert!(file.starts_with("informer/src/"), "{name}: {file}");
+        let source = fs::read_to_string(root.join(file)).unwrap();
         let hunks: Vec<&str> = patch.split("\n@@ ").skip(1).collect();
         assert!(!hunks.is_empty(), "{name}");
         for hunk in hunks {
@@ -113,7 +113,7 @@ fn every_patch_still_applies() {
             assert_eq!(
                 source.matches(&wanted).count(),
                 1,
-                "{name} is not about {path} as it is now:\n{wanted}"
+                "{name} is not about {file} as it is now:\n{wanted}"
             );
         }
         let switch = format!("crate::is_buggy(\"{name}\")");

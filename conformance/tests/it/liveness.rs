@@ -52,7 +52,8 @@ fn convergence(plan: &Plan) -> (Duration, Vec<String>) {
         );
         record.unwrap().at
     };
-    let took = reached(&[Phase::Converged, Phase::GivenUp]) - reached(&[Phase::Recovery]);
+    let took = reached(&[Phase::Converged, Phase::GivenUp]);
+    let took = took.saturating_sub(reached(&[Phase::Recovery]));
     (took, broken.collect())
 }
 

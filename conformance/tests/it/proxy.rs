@@ -541,8 +541,8 @@ async fn both_sides_may_speak_tls_and_the_proxy_brings_the_credentials() {
     let front = Certificates::new(["127.0.0.1"]).unwrap();
     let (tcp, address) = listener().await;
     let serving = Listener::new(tcp).with_certificates(&front);
-    let (served, stopping) = (proxy.clone(), stop.clone());
-    spawn(async move { served.serve(serving, stopping).await });
+    let (between, until) = (proxy.clone(), stop.clone());
+    spawn(async move { between.serve(serving, until).await });
     let own = Kubeconfig::new(address).with_authority(front.authority_pem());
     let client = Client::try_from(configured(own.to_value()).await).unwrap();
     let spaces: Api<Namespace> = Api::all(client);

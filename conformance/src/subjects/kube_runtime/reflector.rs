@@ -193,7 +193,7 @@ impl<K: Mirrored> Subject for StoreSubject<K> {
             let (store, flag) = (self.store.clone(), Arc::clone(&self.has_synced));
             self.waiters.add(async move {
                 if store.wait_until_ready().await.is_err() {
-                    pending().await
+                    pending::<()>().await;
                 }
                 flag.store(true, Ordering::Relaxed);
             });
