@@ -171,14 +171,14 @@ async fn parts(body: &mut Incoming) -> (Vec<u8>, Result<(), String>) {
 #[tokio::test]
 async fn a_reset_in_the_middle_of_a_line_is_rst_after_half_of_it() {
     let server = FakeServer::builder().build();
-    let served = Served::of(&server).await;
-    let mut whole = served.asked(ONE_EVENT).await;
+    let on_tcp = Served::of(&server).await;
+    let mut whole = on_tcp.asked(ONE_EVENT).await;
     let first = read_until(&mut whole, "}\n\r\n").await;
     let line = first.lines().find(|line| line.starts_with('{')).unwrap();
 
     let rule = faults::reset_mid_line().times(1);
     let _guard = server.faults().install(rule);
-    let mut broken = served.asked(ONE_EVENT).await;
+    let mut broken = on_tcp.asked(ONE_EVENT).await;
     let (text, end) = read_all(&mut broken).await;
     assert_eq!(end, Err(ErrorKind::ConnectionReset));
     let (_, body) = text.split_once("\r\n\r\n").expect("the headers have come");
@@ -202,10 +202,10 @@ async fn a_reset_in_the_middle_of_a_line_is_rst_after_half_of_it() {
 #[tokio::test]
 async fn a_watch_that_ends_cleanly_is_not_reset() {
     let server = FakeServer::builder().build();
-    let served = Served::of(&server).await;
+    let on_tcp = Served::of(&server).await;
     let rule = faults::clean_end().nth(2).times(1);
     let _guard = server.faults().install(rule);
-    let mut stream = served.asked(WATCH).await;
+    let mut stream = on_tcp.asked(WATCH).await;
     let text = read_until(&mut stream, "0\r\n\r\n").await;
     assert_eq!(text.matches("{\"type\":\"ADDED\"").count(), 1, "{text}");
     // The connection serves the next request.
@@ -218,9 +218,9 @@ async fn a_watch_that_ends_cleanly_is_not_reset() {
 async fn a_reset_over_tls_is_rst_without_a_goodbye() {
     let server = FakeServer::builder().build();
     let certificates = Certificates::new(["localhost"]).unwrap();
-    let served = Served::by(|listener, stop| server.serve_tls(listener, &certificates, stop)).await;
+    let on_tcp = Served::by(|listener, stop| server.serve_tls(listener, &certificates, stop)).await;
     let _guard = server.faults().install(faults::reset_mid_line());
-    let stream = served.connect().await.unwrap();
+    let stream = on_tcp.connect().await.unwrap();
     let config = crate::tls::trusting(&certificates, None);
     let connector = tokio_rustls::TlsConnector::from(std::sync::Arc::new(config));
     let name = "localhost".try_into().unwrap();
@@ -235,10 +235,10 @@ async fn a_reset_over_tls_is_rst_without_a_goodbye() {
 #[tokio::test]
 async fn a_reset_in_http_2_ends_one_stream_and_leaves_the_connection() {
     let server = FakeServer::builder().build();
-    let served = Served::of(&server).await;
+    let on_tcp = Served::of(&server).await;
     let rule = faults::reset_mid_line().times(1);
     let _guard = server.faults().install(rule);
-    let mut http2 = served.http2().await;
+    let mut http2 = on_tcp.http2().await;
     let mut broken = http2.get(WATCH).await.unwrap().into_body();
     let (bytes, end) = parts(&mut broken).await;
     assert!(bytes.starts_with(b"{\"type\":\"ADDED\""));
@@ -257,10 +257,10 @@ async fn a_reset_in_http_2_ends_one_stream_and_leaves_the_connection() {
 #[tokio::test]
 async fn a_silent_watch_makes_its_connection_half_open() {
     let server = FakeServer::builder().build();
-    let served = Served::of(&server).await;
+    let on_tcp = Served::of(&server).await;
     let rule = faults::silence().nth(2).times(1);
     let _guard = server.faults().install(rule);
-    let mut http2 = served.http2().await;
+    let mut http2 = on_tcp.http2().await;
     let mut silent = http2.get(WATCH).await.unwrap().into_body();
     let first = within(silent.frame()).await.unwrap().unwrap();
     assert!(first.data_ref().unwrap().ends_with(b"}\n"));
@@ -269,7 +269,7 @@ async fn a_silent_watch_makes_its_connection_half_open() {
     }
     // Nothing that is asked on it is answered any more; elsewhere it is.
     let mut unheard = http2.get("/version");
-    let mut other = served.asked("/version").await;
+    let mut other = on_tcp.asked("/version").await;
     assert!(
         read_until(&mut other, "}")
             .await
@@ -294,10 +294,10 @@ async fn a_silent_watch_makes_its_connection_half_open() {
 #[tokio::test]
 async fn a_websocket_is_reset_too() {
     let server = FakeServer::builder().build();
-    let served = Served::of(&server).await;
+    let on_tcp = Served::of(&server).await;
     let rule = faults::reset_mid_line().nth(2);
     let _guard = server.faults().install(rule);
-    let mut stream = served.connect().await.unwrap();
+    let mut stream = on_tcp.connect().await.unwrap();
     let request = format!(
         "GET {WATCH} HTTP/1.1\r\nHost: x\r\nOrigin: http://x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
@@ -312,16 +312,16 @@ async fn a_websocket_is_reset_too() {
 #[tokio::test]
 async fn a_client_that_is_asked_to_leave_finishes_and_comes_again() {
     let end = CancellationToken::new();
-    let served = Served::doing(Connection::go_away, end.clone()).await;
+    let on_tcp = Served::doing(Connection::go_away, end.clone()).await;
     // HTTP/2 is told by GOAWAY.
-    let mut http2 = served.http2().await;
+    let mut http2 = on_tcp.http2().await;
     let mut answer = http2.get("/").await.unwrap().into_body();
     let first = within(answer.frame()).await.unwrap().unwrap();
     assert_eq!(first.data_ref().unwrap(), "first\n");
     // What it asks before that has come to it is answered.
     within(async { while http2.get("/").await.is_ok() {} }).await;
     // HTTP/1.1 is told by the end of the connection.
-    let mut http1 = served.asked("/").await;
+    let mut http1 = on_tcp.asked("/").await;
     read_until(&mut http1, "first\n\r\n").await;
     end.cancel();
     assert_eq!(parts(&mut answer).await, (b"rest\n".to_vec(), Ok(())));
@@ -330,25 +330,25 @@ async fn a_client_that_is_asked_to_leave_finishes_and_comes_again() {
     assert!(text.ends_with("0\r\n\r\n"), "{text}");
     assert_eq!(closed, Ok(()));
     // There is another connection for those who come again.
-    let mut again = served.asked("/").await;
+    let mut again = on_tcp.asked("/").await;
     read_until(&mut again, "rest\n\r\n").await;
 }
 
 #[tokio::test]
 async fn a_connection_that_breaks_takes_all_streams_along() {
-    let served = Served::doing(Connection::reset, CancellationToken::new()).await;
-    let mut http2 = served.http2().await;
+    let on_tcp = Served::doing(Connection::reset, CancellationToken::new()).await;
+    let mut http2 = on_tcp.http2().await;
     assert!(http2.get("/").await.is_err());
     assert!(within(http2.connection).await.unwrap().is_err());
-    let mut http1 = served.asked("/").await;
+    let mut http1 = on_tcp.asked("/").await;
     let (text, end) = read_all(&mut http1).await;
     assert_eq!((text.as_str(), end), ("", Err(ErrorKind::ConnectionReset)));
 }
 
 /// Waits until connections are refused.
-async fn refused(served: &Served) {
+async fn refused(on_tcp: &Served) {
     within(async {
-        while !matches!(served.connect().await, Err(error) if error.kind() == ErrorKind::ConnectionRefused)
+        while !matches!(on_tcp.connect().await, Err(error) if error.kind() == ErrorKind::ConnectionRefused)
         {
             yield_now().await;
         }
@@ -357,10 +357,10 @@ async fn refused(served: &Served) {
 }
 
 /// Waits until connections are accepted, and gives one.
-async fn accepted(served: &Served) -> TcpStream {
+async fn accepted(on_tcp: &Served) -> TcpStream {
     within(async {
         loop {
-            match served.connect().await {
+            match on_tcp.connect().await {
                 Ok(stream) => return stream,
                 Err(_) => yield_now().await,
             }
@@ -372,8 +372,8 @@ async fn accepted(served: &Served) -> TcpStream {
 #[tokio::test]
 async fn a_closed_door_refuses_connections_and_keeps_those_inside() {
     let server = FakeServer::builder().build();
-    let served = Served::of(&server).await;
-    let mut inside = served.asked("/version").await;
+    let on_tcp = Served::of(&server).await;
+    let mut inside = on_tcp.asked("/version").await;
     read_until(&mut inside, "}").await;
     let door = server.faults().door();
     assert!(!door.is_closed());
@@ -381,12 +381,12 @@ async fn a_closed_door_refuses_connections_and_keeps_those_inside() {
     // A shorter time does not shorten it.
     door.close_for(Duration::ZERO);
     assert!(door.is_closed());
-    refused(&served).await;
+    refused(&on_tcp).await;
     ask(&mut inside, "/version").await;
     read_until(&mut inside, "}").await;
 
     door.open();
-    let mut stream = accepted(&served).await;
+    let mut stream = accepted(&on_tcp).await;
     ask(&mut stream, CONFIG_MAPS).await;
     assert!(
         read_until(&mut stream, "}\n")
@@ -395,8 +395,8 @@ async fn a_closed_door_refuses_connections_and_keeps_those_inside() {
     );
     // It can be closed again, for a time that ends by itself.
     door.close_for(Duration::from_millis(50));
-    refused(&served).await;
-    accepted(&served).await;
+    refused(&on_tcp).await;
+    accepted(&on_tcp).await;
     assert!(!door.is_closed());
 }
 
@@ -417,7 +417,7 @@ async fn a_server_behind_a_closed_door_can_be_stopped() {
 
 #[tokio::test]
 async fn connections_beyond_the_limit_wait_for_a_place() {
-    let served = Served::by(|listener, stop| {
+    let on_tcp = Served::by(|listener, stop| {
         let router = Router::new().route("/", get(|| async { "hello" }));
         let listener = Listener::new(listener)
             .with_door(Door::default())
@@ -425,9 +425,9 @@ async fn connections_beyond_the_limit_wait_for_a_place() {
         listener.serve(router, stop)
     })
     .await;
-    let mut first = served.asked("/").await;
+    let mut first = on_tcp.asked("/").await;
     read_until(&mut first, "hello").await;
-    let mut second = served.asked("/").await;
+    let mut second = on_tcp.asked("/").await;
     ask(&mut first, "/").await;
     read_until(&mut first, "hello").await;
     assert!(second.read_u8().now_or_never().is_none());
@@ -438,13 +438,13 @@ async fn connections_beyond_the_limit_wait_for_a_place() {
 #[tokio::test]
 async fn what_is_not_matched_is_not_touched() {
     let server = FakeServer::builder().build();
-    let served = Served::of(&server).await;
+    let on_tcp = Served::of(&server).await;
     let pods = Filter::any().resource("pods");
     let _reset = server
         .faults()
         .install(faults::reset_mid_line().matching(pods.clone()));
     let _silence = server.faults().install(faults::silence().matching(pods));
-    let mut stream = served.asked(WATCH).await;
+    let mut stream = on_tcp.asked(WATCH).await;
     read_until(&mut stream, "}\n\r\n").await;
     server.disconnect();
     assert!(

@@ -60,8 +60,10 @@ async fn patches_that_cannot_be_applied_are_refused_in_the_words_of_the_api() {
     let path = format!("{CONFIG_MAPS}/a");
     api.config_map("a").await;
     let before = api.server.revision();
-    let merge = "application/merge-patch+json";
-    let json_patch = "application/json-patch+json";
+    let (merge, json_patch) = (
+        "application/merge-patch+json",
+        "application/json-patch+json",
+    );
     let rejected = "the server rejected our request due to an error in our request";
     for (media_type, body, code, message) in [
         (
@@ -119,9 +121,18 @@ async fn patches_that_cannot_be_applied_are_refused_in_the_words_of_the_api() {
         let answer = api.send("PATCH", &path, &headers, body).await;
         assert_eq!(answer.refused(code), message, "{body}");
     }
-    let forced = format!("{path}?force=true");
+    assert_eq!(api.server.revision(), before);
+}
+
+#[tokio::test]
+async fn only_an_apply_is_forced_and_only_it_creates() {
+    let api = Api::new();
+    let path = format!("{CONFIG_MAPS}/a");
+    api.config_map("a").await;
+    let before = api.server.revision();
+    let forced = api.merge(&format!("{path}?force=true"), &json!({})).await;
     assert_eq!(
-        api.merge(&forced, &json!({})).await.refused(422),
+        forced.refused(422),
         "PatchOptions.meta.k8s.io \"\" is invalid: force: Forbidden: may not be specified for non-apply patch"
     );
     api.merge(&format!("{CONFIG_MAPS}/absent"), &json!({}))

@@ -192,8 +192,8 @@ async fn warnings_come_with_what_is_accepted_and_with_what_fails_later() {
     invalid.refused(422);
 
     let owner = json!({"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u"});
-    let owned = json!({"metadata": {"name": "o", "ownerReferences": [owner, owner]}});
-    let answer = api.post(CONFIG_MAPS, &owned).await;
+    let twice = json!({"metadata": {"name": "o", "ownerReferences": [owner, owner]}});
+    let answer = api.post(CONFIG_MAPS, &twice).await;
     assert!(
         warnings(&answer)[0].contains(".metadata.ownerReferences contains duplicate entries; ")
     );

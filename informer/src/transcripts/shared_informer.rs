@@ -71,7 +71,7 @@ impl World for Informing {
             }
             "shutdown" => {
                 let informer = self.informer()?.clone();
-                let (_, told) = self.clock.wait(informer.shutdown());
+                let ((), told) = self.clock.wait(informer.shutdown());
                 Ok(format!("{told}\n{} tasks are left", informer.task_count()))
             }
             "cache" => self.cache(),

@@ -64,7 +64,7 @@ impl World for Working {
                 let name = command.word()?;
                 let item = self.held.remove(&name);
                 let item = item.ok_or_else(|| format!("nobody holds {name}"))?;
-                let (_, told) = self.clock.act(|| item.done());
+                let ((), told) = self.clock.act(|| item.done());
                 Ok(self.and_state(&told))
             }
             "forget" => {
@@ -77,11 +77,11 @@ impl World for Working {
                 Ok(self.and_state(&told))
             }
             "shut-down" => {
-                let (_, told) = self.clock.act(|| self.queue.shut_down());
+                let ((), told) = self.clock.act(|| self.queue.shut_down());
                 Ok(self.and_state(&told))
             }
             "shut-down-now" => {
-                let (_, told) = self.clock.act(|| self.queue.shut_down_now());
+                let ((), told) = self.clock.act(|| self.queue.shut_down_now());
                 Ok(self.and_state(&told))
             }
             "drain" => Ok(self.drain()),
@@ -105,7 +105,7 @@ impl Working {
             options = options.with_priority(priority);
         }
         let word = command.word()?;
-        let (_, told) = self.clock.act(|| self.queue.add_with(word, options));
+        let ((), told) = self.clock.act(|| self.queue.add_with(word, options));
         Ok(self.and_state(&told))
     }
 
