@@ -4,7 +4,7 @@
 //! from outside, at the [`Seam`] where its effect shows: `informer` itself knows nothing of it. What cannot be done at a seam is
 //! a patch in `conformance/bugs/`.
 //!
-//! A bug is caught when a checker finds something in the run of a plan that is drawn as any other; [`hunt`] says how many
+//! A bug is caught when a checker finds something in the run of a plan that is drawn as any other; [`hunt()`] says how many
 //! seeds that takes.
 
 mod list_watch;

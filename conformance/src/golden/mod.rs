@@ -1,6 +1,6 @@
 //! Wire transcripts of a real API server, replayed against another.
 //!
-//! [`stored`] gives the transcripts of `conformance/golden/`, [`Transcript::parse`] reads another. [`play`] sends the requests
+//! [`stored()`] gives the transcripts of `conformance/golden/`, [`Transcript::parse`] reads another. [`play`] sends the requests
 //! to a server, which an [`Endpoint`] names, and a [`Verdict`] tells where the normalised answers are not what was recorded.
 //! A [`Scenario`] has requests only, and becomes a transcript when a server has answered them.
 

@@ -169,7 +169,7 @@ fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// What is checked for a [`FaultSpec`] is taken as 500 where nobody has checked it.
+/// What is checked for a [`FaultSpec`](super::super::FaultSpec) is taken as 500 where nobody has checked it.
 fn status_code(code: u16) -> StatusCode {
     StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
 }
