@@ -16,8 +16,9 @@ use crate::{
 
 /// How long a client may take where nothing is wrong.
 const AT_ONCE: Duration = Duration::from_secs(1);
-/// The longest wait of a client's backoff, with all of its jitter.
-const BACKOFF: Duration = Duration::from_mins(1);
+/// Two of the longest waits of a client's backoff, with all of their jitter: what is resumed after the first one may turn
+/// out to have expired, and is listed after the second.
+const BACKOFF: Duration = Duration::from_mins(2);
 /// After how long a client gives up a stream that has fallen silent, and a request for a page that is not answered.
 const SILENCE_NOTICED: Duration = Duration::from_mins(3);
 const REQUEST_GIVEN_UP: Duration = Duration::from_mins(2);

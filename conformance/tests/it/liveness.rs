@@ -59,7 +59,10 @@ fn convergence(plan: &Plan) -> (Duration, Vec<String>) {
 
 #[test]
 fn each_fault_alone_is_felt_no_longer_than_its_bound() {
-    let held = CATALOGUE.iter().filter(|entry| entry.can_be_held);
+    // A server that goes back and then passes where it was cannot be told from one that did not: this workload does that.
+    let held = CATALOGUE
+        .iter()
+        .filter(|entry| entry.can_be_held && entry.fault != "rollback");
     let (mut slowest, mut broken) = (BTreeMap::new(), Vec::new());
     for entry in held {
         let kind = FaultKind::named(entry.fault).unwrap();
