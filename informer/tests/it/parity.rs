@@ -158,7 +158,7 @@ fn tests_of(source: &str) -> BTreeSet<String> {
     tests
 }
 
-/// The tests in a folder's sources.
+/// The tests in a folder's sources, and its transcripts.
 fn tests_in(folder: &Path) -> BTreeSet<String> {
     let mut tests = BTreeSet::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -167,6 +167,9 @@ fn tests_in(folder: &Path) -> BTreeSet<String> {
             tests.extend(tests_in(&path));
         } else if path.extension().is_some_and(|extension| extension == "rs") {
             tests.extend(tests_of(&fs::read_to_string(&path).unwrap()));
+        } else if path.extension().is_some_and(|extension| extension == "txt") {
+            let name = path.file_stem().unwrap();
+            tests.insert(name.to_string_lossy().into_owned());
         }
     }
     tests
