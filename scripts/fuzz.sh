@@ -3,7 +3,7 @@
 #
 #   scripts/fuzz.sh 60                    every target for a minute
 #   scripts/fuzz.sh 3600 reflector        one for an hour
-#   scripts/fuzz.sh 0                     replays the seeds, without libFuzzer
+#   scripts/fuzz.sh 0                     builds the programs and replays the seeds, without fuzzing
 #
 # A crash is kept in fuzz/artifacts and its path printed: mend it, and keep the file in fuzz/seeds, where the tests replay it.
 set -euo pipefail
@@ -12,8 +12,7 @@ cd "$(dirname "$0")/.."
 seconds=${1:-60}
 shift || true
 if [ "$seconds" = 0 ]; then
-    # Of the whole workspace, so that the dependencies have the features that the other tests gave them: nothing is built anew.
-    exec cargo test --quiet --locked --workspace --test seeds
+    exec cargo test --quiet --locked --manifest-path fuzz/Cargo.toml --target-dir target
 fi
 
 export PATH="$PWD/target/tools/bin:$PATH"
@@ -27,7 +26,7 @@ if [ ${#targets[@]} = 0 ]; then
     done
 fi
 
-options=(--fuzz-dir fuzz --dev --sanitizer none --features libfuzzer)
+options=(--fuzz-dir fuzz --target-dir target/fuzz --dev --sanitizer none)
 cargo fuzz build "${options[@]}"
 for target in "${targets[@]}"; do
     echo "fuzz: $target for $seconds s"
