@@ -13,10 +13,24 @@ use crate::{plan::Plan, seed::Seed};
 pub struct Scoreboard {
     /// The contestants, in the order of the columns.
     pub contestants: Vec<&'static str>,
-    /// The scenarios, in the order of the rows, each with where it comes from and what happens in it.
-    pub scenarios: Vec<(&'static str, &'static str, &'static str)>,
+    /// The scenarios, in the order of the rows.
+    pub scenarios: Vec<Row>,
     /// The cells, row by row.
     pub cells: Vec<Cell>,
+}
+
+/// What there is to say of a scenario, apart from what became of anybody.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Row {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub origin: &'static str,
+    /// What happens in it.
+    pub about: &'static str,
+    /// What is not asked of anybody, and why; empty if nothing is left out.
+    pub excused: &'static str,
 }
 
 /// What became of one contestant in one scenario: the worst of its runs.
@@ -38,6 +52,9 @@ pub struct Cell {
     pub plan: usize,
     /// When it was seen, in simulated milliseconds.
     pub at_ms: u64,
+    /// How long after the end of all faults every cache was equal to the server, in simulated milliseconds; nothing if that
+    /// never came.
+    pub took_ms: Option<u64>,
     /// What was seen; empty if nothing was wrong.
     pub text: String,
 }
@@ -48,9 +65,12 @@ impl Scoreboard {
     /// A board without cells yet.
     pub(super) fn new(scenarios: &[Scenario], contestants: &[Contestant]) -> Self {
         let names = contestants.iter().map(|contestant| contestant.name);
-        let rows = scenarios
-            .iter()
-            .map(|scenario| (scenario.name, scenario.origin, scenario.about));
+        let rows = scenarios.iter().map(|scenario| Row {
+            name: scenario.name,
+            origin: scenario.origin,
+            about: scenario.about,
+            excused: scenario.excused,
+        });
         Self {
             contestants: names.collect(),
             scenarios: rows.collect(),
@@ -92,7 +112,8 @@ impl Cell {
         let is_control = scenario.asks.demand == Demand::BeCaught;
         let has_to_hold = contestant.has_to_hold || is_control;
         let worst = judgements.into_iter().enumerate().reduce(|worst, other| {
-            if other.1.1.verdict > worst.1.1.verdict {
+            let rank = |judgement: &Judgement| (judgement.verdict, judgement.took);
+            if rank(&other.1.1) > rank(&worst.1.1) {
                 other
             } else {
                 worst
@@ -106,7 +127,8 @@ impl Cell {
             is_as_it_has_to_be: judgement.verdict.is_good() || !has_to_hold,
             seed: plan.seed,
             plan: place + 1,
-            at_ms: u64::try_from(judgement.at.as_millis()).unwrap_or(u64::MAX),
+            at_ms: milliseconds(judgement.at),
+            took_ms: judgement.took.map(milliseconds),
             text: judgement.text,
         }
     }
@@ -115,4 +137,13 @@ impl Cell {
     pub fn at(&self) -> Duration {
         Duration::from_millis(self.at_ms)
     }
+
+    /// How long it took to converge, in simulated time; `None` if it never did.
+    pub fn took(&self) -> Option<Duration> {
+        self.took_ms.map(Duration::from_millis)
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

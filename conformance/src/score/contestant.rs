@@ -57,6 +57,10 @@ const COMMON: &[&str] = &[
     "told_truth",
     "time_travel",
     "bounded_requests",
+    "backoff",
+    "retry_after",
+    "relists",
+    "rewatches",
     "leaks",
 ];
 
@@ -68,8 +72,15 @@ const OF_HANDLERS: &[&str] = &[
     "cache_first",
 ];
 
-/// What a subject promises that knows its version, has indexes, and whose warnings are news.
-const OF_INFORMER: &[&str] = &["snapshots", "indexes", "liveness", "warnings"];
+/// What a subject promises that knows its version, has indexes, tells everything again, and whose warnings are news.
+const OF_INFORMER: &[&str] = &[
+    "snapshots",
+    "indexes",
+    "freshness",
+    "resyncs",
+    "liveness",
+    "warnings",
+];
 
 // === impl Contestant ===
 

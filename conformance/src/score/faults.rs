@@ -3,43 +3,55 @@
 
 use fakeserver::faults::{CATALOGUE, CatalogueEntry};
 
-use super::scenario::{Demand, Scenario, cluster, disconnect};
-use crate::plan::{Fault, FaultKind, Incident, IncidentKind, Plan};
+use super::scenario::{Demand, Scenario, cluster, disconnect, pods};
+use crate::plan::{Action, Fault, FaultKind, Incident, IncidentKind, Plan, Tier};
 
 /// While the cluster changes.
 const FROM_MS: u64 = 1_000;
 const FOR_MS: u64 = 8_000;
 
-/// Faults on the board that happen to requests and streams.
-const RULES: &[&str] = &[
-    "clean_end",
-    "reset_mid_line",
-    "silence",
-    "go_away",
-    "end_before_initial_events_end",
-    "end_after_bookmark",
-    "expired_event",
-    "expired_status",
-    "expired_relist",
-    "gone",
-    "throttle",
-    "server_error",
-    "connection_refused",
-    "latency",
-    "hang",
-    "unauthorized",
-    "forbidden",
-    "resource_gone",
-    "watch_list_ignored",
-    "watch_list_rejected",
-    "initial_events_end_missing",
-];
-/// Those that happen behind the API, at one moment.
+/// Faults that happen behind the API, at one moment.
 const MOMENTS: &[&str] = &["disconnect", "compact", "expire"];
+/// Faults that only writers meet, and those who ask what there is: they are in [`writers`](super::writers).
+const OF_WRITERS: &[&str] = &[
+    "lost_answer",
+    "conflict",
+    "already_exists",
+    "denied",
+    "slow_webhook",
+    "discovery_unavailable",
+    "entity_too_large",
+];
+
 pub(super) fn scenarios() -> Vec<Scenario> {
     let mut scenarios: Vec<Scenario> = CATALOGUE.iter().filter_map(scenario).collect();
+    scenarios.push(behind_in_all());
     scenarios.extend(incidents());
     scenarios
+}
+
+/// Replicas that answer everything from what they have.
+fn behind_in_all() -> Scenario {
+    let (lag_ms, behind_revisions, quorum) = (1_500, 3, true);
+    let kinds = [
+        FaultKind::StaleView {
+            behind_revisions,
+            quorum,
+        },
+        FaultKind::LaggingReplica { lag_ms, quorum },
+        FaultKind::TimeTravel {
+            behind_revisions,
+            quorum,
+        },
+    ];
+    Scenario::new(
+        "F16",
+        "stale-latest",
+        "even what has to be the most recent state is behind, as at aggregated servers that answer all from their caches",
+        kinds.into_iter().flat_map(rule).collect(),
+    )
+    .demanding(Demand::HoldCache)
+    .excusing("never to go back: whoever asks for the most recent state has to believe the answer")
 }
 
 /// What happens to machines.
@@ -80,22 +92,26 @@ fn incidents() -> [Scenario; 3] {
 
 fn scenario(entry: &CatalogueEntry) -> Option<Scenario> {
     let is_one_of = |names: &[&str]| names.contains(&entry.fault);
-    let kinds = kinds(entry.fault);
-    let (plans, demand) = if is_one_of(MOMENTS) {
-        (kinds.into_iter().flat_map(moment).collect(), Demand::Hold)
-    } else if is_one_of(RULES) {
-        (kinds.into_iter().flat_map(rule).collect(), Demand::Hold)
-    } else if entry.can_be_held {
+    if is_one_of(OF_WRITERS) {
         return None;
+    }
+    let kinds = kinds(entry.fault).into_iter();
+    let (plans, demand): (Vec<Plan>, _) = if entry.fault == "rollback" {
+        (kinds.flat_map(restored).collect(), Demand::HoldCache)
+    } else if is_one_of(MOMENTS) {
+        (kinds.flat_map(moment).collect(), Demand::Hold)
+    } else if entry.can_be_held {
+        (kinds.flat_map(rule).collect(), Demand::Hold)
     } else {
-        let once = kinds
-            .into_iter()
-            .map(|kind| cluster(&[Fault::new(FROM_MS, FOR_MS, kind).times(1)]));
+        let once = kinds.map(|kind| cluster(&[Fault::new(FROM_MS, FOR_MS, kind).times(1)]));
         (once.collect(), Demand::BeCaught)
     };
     let scenario = Scenario::new(entry.number, entry.fault, entry.models, plans).demanding(demand);
     Some(match entry.fault {
         "disconnect" => scenario.without_fault(),
+        "rollback" => scenario.demanding(Demand::HoldCache).excusing(
+            "what was told before is not in the log any more, by which it would be judged",
+        ),
         _ => scenario,
     })
 }
@@ -115,20 +131,53 @@ fn kinds(fault: &str) -> Vec<FaultKind> {
             frame_ms: 150,
             jitter_ms: 100,
         }],
+        // Larger ones show nothing more, and cost time.
+        FaultKind::HugeObjects { .. } => vec![FaultKind::HugeObjects { bytes: 20_000 }],
         other => vec![other],
     }
 }
 
-/// Once, always, and from the start, with watches that are cut in between so that requests meet it, too.
-fn rule(kind: FaultKind) -> [Plan; 4] {
+/// Once, always, and from the start, with watches that are cut in between so that requests meet it, too; and while watches
+/// are refused, so that lists name a version.
+fn rule(kind: FaultKind) -> Vec<Plan> {
     let all = Fault::new(FROM_MS, FOR_MS, kind);
     let from_start = Fault::new(0, FROM_MS + FOR_MS, kind);
-    [
+    let mut plans = vec![
         cluster(&[all.clone().times(1)]),
         cluster(&[all.clone().times(1), disconnect(3_500)]),
-        cluster(&[all, disconnect(3_500), disconnect(6_500)]),
+        cluster(&[all.clone(), disconnect(3_500), disconnect(6_500)]),
         cluster(&[from_start, disconnect(3_500)]),
-    ]
+    ];
+    if matches!(kind, FaultKind::VersionTooLarge { .. }) {
+        let refused = FaultKind::ServerError {
+            code: 503,
+            body: None,
+        };
+        let refused = Fault::new(3_400, 1_000, refused).times(2);
+        plans.push(cluster(&[all, refused, disconnect(3_500)]));
+    }
+    plans
+}
+
+/// Back at one moment, after which the server stands still for a while; and the same with watches that are cut just before.
+fn restored(kind: FaultKind) -> [Plan; 2] {
+    let changes = [
+        (1_000, 6, Action::Create(Tier::Web)),
+        (2_000, 0, Action::Update),
+        (3_000, 1, Action::Recreate(Tier::Db)),
+        (3_500, 2, Action::Delete),
+        (4_000, 6, Action::Delete),
+        // When everybody has had time to notice.
+        (500_000, 7, Action::Create(Tier::Web)),
+        (505_000, 3, Action::Update),
+        (510_000, 7, Action::Delete),
+    ];
+    let once = Fault::new(4_500, 0, kind);
+    [vec![once.clone()], vec![disconnect(4_400), once]].map(|faults| {
+        let mut plan = pods(520_000, &changes);
+        plan.faults = faults;
+        plan
+    })
 }
 
 /// At one moment, and with watches that are cut just after it.

@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Asks, Contestant, Demand, Verdict};
+use super::{Asks, Contestant, Demand, Verdict, hearing};
 use crate::{
     checkers::Violation,
     model::Model,
@@ -20,6 +20,8 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Simulated time since the run began.
     pub at: Duration,
+    /// How long after the end of all faults every cache was equal to the server; `None` if that never came.
+    pub took: Option<Duration>,
     /// What was seen, in words; empty if nothing was wrong.
     pub text: String,
 }
@@ -39,7 +41,13 @@ pub(super) const MEANINGS: &[(&str, Verdict)] = &[
     ("cache_first", Verdict::WrongCache),
     ("snapshots", Verdict::WrongCache),
     ("indexes", Verdict::WrongCache),
+    ("freshness", Verdict::WrongCache),
     ("liveness", Verdict::Late { seconds: None }),
+    ("resyncs", Verdict::Late { seconds: None }),
+    ("retry_after", Verdict::Impatient),
+    ("backoff", Verdict::Impatient),
+    ("rewatches", Verdict::Wasteful),
+    ("relists", Verdict::Wasteful),
     ("leaks", Verdict::Leaked),
     ("warnings", Verdict::Warned),
 ];
@@ -57,19 +65,15 @@ pub fn judge(
         asks,
         contestant,
     };
-    if asks.demand == Demand::BeCaught {
-        return case.control();
+    let judgement = if asks.demand == Demand::BeCaught {
+        case.control()
+    } else {
+        case.judgement()
+    };
+    Judgement {
+        took: case.took(),
+        ..judgement
     }
-    let found = case
-        .panicked()
-        .or_else(|| case.hot_loop())
-        .or_else(|| case.waiting())
-        .or_else(|| case.cache())
-        .or_else(|| case.late())
-        .or_else(|| case.too_many_requests())
-        .or_else(|| case.promises())
-        .or_else(|| case.deaf());
-    found.unwrap_or_else(|| case.well())
 }
 
 struct Case<'a> {
@@ -86,6 +90,7 @@ impl Judgement {
         Self {
             verdict,
             at,
+            took: None,
             text: text.into(),
         }
     }
@@ -94,6 +99,20 @@ impl Judgement {
 // === impl Case ===
 
 impl Case<'_> {
+    /// What is worst, the plainest first.
+    fn judgement(&self) -> Judgement {
+        let found = self
+            .panicked()
+            .or_else(|| self.hot_loop())
+            .or_else(|| self.waiting())
+            .or_else(|| self.cache())
+            .or_else(|| self.late())
+            .or_else(|| self.too_many_requests())
+            .or_else(|| self.promises())
+            .or_else(|| self.deaf());
+        found.unwrap_or_else(|| self.well())
+    }
+
     fn well(&self) -> Judgement {
         let is_hit = !self.asks.needs_fault
             || self.trace.observations().any(|seen| {
@@ -105,7 +124,8 @@ impl Case<'_> {
         } else {
             Verdict::NotHit
         };
-        Judgement::new(verdict, self.ended(), "")
+        let at = self.reached(Phase::Converged);
+        Judgement::new(verdict, at.unwrap_or_else(|| self.ended()), "")
     }
 
     fn control(&self) -> Judgement {
@@ -189,85 +209,27 @@ impl Case<'_> {
             })
     }
 
-    /// What is there and a handler was never told, or not of its last state.
     fn deaf(&self) -> Option<Judgement> {
         if self.asks.demand == Demand::HoldCache {
             return None;
         }
-        let mut told: BTreeMap<(usize, usize), BTreeMap<Key, State>> = BTreeMap::new();
-        let mut caches: BTreeMap<usize, &Vec<Member>> = BTreeMap::new();
-        for observation in self.trace.observations() {
-            match observation {
-                Observation::HandlerJoins {
-                    informer, handler, ..
-                } => {
-                    told.insert((*informer, *handler), BTreeMap::new());
-                }
-                Observation::HandlerLeaves { informer, handler } => {
-                    told.remove(&(*informer, *handler));
-                }
-                Observation::Notified(notified) => {
-                    let known = told.get_mut(&(notified.informer, notified.handler));
-                    let state = notified.state();
-                    if let (Some(known), Some(state)) = (known, state) {
-                        known.insert(notified.key.clone(), state.clone());
-                    }
-                }
-                Observation::Cached {
-                    informer, members, ..
-                } => {
-                    caches.insert(*informer, members);
-                }
-                _ => {}
-            }
-        }
-        told.iter().find_map(|((informer, handler), known)| {
-            let untold = caches
-                .get(informer)?
-                .iter()
-                .find(|member| known.get(&member.key) != Some(&member.state))?;
-            let text = format!("handler {informer}.{handler} was never told of {untold}");
-            Some(Judgement::new(Verdict::Deaf, self.ended(), text))
-        })
+        let text = hearing::untold(self.trace)?;
+        Some(Judgement::new(Verdict::Deaf, self.ended(), text))
     }
 
-    /// The change of a pod that the first informer's first handler heard of last of all.
     fn late(&self) -> Option<Judgement> {
         let limit = self.asks.told_within?;
-        let mut written: BTreeMap<u64, Duration> = BTreeMap::new();
-        let mut worst: Option<(Duration, Duration, u64)> = None;
-        for record in self.trace.records() {
-            match &record.observation {
-                Observation::Operation {
-                    text,
-                    revision: Some(revision),
-                    ..
-                } if text.contains("/pods/") && !text.ends_with("GET") => {
-                    written.insert(*revision, record.at);
-                }
-                Observation::Notified(notified)
-                    if (notified.informer, notified.handler) == (0, 0) =>
-                {
-                    let revision = notified.state().map_or(0, |state| state.revision);
-                    let Some(at) = written.remove(&revision) else {
-                        continue;
-                    };
-                    let waited = record.at.saturating_sub(at);
-                    if waited > limit && worst.is_none_or(|(longest, ..)| waited > longest) {
-                        worst = Some((waited, record.at, revision));
-                    }
-                }
-                _ => {}
-            }
-        }
-        let (waited, at, revision) = worst?;
-        let text = format!(
-            "revision {revision} was told after {} s, and may take {} s",
-            seconds(waited),
-            seconds(limit)
-        );
-        let seconds = Some(waited.as_secs());
-        Some(Judgement::new(Verdict::Late { seconds }, at, text))
+        let worst = hearing::slowest(self.trace)?;
+        (worst.waited > limit).then(|| {
+            let text = format!(
+                "revision {} was told after {} s, and may take {} s",
+                worst.revision,
+                seconds(worst.waited),
+                seconds(limit)
+            );
+            let seconds = Some(worst.waited.as_secs());
+            Judgement::new(Verdict::Late { seconds }, worst.at, text)
+        })
     }
 
     /// Whether an informer got anything from the server shortly before the end.
@@ -299,8 +261,16 @@ impl Case<'_> {
 
     /// When the run ended, its shutdown apart.
     fn ended(&self) -> Duration {
-        self.when(|seen| matches!(seen, Observation::Phase(Phase::Shutdown)))
-            .unwrap_or_default()
+        self.reached(Phase::Shutdown).unwrap_or_default()
+    }
+
+    fn took(&self) -> Option<Duration> {
+        let converged = self.reached(Phase::Converged)?;
+        Some(converged.saturating_sub(self.reached(Phase::Recovery)?))
+    }
+
+    fn reached(&self, wanted: Phase) -> Option<Duration> {
+        self.when(|seen| matches!(seen, Observation::Phase(phase) if *phase == wanted))
     }
 
     /// Requests a second between two times, of the informer that sent most.

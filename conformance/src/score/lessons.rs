@@ -50,6 +50,7 @@ fn a_to_g() -> Vec<Scenario> {
         )
         .with_quirks(quirks::undecodable_change)
         .demanding(Demand::HoldCache)
+        .excusing("nobody can tell handlers of what nobody can read")
         .with_undecodable(quirks::SPOILED),
         Scenario::new(
             "E",
@@ -125,6 +126,7 @@ fn of_users() -> Vec<Scenario> {
         .with_quirks(quirks::config_maps_forbidden)
         .with_companion()
         .demanding(Demand::HoldCache)
+        .excusing("reconciliations are counted, and a controller may leave states out")
         .told_within(TOLD_AT_ONCE),
         Scenario::new(
             "ready",

@@ -11,13 +11,14 @@ mod scenario;
 mod quirks;
 mod faults;
 mod lessons;
+mod hearing;
 pub mod judge;
 mod board;
 mod runner;
 mod text;
 
 pub use self::{
-    board::{Cell, Scoreboard},
+    board::{Cell, Row, Scoreboard},
     contestant::{CONTESTANTS, Contestant},
     runner::{run, traces},
     scenario::{Asks, Demand, Scenario},

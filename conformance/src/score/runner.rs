@@ -110,6 +110,7 @@ fn judged(scenario: &Scenario, contestant: Contestant, plan: &Plan) -> Judgement
         Err(_) => Judgement {
             verdict: Verdict::Panicked,
             at: std::time::Duration::ZERO,
+            took: None,
             text: "the run panicked".to_owned(),
         },
     }

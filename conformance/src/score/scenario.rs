@@ -5,7 +5,7 @@ use std::time::Duration;
 use fakeserver::{FakeServer, faults::RuleGuard};
 
 use crate::{
-    plan::{Action, Fault, FaultKind, InformerPlan, Operation, Plan, Resource, Tier},
+    plan::{Action, Fault, FaultKind, HandlerPlan, InformerPlan, Operation, Plan, Resource, Tier},
     seed::Seed,
     sim::{self, Outcome, Setting},
     subjects::{Extras, SubjectKind, SubjectParts},
@@ -25,6 +25,8 @@ pub struct Scenario {
     pub plans: Vec<Plan>,
     /// What is asked of a contestant.
     pub asks: Asks,
+    /// What is not asked of anybody here, and why; empty if nothing is left out.
+    pub excused: &'static str,
     /// See [`Setting::quirks`].
     pub quirks: fn(&FakeServer) -> Vec<RuleGuard>,
     /// See [`Extras::has_companion`].
@@ -63,6 +65,8 @@ pub enum Demand {
 
 /// How long faults and operations go on in most scenarios.
 const SAFETY_MS: u64 = 10_000;
+/// How often somebody wants to hear of everything again.
+const RESYNC_MS: u64 = 4_000;
 
 // === impl Scenario ===
 
@@ -86,6 +90,7 @@ impl Scenario {
                 told_within: None,
                 undecodable: None,
             },
+            excused: "",
             quirks: |_| Vec::new(),
             has_companion: false,
             waiter_count: 0,
@@ -95,6 +100,13 @@ impl Scenario {
     #[must_use]
     pub(super) fn demanding(mut self, demand: Demand) -> Self {
         self.asks.demand = demand;
+        self
+    }
+
+    /// Says what is not asked, and why.
+    #[must_use]
+    pub(super) fn excusing(mut self, what: &'static str) -> Self {
+        self.excused = what;
         self
     }
 
@@ -144,7 +156,8 @@ impl Scenario {
 }
 
 /// A cluster in which a little of everything happens to pods: what is there at first, changes, a recreation, deletions.
-/// One informer follows them all, another one the config maps with a label, which come and go.
+/// One informer follows them all, another one the config maps with a label, which come and go; one of its two handlers wants
+/// to hear of everything again every few seconds.
 pub(super) fn cluster(faults: &[Fault]) -> Plan {
     let mut plan = pods(
         SAFETY_MS,
@@ -162,6 +175,10 @@ pub(super) fn cluster(faults: &[Fault]) -> Plan {
     );
     let mut config_maps = InformerPlan::of(Resource::ConfigMaps);
     config_maps.selection.label = Some("web".to_owned());
+    config_maps.handlers.push(HandlerPlan {
+        resync_ms: Some(RESYNC_MS),
+        ..HandlerPlan::default()
+    });
     plan.informers.push(config_maps);
     let maps = |at_ms, slot, action| Operation::new(at_ms, Resource::ConfigMaps, slot, action);
     plan.workload.extend([

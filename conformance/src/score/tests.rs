@@ -324,6 +324,74 @@ fn a_change_may_be_told_late_only_where_nobody_asks() {
 }
 
 #[test]
+fn who_does_not_wait_as_long_as_he_is_told_is_impatient() {
+    let told_to_wait = |asks_again_at| {
+        let refused = Story::begun()
+            .at(2, request(1))
+            .at(
+                2,
+                Observation::Answer {
+                    request: 1,
+                    status: 429,
+                },
+            )
+            .at(
+                2,
+                Observation::AskedToWait {
+                    request: 1,
+                    wait: Duration::from_secs(5),
+                },
+            )
+            .at(
+                2,
+                Observation::Ended {
+                    request: 1,
+                    ending: Ending::Clean,
+                },
+            );
+        judged(&refused.at(asks_again_at, request(2)).hearing(9)).verdict
+    };
+    assert_eq!(told_to_wait(6), Verdict::Impatient);
+    assert_eq!(told_to_wait(7), Verdict::Held);
+}
+
+#[test]
+fn who_asks_for_everything_without_a_reason_is_wasteful() {
+    let trace = Story::begun().at(2, request(1)).hearing(3);
+    let judgement = judged(&trace);
+    assert_eq!(judgement.verdict, Verdict::Wasteful);
+    assert_eq!(judgement.at, Duration::from_secs(2));
+}
+
+#[test]
+fn it_is_told_how_long_it_took_and_when_it_was() {
+    let phases = Story::begun()
+        .at(2, Observation::Phase(Phase::Recovery))
+        .at(4, Observation::Phase(Phase::Converged));
+    let judgement = judged(&phases.hearing(4));
+    assert_eq!(judgement.took, Some(Duration::from_secs(2)));
+    assert_eq!(
+        (judgement.verdict, judgement.at),
+        (Verdict::Held, Duration::from_secs(4))
+    );
+    let never = judged(&Story::begun().hearing(4));
+    assert_eq!((never.took, never.at), (None, Duration::from_secs(1_000)));
+}
+
+#[test]
+fn who_is_not_asked_everything_is_told_why() {
+    for scenario in scenarios() {
+        let is_asked_all = scenario.asks.demand != Demand::HoldCache;
+        assert_eq!(
+            is_asked_all,
+            scenario.excused.is_empty(),
+            "{}",
+            scenario.name
+        );
+    }
+}
+
+#[test]
 fn a_control_has_to_be_noticed() {
     let asks = Asks {
         demand: Demand::BeCaught,

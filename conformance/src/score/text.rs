@@ -44,9 +44,9 @@ impl Scoreboard {
     pub fn to_markdown_matrix(&self) -> String {
         let mut text = format!("| scenario | {} |\n", self.contestants.join(" | "));
         writeln!(text, "|---{}|", "|---".repeat(self.contestants.len())).expect(WRITES);
-        for (scenario, origin, _) in &self.scenarios {
-            write!(text, "| `{scenario}` ({origin})").expect(WRITES);
-            for cell in self.row(scenario) {
+        for row in &self.scenarios {
+            write!(text, "| `{}` ({})", row.name, row.origin).expect(WRITES);
+            for cell in self.row(row.name) {
                 write!(text, " | {}", cell.verdict.word()).expect(WRITES);
             }
             text.push_str(" |\n");
@@ -60,11 +60,12 @@ impl Scoreboard {
         text.push_str(&self.to_markdown_matrix());
         text.push_str(WORDS);
         text.push_str(
-            "## What happens in each scenario\n\n| scenario | what happens |\n|---|---|\n",
+            "## What happens in each scenario\n\n| scenario | what happens | what is not asked of anybody |\n|---|---|---|\n",
         );
-        for (scenario, _, about) in &self.scenarios {
-            writeln!(text, "| `{scenario}` | {about} |").expect(WRITES);
+        for row in &self.scenarios {
+            writeln!(text, "| `{}` | {} | {} |", row.name, row.about, row.excused).expect(WRITES);
         }
+        self.write_times(&mut text);
         text.push_str("\n## What went wrong, and when\n\nTimes are simulated; a run is the same each time.\n\n");
         text.push_str("| scenario | contestant | what | seed, plan | at | seen |\n|---|---|---|---|---|---|\n");
         for cell in self.cells.iter().filter(|cell| !cell.text.is_empty()) {
@@ -84,6 +85,23 @@ impl Scoreboard {
         text
     }
 
+    /// How soon everybody was as the server is, where that came to pass.
+    fn write_times(&self, text: &mut String) {
+        text.push_str("\n## How long it took\n\n");
+        text.push_str("From the end of all faults to the moment in which every cache was equal to the server, in simulated seconds; the longest of the scenario's plans, or that of the plan that went wrong.\n");
+        text.push_str("Where nothing was left to mend it takes 0.000 s, and - is for never.\n\n");
+        writeln!(text, "| scenario | {} |", self.contestants.join(" | ")).expect(WRITES);
+        writeln!(text, "|---{}|", "|---".repeat(self.contestants.len())).expect(WRITES);
+        for row in &self.scenarios {
+            write!(text, "| `{}`", row.name).expect(WRITES);
+            for cell in self.row(row.name) {
+                let took = cell.took().map_or_else(|| "-".to_owned(), seconds);
+                write!(text, " | {took}").expect(WRITES);
+            }
+            text.push_str(" |\n");
+        }
+    }
+
     fn matrix(&self) -> Table {
         let mut table = Table::new();
         // A column wraps at the hyphens of its name.
@@ -94,10 +112,10 @@ impl Scoreboard {
             .set_content_arrangement(ContentArrangement::Dynamic)
             .set_width(WIDTH)
             .set_header(header);
-        for (scenario, origin, _) in &self.scenarios {
-            let mut row = vec![format!("{scenario} ({origin})")];
-            row.extend(self.row(scenario).map(shown));
-            table.add_row(row);
+        for row in &self.scenarios {
+            let mut cells = vec![format!("{} ({})", row.name, row.origin)];
+            cells.extend(self.row(row.name).map(shown));
+            table.add_row(cells);
         }
         table
     }
@@ -147,12 +165,14 @@ What a list brings is told to handlers of `kube-runtime` when the list is comple
 const WORDS: &str = "
 | word | what it means |
 |---|---|
-| ok | every promise was kept |
+| ok | it converged, and every promise was kept |
 | - | the scenario is about something that this contestant does not do |
 | caught | a negative control, and a checker noticed it, as it has to |
 | hung | a cache never became complete, or a client stopped listening |
 | stale | a cache differs from the server at the end, and its client goes on as if all were well |
-| hot loop | requests without a pause, or with pauses that do not grow |
+| hot loop | requests without a pause, or more of them than pauses that grow leave room for |
+| impatient | a client asked again before the time until which the server had told it to wait, or did not wait longer from failure to failure |
+| wasteful | a client asked for everything without a reason, or went on from where it had no reason to |
 | lost delete | a handler never heard of the end of an object |
 | deaf | a handler was never told of what is there |
 | back in time | a cache or a handler saw an older state after a newer one |

@@ -19,6 +19,10 @@ pub enum Verdict {
     Warned,
     /// A task, a watch or a body outlived its owner.
     Leaked,
+    /// It asked for a whole state without a reason, or went on from where it had no reason to.
+    Wasteful,
+    /// It asked again before the time until which it was told to wait, or did not wait longer from failure to failure.
+    Impatient,
     /// Its cache was wrong in between: ahead of or behind its own version, or an index differed.
     WrongCache,
     /// Its handlers heard what was not so, or not of everything.
@@ -29,7 +33,7 @@ pub enum Verdict {
     Deaf,
     /// Its handlers never heard of the end of an object.
     LostDelete,
-    /// It sent requests without a pause, or with pauses that do not grow.
+    /// It sent requests without a pause, or more of them than pauses that grow leave room for.
     HotLoop {
         /// How many requests a second; where time stood still, how many until it was stopped.
         per_second: f64,
@@ -60,6 +64,8 @@ impl Verdict {
             Self::Caught => "caught",
             Self::Warned => "warned",
             Self::Leaked => "leaked",
+            Self::Wasteful => "wasteful",
+            Self::Impatient => "impatient",
             Self::Late { .. } => "late",
             Self::WrongCache => "wrong cache",
             Self::WrongNews => "wrong news",
