@@ -131,6 +131,10 @@ fn kinds(fault: &str) -> Vec<FaultKind> {
             frame_ms: 150,
             jitter_ms: 100,
         }],
+        FaultKind::Trickle { .. } => vec![FaultKind::Trickle {
+            bytes: 200,
+            every_ms: 100,
+        }],
         // Larger ones show nothing more, and cost time.
         FaultKind::HugeObjects { .. } => vec![FaultKind::HugeObjects { bytes: 20_000 }],
         other => vec![other],

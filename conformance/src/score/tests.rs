@@ -349,7 +349,15 @@ fn who_does_not_wait_as_long_as_he_is_told_is_impatient() {
                     ending: Ending::Clean,
                 },
             );
-        judged(&refused.at(asks_again_at, request(2)).hearing(9)).verdict
+        let again = Observation::Request {
+            informer: 0,
+            request: 2,
+            kind: RequestKind::Watch {
+                revision: "5".to_owned(),
+                is_streaming_list: false,
+            },
+        };
+        judged(&refused.at(asks_again_at, again).hearing(9)).verdict
     };
     assert_eq!(told_to_wait(6), Verdict::Impatient);
     assert_eq!(told_to_wait(7), Verdict::Held);
