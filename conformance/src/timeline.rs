@@ -178,8 +178,7 @@ impl Teller {
             Observation::Warned { message, fields } => {
                 Row::new("log", format!("{message}{fields}"))
             }
-            Observation::HotLoop { text } => Row::new("run", format!("without end: {text}")),
-            wire => return on_the_wire(wire),
+            wire => return ended(wire).or_else(|| on_the_wire(wire)),
         };
         Some(row)
     }
@@ -190,6 +189,18 @@ fn operated(text: &str, status: u16) -> String {
         .replace("/api/v1/namespaces/", "")
         .replace("/api/v1/", "");
     format!("{text}, answered {status}")
+}
+
+/// Why a run ended before its time.
+fn ended(observation: &Observation) -> Option<Row> {
+    match observation {
+        Observation::SubjectFailed { informer, text, .. } => {
+            let event = format!("fails: {text}");
+            Some(Row::new(who("informer", *informer), event))
+        }
+        Observation::HotLoop { text } => Some(Row::new("run", format!("without end: {text}"))),
+        _ => None,
+    }
 }
 
 /// What crossed the transport.

@@ -7,6 +7,7 @@ mod wire;
 mod server;
 mod proxy;
 mod score;
+mod subject;
 mod report;
 
 use std::{
@@ -52,6 +53,11 @@ enum Command {
     /// Runs every scenario against every contestant and shows what became of each.
     #[command(after_help = SCORE_EXAMPLES)]
     Score(score::Args),
+    /// Is a process under test: an informer that says on standard output what it sees, in lines of JSON.
+    ///
+    /// A reference for the protocol of docs/external.md, and a way to try it by hand.
+    #[command(after_help = SUBJECT_EXAMPLES)]
+    Subject(subject::Args),
 }
 
 const EXAMPLES: &str = "\
@@ -100,8 +106,18 @@ Examples:
   conformance score                                        the whole matrix
   conformance score --subject kube-runtime --scenario C    one cell
   conformance score --list                                 who and what there is
+  conformance score --against tcp --subject informer       over TCP, in the time that it takes
+  conformance score --against tcp --subject external --command \"python3 conformance/external/informer.py\"
+                                                           an informer in another language; see docs/external.md
   conformance score --json score.json                      the cells as JSON, too
 Exit status: 0 if every cell holds that has to, 1 if one does not, 2 if the command line is wrong.";
+
+const SUBJECT_EXAMPLES: &str = "\
+Examples:
+  conformance score --against tcp --subject external --command 'conformance subject' --scenario half-a-line
+  conformance subject --library kube-runtime        by hand, with this line on standard input:
+  {\"do\":\"start\",\"server\":\"http://127.0.0.1:8001\",\"resource\":\"pods\",\"namespace\":null,\"labelSelector\":null}
+Exit status: 0 after the end of its input, 2 if it is told what it does not understand.";
 
 // === impl Cli ===
 
@@ -116,6 +132,7 @@ impl Cli {
             Some(Command::Wire(args)) => args.run(),
             Some(Command::Proxy(args)) => args.run(),
             Some(Command::Score(args)) => args.run(),
+            Some(Command::Subject(args)) => args.run(),
         }
     }
 }

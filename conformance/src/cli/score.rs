@@ -4,22 +4,27 @@ use std::{
     fmt::Write,
     fs,
     io::IsTerminal,
-    num::NonZeroUsize,
+    num::{NonZeroU32, NonZeroUsize},
     path::{Path, PathBuf},
     process::ExitCode,
     thread,
+    time::Duration,
 };
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::say;
 use crate::{
-    score::{self, CONTESTANTS, Contestant, Scenario},
+    score::{self, Arena, CONTESTANTS, Contestant, EXTERNAL, Scenario},
     seed::Seed,
+    subjects::external::Program,
 };
 
 const WRITES: &str = "a string takes what is written";
+
+/// How many cells are filled at a time where that takes time.
+const THREADS_OVER_TCP: usize = 24;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
@@ -35,6 +40,22 @@ pub(super) struct Args {
     /// How many threads to use; as many as there are processors if left out.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+    /// How contestants reach the server.
+    #[arg(long, value_name = "WAY", value_enum, default_value_t)]
+    against: Way,
+    /// What the shell runs as the contestant `external`, once for each informer; see docs/external.md.
+    #[arg(long, value_name = "COMMAND")]
+    command: Option<String>,
+    /// How many seconds that may take to answer a question.
+    #[arg(long, value_name = "SECONDS", requires = "command")]
+    answer_within: Option<u64>,
+    /// Run scenarios so many times as fast; how long clients wait stays as it is.
+    #[arg(long, value_name = "FACTOR", default_value_t = NonZeroU32::MIN)]
+    speed: NonZeroU32,
+    /// How many seconds caches may take to become equal to the server once faults have ended: 480 if left out, which is
+    /// longer than a correct client's longest way.
+    #[arg(long, value_name = "SECONDS")]
+    converge_within: Option<u64>,
     /// Write the cells to this file as JSON, too.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -47,6 +68,15 @@ pub(super) struct Args {
     /// Only tell which scenarios and contestants there are.
     #[arg(long)]
     list: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Way {
+    /// In process, on a paused clock.
+    #[default]
+    InProcess,
+    /// Over TCP, in the time that it takes. Scenarios that go on for minutes are left out unless they are named.
+    Tcp,
 }
 
 // === impl Args ===
@@ -70,27 +100,19 @@ impl Args {
         }
         let scenarios = self.chosen_scenarios()?;
         let contestants = self.chosen_contestants()?;
+        let arena = self.arena(&contestants)?;
         if let Some(path) = &self.trace {
             let ([scenario], [contestant]) = (&scenarios[..], &contestants[..]) else {
                 return Err("--trace takes one --scenario and one --subject".to_owned());
             };
-            let traces = score::traces(scenario, *contestant, Seed::new(self.seed));
+            let traces = score::traces(scenario, *contestant, &arena);
             write(path, &traces)?;
         }
-        let threads = self
-            .threads
-            .or_else(|| thread::available_parallelism().ok());
         let bar = progress_bar(scenarios.len() * contestants.len());
-        let board = score::run(
-            &scenarios,
-            &contestants,
-            Seed::new(self.seed),
-            threads.map_or(1, NonZeroUsize::get),
-            |cell| {
-                bar.set_message(cell.scenario);
-                bar.inc(1);
-            },
-        );
+        let board = score::run(&scenarios, &contestants, &arena, |cell| {
+            bar.set_message(cell.scenario);
+            bar.inc(1);
+        });
         bar.finish_and_clear();
         say(&board.to_text());
         let files = [
@@ -105,6 +127,32 @@ impl Args {
         Ok(board.is_good())
     }
 
+    fn arena(&self, contestants: &[Contestant]) -> Result<Arena, String> {
+        let is_external = contestants.contains(&EXTERNAL);
+        if is_external && (self.command.is_none() || self.against == Way::InProcess) {
+            return Err("--subject external takes --command COMMAND and --against tcp".to_owned());
+        }
+        let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let threads = self.threads.map(NonZeroUsize::get);
+        let seed = Seed::new(self.seed);
+        let arena = match self.against {
+            Way::InProcess => Arena::new(seed, threads.unwrap_or(processors)),
+            Way::Tcp => Arena::new(seed, threads.unwrap_or(THREADS_OVER_TCP)).over_tcp(),
+        };
+        let mut arena = arena.with_speed(self.speed);
+        if let Some(command) = &self.command {
+            let mut program = Program::new(command.as_str());
+            if let Some(seconds) = self.answer_within {
+                program = program.with_answer_limit(Duration::from_secs(seconds));
+            }
+            arena = arena.with_program(program);
+        }
+        if let Some(seconds) = self.converge_within {
+            arena = arena.with_convergence_limit(Duration::from_secs(seconds));
+        }
+        Ok(arena)
+    }
+
     fn chosen_scenarios(&self) -> Result<Vec<Scenario>, String> {
         let all = score::scenarios();
         let is_it =
@@ -114,10 +162,20 @@ impl Args {
                 return Err(format!("no scenario is called {name}; --list tells them"));
             }
         }
-        let chosen = all.into_iter().filter(|scenario| {
-            self.scenarios.is_empty() || self.scenarios.iter().any(|name| is_it(scenario, name))
-        });
-        Ok(chosen.collect())
+        let takes_time = self.against != Way::InProcess;
+        let is_asked_for = |scenario: &Scenario| match &self.scenarios[..] {
+            [] => !takes_time || scenario.is_short() && !scenario.makes_clock_leap(),
+            names => names.iter().any(|name| is_it(scenario, name)),
+        };
+        let chosen: Vec<Scenario> = all.into_iter().filter(is_asked_for).collect();
+        let leaping = chosen.iter().find(|scenario| scenario.makes_clock_leap());
+        match leaping.filter(|_| takes_time) {
+            Some(scenario) => Err(format!(
+                "{} makes the clock leap, which is done in process only",
+                scenario.name
+            )),
+            None => Ok(chosen),
+        }
     }
 
     fn chosen_contestants(&self) -> Result<Vec<Contestant>, String> {
@@ -140,7 +198,7 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 
 fn list() -> String {
     let mut text = String::from("contestants:\n");
-    for contestant in CONTESTANTS {
+    for contestant in CONTESTANTS.iter().chain([&EXTERNAL]) {
         writeln!(text, "  {}", contestant.name).expect(WRITES);
     }
     text.push_str("scenarios:\n");

@@ -11,6 +11,7 @@ mod swarm;
 mod drawn_faults;
 mod draw;
 mod text;
+mod hasten;
 pub mod shrink;
 
 use serde::{Deserialize, Serialize};

@@ -50,6 +50,14 @@ pub const CONTESTANTS: [Contestant; 5] = [
     },
 ];
 
+/// A process of its own, which only runs over TCP.
+pub const EXTERNAL: Contestant = Contestant {
+    name: "external",
+    subject: SubjectKind::External,
+    streams_lists: true,
+    has_to_hold: false,
+};
+
 /// What every subject has to keep. The faults of the server itself are not counted against anybody.
 const COMMON: &[&str] = &[
     "hot_loops",
@@ -89,6 +97,7 @@ impl Contestant {
     pub fn named(name: &str) -> Option<Self> {
         CONTESTANTS
             .into_iter()
+            .chain([EXTERNAL])
             .find(|contestant| contestant.name == name)
     }
 

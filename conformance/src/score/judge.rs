@@ -9,7 +9,7 @@ use crate::{
     checkers::Violation,
     model::Model,
     subjects::PANICKED,
-    trace::{Key, Member, Observation, Phase, State, Trace, seconds},
+    trace::{Failure, Key, Member, Observation, Phase, State, Trace, seconds},
 };
 
 /// A verdict, when it was seen, and why.
@@ -65,10 +65,10 @@ pub fn judge(
         asks,
         contestant,
     };
-    let judgement = if asks.demand == Demand::BeCaught {
-        case.control()
-    } else {
-        case.judgement()
+    let judgement = match case.failed() {
+        Some(failed) => failed,
+        None if asks.demand == Demand::BeCaught => case.control(),
+        None => case.judgement(),
     };
     Judgement {
         took: case.took(),
@@ -133,6 +133,21 @@ impl Case<'_> {
             Some(violation) => self.found(Verdict::Caught, violation),
             None => Judgement::new(Verdict::Missed, self.ended(), "no checker found anything"),
         }
+    }
+
+    /// A process that cannot be asked any more.
+    fn failed(&self) -> Option<Judgement> {
+        let (at, observation) =
+            self.last(|seen| matches!(seen, Observation::SubjectFailed { .. }))?;
+        let Observation::SubjectFailed { failure, .. } = observation else {
+            return None;
+        };
+        let verdict = match failure {
+            Failure::Ended => Verdict::Died,
+            Failure::Misspoke => Verdict::Misspoke,
+            Failure::Unresponsive => Verdict::Hung,
+        };
+        Some(Judgement::new(verdict, at, observation.to_string()))
     }
 
     fn panicked(&self) -> Option<Judgement> {

@@ -6,6 +6,7 @@
 //! be noticed in every cell.
 
 mod verdict;
+mod arena;
 mod contestant;
 mod scenario;
 mod quirks;
@@ -18,8 +19,9 @@ mod runner;
 mod text;
 
 pub use self::{
+    arena::Arena,
     board::{Cell, Row, Scoreboard},
-    contestant::{CONTESTANTS, Contestant},
+    contestant::{CONTESTANTS, Contestant, EXTERNAL},
     runner::{run, traces},
     scenario::{Asks, Demand, Scenario},
     verdict::Verdict,

@@ -10,13 +10,12 @@ use std::{
 };
 
 use super::{
-    Cell, Contestant, Scenario, Scoreboard, Verdict,
+    Arena, Cell, Contestant, Scenario, Scoreboard, Verdict,
     judge::{Judgement, judge},
 };
-use crate::{plan::Plan, seed::Seed};
+use crate::{plan::Plan, seed::Seed, sim::Against};
 
-/// Runs each of `scenarios` against each of `contestants`, in `thread_count` threads. Jitter and the server's choices come
-/// from `seed`. `watch` hears of each cell as it is filled.
+/// Runs each of `scenarios` against each of `contestants`, in the threads of `arena`. `watch` hears of each cell as it is filled.
 ///
 /// # Panics
 ///
@@ -24,8 +23,7 @@ use crate::{plan::Plan, seed::Seed};
 pub fn run(
     scenarios: &[Scenario],
     contestants: &[Contestant],
-    seed: Seed,
-    thread_count: usize,
+    arena: &Arena,
     mut watch: impl FnMut(&Cell),
 ) -> Scoreboard {
     let pairs: Vec<(&Scenario, Contestant)> = scenarios
@@ -36,12 +34,12 @@ pub fn run(
     let (sender, results) = mpsc::channel();
     let mut cells: Vec<Option<Cell>> = vec![None; pairs.len()];
     thread::scope(|scope| {
-        for _ in 0..thread_count.max(1) {
+        for _ in 0..arena.thread_count.max(1) {
             let (sender, pairs, next) = (sender.clone(), &pairs, &next);
             let worker = thread::Builder::new().name("score".to_owned());
             let work = move || {
                 while let Some((place, pair)) = take(pairs, next) {
-                    let cell = fill(pair.0, pair.1, seed);
+                    let cell = fill(pair.0, pair.1, arena);
                     if sender.send((place, cell)).is_err() {
                         return;
                     }
@@ -66,9 +64,13 @@ pub fn run(
 /// # Panics
 ///
 /// Within a tokio runtime.
-pub fn traces(scenario: &Scenario, contestant: Contestant, seed: Seed) -> String {
+pub fn traces(scenario: &Scenario, contestant: Contestant, arena: &Arena) -> String {
     let runs = scenario.plans.iter().enumerate().map(|(place, plan)| {
-        let outcome = scenario.run(&seeded(contestant, plan, seed), contestant.subject);
+        let outcome = scenario.run(
+            &seeded(contestant, plan, arena.seed),
+            contestant.subject,
+            arena,
+        );
         format!("plan {}\n{}", place + 1, outcome.trace)
     });
     runs.collect()
@@ -82,10 +84,10 @@ fn take<'a>(
     pairs.get(place).map(|pair| (place, pair))
 }
 
-fn fill(scenario: &Scenario, contestant: Contestant, seed: Seed) -> Cell {
+fn fill(scenario: &Scenario, contestant: Contestant, arena: &Arena) -> Cell {
     let judgements = scenario.plans.iter().map(|plan| {
-        let plan = seeded(contestant, plan, seed);
-        let judgement = judged(scenario, contestant, &plan);
+        let plan = seeded(contestant, plan, arena.seed);
+        let judgement = judged(scenario, contestant, &plan, arena);
         (plan, judgement)
     });
     Cell::of(scenario, contestant, judgements)
@@ -98,15 +100,25 @@ fn seeded(contestant: Contestant, plan: &Plan, seed: Seed) -> Plan {
 }
 
 /// A panic that reaches the run is the contestant's: it happened while the run polled it.
-fn judged(scenario: &Scenario, contestant: Contestant, plan: &Plan) -> Judgement {
-    let run = catch_unwind(AssertUnwindSafe(|| scenario.run(plan, contestant.subject)));
+fn judged(scenario: &Scenario, contestant: Contestant, plan: &Plan, arena: &Arena) -> Judgement {
+    let run = catch_unwind(AssertUnwindSafe(|| {
+        scenario.run(plan, contestant.subject, arena)
+    }));
     match run {
-        Ok(outcome) => judge(
-            &outcome.trace,
-            &outcome.violations,
-            &scenario.asks,
-            contestant,
-        ),
+        Ok(mut outcome) => {
+            if arena.against == Against::Tcp {
+                // Connections are tasks, and clients keep them for a while.
+                outcome
+                    .violations
+                    .retain(|violation| violation.checker != "leaks");
+            }
+            judge(
+                &outcome.trace,
+                &outcome.violations,
+                &scenario.asks,
+                contestant,
+            )
+        }
         Err(_) => Judgement {
             verdict: Verdict::Panicked,
             at: std::time::Duration::ZERO,

@@ -4,8 +4,12 @@ use std::time::Duration;
 
 use fakeserver::{FakeServer, faults::RuleGuard};
 
+use super::Arena;
 use crate::{
-    plan::{Action, Fault, FaultKind, HandlerPlan, InformerPlan, Operation, Plan, Resource, Tier},
+    plan::{
+        Action, Fault, FaultKind, HandlerPlan, IncidentKind, InformerPlan, Operation, Plan,
+        Resource, Tier,
+    },
     seed::Seed,
     sim::{self, Outcome, Setting},
     subjects::{Extras, SubjectKind, SubjectParts},
@@ -67,6 +71,8 @@ pub enum Demand {
 const SAFETY_MS: u64 = 10_000;
 /// How often somebody wants to hear of everything again.
 const RESYNC_MS: u64 = 4_000;
+/// How long a scenario may go on to be run in the time that it takes, where nobody asks for it by name.
+const SHORT_MS: u64 = 15_000;
 
 // === impl Scenario ===
 
@@ -148,10 +154,28 @@ impl Scenario {
     }
 
     /// Runs one of its plans.
-    pub(super) fn run(&self, plan: &Plan, subject: SubjectKind) -> Outcome {
+    pub(super) fn run(&self, plan: &Plan, subject: SubjectKind, arena: &Arena) -> Outcome {
         let extras = Extras::new(self.has_companion, self.waiter_count);
-        let make = |parts: SubjectParts<'_>| subject.build(parts, extras);
-        sim::run_in(plan, &Setting::new(&make).with_quirks(self.quirks))
+        let extras = extras.with_program(arena.program.clone());
+        let make = |parts: SubjectParts<'_>| subject.build(parts, extras.clone());
+        let mut setting = Setting::new(&make)
+            .with_quirks(self.quirks)
+            .with_against(arena.against);
+        if let Some(limit) = arena.convergence_limit {
+            setting = setting.with_convergence_limit(limit);
+        }
+        sim::run_in(&plan.clone().hastened(arena.speed), &setting)
+    }
+
+    /// Whether its plans end soon enough to be run in the time that they take.
+    pub fn is_short(&self) -> bool {
+        self.plans.iter().all(|plan| plan.safety_ms <= SHORT_MS)
+    }
+
+    /// Whether it makes the clock leap, which only a paused one does.
+    pub fn makes_clock_leap(&self) -> bool {
+        let mut incidents = self.plans.iter().flat_map(|plan| &plan.incidents);
+        incidents.any(|incident| incident.kind == IncidentKind::Suspend)
     }
 }
 

@@ -49,6 +49,10 @@ pub enum Verdict {
     Hung,
     /// It panicked.
     Panicked,
+    /// A process that said what it may not.
+    Misspoke,
+    /// A process that ended by itself.
+    Died,
     /// A negative control that no checker noticed.
     Missed,
 }
@@ -76,6 +80,8 @@ impl Verdict {
             Self::Stale => "stale",
             Self::Hung => "hung",
             Self::Panicked => "panic",
+            Self::Misspoke => "misspoke",
+            Self::Died => "died",
             Self::Missed => "missed",
         }
     }

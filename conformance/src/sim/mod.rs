@@ -10,7 +10,10 @@ mod minimal;
 mod schedule;
 mod world;
 
-pub use self::{minimal::Minimal, setting::Setting};
+pub use self::{
+    minimal::Minimal,
+    setting::{Against, Setting},
+};
 use crate::{
     checkers::{self, Violation},
     plan::Plan,
@@ -74,11 +77,15 @@ pub fn run_with(plan: &Plan, make: &MakeSubject<'_>) -> Outcome {
 ///
 /// Within a tokio runtime.
 pub fn run_in(plan: &Plan, setting: &Setting<'_>) -> Outcome {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .start_paused(true)
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    match setting.against {
+        Against::InProcess => builder.enable_time().start_paused(true),
+        // Sockets and a paused clock do not go together: it would leap while bytes are on their way.
+        Against::Tcp => builder.enable_all(),
+    };
+    let runtime = builder
         .build()
-        .expect("a runtime without I/O needs nothing that could be missing");
+        .expect("the system gives what a runtime needs");
     let trace = runtime.block_on(world::run(plan, setting));
     let violations = checkers::check_all(&trace);
     Outcome { trace, violations }

@@ -6,7 +6,7 @@ use fakeserver::{FakeServer, faults::RuleGuard};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{
-    Setting,
+    Against, Setting,
     cluster::Cluster,
     log::WarningRecorder,
     schedule::{Act, schedule},
@@ -17,14 +17,14 @@ use crate::{
     plan::{Action, LABEL, NAMESPACES, Operation, Plan, Resource, Selection, Tier},
     subjects::{Subject, SubjectParts},
     trace::{Change, Key, Member, Observation, Phase, Recorder, State, Trace},
-    transport::{RequestNumbers, Transport},
+    transport::{RequestNumbers, Tap, Transport},
     workload::Workload,
 };
 
 /// How often it is looked whether they have: finely at first, so that the figure means something.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const LOOK_LATER_EVERY: Duration = Duration::from_secs(1);
-/// How long handlers have to hear of what their cache knows.
+/// How long tasks have to end.
 const SETTLE: Duration = Duration::from_millis(20);
 /// How long a shutdown may take.
 const SHUTDOWN_LIMIT: Duration = Duration::from_mins(1);
@@ -71,6 +71,9 @@ struct World {
     /// Rules that are in force until the end.
     quirks: Vec<RuleGuard>,
     convergence_limit: Duration,
+    against: Against,
+    /// Where informers are listened to, if that is over TCP.
+    _taps: Vec<Tap>,
 }
 
 // === impl World ===
@@ -82,6 +85,7 @@ impl World {
         let numbers = RequestNumbers::default();
         let mut names = Vec::new();
         let mut subjects = Vec::new();
+        let mut taps = Vec::new();
         for (informer, informer_plan) in plan.informers.iter().enumerate() {
             let name = format!("informer-{informer}");
             let yields = yields(plan, &name);
@@ -89,15 +93,18 @@ impl World {
             let transport = Transport::new(&server, informer, &name, numbers, recorder.clone())
                 .with_yields(yields.clone());
             cluster.add_route(transport.route());
+            let (client, tap) = setting.against.client(transport);
             subjects.push((setting.make)(SubjectParts {
                 informer,
                 plan: informer_plan,
                 seed: plan.seed.get().wrapping_add(informer as u64),
-                client: transport.into_client(),
+                client,
+                url: tap.as_ref().map(Tap::url),
                 yields,
                 recorder,
             }));
             names.push(name);
+            taps.extend(tap);
         }
         Self {
             workload: Workload::new(&server, recorder.clone()),
@@ -105,6 +112,8 @@ impl World {
             cluster,
             quirks: (setting.quirks)(&server),
             convergence_limit: setting.convergence_limit,
+            against: setting.against,
+            _taps: taps,
             recorder,
             subjects,
             started: BTreeMap::new(),
@@ -236,8 +245,11 @@ impl World {
             .await;
         };
         self.recorder.record(Observation::Phase(phase));
-        sleep(SETTLE).await;
+        sleep(self.against.settling()).await;
         self.observe();
+        if let Some(answering) = self.against.answering() {
+            sleep(answering).await;
+        }
     }
 
     fn has_converged(&self) -> bool {

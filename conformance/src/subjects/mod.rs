@@ -1,5 +1,6 @@
 //! What is under test, behind one face.
 
+pub mod external;
 mod waiters;
 mod informer;
 mod interleaved;
@@ -7,6 +8,7 @@ mod kube_runtime;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
 
+use self::external::Program;
 use crate::{
     bugs::Bug,
     interleave::Yields,
@@ -58,6 +60,8 @@ pub struct SubjectParts<'a> {
     pub seed: u64,
     /// Its way to the server.
     pub client: kube::Client,
+    /// Where it reaches the server over TCP, if it has to.
+    pub url: Option<String>,
     /// How often it lets others go first before it stores what it got.
     pub yields: Yields,
     /// Where it records.
@@ -65,7 +69,7 @@ pub struct SubjectParts<'a> {
 }
 
 /// What a subject has besides what its plan asks for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Extras {
     /// A mistake that the informer makes on purpose.
@@ -74,6 +78,8 @@ pub struct Extras {
     pub has_companion: bool,
     /// How many tasks wait for its cache to be complete.
     pub waiter_count: usize,
+    /// What is run as an external subject.
+    pub program: Option<Program>,
 }
 
 /// What can be put under test.
@@ -89,6 +95,8 @@ pub enum SubjectKind {
     KubeRuntime,
     /// The same with a shared store, whose subscribers are the handlers. They hear of no deletions, on purpose.
     KubeRuntimeShared,
+    /// A process of its own; see [`external`].
+    External,
 }
 
 /// The informer that a plan asks for: pods typed, config maps dynamic, nodes as metadata only.
@@ -114,7 +122,15 @@ impl Extras {
             bug: None,
             has_companion,
             waiter_count,
+            program: None,
         }
+    }
+
+    /// With what is run as an external subject.
+    #[must_use]
+    pub fn with_program(mut self, program: Option<Program>) -> Self {
+        self.program = program;
+        self
     }
 }
 
@@ -122,6 +138,10 @@ impl Extras {
 
 impl SubjectKind {
     /// A subject that mirrors what its plan says: pods typed, config maps dynamic where that can be, nodes as metadata only.
+    ///
+    /// # Panics
+    ///
+    /// If it is a process, and there is no program or no URL.
     pub fn build(self, parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
         match self {
             Self::Informer => match parts.plan.selection.resource {
@@ -129,9 +149,15 @@ impl SubjectKind {
                 Resource::ConfigMaps => informer::config_maps(parts, extras),
                 Resource::Nodes => informer::nodes(parts, extras),
             },
-            Self::KubeRuntime if extras.has_companion => kube_runtime::controller(&parts, extras),
-            Self::KubeRuntime => kube_runtime::reflector(&parts, extras),
-            Self::KubeRuntimeShared => kube_runtime::shared(&parts, extras),
+            Self::KubeRuntime if extras.has_companion => {
+                kube_runtime::controller(&parts, extras.waiter_count)
+            }
+            Self::KubeRuntime => kube_runtime::reflector(&parts, extras.waiter_count),
+            Self::KubeRuntimeShared => kube_runtime::shared(&parts, extras.waiter_count),
+            Self::External => {
+                let program = extras.program.expect("a process is of a program");
+                external::subject(parts, program)
+            }
         }
     }
 }

@@ -211,6 +211,15 @@ pub enum Observation {
         /// So many.
         count: usize,
     },
+    /// What is under test cannot be asked any more; the run was given up.
+    SubjectFailed {
+        /// Which informer.
+        informer: usize,
+        /// In what way.
+        failure: Failure,
+        /// What it did, and what was expected.
+        text: String,
+    },
     /// Requests or steps came without end at one moment; the run was given up.
     HotLoop {
         /// What came without end.
@@ -295,6 +304,18 @@ pub enum Ending {
     Broken,
     /// The client gave it up.
     Dropped,
+}
+
+/// In what way a process under test cannot be asked any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "complete by definition")]
+pub enum Failure {
+    /// It ended.
+    Ended,
+    /// It said what it may not.
+    Misspoke,
+    /// It does not answer.
+    Unresponsive,
 }
 
 /// What a handler was told, and what the cache showed at that moment.

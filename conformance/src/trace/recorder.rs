@@ -77,21 +77,26 @@ impl Recorder {
 
     /// Ends the run: something goes round and round.
     pub fn trip(&self, text: String) {
+        self.give_up(Observation::HotLoop { text });
+    }
+
+    /// Ends the run, of which `last` is the last thing that is recorded.
+    pub fn give_up(&self, last: Observation) {
         let at = self.elapsed();
         let mut written = self.written();
         if !written.is_tripped {
-            written.trace.push(at, Observation::HotLoop { text });
+            written.trace.push(at, last);
             written.is_tripped = true;
             self.0.has_tripped.notify_waiters();
         }
     }
 
-    /// Whether something goes round and round.
+    /// Whether the run was ended: something goes round and round, or what is under test has failed.
     pub fn is_tripped(&self) -> bool {
         self.written().is_tripped
     }
 
-    /// Resolves when something goes round and round.
+    /// Resolves when the run was ended.
     ///
     /// # Cancel safety
     ///

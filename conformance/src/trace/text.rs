@@ -173,6 +173,9 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             "waiters of {informer}: {woken_count} woken, {waiting_count} still wait"
         ),
         Observation::TasksLeft { count } => write!(f, "tasks left {count}"),
+        Observation::SubjectFailed { informer, text, .. } => {
+            write!(f, "informer {informer} failed: {text}")
+        }
         Observation::HotLoop { text } => write!(f, "hot loop: {text}"),
         Observation::Changed(change) => change.fmt(f),
         Observation::Held { resource, members } => {

@@ -4,6 +4,7 @@
 //! more, so that the run can end and say so.
 
 mod observe;
+mod tap;
 mod route;
 mod body;
 
@@ -17,9 +18,11 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use fakeserver::FakeServer;
 use futures::future::BoxFuture;
 use http::{HeaderValue, Request, Response, header};
+use http_body::Body as HttpBody;
 use kube::client::Body;
 use tower::{Service, ServiceExt};
 
@@ -27,6 +30,7 @@ use self::observe::Exchange;
 pub use self::{
     body::ObservedBody,
     route::{Leader, Route},
+    tap::Tap,
 };
 use crate::{
     interleave::{Seam, Yields},
@@ -115,18 +119,16 @@ impl Transport {
     pub fn into_client(self) -> kube::Client {
         kube::Client::new(self, "default")
     }
-}
 
-impl Service<Request<Body>> for Transport {
-    type Response = Response<ObservedBody>;
-    type Error = io::Error;
-    type Future = BoxFuture<'static, io::Result<Self::Response>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+    /// Sends a request on. It counts from now on, whenever the answer is waited for.
+    fn exchange<B>(
+        &self,
+        mut request: Request<B>,
+    ) -> BoxFuture<'static, io::Result<Response<ObservedBody>>>
+    where
+        B: HttpBody<Data = Bytes> + Send + 'static,
+        B::Error: Into<axum::BoxError>,
+    {
         let line = Arc::clone(&self.line);
         let headers = request.headers_mut();
         headers.insert(header::USER_AGENT, line.user_agent.clone());
@@ -151,6 +153,20 @@ impl Service<Request<Body>> for Transport {
             let yields = line.yields.clone();
             Ok(response.map(|body| ObservedBody::new(body, exchange, connection, yields)))
         })
+    }
+}
+
+impl Service<Request<Body>> for Transport {
+    type Response = Response<ObservedBody>;
+    type Error = io::Error;
+    type Future = BoxFuture<'static, io::Result<Self::Response>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        self.exchange(request)
     }
 }
 

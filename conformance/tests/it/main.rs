@@ -14,6 +14,7 @@
 //! | `regressions` | plans that once failed |
 //! | `proxy` | faults between a client and a server, over loopback |
 //! | `score` | every scenario against every contestant |
+//! | `external` | processes under test, over TCP |
 //! | `program` | the command line |
 //! | `wire` | transcripts played against servers by TCP and TLS, and recorded |
 
@@ -30,5 +31,6 @@ mod properties;
 mod regressions;
 mod proxy;
 mod score;
+mod external;
 mod program;
 mod wire;

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::LazyLock, thread};
 
 use conformance::{
-    score::{self, CONTESTANTS, Cell, Scoreboard, Verdict},
+    score::{self, Arena, CONTESTANTS, Cell, Scoreboard, Verdict},
     seed::Seed,
 };
 
@@ -13,8 +13,7 @@ static BOARD: LazyLock<Scoreboard> = LazyLock::new(|| {
     score::run(
         &score::scenarios(),
         &CONTESTANTS,
-        Seed::new(1),
-        threads,
+        &Arena::new(Seed::new(1), threads),
         |_| {},
     )
 });
@@ -109,7 +108,12 @@ fn a_cell_is_the_same_each_time() {
         .into_iter()
         .filter(|scenario| ["A", "M"].contains(&scenario.origin))
         .collect();
-    let again = score::run(&scenarios, &CONTESTANTS, Seed::new(1), 1, |_| {});
+    let again = score::run(
+        &scenarios,
+        &CONTESTANTS,
+        &Arena::new(Seed::new(1), 1),
+        |_| {},
+    );
     for cell in &again.cells {
         let first = BOARD.cell(cell.scenario, cell.contestant).unwrap();
         assert_eq!((cell.at_ms, &cell.text), (first.at_ms, &first.text));

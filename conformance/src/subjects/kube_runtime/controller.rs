@@ -14,12 +14,12 @@ use kube::Api;
 use kube_runtime::{Controller, controller::Action, watcher::Config};
 
 use super::{config, key, reflector::StoreSubject, state, teller::Teller};
-use crate::subjects::{Extras, Subject, SubjectParts};
+use crate::subjects::{Subject, SubjectParts};
 
 /// A controller of pods that owns config maps. Each reconciliation tells the handlers of its pod.
 pub(super) fn subject(
     parts: &SubjectParts<'_>,
-    extras: Extras,
+    waiter_count: usize,
     pods: Api<Pod>,
     owned: Api<ConfigMap>,
 ) -> Box<dyn Subject> {
@@ -29,7 +29,7 @@ pub(super) fn subject(
     let store = controller.store();
     let teller = Teller::new(parts.informer, parts.recorder.clone());
     // The controller itself waits for the store, and of several that wait only one is told.
-    let mut subject = StoreSubject::unwatched(parts, extras, store, teller.clone());
+    let mut subject = StoreSubject::unwatched(parts, waiter_count, store, teller.clone());
     let context = Context {
         teller,
         has_begun: subject.has_synced_flag(),

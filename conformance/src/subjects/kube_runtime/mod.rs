@@ -17,7 +17,7 @@ use kube::{
 };
 use kube_runtime::watcher::Config;
 
-use super::{Extras, Subject, SubjectParts};
+use super::{Subject, SubjectParts};
 use crate::{
     plan::{InformerPlan, Resource},
     trace::{Key, State},
@@ -27,21 +27,21 @@ use crate::{
 const WATCH_TIMEOUT_MAX_S: u64 = 290;
 
 /// A reflector with a store, as the plan asks.
-pub(super) fn reflector(parts: &SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+pub(super) fn reflector(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<dyn Subject> {
     let (client, plan) = (parts.client.clone(), parts.plan);
     match plan.selection.resource {
-        Resource::Pods => reflector::subject(parts, extras, &pods(client, plan), ()),
+        Resource::Pods => reflector::subject(parts, waiter_count, &pods(client, plan), ()),
         Resource::ConfigMaps => {
             let kind = ApiResource::erase::<ConfigMap>(&());
             let api = match &plan.selection.namespace {
                 Some(namespace) => Api::<DynamicObject>::namespaced_with(client, namespace, &kind),
                 None => Api::all_with(client, &kind),
             };
-            reflector::subject(parts, extras, &api, kind)
+            reflector::subject(parts, waiter_count, &api, kind)
         }
         Resource::Nodes => reflector::subject(
             parts,
-            extras,
+            waiter_count,
             &Api::<PartialObjectMeta<Node>>::all(client),
             (),
         ),
@@ -49,20 +49,22 @@ pub(super) fn reflector(parts: &SubjectParts<'_>, extras: Extras) -> Box<dyn Sub
 }
 
 /// A reflector with a shared store. Config maps are typed: a stream of dynamic objects cannot be subscribed to.
-pub(super) fn shared(parts: &SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+pub(super) fn shared(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<dyn Subject> {
     let (client, plan) = (parts.client.clone(), parts.plan);
     match plan.selection.resource {
-        Resource::Pods => shared::subject(parts, extras, &pods(client, plan)),
+        Resource::Pods => shared::subject(parts, waiter_count, &pods(client, plan)),
         Resource::ConfigMaps => {
             let api = match &plan.selection.namespace {
                 Some(namespace) => Api::<ConfigMap>::namespaced(client, namespace),
                 None => Api::all(client),
             };
-            shared::subject(parts, extras, &api)
+            shared::subject(parts, waiter_count, &api)
         }
-        Resource::Nodes => {
-            shared::subject(parts, extras, &Api::<PartialObjectMeta<Node>>::all(client))
-        }
+        Resource::Nodes => shared::subject(
+            parts,
+            waiter_count,
+            &Api::<PartialObjectMeta<Node>>::all(client),
+        ),
     }
 }
 
@@ -71,7 +73,7 @@ pub(super) fn shared(parts: &SubjectParts<'_>, extras: Extras) -> Box<dyn Subjec
 /// # Panics
 ///
 /// If the plan is about another resource.
-pub(super) fn controller(parts: &SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+pub(super) fn controller(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<dyn Subject> {
     let (client, plan) = (parts.client.clone(), parts.plan);
     assert_eq!(
         plan.selection.resource,
@@ -79,7 +81,7 @@ pub(super) fn controller(parts: &SubjectParts<'_>, extras: Extras) -> Box<dyn Su
         "controllers here are controllers of pods"
     );
     let owned = Api::<ConfigMap>::all(client.clone());
-    controller::subject(parts, extras, pods(client, plan), owned)
+    controller::subject(parts, waiter_count, pods(client, plan), owned)
 }
 
 fn pods(client: kube::Client, plan: &InformerPlan) -> Api<Pod> {

@@ -25,7 +25,7 @@ use tokio::task::JoinSet;
 use super::{config, key, state, teller::Teller};
 use crate::{
     plan::{HandlerPlan, Selection},
-    subjects::{Extras, Subject, SubjectParts, waiters::Waiters},
+    subjects::{Subject, SubjectParts, waiters::Waiters},
     trace::{Key, Member, Observation, Recorder, State},
 };
 
@@ -73,14 +73,14 @@ pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// A reflector of what `api` serves.
 pub(super) fn subject<K: Mirrored>(
     parts: &SubjectParts<'_>,
-    extras: Extras,
+    waiter_count: usize,
     api: &Api<K>,
     dynamic_type: K::DynamicType,
 ) -> Box<dyn Subject> {
     let writer = Writer::<K>::new(dynamic_type.clone());
     let store = writer.as_reader();
     let teller = Teller::new(parts.informer, parts.recorder.clone());
-    let mut subject = StoreSubject::new(parts, extras, store.clone(), teller.clone());
+    let mut subject = StoreSubject::new(parts, waiter_count, store.clone(), teller.clone());
     // Whatever draws its jitter from now on in this thread draws the same in each run.
     fastrand::seed(parts.seed);
     let events = watcher::watcher(api.clone(), config(parts.plan))
@@ -135,11 +135,11 @@ impl<K: Mirrored> StoreSubject<K> {
     /// A subject whose cache is `store`. It has synced when the store says that it is ready.
     pub(super) fn new(
         parts: &SubjectParts<'_>,
-        extras: Extras,
+        waiter_count: usize,
         store: Store<K>,
         teller: Teller,
     ) -> Self {
-        let mut subject = Self::unwatched(parts, extras, store.clone(), teller);
+        let mut subject = Self::unwatched(parts, waiter_count, store.clone(), teller);
         // Of several that wait only one is told. Where that is under test, nobody but the waiters waits.
         if subject.waiter_count == 0 {
             let flag = Arc::clone(&subject.has_synced);
@@ -154,7 +154,7 @@ impl<K: Mirrored> StoreSubject<K> {
     /// A subject whose cache is `store`, and that has synced when [`has_synced_flag`](Self::has_synced_flag) says so.
     pub(super) fn unwatched(
         parts: &SubjectParts<'_>,
-        extras: Extras,
+        waiter_count: usize,
         store: Store<K>,
         teller: Teller,
     ) -> Self {
@@ -164,7 +164,7 @@ impl<K: Mirrored> StoreSubject<K> {
             store,
             has_synced: Arc::default(),
             teller,
-            waiter_count: extras.waiter_count,
+            waiter_count,
             waiters: Waiters::new(parts.informer, parts.recorder.clone()),
             unstarted: Vec::new(),
             tasks: JoinSet::new(),

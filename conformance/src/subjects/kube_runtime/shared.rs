@@ -16,7 +16,7 @@ use super::{
     state,
     teller::Teller,
 };
-use crate::subjects::{Extras, Subject, SubjectParts};
+use crate::subjects::{Subject, SubjectParts};
 
 /// How many objects may wait for the subscriber.
 const BUFFER: usize = 8;
@@ -24,7 +24,11 @@ const BUFFER: usize = 8;
 const WORK: Duration = Duration::from_millis(5);
 
 /// A shared reflector of what `api` serves.
-pub(super) fn subject<K>(parts: &SubjectParts<'_>, extras: Extras, api: &Api<K>) -> Box<dyn Subject>
+pub(super) fn subject<K>(
+    parts: &SubjectParts<'_>,
+    waiter_count: usize,
+    api: &Api<K>,
+) -> Box<dyn Subject>
 where
     K: Mirrored + kube::Resource<DynamicType: Default>,
 {
@@ -32,7 +36,7 @@ where
     let store = writer.as_reader();
     let subscriber = writer.subscribe().expect("the writer is a shared one");
     let teller = Teller::new(parts.informer, parts.recorder.clone());
-    let mut subject = StoreSubject::new(parts, extras, store, teller.clone());
+    let mut subject = StoreSubject::new(parts, waiter_count, store, teller.clone());
     // Whatever draws its jitter from now on in this thread draws the same in each run.
     fastrand::seed(parts.seed);
     let events = watcher::watcher(api.clone(), config(parts.plan))

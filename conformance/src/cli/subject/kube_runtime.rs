@@ -1,0 +1,134 @@
+//! `kube_runtime` as a process under test: a watcher with the default backoff that feeds a store.
+
+use std::collections::BTreeMap;
+
+use futures::StreamExt;
+use kube::{Api, ResourceExt, api::DynamicObject};
+use kube_runtime::{
+    WatchStreamExt,
+    reflector::{Store, store::Writer},
+    watcher::{self, Config, Event},
+};
+use tokio::task::JoinSet;
+
+use super::{Asked, Mirror, say};
+use crate::{
+    subjects::external::{Message, Stated},
+    trace::State,
+};
+
+/// Starts a reflector of what is asked for.
+pub(super) fn start(asked: Asked) -> Box<dyn Mirror> {
+    let Asked {
+        client,
+        kind,
+        namespace,
+        label_selector,
+    } = asked;
+    let api = match &namespace {
+        Some(namespace) => Api::<DynamicObject>::namespaced_with(client, namespace, &kind),
+        None => Api::all_with(client, &kind),
+    };
+    let mut config = Config::default();
+    if let Some(selector) = &label_selector {
+        config = config.labels(selector);
+    }
+    let writer = Writer::new(kind);
+    let store = writer.as_reader();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(tell(api, config, writer));
+    Box::new(Reflecting {
+        store,
+        _tasks: tasks,
+    })
+}
+
+struct Reflecting {
+    store: Store<DynamicObject>,
+    _tasks: JoinSet<()>,
+}
+
+/// Says what a stream brings, in a handler's words: who does not know an object hears that it was added.
+#[derive(Default)]
+struct Saying {
+    known: BTreeMap<String, Stated>,
+    has_synced: bool,
+}
+
+/// Says what the stream brings: a list when it is complete, since the store shows it then.
+async fn tell(api: Api<DynamicObject>, config: Config, writer: Writer<DynamicObject>) {
+    let events = watcher::watcher(api, config).default_backoff();
+    let mut events = std::pin::pin!(events.reflect(writer));
+    let mut listed = Vec::new();
+    let mut saying = Saying::default();
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(Event::Init) => listed.clear(),
+            Ok(Event::InitApply(object)) => listed.push(object),
+            Ok(Event::InitDone) => {
+                for object in listed.drain(..) {
+                    saying.there(&object);
+                }
+                saying.synced();
+            }
+            Ok(Event::Apply(object)) => saying.there(&object),
+            Ok(Event::Delete(object)) => saying.gone(&object),
+            // The watcher goes on by itself.
+            Err(_) => {}
+        }
+    }
+}
+
+// === impl Reflecting ===
+
+impl Mirror for Reflecting {
+    fn held(&self) -> Vec<Stated> {
+        let objects = self.store.state();
+        objects.iter().map(|object| stated(object)).collect()
+    }
+}
+
+// === impl Saying ===
+
+impl Saying {
+    fn synced(&mut self) {
+        if !std::mem::replace(&mut self.has_synced, true) {
+            say(&Message::Synced);
+        }
+    }
+
+    fn there(&mut self, object: &DynamicObject) {
+        let new = stated(object);
+        let message = match self.known.insert(new.key.clone(), new.clone()) {
+            None => Message::Added {
+                object: new,
+                is_initial: !self.has_synced,
+            },
+            Some(old) => Message::Updated { old, new },
+        };
+        say(&message);
+    }
+
+    fn gone(&mut self, object: &DynamicObject) {
+        let last = stated(object);
+        if self.known.remove(&last.key).is_some() {
+            say(&Message::Deleted {
+                object: last,
+                is_tombstone: false,
+            });
+        }
+    }
+}
+
+fn stated(object: &DynamicObject) -> Stated {
+    let name = object.name_any();
+    let key = match object.namespace() {
+        Some(namespace) => format!("{namespace}/{name}"),
+        None => name,
+    };
+    let version = object.resource_version().unwrap_or_default();
+    Stated::new(
+        key,
+        &State::from_wire(&object.uid().unwrap_or_default(), &version),
+    )
+}

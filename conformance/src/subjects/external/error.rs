@@ -1,0 +1,82 @@
+//! How a process breaks the protocol.
+
+use std::time::Duration;
+
+use crate::trace::Failure;
+
+/// How a process breaks the protocol. Lines are counted from 1, those of the process and those to it apart.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub(super) enum Breach {
+    /// The system does not run it.
+    #[error("cannot be started: {0}")]
+    NotStarted(String),
+    /// It ended before its input did.
+    #[error(
+        "{how} after line {lines} of its output; expected it to go on until its input ends{said}"
+    )]
+    Died {
+        /// Its exit status, in words.
+        how: String,
+        lines: u64,
+        /// The last line of its standard error, introduced.
+        said: String,
+    },
+    /// It closed its output and did not end.
+    #[error("closed its output after line {lines}, and goes on; expected more lines of it{said}")]
+    OutputClosed { lines: u64, said: String },
+    /// A line is none of the protocol.
+    #[error("line {line} of its output is `{text}`: {why}; expected one as {{\"say\":\"synced\"}}")]
+    NoMessage {
+        line: u64,
+        /// The line, cut short.
+        text: String,
+        why: String,
+    },
+    /// A line is too long, or no UTF-8.
+    #[error("line {line} of its output: {why}; expected at most {bytes_max} bytes of UTF-8")]
+    NoLine {
+        line: u64,
+        why: String,
+        bytes_max: usize,
+    },
+    /// It prints without end.
+    #[error(
+        "line {line} of its output is one of more than {lines_max} within a second; expected a line for each change"
+    )]
+    TooManyLines { line: u64, lines_max: u64 },
+    /// It answered a question that was not asked.
+    #[error(
+        "line {line} of its output says what the cache holds; expected that only after {{\"do\":\"cache\"}}"
+    )]
+    Unasked { line: u64 },
+    /// It did not answer.
+    #[error(
+        "has not answered line {command} of its input, {{\"do\":\"cache\"}}, within {limit:?}; expected {{\"say\":\"cache\",\"objects\":[...]}}"
+    )]
+    NoAnswer { command: u64, limit: Duration },
+    /// It did not read its input.
+    #[error("has not read line {command} of its input within {limit:?}")]
+    NotRead { command: u64, limit: Duration },
+    /// It went on after the end of its input.
+    #[error("has not ended within {limit:?} of the end of its input; it was killed")]
+    NotEnded { limit: Duration },
+}
+
+// === impl Breach ===
+
+impl Breach {
+    /// What kind of failure it is.
+    pub(super) fn failure(&self) -> Failure {
+        match self {
+            Self::NotStarted(_) | Self::Died { .. } => Failure::Ended,
+            Self::OutputClosed { .. }
+            | Self::NoMessage { .. }
+            | Self::NoLine { .. }
+            | Self::TooManyLines { .. }
+            | Self::Unasked { .. } => Failure::Misspoke,
+            Self::NoAnswer { .. } | Self::NotRead { .. } | Self::NotEnded { .. } => {
+                Failure::Unresponsive
+            }
+        }
+    }
+}

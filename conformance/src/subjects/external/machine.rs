@@ -1,0 +1,204 @@
+//! What a process has said, and owes: decided line by line, without a process.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Command, Message, error::Breach};
+
+/// How long a line may be.
+pub(super) const LINE_MAX_BYTES: usize = 4 << 20;
+/// How many lines may come within a second. A relist of all that a plan has is a few hundred.
+const LINES_A_SECOND_MAX: u64 = 10_000;
+/// How much of a line that is no message is shown.
+const SHOWN_MAX_CHARS: usize = 80;
+
+/// One conversation with a process.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    answer_limit: Duration,
+    /// How many lines it was told.
+    told_count: u64,
+    /// How many lines it said.
+    said_count: u64,
+    /// Which line asked for the cache and is not answered, and when it was told.
+    asked: Option<(u64, Instant)>,
+    /// From when on lines are counted to tell how many a second there are, and how many there were before.
+    second: Option<(Instant, u64)>,
+}
+
+// === impl Conversation ===
+
+impl Conversation {
+    /// Nothing was said yet. A question has to be answered within `answer_limit`.
+    pub(super) fn new(answer_limit: Duration) -> Self {
+        Self {
+            answer_limit,
+            told_count: 0,
+            said_count: 0,
+            asked: None,
+            second: None,
+        }
+    }
+
+    /// The process was told a line.
+    pub(super) fn told(&mut self, command: &Command, now: Instant) {
+        self.told_count += 1;
+        if *command == Command::Cache {
+            self.asked = Some((self.told_count, now));
+        }
+    }
+
+    /// The process said a line.
+    pub(super) fn heard(&mut self, line: &str, now: Instant) -> Result<Message, Breach> {
+        self.said_count += 1;
+        self.count(now)?;
+        let message = serde_json::from_str(line).map_err(|error| self.no_message(line, &error))?;
+        if matches!(message, Message::Cache { .. }) && self.asked.take().is_none() {
+            let line = self.said_count;
+            return Err(Breach::Unasked { line });
+        }
+        Ok(message)
+    }
+
+    /// What is wrong with the line that was heard last.
+    pub(super) fn no_message(&self, line: &str, why: &dyn ToString) -> Breach {
+        let mut text: String = line.chars().take(SHOWN_MAX_CHARS).collect();
+        if text.len() < line.len() {
+            text.push_str("...");
+        }
+        Breach::NoMessage {
+            line: self.said_count,
+            text,
+            why: why.to_string(),
+        }
+    }
+
+    /// What is wrong where no line could be read.
+    pub(super) fn no_line(&self, why: &dyn ToString) -> Breach {
+        Breach::NoLine {
+            line: self.said_count + 1,
+            why: why.to_string(),
+            bytes_max: LINE_MAX_BYTES,
+        }
+    }
+
+    /// Until when it has to say something, if it has to.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        self.asked.map(|(_, at)| at + self.answer_limit)
+    }
+
+    /// What is wrong if it has not.
+    pub(super) fn overdue(&self) -> Breach {
+        Breach::NoAnswer {
+            command: self.asked.map_or(0, |(command, _)| command),
+            limit: self.answer_limit,
+        }
+    }
+
+    /// What is wrong if it did not read the next line.
+    pub(super) fn not_read(&self) -> Breach {
+        Breach::NotRead {
+            command: self.told_count + 1,
+            limit: self.answer_limit,
+        }
+    }
+
+    /// How many lines it said.
+    pub(super) fn said_count(&self) -> u64 {
+        self.said_count
+    }
+
+    fn count(&mut self, now: Instant) -> Result<(), Breach> {
+        let line = self.said_count;
+        let (since, before) = self.second.unwrap_or((now, 0));
+        let is_same = now.saturating_duration_since(since) < Duration::from_secs(1);
+        let (since, before) = if is_same {
+            (since, before)
+        } else {
+            (now, line - 1)
+        };
+        self.second = Some((since, before));
+        if line - before > LINES_A_SECOND_MAX {
+            let lines_max = LINES_A_SECOND_MAX;
+            return Err(Breach::TooManyLines { line, lines_max });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::Instant;
+
+    use super::{Conversation, LINES_A_SECOND_MAX};
+    use crate::subjects::external::{Command, Message, error::Breach};
+
+    const SYNCED: &str = r#"{"say":"synced"}"#;
+    const EMPTY: &str = r#"{"say":"cache","objects":[]}"#;
+
+    fn conversation() -> (Conversation, Instant) {
+        (Conversation::new(Duration::from_secs(5)), Instant::now())
+    }
+
+    #[test]
+    fn a_question_is_answered_once() {
+        let (mut talk, now) = conversation();
+        assert_eq!(talk.deadline(), None);
+        talk.told(&Command::Cache, now);
+        assert_eq!(talk.deadline(), Some(now + Duration::from_secs(5)));
+        // Something else is no answer.
+        assert_eq!(talk.heard(SYNCED, now), Ok(Message::Synced));
+        assert!(talk.deadline().is_some());
+        assert!(talk.heard(EMPTY, now).is_ok());
+        assert_eq!(talk.deadline(), None);
+        assert_eq!(talk.heard(EMPTY, now), Err(Breach::Unasked { line: 3 }));
+    }
+
+    #[test]
+    fn what_is_wrong_names_the_line_and_what_was_expected() {
+        let (mut talk, now) = conversation();
+        assert!(talk.heard(SYNCED, now).is_ok());
+        let long = "garbage ".repeat(40);
+        let told = talk.heard(&long, now).unwrap_err().to_string();
+        assert!(
+            told.starts_with("line 2 of its output is `garbage "),
+            "{told}"
+        );
+        assert!(told.contains("...`: expected value"), "{told}");
+        assert!(
+            told.ends_with(r#"expected one as {"say":"synced"}"#),
+            "{told}"
+        );
+        talk.told(&Command::Cache, now);
+        let told = talk.overdue().to_string();
+        assert!(
+            told.contains(r#"line 1 of its input, {"do":"cache"}, within 5s"#),
+            "{told}"
+        );
+        let told = talk.not_read().to_string();
+        assert!(told.contains("line 2 of its input"), "{told}");
+    }
+
+    #[test]
+    fn lines_without_end_are_noticed_and_many_over_time_are_not() {
+        let (mut talk, now) = conversation();
+        for _ in 0..3 * LINES_A_SECOND_MAX {
+            // A little less than may be.
+            let later =
+                now + Duration::from_micros(101) * u32::try_from(talk.said_count()).unwrap();
+            assert!(talk.heard(SYNCED, later).is_ok());
+        }
+        let (mut talk, now) = conversation();
+        for _ in 0..LINES_A_SECOND_MAX {
+            assert!(talk.heard(SYNCED, now).is_ok());
+        }
+        let line = LINES_A_SECOND_MAX + 1;
+        assert!(matches!(
+            talk.heard(SYNCED, now),
+            Err(Breach::TooManyLines { line: told, .. }) if told == line
+        ));
+    }
+}

@@ -1,0 +1,241 @@
+//! A process under test: an informer in any language, which speaks a few lines of JSON.
+//!
+//! The page `docs/external.md` of this crate describes the protocol.
+//!
+//! ```text
+//!            commands  ┌─────────┐ lines
+//!  External ──────────►│ process ├───────► machine ──► Seen ──► trace
+//!                      └─────────┘         (decides what a line means)
+//! ```
+
+mod protocol;
+mod program;
+mod error;
+mod machine;
+mod process;
+
+use std::{
+    collections::BTreeMap,
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use tokio::{sync::mpsc, task::JoinSet};
+
+use self::error::Breach;
+pub use self::{
+    program::Program,
+    protocol::{Command, Message, Stated},
+};
+use super::{Subject, SubjectParts};
+use crate::{
+    plan::{HandlerPlan, Selection},
+    trace::{Heard, Key, Member, Notified, Observation, Recorder, State},
+};
+
+/// How many commands may wait for the process to read them: the start, and a question.
+const COMMANDS_MAX: usize = 2;
+
+/// A process that mirrors what `parts` says.
+pub(super) fn subject(parts: SubjectParts<'_>, program: Program) -> Box<dyn Subject> {
+    let url = parts.url.expect("a process reaches the server over TCP");
+    let selection = parts.plan.selection.clone();
+    let start = Command::Start {
+        server: url,
+        resource: selection.resource.plural().to_owned(),
+        namespace: selection.namespace.clone(),
+        label_selector: selection.label_selector(),
+    };
+    Box::new(External {
+        selection,
+        unstarted: Some((program, start)),
+        seen: Seen {
+            informer: parts.informer,
+            recorder: parts.recorder,
+            said: Arc::default(),
+        },
+        commands: None,
+        tasks: JoinSet::new(),
+    })
+}
+
+struct External {
+    selection: Selection,
+    /// What is run at the start, and told first.
+    unstarted: Option<(Program, Command)>,
+    seen: Seen,
+    commands: Option<mpsc::Sender<Command>>,
+    tasks: JoinSet<()>,
+}
+
+/// What a process has said. Clones share it.
+#[derive(Clone, Debug)]
+struct Seen {
+    informer: usize,
+    recorder: Recorder,
+    said: Arc<Mutex<Said>>,
+}
+
+#[derive(Debug, Default)]
+struct Said {
+    handlers: Vec<usize>,
+    has_synced: bool,
+    holds: BTreeMap<Key, State>,
+    /// Whether it was asked what it holds and has not answered.
+    is_asked: bool,
+    /// Whether the next answer is to be recorded.
+    is_observed: bool,
+}
+
+// === impl External ===
+
+impl External {
+    /// Asks for what it holds, unless an answer is still to come.
+    fn ask(&self) {
+        let mut said = self.seen.said();
+        if let Some(commands) = self.commands.as_ref().filter(|_| !said.is_asked) {
+            said.is_asked = commands.try_send(Command::Cache).is_ok();
+        }
+    }
+}
+
+impl Subject for External {
+    fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    fn start(&mut self) {
+        let Some((program, start)) = self.unstarted.take() else {
+            return;
+        };
+        let (sender, commands) = mpsc::channel(COMMANDS_MAX);
+        sender
+            .try_send(start)
+            .expect("nothing was sent before the start");
+        self.commands = Some(sender);
+        self.tasks
+            .spawn(process::run(program, self.seen.clone(), commands));
+    }
+
+    fn join(&mut self, handler: usize, _: &HandlerPlan) {
+        self.seen.said().handlers.push(handler);
+    }
+
+    fn leave(&mut self, handler: usize) {
+        self.seen.said().handlers.retain(|other| *other != handler);
+    }
+
+    fn has_synced(&self) -> bool {
+        self.seen.said().has_synced
+    }
+
+    /// What it held when it was last asked; it is asked anew.
+    fn holds(&self) -> BTreeMap<Key, State> {
+        self.ask();
+        self.seen.said().holds.clone()
+    }
+
+    /// Asks it. What it answers is recorded when it does.
+    fn observe(&self) {
+        self.ask();
+        self.seen.said().is_observed = true;
+    }
+
+    fn stop(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>> {
+        Box::pin(async move {
+            // The process is told by the end of its input, and killed if it does not end by itself.
+            self.commands = None;
+            self.tasks.join_all().await;
+            self.seen.recorder.record(Observation::InformerStopped {
+                informer: self.seen.informer,
+                task_count: 0,
+            });
+        })
+    }
+}
+
+// === impl Seen ===
+
+impl Seen {
+    /// Takes in what the process says; in words why not, if it makes no sense.
+    fn hear(&self, message: Message) -> Result<(), String> {
+        match message {
+            Message::Synced => self.said().has_synced = true,
+            Message::Cache { objects } => return self.answered(objects),
+            Message::Added { object, is_initial } => {
+                let Member { key, state: new } = object.into_member()?;
+                self.tell(&key, &Heard::Added { new, is_initial });
+            }
+            Message::Updated { old, new } => {
+                let old = old.into_member()?.state;
+                let Member { key, state: new } = new.into_member()?;
+                self.tell(&key, &Heard::Updated { old, new });
+            }
+            Message::Deleted {
+                object,
+                is_tombstone,
+            } => {
+                let Member { key, state } = object.into_member()?;
+                let last = Some(state);
+                self.tell(&key, &Heard::Deleted { last, is_tombstone });
+            }
+        }
+        Ok(())
+    }
+
+    /// Records that the process is not as it has to be, and ends the run: nothing more can be learned from it.
+    fn failed(&self, program: &Program, breach: &Breach) {
+        let command = &program.command;
+        self.recorder.give_up(Observation::SubjectFailed {
+            informer: self.informer,
+            failure: breach.failure(),
+            text: format!("`{command}` {breach}"),
+        });
+    }
+
+    fn answered(&self, objects: Vec<Stated>) -> Result<(), String> {
+        let held: Result<Vec<Member>, String> =
+            objects.into_iter().map(Stated::into_member).collect();
+        let held = held?.into_iter();
+        let mut said = self.said();
+        said.is_asked = false;
+        said.holds = held.map(|member| (member.key, member.state)).collect();
+        if !std::mem::take(&mut said.is_observed) {
+            return Ok(());
+        }
+        let members = said.holds.iter().map(|(key, state)| Member {
+            key: Key::clone(key),
+            state: state.clone(),
+        });
+        self.recorder.record(Observation::Cached {
+            informer: self.informer,
+            // A process does not say at which version it stands.
+            revision: None,
+            has_synced: said.has_synced,
+            members: members.collect(),
+        });
+        Ok(())
+    }
+
+    /// Tells all handlers. What the cache showed at that moment the process does not say: it is taken to agree.
+    fn tell(&self, key: &Key, heard: &Heard) {
+        let cached = match heard {
+            Heard::Added { new, .. } | Heard::Updated { new, .. } => Some(new.clone()),
+            Heard::Deleted { .. } => None,
+        };
+        for handler in &self.said().handlers {
+            self.recorder.record(Observation::Notified(Notified {
+                informer: self.informer,
+                handler: *handler,
+                key: Key::clone(key),
+                heard: heard.clone(),
+                cached: cached.clone(),
+            }));
+        }
+    }
+
+    fn said(&self) -> MutexGuard<'_, Said> {
+        self.said.lock().expect("no holder panics")
+    }
+}

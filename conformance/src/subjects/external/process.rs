@@ -1,0 +1,228 @@
+//! The process itself: started, spoken with, and ended with all that it started.
+
+use std::{
+    io,
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+
+use futures::StreamExt;
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    process::{Child, ChildStderr, ChildStdin, ChildStdout},
+    sync::mpsc,
+    time::{Instant, sleep_until, timeout},
+};
+use tokio_util::codec::{FramedRead, LinesCodec};
+
+use super::{
+    Command, Program, Seen,
+    error::Breach,
+    machine::{Conversation, LINE_MAX_BYTES},
+};
+
+/// How long a process has to end whose output has ended, and what it started to let go of its standard error.
+const GOING: Duration = Duration::from_secs(1);
+/// How much is kept of what it says on standard error, of which the last line is shown.
+const SAID_MAX_BYTES: usize = 4 << 10;
+/// Longer than any conversation; added to any instant it is one.
+const LONGEST: Duration = Duration::from_hours(24 * 365);
+
+/// A process that runs, and what it is spoken with by.
+struct Running {
+    child: Child,
+    /// Ends what the process started, when this is dropped.
+    _group: Group,
+    input: ChildStdin,
+    lines: FramedRead<ChildStdout, LinesCodec>,
+    errors: Errors,
+}
+
+/// What a process says besides the protocol.
+struct Errors {
+    pipe: Option<ChildStderr>,
+    last: Vec<u8>,
+}
+
+/// The processes of one group: that which was started, and what that started. Dropping this kills them.
+struct Group(Pid);
+
+/// Runs `program` until there are no more `commands`, and then to its end. What it says goes to `seen`, and also how it
+/// breaks the protocol.
+pub(super) async fn run(program: Program, seen: Seen, commands: mpsc::Receiver<Command>) {
+    if let Err(breach) = converse(&program, &seen, commands).await {
+        seen.failed(&program, &breach);
+    }
+}
+
+async fn converse(
+    program: &Program,
+    seen: &Seen,
+    mut commands: mpsc::Receiver<Command>,
+) -> Result<(), Breach> {
+    let started = Running::start(&program.command);
+    let mut running = started.map_err(|error| Breach::NotStarted(error.to_string()))?;
+    let mut talk = Conversation::new(program.answer_limit);
+    loop {
+        let deadline = talk.deadline().unwrap_or_else(|| Instant::now() + LONGEST);
+        tokio::select! {
+            biased;
+            // A process that says much has to answer, too.
+            () = sleep_until(deadline) => return Err(talk.overdue()),
+            command = commands.recv() => {
+                let Some(command) = command else { break };
+                let writing = timeout(program.answer_limit, write(&mut running.input, &command));
+                match writing.await {
+                    Ok(Ok(())) => talk.told(&command, Instant::now()),
+                    // Nobody reads: that it has ended is seen in its output.
+                    Ok(Err(_)) => return Err(running.ended(&talk).await),
+                    Err(_) => return Err(talk.not_read()),
+                }
+            }
+            line = running.lines.next() => match line {
+                Some(Ok(line)) => {
+                    let message = talk.heard(&line, Instant::now())?;
+                    seen.hear(message).map_err(|why| talk.no_message(&line, &why))?;
+                }
+                Some(Err(error)) => return Err(talk.no_line(&error)),
+                None => return Err(running.ended(&talk).await),
+            },
+            () = running.errors.read() => {}
+        }
+    }
+    running.end(program.ending_limit).await
+}
+
+async fn write(input: &mut ChildStdin, command: &Command) -> io::Result<()> {
+    let mut line = serde_json::to_string(command).expect("commands are plain values");
+    line.push('\n');
+    input.write_all(line.as_bytes()).await?;
+    input.flush().await
+}
+
+// === impl Running ===
+
+impl Running {
+    fn start(command: &str) -> io::Result<Self> {
+        let mut child = tokio::process::Command::new("sh")
+            .arg("-c")
+            .arg(command)
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let id = child.id().and_then(|id| i32::try_from(id).ok());
+        let group = Group(
+            id.and_then(Pid::from_raw)
+                .expect("it has not been waited for"),
+        );
+        let output = child.stdout.take().expect("its output is piped");
+        Ok(Self {
+            input: child.stdin.take().expect("its input is piped"),
+            lines: FramedRead::new(output, LinesCodec::new_with_max_length(LINE_MAX_BYTES)),
+            errors: Errors {
+                pipe: child.stderr.take(),
+                last: Vec::new(),
+            },
+            child,
+            _group: group,
+        })
+    }
+
+    /// How a process came to say nothing more.
+    async fn ended(mut self, talk: &Conversation) -> Breach {
+        let status = timeout(GOING, self.child.wait()).await;
+        // What it started may hold it open.
+        let _ = timeout(GOING, self.errors.read_to_end()).await;
+        let (lines, said) = (talk.said_count(), self.errors.told());
+        match status {
+            Ok(Ok(status)) => Breach::Died {
+                how: told(status),
+                lines,
+                said,
+            },
+            Ok(Err(_)) | Err(_) => Breach::OutputClosed { lines, said },
+        }
+    }
+
+    /// Tells it to end, and waits until it has.
+    async fn end(self, limit: Duration) -> Result<(), Breach> {
+        let Self {
+            mut child,
+            input,
+            lines,
+            mut errors,
+            _group,
+        } = self;
+        drop(input);
+        let mut output = lines.into_inner();
+        // It may still be saying something; a full pipe must not keep it.
+        let unheard = async {
+            let mut unheard = [0; 4_096];
+            while let Ok(1..) = output.read(&mut unheard).await {}
+            std::future::pending::<()>().await;
+        };
+        let ended = async {
+            tokio::select! {
+                biased;
+                _ = child.wait() => {}
+                () = unheard => {}
+                () = async { loop { errors.read().await } } => {}
+            }
+        };
+        timeout(limit, ended)
+            .await
+            .map_err(|_| Breach::NotEnded { limit })
+    }
+}
+
+// === impl Errors ===
+
+impl Errors {
+    /// Reads some of it. Never ends where there is no more. Cancel safe.
+    async fn read(&mut self) {
+        let Some(pipe) = &mut self.pipe else {
+            return std::future::pending().await;
+        };
+        let read = pipe.read_buf(&mut self.last).await;
+        if !matches!(read, Ok(1..)) {
+            self.pipe = None;
+        }
+        let surplus = self.last.len().saturating_sub(SAID_MAX_BYTES);
+        self.last.drain(..surplus);
+    }
+
+    async fn read_to_end(&mut self) {
+        while self.pipe.is_some() {
+            self.read().await;
+        }
+    }
+
+    /// The last line, introduced; nothing if there is none.
+    fn told(&self) -> String {
+        let text = String::from_utf8_lossy(&self.last);
+        let last = text.lines().rfind(|line| !line.trim().is_empty());
+        last.map_or_else(String::new, |line| {
+            format!("; its standard error ends in `{line}`")
+        })
+    }
+}
+
+fn told(status: ExitStatus) -> String {
+    match status.code() {
+        Some(code) => format!("ended with status {code}"),
+        None => format!("ended by {status}"),
+    }
+}
+
+// === impl Group ===
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // There may be nobody left. Its number is not given to others while one of them lives, nor so soon after.
+        let _ = kill_process_group(self.0, Signal::KILL);
+    }
+}

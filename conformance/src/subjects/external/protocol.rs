@@ -1,0 +1,159 @@
+//! The lines that pass between the harness and a process under test.
+
+use serde::{Deserialize, Serialize};
+
+use crate::trace::{Key, Member, State};
+
+/// What a process is told, a line each. The end of its input means that it has to end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum Command {
+    /// Begin to mirror this selection. The first line, and it comes once.
+    Start {
+        /// The URL of the server.
+        server: String,
+        /// `pods`, `configmaps` or `nodes`, of the core group.
+        resource: String,
+        /// The namespace; all if `None`.
+        namespace: Option<String>,
+        /// A label selector as in a query; none if `None`.
+        label_selector: Option<String>,
+    },
+    /// Say what the cache holds.
+    Cache,
+}
+
+/// What a process says, a line each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "say", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum Message {
+    /// The cache is complete: it holds what the first list brought.
+    Synced,
+    /// What the cache holds, once for each time that it was asked.
+    Cache {
+        /// All of it, in any order.
+        objects: Vec<Stated>,
+    },
+    /// A handler was told that an object is there.
+    Added {
+        /// Its state.
+        object: Stated,
+        /// Whether it belongs to the initial state.
+        #[serde(default)]
+        is_initial: bool,
+    },
+    /// A handler was told that an object changed.
+    Updated {
+        /// From this.
+        old: Stated,
+        /// To this.
+        new: Stated,
+    },
+    /// A handler was told that an object is gone.
+    Deleted {
+        /// The last state that is known; with the version of the deletion if that was seen.
+        object: Stated,
+        /// Whether the deletion was missed and found out later.
+        #[serde(default)]
+        is_tombstone: bool,
+    },
+}
+
+/// One state of one object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Stated {
+    /// `namespace/name`, or the name alone.
+    pub key: String,
+    /// Its uid.
+    pub uid: String,
+    /// Its version, as the wire writes it.
+    pub resource_version: String,
+}
+
+// === impl Stated ===
+
+impl Stated {
+    /// The state of the object at `key`.
+    pub fn new(key: impl Into<String>, state: &State) -> Self {
+        Self {
+            key: key.into(),
+            uid: state.uid.to_string(),
+            resource_version: state.revision.to_string(),
+        }
+    }
+
+    /// The same for the trace; in words why not, if it cannot be the state of an object.
+    pub(super) fn into_member(self) -> Result<Member, String> {
+        if self.key.is_empty() || self.uid.is_empty() {
+            return Err("an object has no key or no uid".to_owned());
+        }
+        let version = self.resource_version;
+        let Ok(revision) = version.parse() else {
+            return Err(format!("the resourceVersion \"{version}\" is no number"));
+        };
+        Ok(Member {
+            key: Key::from(self.key),
+            state: State::new(self.uid, revision),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, Message, Stated};
+    use crate::trace::State;
+
+    #[test]
+    fn commands_are_lines_of_json() {
+        let start = Command::Start {
+            server: "http://127.0.0.1:8080".to_owned(),
+            resource: "configmaps".to_owned(),
+            namespace: None,
+            label_selector: Some("tier=web".to_owned()),
+        };
+        assert_eq!(
+            serde_json::to_string(&start).unwrap(),
+            r#"{"do":"start","server":"http://127.0.0.1:8080","resource":"configmaps","namespace":null,"labelSelector":"tier=web"}"#
+        );
+        assert_eq!(
+            serde_json::to_string(&Command::Cache).unwrap(),
+            r#"{"do":"cache"}"#
+        );
+    }
+
+    #[test]
+    fn what_is_said_is_read() {
+        let object = Stated::new("one/a", &State::new("u", 7));
+        let lines = [
+            (r#"{"say":"synced"}"#, Message::Synced),
+            (
+                r#"{"say":"added","object":{"key":"one/a","uid":"u","resourceVersion":"7"}}"#,
+                Message::Added {
+                    object: object.clone(),
+                    is_initial: false,
+                },
+            ),
+            (
+                r#"{"say":"deleted","object":{"key":"one/a","uid":"u","resourceVersion":"7"},"isTombstone":true}"#,
+                Message::Deleted {
+                    object,
+                    is_tombstone: true,
+                },
+            ),
+            (
+                r#"{"say":"cache","objects":[]}"#,
+                Message::Cache {
+                    objects: Vec::new(),
+                },
+            ),
+        ];
+        for (line, want) in lines {
+            assert_eq!(serde_json::from_str::<Message>(line).unwrap(), want);
+        }
+        assert!(serde_json::from_str::<Message>(r#"{"say":"hello"}"#).is_err());
+    }
+}

@@ -1,0 +1,227 @@
+//! Processes under test, over TCP and in the time that it takes: a scenario that ends soon, run faster.
+
+use std::{
+    num::NonZeroU32,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use conformance::{
+    score::{self, Arena, Cell, EXTERNAL, Verdict},
+    seed::Seed,
+    subjects::external::Program,
+};
+
+/// Something of everything happens to pods and config maps, and a stream ends within a line.
+const SHORT: &str = "I";
+
+/// What a process does, what is said of it, and with which words.
+const BREACHES: [(&str, Verdict, &[&str]); 9] = [
+    (
+        "echo no library >&2; exit 3",
+        Verdict::Died,
+        &["ended with status 3 after line 0", "`no library`"],
+    ),
+    (
+        "kill -9 $$",
+        Verdict::Died,
+        &["signal: 9", "expected it to go on"],
+    ),
+    (
+        "echo garbage; cat >&2",
+        Verdict::Misspoke,
+        &[
+            "`echo garbage; cat >&2` line 1 of its output is `garbage`",
+            r#"expected one as {"say":"synced"}"#,
+        ],
+    ),
+    (
+        r#"echo '{"say":"synced"}'; echo '{"say":"added","object":{"key":"a","uid":"u","resourceVersion":"x"}}'; cat >&2"#,
+        Verdict::Misspoke,
+        &[
+            "line 2 of its output",
+            r#"resourceVersion "x" is no number"#,
+        ],
+    ),
+    (
+        // Of two answers one was not asked for.
+        r#"printf '{"say":"cache","objects":[]}\n{"say":"cache","objects":[]}\n'; cat >&2"#,
+        Verdict::Misspoke,
+        &["of its output says what the cache holds"],
+    ),
+    (
+        r#"yes '{"say":"synced"}'"#,
+        Verdict::Misspoke,
+        &["line 10001", "within a second"],
+    ),
+    (
+        "head -c 5000000 /dev/zero; cat >&2",
+        Verdict::Misspoke,
+        &["line 1", "at most 4194304 bytes"],
+    ),
+    (
+        "exec >&-; cat >&2",
+        Verdict::Misspoke,
+        &["closed its output after line 0, and goes on"],
+    ),
+    (
+        "cat >&2",
+        Verdict::Hung,
+        &[r#"line 2 of its input, {"do":"cache"}, within 8s"#],
+    ),
+];
+
+/// What becomes of `program` in a scenario.
+fn cell(program: Program, scenario: &str, converge_within: Duration) -> Cell {
+    let scenarios: Vec<_> = score::scenarios()
+        .into_iter()
+        .filter(|found| found.origin == scenario)
+        .collect();
+    let arena = Arena::new(Seed::new(1), 1)
+        .over_tcp()
+        .with_speed(NonZeroU32::new(8).unwrap())
+        .with_convergence_limit(converge_within)
+        .with_program(program);
+    let board = score::run(&scenarios, &[EXTERNAL], &arena, |_| {});
+    assert_eq!(board.cells.len(), 1);
+    board.cells[0].clone()
+}
+
+/// The same with limits that are short, and yet longer than a busy machine takes to start a shell.
+fn short_cell(command: &str) -> Cell {
+    let program = Program::new(command).with_answer_limit(Duration::from_secs(8));
+    cell(program, SHORT, Duration::from_mins(1))
+}
+
+/// Where a machine is so slow that a process starts when all is over, nothing happens to it.
+fn assert_good(command: &str) {
+    let cell = cell(Program::new(command), SHORT, Duration::from_mins(1));
+    assert!(cell.verdict.is_good(), "{cell:#?}");
+}
+
+fn subject() -> String {
+    format!("{} subject", env!("CARGO_BIN_EXE_conformance"))
+}
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("external")
+        .join(name)
+}
+
+#[test]
+fn a_process_that_speaks_the_protocol_is_put_under_test() {
+    assert_good(&subject());
+}
+
+#[test]
+fn another_library_is_told_apart_by_what_it_fails_at() {
+    let kube_runtime = format!("{} --library kube-runtime", subject());
+    assert_good(&kube_runtime);
+    // HTTP 410 as the answer to a watch is what it does not notice.
+    let cell = cell(Program::new(kube_runtime), "C", Duration::from_secs(3));
+    assert_eq!(cell.verdict, Verdict::Stale, "{cell:#?}");
+}
+
+#[test]
+fn a_process_that_breaks_the_protocol_is_told_in_what() {
+    thread::scope(|scope| {
+        let cells = BREACHES.map(|case| (case, scope.spawn(move || short_cell(case.0))));
+        for ((command, verdict, told), cell) in cells {
+            let cell = cell.join().unwrap();
+            assert_eq!(cell.verdict, verdict, "{command}: {cell:#?}");
+            for part in told {
+                assert!(
+                    cell.text.contains(part),
+                    "{command}: {part} in {}",
+                    cell.text
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn a_process_that_goes_on_after_its_input_is_killed() {
+    let program = Program::new(format!("{}; sleep 1000", subject()));
+    let program = program.with_ending_limit(Duration::from_secs(2));
+    let cell = cell(program, SHORT, Duration::from_mins(1));
+    assert_eq!(cell.verdict, Verdict::Hung, "{cell:#?}");
+    let told = "has not ended within 2s of the end of its input; it was killed";
+    assert!(cell.text.contains(told), "{cell:#?}");
+}
+
+/// What ends a process ends what it has started, too: somebody who reads from that comes to an end.
+#[test]
+fn what_a_process_has_started_ends_with_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&pipe)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let reading = Command::new("timeout")
+        .arg("60")
+        .arg("cat")
+        .arg(&pipe)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pipe = pipe.display();
+    let cell = short_cell(&format!(
+        "(echo started; exec sleep 1000) > {pipe} & echo garbage; wait"
+    ));
+    assert_eq!(cell.verdict, Verdict::Misspoke, "{cell:#?}");
+    let read = reading.wait_with_output().unwrap();
+    assert!(read.status.success(), "somebody still holds the pipe");
+    assert_eq!(read.stdout, b"started\n");
+}
+
+#[test]
+fn the_example_in_python_is_put_under_test() {
+    let python = ["python3", "-c", "import json, http.client"];
+    if !is_there(&python) {
+        println!("SKIPPED: there is no python3 on this machine");
+        return;
+    }
+    assert_good(&format!("python3 {}", example("minimal.py").display()));
+}
+
+#[test]
+fn the_library_in_python_is_put_under_test() {
+    let installed =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/interop/python/bin/python");
+    let pythons = [installed.display().to_string(), "python3".to_owned()];
+    let python = pythons
+        .iter()
+        .find(|python| is_there(&[python, "-c", "import kubernetes.informer"]));
+    let Some(python) = python else {
+        println!(
+            "SKIPPED: no python3 has PyPI's kubernetes; scripts/interop/run.sh python installs it"
+        );
+        return;
+    };
+    // Its handlers hear of a deletion what they heard before, and it has no pages: its cache is what counts.
+    let cell = cell(
+        Program::new(format!("{python} {}", example("informer.py").display())),
+        SHORT,
+        Duration::from_mins(1),
+    );
+    let failed = [
+        Verdict::Died,
+        Verdict::Misspoke,
+        Verdict::Hung,
+        Verdict::Stale,
+    ];
+    assert!(!failed.contains(&cell.verdict), "{cell:#?}");
+}
+
+fn is_there(command: &[&str]) -> bool {
+    let output = Command::new(command[0]).args(&command[1..]).output();
+    output.is_ok_and(|output| output.status.success())
+}
