@@ -16,9 +16,10 @@ use crate::{
 
 /// How long a client may take where nothing is wrong.
 const AT_ONCE: Duration = Duration::from_secs(1);
-/// Two of the longest waits of a client's backoff, with all of their jitter: what is resumed after the first one may turn
-/// out to have expired, and is listed after the second.
-const BACKOFF: Duration = Duration::from_mins(2);
+/// The longest wait of a client's backoff, with all of its jitter.
+const BACKOFF: Duration = Duration::from_mins(1);
+/// Two of them: what is resumed after the first one turns out to have expired, and is listed after the second.
+const TWO_WAITS: Duration = Duration::from_mins(2);
 /// After how long a client gives up a stream that has fallen silent, and a request for a page that is not answered.
 const SILENCE_NOTICED: Duration = Duration::from_mins(3);
 const REQUEST_GIVEN_UP: Duration = Duration::from_mins(2);
@@ -33,14 +34,14 @@ const OTHERWISE: Duration = Duration::from_mins(8);
 ///
 /// Whatever makes a request fail is felt for a wait of the backoff at most, and what hits writes alone is not felt. A promise
 /// that the server breaks may be felt for ever, and is not in the table.
-pub const BOUNDS: [(&str, Duration); 49] = [
+pub const BOUNDS: [(&str, Duration); 50] = [
     ("clean_end", BACKOFF),
     ("disconnect", BACKOFF),
     ("reset_mid_line", BACKOFF),
     ("silence", SILENCE_NOTICED.saturating_add(BACKOFF)),
     ("go_away", BACKOFF),
     ("end_before_initial_events_end", BACKOFF),
-    ("end_after_bookmark", BACKOFF),
+    ("end_after_bookmark", TWO_WAITS),
     ("compact", BACKOFF),
     ("expire", BACKOFF),
     ("expired_event", BACKOFF),
@@ -80,7 +81,7 @@ pub const BOUNDS: [(&str, Duration); 49] = [
     ("lagging_replica", BACKOFF.saturating_add(UNDER_WAY)),
     ("time_travel", BACKOFF),
     ("coalesce", UNDER_WAY),
-    ("unobserved", BACKOFF.saturating_add(BACKOFF)),
+    ("unobserved", TWO_WAITS),
     ("discovery_unavailable", Duration::ZERO),
     ("unknown_fields", Duration::ZERO),
     ("huge_objects", Duration::ZERO),
@@ -88,7 +89,8 @@ pub const BOUNDS: [(&str, Duration); 49] = [
     ("changed_during_initial_events", BACKOFF),
     // What happens to whole machines.
     ("replica", BACKOFF),
-    ("restart", BACKOFF),
+    ("restart", TWO_WAITS),
+    ("data_loss", TWO_WAITS),
     ("suspend", BACKOFF),
 ];
 

@@ -236,6 +236,7 @@ fn incidents(rng: &mut ChaCha8Rng, swarm: &Swarm, informer_count: usize) -> Vec<
                     lag_ms: pick(rng, &[10, 500, 2_000, 5_000, 30_000]),
                 },
                 Mishap::Restart => IncidentKind::Restart,
+                Mishap::DataLoss => IncidentKind::DataLoss,
                 Mishap::Suspend => IncidentKind::Suspend,
             };
             Incident::new(

@@ -34,6 +34,9 @@ pub enum IncidentKind {
     /// The server restarts with its data: connections break, none can be made until the end, and changes from before
     /// cannot be watched any more.
     Restart,
+    /// The server restarts without the objects that plans are about, with its revision moved far on, as an etcd that is
+    /// restored as it should be: whoever watched has to list.
+    DataLoss,
     /// The machine on which everything runs sleeps: all that was due meanwhile is due at once.
     Suspend,
 }
@@ -54,7 +57,7 @@ impl Incident {
     pub(crate) fn informer(&self) -> Option<usize> {
         match self.kind {
             IncidentKind::Replica { informer, .. } => informer,
-            IncidentKind::Restart | IncidentKind::Suspend => None,
+            IncidentKind::Restart | IncidentKind::DataLoss | IncidentKind::Suspend => None,
         }
     }
 }
@@ -67,6 +70,7 @@ impl IncidentKind {
         match self {
             Self::Replica { .. } => "replica",
             Self::Restart => "restart",
+            Self::DataLoss => "data_loss",
             Self::Suspend => "suspend",
         }
     }

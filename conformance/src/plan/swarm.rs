@@ -75,6 +75,7 @@ pub(super) struct FaultOdds {
 pub(super) enum Mishap {
     Replica,
     Restart,
+    DataLoss,
     Suspend,
 }
 
@@ -192,7 +193,8 @@ impl Mishap {
         if rng.random_bool(0.6) {
             return Vec::new();
         }
-        some_of(rng, &[Self::Replica, Self::Restart, Self::Suspend], 0.5)
+        let all = [Self::Replica, Self::Restart, Self::DataLoss, Self::Suspend];
+        some_of(rng, &all, 0.5)
     }
 }
 

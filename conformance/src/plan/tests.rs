@@ -30,7 +30,7 @@ fn plans_differ_in_kind() {
         .collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 25, "{kinds:?}");
+    assert_eq!(kinds.len(), 38, "{kinds:?}");
     assert!(plans.iter().any(|plan| plan.workload.len() < 20));
     assert!(plans.iter().any(|plan| plan.workload.len() > 80));
     let informers = || plans.iter().flat_map(|plan| &plan.informers);

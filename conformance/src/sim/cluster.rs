@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use fakeserver::{Controllers, FakeServer, FakeServerBuilder, Snapshot};
+use fakeserver::{Controllers, FakeServer, FakeServerBuilder, Restart, Snapshot};
 use tokio::time::Instant;
 
 use crate::{
@@ -16,8 +16,8 @@ pub(super) struct Cluster {
     seed: u64,
     recorder: Recorder,
     leader: Leader,
-    /// With what the leader began, if it was restarted.
-    snapshot: Option<Snapshot>,
+    /// With what the leader began, and where its revisions did, if it was restarted.
+    snapshot: Option<(Snapshot, Restart)>,
     /// The ways of the informers, in the order of the plan.
     routes: Vec<Route>,
     /// What lags, by the incident that it is of.
@@ -101,7 +101,11 @@ impl Cluster {
                 false
             }
             IncidentKind::Restart => {
-                self.restart().await;
+                self.restart(Restart::Keep).await;
+                true
+            }
+            IncidentKind::DataLoss => {
+                self.restart(Restart::Advance).await;
                 true
             }
             IncidentKind::Suspend => {
@@ -167,8 +171,8 @@ impl Cluster {
         self.leader().shutdown().await;
     }
 
-    /// Replaces the leader by one that begins with what it held.
-    async fn restart(&mut self) {
+    /// Replaces the leader by one that begins with what it held, at which revision `restart` says.
+    async fn restart(&mut self, restart: Restart) {
         let old = self.leader();
         for route in &self.routes {
             route.refuse();
@@ -178,8 +182,13 @@ impl Cluster {
         for replica in self.replicas.values() {
             replica.server.follow(&old, u64::MAX);
         }
-        let snapshot = old.snapshot();
-        self.snapshot = Some(snapshot);
+        if restart == Restart::Advance {
+            // They could not follow, and nobody is led to them any more.
+            for replica in std::mem::take(&mut self.replicas).into_values() {
+                replica.server.shutdown().await;
+            }
+        }
+        self.snapshot = Some((old.snapshot(), restart));
         self.leader
             .set(self.builder().with_faults(old.faults()).build());
         self.note();
@@ -200,7 +209,9 @@ impl Cluster {
     fn builder(&self) -> FakeServerBuilder {
         let builder = FakeServer::builder().with_seed(self.seed);
         match &self.snapshot {
-            Some(snapshot) => builder.with_snapshot(snapshot.clone()),
+            Some((snapshot, restart)) => builder
+                .with_snapshot(snapshot.clone())
+                .with_restart(*restart),
             None => builder,
         }
     }

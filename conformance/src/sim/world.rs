@@ -1,6 +1,9 @@
 //! One run: a server, its workload and faults, and the informers that mirror it.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use fakeserver::{FakeServer, faults::RuleGuard};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
@@ -14,7 +17,7 @@ use super::{
 use crate::{
     faults::Faults,
     interleave::{Seam, Yields},
-    plan::{Action, LABEL, NAMESPACES, Operation, Plan, Resource, Selection, Tier},
+    plan::{Action, IncidentKind, LABEL, NAMESPACES, Operation, Plan, Resource, Selection, Tier},
     subjects::{Subject, SubjectParts},
     trace::{Change, Key, Member, Observation, Phase, Recorder, State, Trace},
     transport::{RequestNumbers, Tap, Transport},
@@ -158,6 +161,9 @@ impl World {
                     let server = self.cluster.leader();
                     self.workload.go_on_with(&server);
                     self.faults.go_on_with(&server);
+                    if plan.incidents[place].kind == IncidentKind::DataLoss {
+                        self.lose(plan).await;
+                    }
                 }
             }
             Act::EndIncident(place) => self.cluster.end(place),
@@ -196,6 +202,22 @@ impl World {
             }
             Act::Observe => self.observe(),
         }
+    }
+
+    /// Takes all objects of the plan away, before anybody can look.
+    async fn lose(&mut self, plan: &Plan) {
+        let objects = plan.workload.iter();
+        let objects: BTreeSet<(Resource, u8)> = objects
+            .map(|operation| (operation.resource, operation.slot))
+            .collect();
+        for (resource, slot) in objects {
+            // What a finalizer holds is lost as well.
+            for action in [Action::Release, Action::Delete] {
+                let operation = Operation::new(0, resource, slot, action);
+                self.workload.perform(&operation).await;
+            }
+        }
+        self.cluster.note();
     }
 
     fn observe(&self) {

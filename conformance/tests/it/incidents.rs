@@ -1,4 +1,4 @@
-//! What happens to machines: a replica that lags, a restart, a machine that sleeps. The informer gets over it.
+//! What happens to machines: a replica that lags, a restart with the data and without, a machine that sleeps. The informer gets over it.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use conformance::{
     plan::{Action, Incident, IncidentKind, InformerPlan, Operation, Plan, Resource, Tier},
     seed::Seed,
     sim::{self, Outcome},
-    trace::{Ending, Observation},
+    trace::{Ending, Heard, Observation},
 };
 
 fn pods(at_ms: u64, slot: u8, action: Action) -> Operation {
@@ -139,6 +139,39 @@ fn a_restart_breaks_connections_refuses_new_ones_and_keeps_the_data() {
         .observations()
         .filter(|observation| matches!(observation, Observation::Page { .. }));
     assert_eq!(lists.count(), 1);
+}
+
+#[test]
+fn a_server_without_its_data_is_listed_and_what_is_lost_is_told() {
+    let workload = vec![
+        pods(0, 0, Action::Create(Tier::Web)),
+        pods(1_000, 0, Action::Hold),
+        pods(1_000, 1, Action::Create(Tier::Web)),
+        pods(30_000, 1, Action::Create(Tier::Web)),
+    ];
+    let outcome = run(
+        workload,
+        vec![Incident::new(10_000, 5_000, IncidentKind::DataLoss)],
+    );
+    let heard: Vec<String> = outcome
+        .trace
+        .observations()
+        .filter_map(|observation| match observation {
+            Observation::Notified(notified) => Some(&notified.heard),
+            _ => None,
+        })
+        .map(|heard| match heard {
+            Heard::Added { .. } => "added".to_owned(),
+            Heard::Updated { .. } => "updated".to_owned(),
+            Heard::Deleted { is_tombstone, .. } => format!("gone, found out: {is_tombstone}"),
+        })
+        .collect();
+    let gone = "gone, found out: true";
+    // The last one is written when all is over.
+    let want = [
+        "added", "updated", "added", gone, gone, "added", "added", "added",
+    ];
+    assert_eq!(heard, want);
 }
 
 #[test]

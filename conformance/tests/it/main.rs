@@ -4,8 +4,8 @@
 //! |---|---|
 //! | `golden` | the fake server answers what a real one did |
 //! | `scenarios` | one fault of each kind, and the informer gets over it as it should |
+//! | `every_fault` | each fault alone is held, and felt no longer than its bound |
 //! | `incidents` | replicas that lag, restarts, machines that sleep |
-//! | `liveness` | each fault alone is felt no longer than its bound |
 //! | `seeds` | some two thousand seeds of all profiles: every promise is kept |
 //! | `negative_controls` | what no correct server does is found by a checker |
 //! | `bugs` | every mistake on purpose is caught, and the page of them is true |
@@ -22,7 +22,6 @@ mod golden;
 mod scenarios;
 mod every_fault;
 mod incidents;
-mod liveness;
 mod seeds;
 mod negative_controls;
 mod bugs;

@@ -157,7 +157,7 @@ pub(in super::super) fn take_informers(plan: &mut Plan, from: usize, to: usize) 
     plan.incidents
         .retain_mut(|incident| match &mut incident.kind {
             IncidentKind::Replica { informer, .. } => stays(informer),
-            IncidentKind::Restart | IncidentKind::Suspend => true,
+            IncidentKind::Restart | IncidentKind::DataLoss | IncidentKind::Suspend => true,
         });
 }
 
