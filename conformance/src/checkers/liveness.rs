@@ -58,7 +58,11 @@ pub const BOUNDS: [(&str, Duration); 50] = [
     ("unauthorized", BACKOFF),
     ("forbidden", PAUSE),
     ("resource_gone", PAUSE),
-    ("watch_list_ignored", BACKOFF),
+    (
+        // What was begun as a plain watch ends only when nothing comes any more, or at the latest so.
+        "watch_list_ignored",
+        REQUEST_GIVEN_UP.saturating_add(BACKOFF),
+    ),
     ("watch_list_rejected", BACKOFF),
     (
         "initial_events_end_missing",
