@@ -213,8 +213,10 @@ impl<'a> Strategy<'a> {
                 object["status"] = json!({"phase": "Pending", "qosClass": qos_class(object)});
             }
             _ if self.is_definition() => conditions::record_stored_version(object),
-            ("", "persistentvolumes" | "persistentvolumeclaims") => {
-                object["status"] = json!({"phase": "Pending"});
+            ("", "persistentvolumeclaims") => object["status"] = json!({"phase": "Pending"}),
+            ("", "persistentvolumes") => {
+                let since = &object["metadata"]["creationTimestamp"];
+                object["status"] = json!({"phase": "Pending", "lastPhaseTransitionTime": since});
             }
             _ => {}
         }

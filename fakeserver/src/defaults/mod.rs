@@ -84,7 +84,6 @@ pub(crate) fn set_defaults(group: &str, plural: &str, object: &mut Value) {
 pub(crate) fn admit(group: &str, plural: &str, object: &mut Value) {
     match (group, plural) {
         ("", "pods") => pod::admit(object),
-        ("", "services") => service::admit(object),
         ("", "nodes") => node::admit(object),
         ("batch", "jobs") => batch::admit_job(object),
         _ => {}

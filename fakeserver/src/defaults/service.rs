@@ -5,8 +5,6 @@ use serde_json::{Value, json};
 use super::{each, is_unset, remove, set, within};
 
 const AFFINITY_SECONDS: u32 = 10_800;
-/// Where the ports begin that nodes open for services, and how many there are.
-const NODE_PORTS: (u64, u64) = (30_000, 2_768);
 
 pub(super) fn set_defaults(service: &mut Value) {
     let Some(spec) = within(service, "spec") else {
@@ -48,42 +46,6 @@ fn set_address_modes(service: &mut Value) {
     for ingress in balancer.into_iter().flat_map(|all| each(all, "ingress")) {
         if !is_unset(&ingress["ip"]) {
             set(ingress, "ipMode", json!("VIP"));
-        }
-    }
-}
-
-/// Gives a new service its addresses and ports. They follow from its uid: what is random about one is random about all.
-pub(super) fn admit(service: &mut Value) {
-    let seed = seed(&service["metadata"]["uid"]);
-    let Some(spec) = within(service, "spec") else {
-        return;
-    };
-    if spec["type"] == "ExternalName" {
-        return;
-    }
-    if is_unset(&spec["clusterIP"]) {
-        let [_, .., b, c] = seed.to_be_bytes();
-        let a = 96 + (seed >> 16) % 16;
-        spec["clusterIP"] = json!(format!("10.{a}.{b}.{}", c.clamp(1, 254)));
-    }
-    let address = spec["clusterIP"].clone();
-    set(spec, "clusterIPs", json!([address]));
-    let is_v6 = address
-        .as_str()
-        .is_some_and(|address| address.contains(':'));
-    set(
-        spec,
-        "ipFamilies",
-        json!([if is_v6 { "IPv6" } else { "IPv4" }]),
-    );
-    set(spec, "ipFamilyPolicy", json!("SingleStack"));
-    let has_node_ports = spec["type"] == "NodePort"
-        || (spec["type"] == "LoadBalancer" && spec["allocateLoadBalancerNodePorts"] != false);
-    let mut next = seed >> 24;
-    for port in each(spec, "ports").filter(|_| has_node_ports) {
-        if port["nodePort"].as_u64().unwrap_or_default() == 0 {
-            port["nodePort"] = json!(NODE_PORTS.0 + next % NODE_PORTS.1);
-            next += 1;
         }
     }
 }
@@ -171,10 +133,4 @@ fn drop_unneeded(old: &Value, spec: &mut Value) {
             remove(spec, field);
         }
     }
-}
-
-/// A number that differs between objects, and not between runs.
-fn seed(uid: &Value) -> u64 {
-    let digits = uid.as_str().unwrap_or_default().replace('-', "");
-    u64::from_str_radix(digits.get(..16).unwrap_or_default(), 16).unwrap_or_default()
 }

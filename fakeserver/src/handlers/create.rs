@@ -5,7 +5,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{
-    Call,
+    Call, allocation,
     attempt::{Attempt, Halt},
     escalation,
     load::Brought,
@@ -96,6 +96,7 @@ pub(super) fn create_in(
             if let Some(brought) = brought.take() {
                 brought.restore(&mut object);
             }
+            allocation::allocate(call, tx, None, &mut object, source)?;
         }
         let name = text(&object, "name");
         check(call, &object)?;

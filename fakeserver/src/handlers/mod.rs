@@ -15,6 +15,7 @@ mod question;
 mod halt;
 mod attempt;
 mod plugins;
+mod allocation;
 mod owners;
 mod create;
 mod update;

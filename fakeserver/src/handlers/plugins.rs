@@ -43,6 +43,19 @@ pub(super) fn admit(
     }
 }
 
+/// Adds to what replaces `old`: when a volume came into its phase, unless that is said.
+pub(super) fn admit_update(call: &Call<'_>, now: &str, old: &Value, new: &mut Value) {
+    let is_volume = (&*call.resource.group, &*call.resource.plural) == ("", "persistentvolumes");
+    if !is_volume || old["status"]["phase"] == new["status"]["phase"] {
+        return;
+    }
+    let field = "lastPhaseTransitionTime";
+    let (was, is) = (&old["status"], &mut new["status"]);
+    if is[field].is_null() || is[field] == was[field] {
+        is[field] = json!(now);
+    }
+}
+
 /// The name of an object that may get one only later.
 fn said_name(object: &Value) -> String {
     let metadata = &object["metadata"];

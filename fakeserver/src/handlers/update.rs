@@ -7,10 +7,10 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{
-    Call,
+    Call, allocation,
     attempt::{Attempt, Halt},
     create::create_in,
-    escalation,
+    escalation, plugins,
     write::{Outcome, Received, Source, remove},
 };
 use crate::{
@@ -135,6 +135,8 @@ pub(super) fn replace(
         managed_fields::set(&mut new, managers);
     }
     check_version(call, &stored, &new)?;
+    allocation::allocate(call, tx, Some(&old), &mut new, source)?;
+    plugins::admit_update(call, tx.now_text(), &old, &mut new);
     escalation::check(call, Some(&old), &new)?;
     let generation = old["metadata"]["generation"].as_i64();
     if let Some(generation) = generation

@@ -1,5 +1,6 @@
 //! Jobs, and cron jobs that make them.
 
+use jiff::tz::TimeZoneDatabase;
 use serde_json::Value;
 
 use super::{
@@ -241,6 +242,12 @@ pub(super) fn update_cron_job(_old: &Field<'_>, new: &Field<'_>, found: &mut Fin
     check_cron_spec(&new.at("spec"), found);
 }
 
+/// Names differ by case, as files do in which they are kept elsewhere.
+fn is_time_zone(name: &str) -> bool {
+    let zone = TimeZoneDatabase::bundled().get(name);
+    zone.is_ok_and(|zone| zone.iana_name() == Some(name))
+}
+
 fn check_cron_spec(spec: &Field<'_>, found: &mut Findings) {
     let schedule = spec.at("schedule");
     if !schedule.has_text() {
@@ -262,6 +269,8 @@ fn check_cron_spec(spec: &Field<'_>, found: &mut Findings) {
             &zone,
             "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones",
         );
+    } else if zone.has_text() && !is_time_zone(zone.text()) {
+        found.invalid(&zone, &format!("unknown time zone {}", zone.text()));
     }
     found.one_of(
         &spec.at("concurrencyPolicy"),

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{
-    access, claim, cluster, data, endpoints, field::Field, findings::Findings, ingress, job, pod,
-    quota, service, volume, workload, workload_status,
+    access, claim, cluster, data, endpoints, field::Field, findings::Findings, ingress, job,
+    limit_range, pod, quota, service, volume, workload, workload_status,
 };
 use crate::{resource::ResourceType, status::FieldError};
 
@@ -135,6 +135,7 @@ pub(super) const KINDS: &[Kind] = &[
         quota::update_quota,
     )
     .with(&[("status", quota::check_quota_status)]),
+    Kind::new("", "limitranges", limit_range::check, limit_range::update),
     Kind::new(
         "node.k8s.io",
         "runtimeclasses",

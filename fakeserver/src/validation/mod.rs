@@ -11,6 +11,7 @@ mod findings;
 mod formats;
 mod difference;
 mod kinds;
+mod limit_range;
 mod pod;
 mod workload;
 mod workload_status;

@@ -152,6 +152,8 @@ async fn a_claim_stays_while_a_pod_on_a_node_uses_it() {
         made["metadata"]["finalizers"],
         json!(["kubernetes.io/pv-protection"])
     );
+    let since = &made["status"]["lastPhaseTransitionTime"];
+    assert_eq!(since, &made["metadata"]["creationTimestamp"]);
     let path = format!("{volumes}/v");
     api.merge(
         &format!("{path}/status"),
@@ -228,4 +230,115 @@ async fn metadata_is_looked_at_as_often_as_the_rules_of_the_kind_do() {
             1
         );
     }
+}
+
+const SERVICES: &str = "/api/v1/namespaces/default/services";
+
+fn service(name: &str, kind: &str, spec: &Value) -> Value {
+    let mut service = json!({"metadata": {"name": name}, "spec": spec});
+    service["spec"]["type"] = json!(kind);
+    service
+}
+
+#[tokio::test]
+async fn services_get_addresses_and_ports_that_nobody_else_has() {
+    let api = Api::new();
+    let mut addresses = std::collections::BTreeSet::new();
+    for number in 0..20 {
+        let two = json!({"ports": [
+            {"name": "a", "port": 53, "protocol": "UDP"},
+            {"name": "b", "port": 53, "protocol": "TCP"},
+            {"name": "c", "port": 54},
+        ]});
+        let sent = service(&format!("s{number}"), "NodePort", &two);
+        let made = api.post(SERVICES, &sent).await.created();
+        let address = made["spec"]["clusterIP"].as_str().unwrap().to_owned();
+        let parsed: std::net::Ipv4Addr = address.parse().unwrap();
+        assert!(parsed.is_private(), "{address}");
+        assert_eq!(made["spec"]["clusterIPs"], json!([address]));
+        assert!(addresses.insert(address));
+        let ports = made["spec"]["ports"].as_array().unwrap();
+        let number = |at: usize| ports[at]["nodePort"].as_u64().unwrap();
+        assert_eq!(number(0), number(1), "one port for both protocols");
+        for port in [number(0), number(2)] {
+            assert!((30_000..32_768).contains(&port), "{port}");
+            assert!(addresses.insert(port.to_string()));
+        }
+    }
+    let headless = service("h", "ClusterIP", &json!({"clusterIP": "None"}));
+    let made = api.post(SERVICES, &headless).await.created();
+    assert_eq!(made["spec"]["clusterIPs"], json!(["None"]));
+}
+
+#[tokio::test]
+async fn a_service_may_ask_for_what_is_free() {
+    let api = Api::new();
+    let port = |number: u64| json!({"clusterIP": "10.96.0.9", "ports": [{"port": 80, "nodePort": number}]});
+    let first = service("first", "NodePort", &port(30_080));
+    api.post(SERVICES, &first).await.created();
+    assert_eq!(
+        api.post(
+            SERVICES,
+            &service("second", "ClusterIP", &json!({"clusterIP": "10.96.0.9"}))
+        )
+        .await
+        .refused(422),
+        "Service \"second\" is invalid: spec.clusterIPs: Invalid value: [\"10.96.0.9\"]: failed to allocate IP 10.96.0.9: \
+         provided IP is already allocated"
+    );
+    let outside = service("second", "ClusterIP", &json!({"clusterIP": "1.2.3.4"}));
+    assert!(
+        api.post(SERVICES, &outside)
+            .await
+            .refused(422)
+            .ends_with("the provided network does not match the current range")
+    );
+    let taken = json!({"ports": [{"port": 80, "nodePort": 30_080}]});
+    assert_eq!(
+        api.post(SERVICES, &service("second", "NodePort", &taken))
+            .await
+            .refused(422),
+        "Service \"second\" is invalid: spec.ports[0].nodePort: Invalid value: 30080: provided port is already allocated"
+    );
+    let low = json!({"ports": [{"port": 80, "nodePort": 80}]});
+    assert_eq!(
+        api.post(SERVICES, &service("second", "NodePort", &low))
+            .await
+            .refused(422),
+        "Service \"second\" is invalid: spec.ports[0].nodePort: Invalid value: 80: provided port is not in the valid range. \
+         The range of valid ports is 30000-32767"
+    );
+}
+
+#[tokio::test]
+async fn a_service_that_changes_its_type_gets_what_it_lacks() {
+    let api = Api::new();
+    let sent = service(
+        "s",
+        "ExternalName",
+        &json!({"externalName": "a.example", "ports": [{"port": 80}]}),
+    );
+    let made = api.post(SERVICES, &sent).await.created();
+    assert!(made["spec"].get("clusterIP").is_none());
+    let path = format!("{SERVICES}/s");
+    let patched = api
+        .merge(
+            &path,
+            &json!({"spec": {"type": "NodePort", "externalName": null}}),
+        )
+        .await
+        .ok();
+    let address = patched["spec"]["clusterIP"].as_str().unwrap();
+    assert!(address.starts_with("10."), "{address}");
+    let port = patched["spec"]["ports"][0]["nodePort"].as_u64().unwrap();
+    assert!((30_000..32_768).contains(&port), "{port}");
+    let local = json!({"spec": {"type": "LoadBalancer", "externalTrafficPolicy": "Local"}});
+    let local = api.merge(&path, &local).await.ok();
+    assert_eq!(local["spec"]["clusterIP"], address);
+    assert_eq!(local["spec"]["ports"][0]["nodePort"], port);
+    let health = local["spec"]["healthCheckNodePort"].as_u64().unwrap();
+    assert!(
+        (30_000..32_768).contains(&health) && health != port,
+        "{health}"
+    );
 }
