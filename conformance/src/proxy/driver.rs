@@ -1,7 +1,6 @@
 //! The proxy as a service: each request meets the rules, goes on to the upstream, and its answer comes back.
 
 use std::{
-    io::ErrorKind,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -19,14 +18,13 @@ use bytes::Bytes;
 use fakeserver::{
     Listener,
     faults::{
-        Action, Answer, BodyFault, Connection, FaultSpec, Faults, RequestFacts, RequestVerdict,
-        Rewrite, RuleGuard, Severed,
+        Action, Answer, Connection, Course, FaultSpec, Faults, RequestFacts, Rewrite, RuleGuard,
     },
 };
 use http::{HeaderMap, StatusCode, header, request::Parts};
 use http_body_util::{BodyExt, Limited};
 use kube::Config;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -59,25 +57,6 @@ struct Shared {
     /// Fires when the answers that are under way have to end; then another one stands here.
     streams: Mutex<CancellationToken>,
     joined: Joined,
-}
-
-/// How a request is served, and what its client hears of it.
-#[derive(Default)]
-struct Course {
-    ignores_watch_list: bool,
-    /// What the client hears, if it is not the answer.
-    heard_instead: Option<Heard>,
-    /// How the body of an answer arrives that is no watch.
-    body: Option<BodyFault>,
-    /// What is added to its objects.
-    rewrite: Option<Rewrite>,
-}
-
-/// What a client hears of a request that was served.
-enum Heard {
-    Answer(Answer),
-    /// The connection fails.
-    Nothing,
 }
 
 // === impl Proxy ===
@@ -171,26 +150,11 @@ impl Proxy {
         facts: &RequestFacts,
         connection: &Connection,
     ) -> Result<Course, Response> {
-        let mut course = Course::default();
-        match self.shared.faults.on_request(facts) {
-            RequestVerdict::Pass => {}
-            RequestVerdict::Delay(delay) => sleep(delay).await,
-            RequestVerdict::Answer(answer) => return Err(answer.into_response()),
-            RequestVerdict::AnswerLater { after, answer } => {
-                sleep(after).await;
-                return Err(answer.into_response());
-            }
-            RequestVerdict::Hang => std::future::pending().await,
-            RequestVerdict::Sever(kind) => return Err(severed(connection, kind)),
-            RequestVerdict::GoAway => connection.go_away(),
-            RequestVerdict::Lose(heard) => {
-                course.heard_instead = Some(heard.map_or(Heard::Nothing, Heard::Answer));
-            }
-            RequestVerdict::Perform(Action::Disconnect) => self.end_streams(),
-            RequestVerdict::IgnoreWatchList => course.ignores_watch_list = true,
-            RequestVerdict::Body(fault) => course.body = Some(fault),
-            RequestVerdict::Rewrite(rewrite) => course.rewrite = Some(rewrite),
-            verdict => debug_assert!(!support::can_do(&verdict), "{verdict:?} is not done"),
+        let verdict = self.shared.faults.on_request(facts);
+        debug_assert!(support::can_do(&verdict), "{verdict:?} is not done");
+        let course = verdict.carry_out(connection).await?;
+        if course.action == Some(Action::Disconnect) {
+            self.end_streams();
         }
         Ok(course)
     }
@@ -228,10 +192,7 @@ impl Proxy {
         if let Some(heard) = course.heard_instead {
             // It is served to its end, and then nobody hears of it.
             let _ = timeout(BODY_LIMIT, body.collect()).await;
-            return match heard {
-                Heard::Answer(answer) => answer.into_response(),
-                Heard::Nothing => severed(&connection, ErrorKind::ConnectionReset),
-            };
+            return heard.response(&connection);
         }
         let facts = facts.as_ref();
         if facts.is_some_and(|facts| facts.verb == "watch") && has_json(&head.headers) {
@@ -301,12 +262,4 @@ fn has_json(headers: &HeaderMap) -> bool {
     let kind = kind.and_then(|kind| kind.to_str().ok());
     let is_json = kind.is_some_and(|kind| kind.starts_with("application/json"));
     is_json && !headers.contains_key(header::CONTENT_ENCODING)
-}
-
-/// An answer that never comes: the connection fails instead.
-fn severed(connection: &Connection, kind: ErrorKind) -> Response {
-    connection.reset();
-    let mut response = Response::default();
-    response.extensions_mut().insert(Severed(kind));
-    response
 }

@@ -24,6 +24,7 @@ mod door;
 mod facts;
 mod rewrite;
 mod verdict;
+mod course;
 mod filter;
 mod when;
 mod table;
@@ -51,6 +52,7 @@ pub use self::{
     },
     catalogue::{CATALOGUE, CatalogueEntry},
     connection::{Breakage, Connection},
+    course::{Course, Heard},
     door::Door,
     error::SpecError,
     facts::{EventType, FrameFacts, RequestFacts},

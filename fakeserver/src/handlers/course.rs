@@ -1,16 +1,11 @@
 //! What faults make of a request on its way to its handler, and of the answer on its way back.
 
-use std::io::ErrorKind;
-
-use axum::response::{IntoResponse, Response};
-use tokio::time::{Instant, sleep};
+use axum::response::Response;
+use tokio::time::Instant;
 
 use super::{load, shaping};
 use crate::{
-    faults::{
-        Action, Answer, BodyFault, Connection, RequestFacts, RequestVerdict, Rewrite, Severed,
-        Sight,
-    },
+    faults::{self, Action, Connection, RequestFacts, Sight},
     revision::Revision,
     state::Core,
     status::Status,
@@ -19,26 +14,9 @@ use crate::{
 /// How a request is served, and what its client hears of it.
 #[derive(Debug, Default)]
 pub(super) struct Course {
-    /// As a server does that knows nothing of streaming lists.
-    pub(super) ignores_watch_list: bool,
-    /// With initial events in an order that follows from this seed.
-    pub(super) shuffle: Option<u64>,
     /// From a state no later than this.
     pub(super) sees: Option<Revision>,
-    /// What is added to the objects in the answer.
-    rewrite: Option<Rewrite>,
-    /// How the body of the answer arrives.
-    body: Option<BodyFault>,
-    heard: Heard,
-}
-
-/// What the client hears of a request that was served.
-#[derive(Debug, Default)]
-enum Heard {
-    #[default]
-    TheAnswer,
-    Another(Answer),
-    Nothing,
+    ordered: faults::Course,
 }
 
 // === impl Course ===
@@ -55,32 +33,25 @@ impl Course {
         connection: &Connection,
         request: &RequestFacts,
     ) -> Result<Self, Response> {
-        let mut course = Self::default();
-        match core.faults.on_request(request) {
-            RequestVerdict::Pass => {}
-            RequestVerdict::Delay(delay) => sleep(delay).await,
-            RequestVerdict::Answer(answer) => return Err(answer.into_response()),
-            RequestVerdict::AnswerLater { after, answer } => {
-                sleep(after).await;
-                return Err(answer.into_response());
-            }
-            RequestVerdict::Hang => std::future::pending().await,
-            RequestVerdict::Sever(kind) => return Err(severed(connection, kind)),
-            RequestVerdict::GoAway if connection.is_over_tcp() => connection.go_away(),
-            RequestVerdict::GoAway => {
-                return Err(severed(connection, ErrorKind::ConnectionAborted));
-            }
-            RequestVerdict::Lose(heard) => {
-                course.heard = heard.map_or(Heard::Nothing, Heard::Another);
-            }
-            RequestVerdict::Perform(action) => perform(core, action),
-            RequestVerdict::IgnoreWatchList => course.ignores_watch_list = true,
-            RequestVerdict::ShuffleInitialEvents(seed) => course.shuffle = Some(seed),
-            RequestVerdict::See(sight) => course.sees = Some(seen(core, sight)),
-            RequestVerdict::Body(fault) => course.body = Some(fault),
-            RequestVerdict::Rewrite(rewrite) => course.rewrite = Some(rewrite),
+        let verdict = core.faults.on_request(request);
+        let ordered = verdict.carry_out(connection).await?;
+        if let Some(action) = ordered.action {
+            perform(core, action);
         }
-        Ok(course)
+        Ok(Self {
+            sees: ordered.sight.map(|sight| seen(core, sight)),
+            ordered,
+        })
+    }
+
+    /// Whether it is served as by a server that knows nothing of streaming lists.
+    pub(super) fn ignores_watch_list(&self) -> bool {
+        self.ordered.ignores_watch_list
+    }
+
+    /// From which seed the order of initial events follows, if it is not that of names.
+    pub(super) fn shuffle(&self) -> Option<u64> {
+        self.ordered.shuffle
     }
 
     /// What the client hears of a request that came by `connection`, when this is the answer.
@@ -93,16 +64,14 @@ impl Course {
         connection: &Connection,
         answer: Result<Response, Status>,
     ) -> Result<Response, Status> {
-        match &self.heard {
-            Heard::Another(heard) => return Ok(heard.clone().into_response()),
-            Heard::Nothing => return Ok(severed(connection, ErrorKind::ConnectionReset)),
-            Heard::TheAnswer => {}
+        if let Some(heard) = &self.ordered.heard_instead {
+            return Ok(heard.response(connection));
         }
         let mut response = answer?;
-        if let Some(rewrite) = self.rewrite {
+        if let Some(rewrite) = self.ordered.rewrite {
             response = shaping::rewritten(response, rewrite).await;
         }
-        Ok(match self.body {
+        Ok(match self.ordered.body {
             Some(fault) => shaping::shaped(response, fault).await,
             None => response,
         })
@@ -128,12 +97,4 @@ fn seen(core: &Core, sight: Sight) -> Revision {
             None => view.floored(Revision::default()),
         },
     })
-}
-
-/// An answer that never comes: the transport makes an error of it.
-fn severed(connection: &Connection, kind: ErrorKind) -> Response {
-    connection.reset();
-    let mut response = Response::default();
-    response.extensions_mut().insert(Severed(kind));
-    response
 }

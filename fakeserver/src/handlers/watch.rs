@@ -38,7 +38,7 @@ pub(super) async fn watch(
     let selection = Arc::new(call.selection(options)?);
     let version = Version::parse(&options.resource_version)
         .map_err(|error| Status::unclassified(error.to_string()))?;
-    let from = if course.ignores_watch_list {
+    let from = if course.ignores_watch_list() {
         WatchFrom::without_watch_list(version)
     } else {
         WatchFrom::new(version, options.send_initial_events)
@@ -54,7 +54,7 @@ pub(super) async fn watch(
         timeout: options.timeout,
         custom: call.resource.custom.clone(),
         sees: course.sees,
-        shuffle: course.shuffle,
+        shuffle: course.shuffle(),
     };
     // What depends on the version is told inside the stream.
     let body = match query.open(call.server).await {
