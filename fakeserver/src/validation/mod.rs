@@ -9,6 +9,7 @@ mod metadata;
 mod field;
 mod findings;
 mod formats;
+mod resource_names;
 mod difference;
 mod kinds;
 mod limit_range;

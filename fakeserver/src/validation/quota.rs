@@ -1,44 +1,12 @@
 //! Quotas of resources, and runtime classes.
 
 use super::{
-    field::Field, findings::Findings, names::dns_label_problems, names::qualified_name_problems,
+    field::Field,
+    findings::Findings,
+    names::{dns_label_problems, qualified_name_problems},
+    resource_names::{is_counted, is_of_quotas},
 };
 use crate::schema::Quantity;
-
-/// What a quota may limit without a domain, apart from huge pages.
-const STANDARD: [&str; 19] = [
-    "cpu",
-    "memory",
-    "ephemeral-storage",
-    "requests.cpu",
-    "requests.memory",
-    "requests.storage",
-    "requests.ephemeral-storage",
-    "limits.cpu",
-    "limits.memory",
-    "limits.ephemeral-storage",
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "persistentvolumeclaims",
-    "configmaps",
-    "services.nodeports",
-    "services.loadbalancers",
-];
-/// What is counted, and not measured.
-const COUNTED: [&str; 9] = [
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "persistentvolumeclaims",
-    "configmaps",
-    "services.nodeports",
-    "services.loadbalancers",
-];
 
 pub(super) fn check_quota(quota: &Field<'_>, found: &mut Findings) {
     check_amounts(&quota.at("spec").at("hard"), found);
@@ -63,9 +31,7 @@ fn check_amounts(amounts: &Field<'_>, found: &mut Findings) {
         for problem in qualified_name_problems(resource) {
             refuse(&problem);
         }
-        let pages = resource.strip_prefix("requests.").unwrap_or(resource);
-        let is_known = STANDARD.contains(&resource) || pages.starts_with("hugepages-");
-        if !resource.contains('/') && !is_known {
+        if !resource.contains('/') && !is_of_quotas(resource) {
             refuse("must be a standard resource for quota");
         }
         let Ok(quantity) = amount.text().parse::<Quantity>() else {
@@ -74,7 +40,7 @@ fn check_amounts(amounts: &Field<'_>, found: &mut Findings) {
         if quantity.is_negative() {
             found.invalid(&amount, "must be greater than or equal to 0");
         }
-        if COUNTED.contains(&resource) && quantity.as_integer().is_none() {
+        if is_counted(resource) && quantity.as_integer().is_none() {
             found.invalid(&amount, "must be an integer");
         }
     }

@@ -8,32 +8,13 @@ use super::containers::Pod;
 use crate::{
     schema::Quantity,
     validation::{
-        field::Field, findings::Findings, formats::quantity, names::qualified_name_problems,
+        field::Field,
+        findings::Findings,
+        formats::quantity,
+        names::qualified_name_problems,
+        resource_names::{is_huge_pages, is_of_containers, is_standard},
     },
 };
-
-const STANDARD: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];
-/// Resources of namespaces and nodes, which containers cannot ask for.
-const STANDARD_ELSEWHERE: [&str; 17] = [
-    "requests.cpu",
-    "requests.memory",
-    "requests.ephemeral-storage",
-    "limits.cpu",
-    "limits.memory",
-    "limits.ephemeral-storage",
-    "pods",
-    "resourcequotas",
-    "services",
-    "replicationcontrollers",
-    "secrets",
-    "configmaps",
-    "persistentvolumeclaims",
-    "storage",
-    "requests.storage",
-    "services.nodeports",
-    "services.loadbalancers",
-];
-const HUGE_PAGES: &str = "hugepages-";
 
 /// The resources of a container.
 pub(super) fn check_resources(
@@ -74,8 +55,7 @@ pub(super) fn check_resources(
         let entries = limits.entries().chain(requests.entries());
         entries.into_iter().any(|(resource, _)| is_one(resource))
     };
-    let is_huge = |resource: &str| resource.starts_with(HUGE_PAGES);
-    if has(is_huge) && !has(|resource| matches!(resource, "cpu" | "memory")) {
+    if has(is_huge_pages) && !has(|resource| matches!(resource, "cpu" | "memory")) {
         found.forbidden(resources, "HugePages require cpu or memory");
     }
     let mut names = BTreeSet::new();
@@ -99,26 +79,22 @@ fn check_name(resource: &str, amount: &Field<'_>, found: &mut Findings) {
         for problem in problems {
             found.invalid_as(amount, &shown, &problem);
         }
-    } else if is_plain && !is_standard(resource) && !STANDARD_ELSEWHERE.contains(&resource) {
+    } else if is_plain && !is_standard(resource) {
         found.invalid_as(
             amount,
             &shown,
             "must be a standard resource type or fully qualified",
         );
     }
-    if is_plain && !is_standard(resource) {
+    if is_plain && !is_of_containers(resource) {
         found.invalid_as(amount, &shown, "must be a standard resource for containers");
     }
-}
-
-fn is_standard(resource: &str) -> bool {
-    STANDARD.contains(&resource) || resource.starts_with(HUGE_PAGES)
 }
 
 /// Whether what is asked for may be less than what is allowed: not of things, which are whole.
 fn can_overcommit(resource: &str) -> bool {
     let is_native = !resource.contains('/') || resource.contains("kubernetes.io/");
-    is_native && !resource.starts_with(HUGE_PAGES)
+    is_native && !is_huge_pages(resource)
 }
 
 /// An amount must be no less than nothing, and whole where it counts.
@@ -142,7 +118,7 @@ pub(in crate::validation) fn check_resource_amount(
             | "persistentvolumeclaims"
             | "services.nodeports"
             | "services.loadbalancers"
-    ) || !can_overcommit(resource) && !resource.starts_with(HUGE_PAGES);
+    ) || !can_overcommit(resource) && !is_huge_pages(resource);
     if is_counted && !is_whole(&value) {
         found.invalid(amount, "must be an integer");
     }
