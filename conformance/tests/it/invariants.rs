@@ -1,0 +1,159 @@
+//! The ten invariants of whoever tests watches: each has a checker, and what breaks it is found by that checker.
+//!
+//! Most controls are servers that do what no correct one does; the last one is a client with a mistake on purpose, since a
+//! server cannot make anybody ask without a pause. Caches that go back in time are among the `bugs`.
+
+use std::collections::BTreeSet;
+
+use conformance::{
+    bugs::{self, Bug},
+    plan::{Action, Fault, FaultKind, InformerPlan, Operation, Plan, Resource, Tier},
+    seed::Seed,
+    sim::{self, Outcome, Setting},
+    subjects,
+};
+use fakeserver::{
+    FakeServer,
+    faults::{self, Answer, RuleGuard},
+};
+use http::{HeaderValue, StatusCode, header};
+
+const SAFETY_MS: u64 = 10_000;
+
+/// Two config maps: one is changed time and again, the other comes and goes.
+fn plan(faults: &[Fault]) -> Plan {
+    let mut plan = Plan::empty(Seed::new(1));
+    plan.safety_ms = SAFETY_MS;
+    plan.informers = vec![InformerPlan::of(Resource::ConfigMaps)];
+    let maps = |at_ms, slot, action| Operation::new(at_ms, Resource::ConfigMaps, slot, action);
+    plan.workload = vec![
+        maps(0, 0, Action::Create(Tier::Web)),
+        maps(1_000, 0, Action::Update),
+        maps(1_000, 1, Action::Create(Tier::Web)),
+        maps(2_000, 0, Action::Update),
+        maps(3_000, 0, Action::Update),
+        maps(3_000, 1, Action::Delete),
+    ];
+    plan.faults = faults.to_vec();
+    plan
+}
+
+/// What the server does to the occasion after `skip` others.
+fn once(kind: FaultKind, skip: u64) -> Fault {
+    lasting(kind).after(skip).times(1)
+}
+
+fn lasting(kind: FaultKind) -> Fault {
+    Fault::new(500, SAFETY_MS - 500, kind)
+}
+
+fn cut(at_ms: u64) -> Fault {
+    Fault::new(at_ms, 0, FaultKind::Disconnect)
+}
+
+/// Every list that the informer asks for is empty, whatever there is.
+fn lists_are_empty(server: &FakeServer) -> Vec<RuleGuard> {
+    let empty = faults::hook(|request| {
+        (request.verb == "list" && request.client == "informer-0").then(|| {
+            let revision = request.revision;
+            let mut answer = Answer::new(
+                StatusCode::OK,
+                format!(
+                    r#"{{"kind":"ConfigMapList","apiVersion":"v1","metadata":{{"resourceVersion":"{revision}"}},"items":[]}}"#
+                ),
+            );
+            let json = HeaderValue::from_static("application/json");
+            answer.headers.insert(header::CONTENT_TYPE, json);
+            answer
+        })
+    });
+    vec![server.faults().install(empty)]
+}
+
+/// Asserts that `checker` finds something in a run.
+fn check(checker: &str, outcome: &Outcome) {
+    let found: BTreeSet<&str> = outcome
+        .violations
+        .iter()
+        .map(|violation| violation.checker)
+        .collect();
+    assert!(
+        found.contains(checker),
+        "{checker} found nothing, {found:?} did\n{}",
+        outcome.trace
+    );
+}
+
+fn check_faults(checker: &str, faults: &[Fault]) {
+    check(checker, &sim::run(&plan(faults)));
+}
+
+#[test]
+fn without_a_control_nothing_is_found() {
+    assert_eq!(sim::run(&plan(&[])).violations, []);
+    assert_eq!(sim::run(&plan(&[cut(2_500)])).violations, []);
+}
+
+#[test]
+fn reliable_an_event_is_left_out() {
+    check_faults("reliable", &[once(FaultKind::DropEvent, 2)]);
+}
+
+#[test]
+fn ordered_an_event_comes_after_the_next() {
+    check_faults("ordered", &[once(FaultKind::ReorderEvents, 0)]);
+}
+
+#[test]
+fn unique_an_event_comes_twice() {
+    check_faults("unique", &[once(FaultKind::DuplicateEvent, 1)]);
+}
+
+#[test]
+fn bookmarkable_a_bookmark_promises_what_was_not_sent() {
+    check_faults("bookmarkable", &[once(FaultKind::BookmarkAhead, 0)]);
+}
+
+#[test]
+fn resumable_the_first_event_after_a_break_is_left_out() {
+    check_faults("resumable", &[cut(2_500), once(FaultKind::DropEvent, 3)]);
+}
+
+#[test]
+fn snapshot_a_streamed_list_lacks_an_object() {
+    let from_start = Fault::new(0, SAFETY_MS, FaultKind::DropEvent).times(1);
+    check_faults("list_snapshots", &[from_start]);
+}
+
+#[test]
+fn snapshot_a_list_lacks_an_object() {
+    let mut plan = plan(&[]);
+    plan.informers[0].streaming_lists = false;
+    let setting = Setting::new(&subjects::informer).with_quirks(lists_are_empty);
+    check("list_snapshots", &sim::run_in(&plan, &setting));
+}
+
+#[test]
+fn convergence_the_last_event_is_left_out() {
+    check_faults("convergence", &[once(FaultKind::DropEvent, 4)]);
+}
+
+#[test]
+fn no_lost_delete_a_deletion_is_left_out() {
+    check_faults("lost_deletes", &[once(FaultKind::DropEvent, 4)]);
+}
+
+#[test]
+fn liveness_a_client_asks_again_at_once_or_never() {
+    let refused = FaultKind::ServerError {
+        code: 500,
+        body: None,
+    };
+    let of = |bug, faults: &[Fault]| bugs::run(&plan(faults), Bug::find(bug).unwrap());
+    let hot = of("no-backoff", &[lasting(refused), cut(1_500)]);
+    check("hot_loops", &hot);
+    let steady = of("flat-backoff", &[lasting(refused), cut(1_500)]);
+    check("backoff", &steady);
+    let hanging = of("no-time-limits", &[lasting(FaultKind::Hang), cut(1_500)]);
+    check("liveness", &hanging);
+}
