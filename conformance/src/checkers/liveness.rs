@@ -18,8 +18,6 @@ use crate::{
 const AT_ONCE: Duration = Duration::from_secs(1);
 /// The longest wait of a client's backoff, with all of its jitter.
 const BACKOFF: Duration = Duration::from_mins(1);
-/// Two of them: what is resumed after the first one turns out to have expired, and is listed after the second.
-const TWO_WAITS: Duration = Duration::from_mins(2);
 /// After how long a client gives up a stream that has fallen silent, and a request for a page that is not answered.
 const SILENCE_NOTICED: Duration = Duration::from_mins(3);
 const REQUEST_GIVEN_UP: Duration = Duration::from_mins(2);
@@ -41,7 +39,7 @@ pub const BOUNDS: [(&str, Duration); 50] = [
     ("silence", SILENCE_NOTICED.saturating_add(BACKOFF)),
     ("go_away", BACKOFF),
     ("end_before_initial_events_end", BACKOFF),
-    ("end_after_bookmark", TWO_WAITS),
+    ("end_after_bookmark", BACKOFF),
     ("compact", BACKOFF),
     ("expire", BACKOFF),
     ("expired_event", BACKOFF),
@@ -85,7 +83,7 @@ pub const BOUNDS: [(&str, Duration); 50] = [
     ("lagging_replica", BACKOFF.saturating_add(UNDER_WAY)),
     ("time_travel", BACKOFF),
     ("coalesce", UNDER_WAY),
-    ("unobserved", TWO_WAITS),
+    ("unobserved", BACKOFF),
     ("discovery_unavailable", Duration::ZERO),
     ("unknown_fields", Duration::ZERO),
     ("huge_objects", Duration::ZERO),
@@ -93,9 +91,24 @@ pub const BOUNDS: [(&str, Duration); 50] = [
     ("changed_during_initial_events", BACKOFF),
     // What happens to whole machines.
     ("replica", BACKOFF),
-    ("restart", TWO_WAITS),
-    ("data_loss", TWO_WAITS),
+    ("restart", BACKOFF),
+    ("data_loss", BACKOFF),
     ("suspend", BACKOFF),
+];
+
+/// The faults by which a version may expire that a client knows. Whoever was held up, by whatever fault, resumes from it
+/// after one wait of his backoff, and lists after another one.
+const EXPIRING: [&str; 10] = [
+    "compact",
+    "expire",
+    "expired_event",
+    "expired_status",
+    "expired_relist",
+    "gone",
+    "unobserved",
+    "end_after_bookmark",
+    "restart",
+    "data_loss",
 ];
 
 /// See the [module](self).
@@ -205,13 +218,20 @@ impl Faults {
             since: started,
             fault: None,
         };
-        for felt in self.felt.values() {
-            if felt.informer.is_some_and(|hit| hit != informer) {
-                continue;
-            }
+        let felt = self.felt.values();
+        let felt: Vec<&Felt> = felt.filter(|felt| felt.hits(informer)).collect();
+        let is_expiring = |felt: &&Felt| EXPIRING.contains(&felt.name.as_str());
+        let second_wait = if felt.iter().any(is_expiring) {
+            BACKOFF
+        } else {
+            Duration::ZERO
+        };
+        for felt in felt {
             let ended = felt.ended?;
             due.since = due.since.max(ended);
-            let at = ended + bound(&felt.name) + AT_ONCE;
+            let bound = bound(&felt.name);
+            let again = second_wait.min(bound);
+            let at = ended + bound + again + AT_ONCE;
             if at > due.at {
                 due.at = at;
                 due.fault = Some(felt.name.clone());
@@ -231,6 +251,14 @@ impl Faults {
         let limit = due.at.max(self.recovery + AT_ONCE);
         let took = seconds(at.saturating_sub(self.recovery));
         (at > limit).then(|| format!("caches were not up to date for {took} s; {due}"))
+    }
+}
+
+// === impl Felt ===
+
+impl Felt {
+    fn hits(&self, informer: usize) -> bool {
+        self.informer.is_none_or(|hit| hit == informer)
     }
 }
 

@@ -3,7 +3,10 @@
 //! From an older version the server would tell again what was told, and sooner say that it has expired; from a newer one
 //! changes would be missed. A version that has expired is not asked for again before a whole state has come.
 
-use super::{Finding, heard::Heard};
+use super::{
+    Finding,
+    heard::{Heard, Leaps},
+};
 use crate::{
     model::Model,
     trace::{Observation, RequestKind, Trace},
@@ -13,7 +16,9 @@ use crate::{
 pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut heard = Heard::default();
+    let mut leaps = Leaps::default();
     for (number, (at, observation)) in trace.timed().enumerate() {
+        leaps.observe(at, observation);
         if let Observation::Request {
             informer,
             kind:
@@ -25,10 +30,17 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
         } = observation
         {
             let told = heard.of(*informer);
-            let asked = revision.parse().ok();
+            let asked: Option<u64> = revision.parse().ok();
+            // Whoever wakes up may give a stream up, for its silence, before he has taken all in that has just come.
+            let is_waking = leaps.is_waking(at)
+                && asked.is_some_and(|asked| {
+                    told.settled(at) <= Some(asked) && Some(asked) <= told.version
+                });
             let wrong = if told.has_expired {
                 Some("although that has expired".to_owned())
-            } else if asked.is_some() && (asked == told.version || asked == told.before_look) {
+            } else if is_waking
+                || (asked.is_some() && (asked == told.version || asked == told.before_look))
+            {
                 None
             } else {
                 let version = told.version.map(|version| version.to_string());

@@ -2,9 +2,9 @@
 //!
 //! Whenever it is looked at: never half of a list, never a later change without an earlier one.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
-use super::Finding;
+use super::{Finding, anomalies::Anomalies};
 use crate::{
     model::Model,
     trace::{Key, Observation, State, Trace},
@@ -12,8 +12,10 @@ use crate::{
 
 /// See the [module](self).
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
+    // A state that is merged away on purpose is not there until the one that it is merged into comes.
+    let merging = Anomalies::named(trace, &["coalesce"]);
     let mut findings = Vec::new();
-    for (number, observation) in trace.numbered() {
+    for (number, (at, observation)) in trace.timed().enumerate() {
         let Observation::Cached {
             informer,
             revision,
@@ -41,7 +43,8 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
             }
             _ => continue,
         };
-        findings.push(Finding::at(number, wrong));
+        let merged = merging.touching(*informer, &(Duration::ZERO..=at));
+        findings.push(Finding::at(number, wrong).expected_of(merged));
     }
     findings
 }
