@@ -198,6 +198,7 @@ fn ended(observation: &Observation) -> Option<Row> {
             let event = format!("fails: {text}");
             Some(Row::new(who("informer", *informer), event))
         }
+        Observation::Undone { text } => Some(Row::new("run", format!("undone: {text}"))),
         Observation::HotLoop { text } => Some(Row::new("run", format!("without end: {text}"))),
         _ => None,
     }
@@ -215,6 +216,17 @@ fn on_the_wire(observation: &Observation) -> Option<Row> {
             who("informer", *informer),
             format!("asks {request}: {}", asked(kind)),
         ),
+        Observation::Called {
+            informer,
+            text,
+            status,
+        } => {
+            let answer = status.map_or_else(|| "nothing".to_owned(), |status| status.to_string());
+            Row::new(
+                who("informer", *informer),
+                format!("calls {text}, answered {answer}"),
+            )
+        }
         // What follows a good answer tells more.
         Observation::Answer { status: 200, .. } => return None,
         Observation::Answer { request, status } => server(format!("answers {request}: {status}")),

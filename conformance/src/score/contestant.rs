@@ -1,6 +1,10 @@
 //! Who is on the scoreboard.
 
-use crate::{plan::Plan, subjects::SubjectKind};
+use crate::{
+    bugs::Bug,
+    plan::Plan,
+    subjects::{Extras, OnFailure, SubjectKind},
+};
 
 /// A subject in one of its forms: a column of the scoreboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,39 +18,70 @@ pub struct Contestant {
     pub streams_lists: bool,
     /// Whether it has to hold wherever a correct client can.
     pub has_to_hold: bool,
+    /// What it does wrong on purpose: it has to be found out wherever that can show.
+    pub flaw: Option<Flaw>,
+}
+
+/// A mistake on purpose, which makes a contestant a negative control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// It overlooks deletions that a watch brings; as a controller it takes what failed for done.
+    Deaf,
+    /// It never waits before it tries again.
+    Hasty,
 }
 
 /// All contestants that run in process, in the order of the columns.
-pub const CONTESTANTS: [Contestant; 5] = [
+pub const CONTESTANTS: [Contestant; 7] = [
     Contestant {
         name: "informer",
         subject: SubjectKind::Informer,
         streams_lists: true,
         has_to_hold: true,
+        flaw: None,
     },
     Contestant {
         name: "informer-paged",
         subject: SubjectKind::Informer,
         streams_lists: false,
         has_to_hold: true,
+        flaw: None,
     },
     Contestant {
         name: "kube-runtime",
         subject: SubjectKind::KubeRuntime,
         streams_lists: false,
         has_to_hold: false,
+        flaw: None,
     },
     Contestant {
         name: "kube-runtime-streaming",
         subject: SubjectKind::KubeRuntime,
         streams_lists: true,
         has_to_hold: false,
+        flaw: None,
     },
     Contestant {
         name: "kube-runtime-shared",
         subject: SubjectKind::KubeRuntimeShared,
         streams_lists: false,
         has_to_hold: false,
+        flaw: None,
+    },
+    Contestant {
+        name: "broken-deaf",
+        subject: SubjectKind::Informer,
+        streams_lists: true,
+        has_to_hold: false,
+        flaw: Some(Flaw::Deaf),
+    },
+    Contestant {
+        name: "broken-hasty",
+        subject: SubjectKind::Informer,
+        streams_lists: true,
+        has_to_hold: false,
+        flaw: Some(Flaw::Hasty),
     },
 ];
 
@@ -56,6 +91,7 @@ pub const EXTERNAL: Contestant = Contestant {
     subject: SubjectKind::External,
     streams_lists: true,
     has_to_hold: false,
+    flaw: None,
 };
 
 /// What every subject has to keep. The faults of the server itself are not counted against anybody.
@@ -110,6 +146,16 @@ impl Contestant {
         plan
     }
 
+    /// `asked` of every subject, with what this one does wrong.
+    pub(super) fn extras(self, asked: Extras) -> Extras {
+        match self.flaw {
+            None => asked,
+            // As a controller that makes what is deleted again and again it would go on for ever, if slowly.
+            Some(flaw) if asked.is_copying => asked.with_on_failure(flaw.on_failure()),
+            Some(flaw) => asked.with_bug(Bug::find(flaw.bug())),
+        }
+    }
+
     /// The checkers whose promise it gives.
     pub fn promises(self) -> impl Iterator<Item = &'static str> {
         let handlers = match self.subject {
@@ -121,5 +167,24 @@ impl Contestant {
             _ => &[][..],
         };
         COMMON.iter().chain(handlers).chain(informer).copied()
+    }
+}
+
+// === impl Flaw ===
+
+impl Flaw {
+    /// The name of the mistake that its informers make.
+    const fn bug(self) -> &'static str {
+        match self {
+            Self::Deaf => "deleted-ignored",
+            Self::Hasty => "no-backoff",
+        }
+    }
+
+    const fn on_failure(self) -> OnFailure {
+        match self {
+            Self::Deaf => OnFailure::Forget,
+            Self::Hasty => OnFailure::RetryAtOnce,
+        }
     }
 }

@@ -3,7 +3,10 @@
 
 use fakeserver::faults::{CATALOGUE, CatalogueEntry};
 
-use super::scenario::{Demand, Scenario, cluster, disconnect, pods};
+use super::{
+    scenario::{Demand, Scenario, cluster, disconnect, pods},
+    writers,
+};
 use crate::plan::{Action, Fault, FaultKind, Incident, IncidentKind, Plan, Tier};
 
 /// While the cluster changes.
@@ -12,19 +15,17 @@ const FOR_MS: u64 = 8_000;
 
 /// Faults that happen behind the API, at one moment.
 const MOMENTS: &[&str] = &["disconnect", "compact", "expire"];
-/// Faults that only writers meet, and those who ask what there is: they are in [`writers`](super::writers).
-const OF_WRITERS: &[&str] = &[
-    "lost_answer",
-    "conflict",
-    "already_exists",
-    "denied",
-    "slow_webhook",
-    "discovery_unavailable",
-    "entity_too_large",
-];
-
 pub(super) fn scenarios() -> Vec<Scenario> {
-    let mut scenarios: Vec<Scenario> = CATALOGUE.iter().filter_map(scenario).collect();
+    let mut scenarios = vec![
+        Scenario::new(
+            "baseline",
+            "nothing",
+            "nothing goes wrong",
+            vec![cluster(&[])],
+        )
+        .without_fault(),
+    ];
+    scenarios.extend(CATALOGUE.iter().filter_map(scenario));
     scenarios.push(behind_in_all());
     scenarios.extend(incidents());
     scenarios
@@ -92,7 +93,7 @@ fn incidents() -> [Scenario; 3] {
 
 fn scenario(entry: &CatalogueEntry) -> Option<Scenario> {
     let is_one_of = |names: &[&str]| names.contains(&entry.fault);
-    if is_one_of(OF_WRITERS) {
+    if is_one_of(writers::FAULTS) {
         return None;
     }
     let kinds = kinds(entry.fault).into_iter();
@@ -111,6 +112,9 @@ fn scenario(entry: &CatalogueEntry) -> Option<Scenario> {
         "disconnect" => scenario.without_fault(),
         "rollback" => scenario.demanding(Demand::HoldCache).excusing(
             "what was told before is not in the log any more, by which it would be judged",
+        ),
+        "coalesce" => scenario.demanding(Demand::HoldCache).excusing(
+            "that a cache is the state at its version: other changes go by while one waits to be merged",
         ),
         _ => scenario,
     })

@@ -106,6 +106,7 @@ impl Case<'_> {
             .or_else(|| self.hot_loop())
             .or_else(|| self.waiting())
             .or_else(|| self.cache())
+            .or_else(|| self.undone())
             .or_else(|| self.late())
             .or_else(|| self.too_many_requests())
             .or_else(|| self.promises())
@@ -200,6 +201,11 @@ impl Case<'_> {
             let text = format!("cache {informer} {differs}");
             Some(Judgement::new(verdict, self.ended(), text))
         })
+    }
+
+    fn undone(&self) -> Option<Judgement> {
+        let (at, observation) = self.last(|seen| matches!(seen, Observation::Undone { .. }))?;
+        Some(Judgement::new(Verdict::Undone, at, observation.to_string()))
     }
 
     fn too_many_requests(&self) -> Option<Judgement> {

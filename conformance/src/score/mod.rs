@@ -11,6 +11,7 @@ mod contestant;
 mod scenario;
 mod quirks;
 mod faults;
+mod writers;
 mod lessons;
 mod hearing;
 pub mod judge;
@@ -21,7 +22,7 @@ mod text;
 pub use self::{
     arena::Arena,
     board::{Cell, Row, Scoreboard},
-    contestant::{CONTESTANTS, Contestant, EXTERNAL},
+    contestant::{CONTESTANTS, Contestant, EXTERNAL, Flaw},
     runner::{run, traces},
     scenario::{Asks, Demand, Scenario},
     verdict::Verdict,
@@ -30,6 +31,7 @@ pub use self::{
 /// All scenarios: one for each fault, then what clients are known to have failed at.
 pub fn scenarios() -> Vec<Scenario> {
     let mut scenarios = faults::scenarios();
+    scenarios.extend(writers::scenarios());
     scenarios.extend(lessons::scenarios());
     scenarios
 }

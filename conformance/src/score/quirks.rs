@@ -68,6 +68,12 @@ pub(super) fn config_maps_forbidden(server: &FakeServer) -> Vec<RuleGuard> {
     vec![server.faults().install(refusing)]
 }
 
+/// The server of one group is away, and what it has cannot be told.
+pub(super) fn one_group_away(server: &FakeServer) -> Vec<RuleGuard> {
+    let away = faults::discovery_unavailable().matching(Filter::any().group("apps"));
+    vec![server.faults().install(away)]
+}
+
 /// The first change of a pod arrives as something that is no pod.
 pub(super) fn undecodable_change(server: &FakeServer) -> Vec<RuleGuard> {
     vec![server.faults().install(Spoiled { is_done: false })]

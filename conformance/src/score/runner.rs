@@ -66,11 +66,7 @@ pub fn run(
 /// Within a tokio runtime.
 pub fn traces(scenario: &Scenario, contestant: Contestant, arena: &Arena) -> String {
     let runs = scenario.plans.iter().enumerate().map(|(place, plan)| {
-        let outcome = scenario.run(
-            &seeded(contestant, plan, arena.seed),
-            contestant.subject,
-            arena,
-        );
+        let outcome = scenario.run(&seeded(contestant, plan, arena.seed), contestant, arena);
         format!("plan {}\n{}", place + 1, outcome.trace)
     });
     runs.collect()
@@ -101,9 +97,7 @@ fn seeded(contestant: Contestant, plan: &Plan, seed: Seed) -> Plan {
 
 /// A panic that reaches the run is the contestant's: it happened while the run polled it.
 fn judged(scenario: &Scenario, contestant: Contestant, plan: &Plan, arena: &Arena) -> Judgement {
-    let run = catch_unwind(AssertUnwindSafe(|| {
-        scenario.run(plan, contestant.subject, arena)
-    }));
+    let run = catch_unwind(AssertUnwindSafe(|| scenario.run(plan, contestant, arena)));
     match run {
         Ok(mut outcome) => {
             if arena.against == Against::Tcp {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fakeserver::{FakeServer, faults::RuleGuard};
 
-use super::Arena;
+use super::{Arena, Contestant};
 use crate::{
     plan::{
         Action, Fault, FaultKind, HandlerPlan, IncidentKind, InformerPlan, Operation, Plan,
@@ -12,7 +12,7 @@ use crate::{
     },
     seed::Seed,
     sim::{self, Outcome, Setting},
-    subjects::{Extras, SubjectKind, SubjectParts},
+    subjects::{Extras, SubjectKind, SubjectParts, copies},
 };
 
 /// One thing that happens in production: a row of the scoreboard.
@@ -33,10 +33,8 @@ pub struct Scenario {
     pub excused: &'static str,
     /// See [`Setting::quirks`].
     pub quirks: fn(&FakeServer) -> Vec<RuleGuard>,
-    /// See [`Extras::has_companion`].
-    pub has_companion: bool,
-    /// See [`Extras::waiter_count`].
-    pub waiter_count: usize,
+    /// What subjects have besides what their plans ask for.
+    pub extras: Extras,
 }
 
 /// What is asked of a contestant besides what it promises everywhere.
@@ -98,8 +96,7 @@ impl Scenario {
             },
             excused: "",
             quirks: |_| Vec::new(),
-            has_companion: false,
-            waiter_count: 0,
+            extras: Extras::default(),
         }
     }
 
@@ -143,26 +140,37 @@ impl Scenario {
 
     #[must_use]
     pub(super) fn with_companion(mut self) -> Self {
-        self.has_companion = true;
+        self.extras = self.extras.with_companion();
         self
     }
 
     #[must_use]
     pub(super) fn with_waiters(mut self, count: usize) -> Self {
-        self.waiter_count = count;
+        self.extras = self.extras.with_waiters(count);
         self
     }
 
-    /// Runs one of its plans.
-    pub(super) fn run(&self, plan: &Plan, subject: SubjectKind, arena: &Arena) -> Outcome {
-        let extras = Extras::new(self.has_companion, self.waiter_count);
+    /// Subjects are controllers that keep copies of their config maps.
+    #[must_use]
+    pub(super) fn with_copies(mut self) -> Self {
+        self.extras = self.extras.with_copies();
+        self
+    }
+
+    /// Runs one of its plans with this contestant.
+    pub(super) fn run(&self, plan: &Plan, contestant: Contestant, arena: &Arena) -> Outcome {
+        let extras = contestant.extras(self.extras.clone());
         let extras = extras.with_program(arena.program.clone());
-        let make = |parts: SubjectParts<'_>| subject.build(parts, extras.clone());
+        let make = |parts: SubjectParts<'_>| contestant.subject.build(parts, extras.clone());
         let mut setting = Setting::new(&make)
             .with_quirks(self.quirks)
             .with_against(arena.against);
         if let Some(limit) = arena.convergence_limit {
             setting = setting.with_convergence_limit(limit);
+        }
+        // A process is asked to mirror, and has no words for more.
+        if extras.is_copying && contestant.subject != SubjectKind::External {
+            setting = setting.with_goal(copies::difference);
         }
         sim::run_in(&plan.clone().hastened(arena.speed), &setting)
     }
@@ -180,6 +188,7 @@ impl Scenario {
 }
 
 /// A cluster in which a little of everything happens to pods: what is there at first, changes, a recreation, deletions.
+/// Those take their time, since whoever is gone at once is a scenario of its own (`gone-before-read`).
 /// One informer follows them all, another one the config maps with a label, which come and go; one of its two handlers wants
 /// to hear of everything again every few seconds.
 pub(super) fn cluster(faults: &[Fault]) -> Plan {
@@ -189,11 +198,15 @@ pub(super) fn cluster(faults: &[Fault]) -> Plan {
             (2_000, 6, Action::Create(Tier::Web)),
             (4_000, 0, Action::Update),
             (5_000, 1, Action::Recreate(Tier::Db)),
+            (5_900, 0, Action::Hold),
             (6_000, 0, Action::Delete),
+            (6_100, 0, Action::Release),
             (6_200, 2, Action::Hold),
             (6_400, 2, Action::Delete),
+            (6_900, 6, Action::Hold),
             (7_000, 3, Action::Update),
             (7_000, 6, Action::Delete),
+            (7_100, 6, Action::Release),
             (8_500, 2, Action::Release),
         ],
     );

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use fakeserver::faults::CATALOGUE;
+
 use super::{
     Asks, CONTESTANTS, Contestant, Demand, Verdict,
     judge::{Judgement, MEANINGS, judge},
@@ -441,6 +443,39 @@ fn every_promise_is_the_name_of_a_checker_and_has_a_meaning() {
             );
         }
     }
+}
+
+#[test]
+fn every_fault_of_the_catalogue_has_a_scenario() {
+    let scenarios = scenarios();
+    for entry in CATALOGUE {
+        let of_fault = scenarios
+            .iter()
+            .find(|scenario| scenario.name == entry.fault && scenario.origin == entry.number);
+        assert!(of_fault.is_some(), "{} {}", entry.number, entry.fault);
+    }
+    let numbers: BTreeSet<&str> = scenarios.iter().map(|scenario| scenario.origin).collect();
+    for number in 1..=38 {
+        assert!(numbers.contains(format!("F{number}").as_str()), "F{number}");
+    }
+}
+
+#[test]
+fn what_a_controller_has_not_brought_about_is_undone() {
+    let undone = Observation::Undone {
+        text: "nobody made a copy of one/configmap-0".to_owned(),
+    };
+    let asks = Asks {
+        demand: Demand::HoldCache,
+        ..ASKS
+    };
+    let trace = Story::begun().at(9, undone).hearing(9);
+    let judgement = judged_for(&trace, &asks, "kube-runtime");
+    assert_eq!(judgement.verdict, Verdict::Undone);
+    assert_eq!(
+        judgement.text,
+        "undone: nobody made a copy of one/configmap-0"
+    );
 }
 
 #[test]

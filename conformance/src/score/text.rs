@@ -158,6 +158,8 @@ This page is written by `cargo run --release -p conformance -- score --markdown 
 `informer` streams its lists, `informer-paged` does not.
 `kube-runtime` is `watcher` with `default_backoff` and a reflector's store, as its documentation shows it; the second one streams its lists, the third one is a shared store with a subscriber.
 Subscribers of a shared store hear of no deletions, on purpose; that is not held against them.
+A subscriber that looks for an object which is gone already is never woken again (`gone-before-read`); elsewhere objects are deleted slowly enough, so that each scenario shows its own fault.
+`broken-deaf` and `broken-hasty` are `informer` with a mistake on purpose, as negative controls: one overlooks deletions that a watch brings, or as a controller takes a write that failed for done; the other never waits before it tries again.
 What a list brings is told to handlers of `kube-runtime` when the list is complete.
 
 ";
@@ -170,6 +172,7 @@ const WORDS: &str = "
 | caught | a negative control, and a checker noticed it, as it has to |
 | hung | a cache never became complete, or a client stopped listening |
 | stale | a cache differs from the server at the end, and its client goes on as if all were well |
+| undone | a controller did not bring about what it has to |
 | hot loop | requests without a pause, or more of them than pauses that grow leave room for |
 | impatient | a client asked again before the time until which the server had told it to wait, or did not wait longer from failure to failure |
 | wasteful | a client asked for everything without a reason, or went on from where it had no reason to |

@@ -43,6 +43,8 @@ pub enum Verdict {
         /// After how much time, in simulated seconds, where one change was waited for.
         seconds: Option<u64>,
     },
+    /// What it should have brought about on the server was not there in the end.
+    Undone,
     /// Its cache differs from the server, and it does not notice.
     Stale,
     /// It never became complete, or stopped listening.
@@ -77,6 +79,7 @@ impl Verdict {
             Self::Deaf => "deaf",
             Self::LostDelete => "lost delete",
             Self::HotLoop { .. } => "hot loop",
+            Self::Undone => "undone",
             Self::Stale => "stale",
             Self::Hung => "hung",
             Self::Panicked => "panic",

@@ -34,6 +34,8 @@ pub struct Setting<'a> {
     pub quirks: fn(&FakeServer) -> Vec<RuleGuard>,
     /// How subjects reach the server.
     pub against: Against,
+    /// What subjects are to bring about on the server: gives what is lacking, if anything is.
+    pub goal: fn(&FakeServer) -> Option<String>,
     /// How long caches may take to become equal to the server once faults have ended.
     pub convergence_limit: Duration,
 }
@@ -76,6 +78,7 @@ impl<'a> Setting<'a> {
             make,
             quirks: |_| Vec::new(),
             against: Against::InProcess,
+            goal: |_| None,
             convergence_limit: CONVERGENCE_LIMIT,
         }
     }
@@ -91,6 +94,13 @@ impl<'a> Setting<'a> {
     #[must_use]
     pub fn with_against(mut self, against: Against) -> Self {
         self.against = against;
+        self
+    }
+
+    /// With something that subjects are to bring about on the server: `goal` gives what is lacking, if anything is.
+    #[must_use]
+    pub fn with_goal(mut self, goal: fn(&FakeServer) -> Option<String>) -> Self {
+        self.goal = goal;
         self
     }
 

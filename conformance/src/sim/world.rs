@@ -73,6 +73,7 @@ struct World {
     began: Instant,
     /// Rules that are in force until the end.
     quirks: Vec<RuleGuard>,
+    goal: fn(&FakeServer) -> Option<String>,
     convergence_limit: Duration,
     against: Against,
     /// Where informers are listened to, if that is over TCP.
@@ -114,6 +115,7 @@ impl World {
             faults: Faults::new(&server, plan.seed, names, recorder.clone()),
             cluster,
             quirks: (setting.quirks)(&server),
+            goal: setting.goal,
             convergence_limit: setting.convergence_limit,
             against: setting.against,
             _taps: taps,
@@ -269,6 +271,9 @@ impl World {
         self.recorder.record(Observation::Phase(phase));
         sleep(self.against.settling()).await;
         self.observe();
+        if let Some(text) = (self.goal)(&self.cluster.leader()) {
+            self.recorder.record(Observation::Undone { text });
+        }
         if let Some(answering) = self.against.answering() {
             sleep(answering).await;
         }
@@ -276,9 +281,10 @@ impl World {
 
     fn has_converged(&self) -> bool {
         let server = self.cluster.leader();
-        self.running().all(|subject| {
+        let is_equal = |subject: &dyn Subject| {
             subject.has_synced() && subject.holds() == selected(&server, subject.selection())
-        })
+        };
+        self.running().all(is_equal) && (self.goal)(&server).is_none()
     }
 
     async fn shut_down(mut self) {

@@ -23,7 +23,9 @@ use kube::{
 };
 use serde::de::DeserializeOwned;
 
-use super::{Extras, Subject, SubjectParts, interleaved::Interleaved, waiters::Waiters};
+use super::{
+    Extras, Subject, SubjectParts, copier::Copier, interleaved::Interleaved, waiters::Waiters,
+};
 use crate::{
     bugs::{BuggyHandler, BuggyListWatch, BuggyStore},
     plan::{HandlerPlan, LABEL, Selection},
@@ -55,6 +57,7 @@ struct InformerSubject<K> {
     informer: SharedInformer<K>,
     /// Another one of the same program, beside it.
     companion: Option<SharedInformer<ConfigMap>>,
+    copier: Option<Copier<K>>,
     waiters: Waiters,
     registrations: BTreeMap<usize, Registration>,
     recorder: Recorder,
@@ -83,6 +86,7 @@ where
         let companion = extras
             .has_companion
             .then(|| SharedInformer::new(parts.client.clone(), Scope::All));
+        let client = parts.client.clone();
         let mut list_watch = HttpListWatch::<K>::new_with(parts.client, scope, dynamic_type);
         if let Some(selector) = plan.selection.label_selector() {
             list_watch = list_watch.with_labels(selector);
@@ -108,11 +112,15 @@ where
         .with_index(INDEX, IndexFn::by_label(LABEL))
         .build_through(|store| BuggyStore::new(store, bug))
         .expect("the index has a name of its own");
+        let copier = extras
+            .is_copying
+            .then(|| Copier::new(&informer, client, extras.on_failure));
         Box::new(Self {
             place: parts.informer,
             selection: plan.selection.clone(),
             informer,
             companion,
+            copier,
             waiters: Waiters::new(parts.informer, parts.recorder.clone()),
             registrations: BTreeMap::new(),
             recorder: parts.recorder,
@@ -141,6 +149,9 @@ where
         }
         if let Some(companion) = &self.companion {
             companion.start();
+        }
+        if let Some(copier) = &mut self.copier {
+            copier.start();
         }
         self.informer.start();
     }
@@ -205,6 +216,9 @@ where
     fn stop(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>> {
         Box::pin(async move {
             self.waiters.stop();
+            if let Some(copier) = &mut self.copier {
+                copier.stop().await;
+            }
             if let Some(companion) = &self.companion {
                 companion.shutdown().await;
             }

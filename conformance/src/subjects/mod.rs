@@ -2,6 +2,8 @@
 
 pub mod external;
 mod waiters;
+pub(crate) mod copies;
+mod copier;
 mod informer;
 mod interleaved;
 mod kube_runtime;
@@ -15,6 +17,8 @@ use crate::{
     plan::{HandlerPlan, InformerPlan, Resource, Selection},
     trace::{Key, Recorder, State},
 };
+
+pub use self::copier::OnFailure;
 
 /// What a subject warns of when one of its tasks has panicked.
 pub(crate) const PANICKED: &str = "a task of the subject panicked";
@@ -80,6 +84,10 @@ pub struct Extras {
     pub waiter_count: usize,
     /// What is run as an external subject.
     pub program: Option<Program>,
+    /// Whether it is a controller, which keeps a secret beside each of its config maps as a copy.
+    pub is_copying: bool,
+    /// How such a controller takes a failure, if it is made of `informer`.
+    pub on_failure: OnFailure,
 }
 
 /// What can be put under test.
@@ -106,24 +114,45 @@ pub fn informer(parts: SubjectParts<'_>) -> Box<dyn Subject> {
 
 /// The same with a mistake that is made on purpose.
 pub fn informer_with(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subject> {
-    let extras = Extras {
-        bug,
-        ..Extras::default()
-    };
-    SubjectKind::Informer.build(parts, extras)
+    SubjectKind::Informer.build(parts, Extras::default().with_bug(bug))
 }
 
 // === impl Extras ===
 
 impl Extras {
-    /// A companion, and so many tasks that wait.
-    pub fn new(has_companion: bool, waiter_count: usize) -> Self {
-        Self {
-            bug: None,
-            has_companion,
-            waiter_count,
-            program: None,
-        }
+    /// A companion.
+    #[must_use]
+    pub fn with_companion(mut self) -> Self {
+        self.has_companion = true;
+        self
+    }
+
+    /// So many tasks that wait.
+    #[must_use]
+    pub fn with_waiters(mut self, count: usize) -> Self {
+        self.waiter_count = count;
+        self
+    }
+
+    /// Copies of its config maps.
+    #[must_use]
+    pub fn with_copies(mut self) -> Self {
+        self.is_copying = true;
+        self
+    }
+
+    /// A mistake on purpose.
+    #[must_use]
+    pub fn with_bug(mut self, bug: Option<Bug>) -> Self {
+        self.bug = bug;
+        self
+    }
+
+    /// This way to take a failure.
+    #[must_use]
+    pub fn with_on_failure(mut self, on_failure: OnFailure) -> Self {
+        self.on_failure = on_failure;
+        self
     }
 
     /// With what is run as an external subject.
@@ -152,7 +181,13 @@ impl SubjectKind {
             Self::KubeRuntime if extras.has_companion => {
                 kube_runtime::controller(&parts, extras.waiter_count)
             }
+            Self::KubeRuntime if extras.is_copying => {
+                kube_runtime::copier(&parts, extras.waiter_count)
+            }
             Self::KubeRuntime => kube_runtime::reflector(&parts, extras.waiter_count),
+            Self::KubeRuntimeShared if extras.is_copying => {
+                kube_runtime::shared_copier(&parts, extras.waiter_count)
+            }
             Self::KubeRuntimeShared => kube_runtime::shared(&parts, extras.waiter_count),
             Self::External => {
                 let program = extras.program.expect("a process is of a program");

@@ -161,6 +161,15 @@ pub enum Observation {
         /// How.
         ending: Ending,
     },
+    /// A subject asked for something else than a list or a watch of what it mirrors: it wrote, say.
+    Called {
+        /// Which informer's.
+        informer: usize,
+        /// What was asked, in words.
+        text: String,
+        /// The HTTP status of the answer; `None` if there was none.
+        status: Option<u16>,
+    },
     /// A handler was told something.
     Notified(Notified),
     /// An informer's cache as it was seen at some moment.
@@ -198,6 +207,11 @@ pub enum Observation {
         woken_count: usize,
         /// How many still wait.
         waiting_count: usize,
+    },
+    /// What subjects were to bring about on the server, and have not.
+    Undone {
+        /// What is lacking.
+        text: String,
     },
     /// How many watches the server thinks are open.
     OpenWatches {

@@ -172,6 +172,7 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             f,
             "waiters of {informer}: {woken_count} woken, {waiting_count} still wait"
         ),
+        Observation::Undone { text } => write!(f, "undone: {text}"),
         Observation::TasksLeft { count } => write!(f, "tasks left {count}"),
         Observation::SubjectFailed { informer, text, .. } => {
             write!(f, "informer {informer} failed: {text}")
@@ -221,6 +222,15 @@ fn fmt_wire(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             let what = asked(kind);
             write!(f, "request {request} of {informer}: {what}")
         }
+        Observation::Called {
+            informer,
+            text,
+            status,
+        } => write!(
+            f,
+            "call of {informer}: {text} -> {}",
+            or_none(status.as_ref())
+        ),
         Observation::Answer { request, status } => write!(f, "answer {request}: {status}"),
         Observation::AskedToWait { request, wait } => {
             write!(f, "answer {request} asks to wait for {} s", seconds(*wait))

@@ -19,7 +19,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use fakeserver::FakeServer;
+use fakeserver::{FakeServer, faults::Severed};
 use futures::future::BoxFuture;
 use http::{HeaderValue, Request, Response, header};
 use http_body::Body as HttpBody;
@@ -132,7 +132,7 @@ impl Transport {
         let line = Arc::clone(&self.line);
         let headers = request.headers_mut();
         headers.insert(header::USER_AGENT, line.user_agent.clone());
-        let mut exchange = Exchange::begin(&line, request.uri());
+        let mut exchange = Exchange::begin(&line, request.method(), request.uri());
         let route = self.route.clone();
         Box::pin(async move {
             if line.is_too_much() || line.recorder.is_tripped() {
@@ -145,7 +145,7 @@ impl Transport {
                 biased;
                 // What broke says nothing any more.
                 error = connection.broken() => Err(error),
-                Ok(response) = router.oneshot(request) => Ok(response),
+                Ok(response) = router.oneshot(request) => arrived(response),
             };
             let response = answered.inspect_err(|_| exchange.ended(Ending::Broken))?;
             line.yields.pass(Seam::Request).await;
@@ -167,6 +167,14 @@ impl Service<Request<Body>> for Transport {
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         self.exchange(request)
+    }
+}
+
+/// The answer, unless a fault lets the transport fail in its place.
+fn arrived<B>(response: Response<B>) -> io::Result<Response<B>> {
+    match response.extensions().get() {
+        Some(Severed(kind)) => Err(io::Error::from(*kind)),
+        None => Ok(response),
     }
 }
 

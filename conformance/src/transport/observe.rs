@@ -2,23 +2,35 @@
 
 use std::{sync::Arc, time::Duration};
 
-use http::{HeaderMap, StatusCode, Uri, header};
+use http::{HeaderMap, Method, StatusCode, Uri, header};
 use serde::Deserialize;
 
 use super::Line;
-use crate::trace::{Ending, Key, Member, Observation, RequestKind, State};
+use crate::{
+    plan::Resource,
+    trace::{Ending, Key, Member, Observation, RequestKind, State},
+};
 
 /// One request and its answer, being observed.
 #[derive(Debug)]
 pub(super) struct Exchange {
     line: Arc<Line>,
     request: usize,
+    /// What it is, if it is no list or watch of what informers mirror.
+    call: Option<Call>,
     is_watch: bool,
     wants_latest: bool,
     status: Option<u16>,
     /// A line of a watch, or the body of a list, as far as it came.
     held: Vec<u8>,
     has_ended: bool,
+}
+
+/// A request of which only the outcome is told.
+#[derive(Debug)]
+struct Call {
+    text: String,
+    is_told: bool,
 }
 
 /// The parts of a watch's event that are looked at.
@@ -76,8 +88,12 @@ struct Annotations {
 
 impl Exchange {
     /// Records a request.
-    pub(super) fn begin(line: &Arc<Line>, uri: &Uri) -> Self {
+    pub(super) fn begin(line: &Arc<Line>, method: &Method, uri: &Uri) -> Self {
         let request = line.numbers.next();
+        let call = (!is_of_informers(method, uri)).then(|| Call {
+            text: format!("{method} {}", uri.path()),
+            is_told: false,
+        });
         let kind = kind_of(uri.query().unwrap_or_default());
         let is_watch = matches!(kind, RequestKind::Watch { .. });
         let wants_latest = match &kind {
@@ -89,14 +105,17 @@ impl Exchange {
                 revision.is_empty()
             }
         };
-        line.recorder.record(Observation::Request {
-            informer: line.informer,
-            request,
-            kind,
-        });
+        if call.is_none() {
+            line.recorder.record(Observation::Request {
+                informer: line.informer,
+                request,
+                kind,
+            });
+        }
         Self {
             line: Arc::clone(line),
             request,
+            call,
             is_watch,
             wants_latest,
             status: None,
@@ -113,6 +132,9 @@ impl Exchange {
     /// Records the headers of the answer.
     pub(super) fn answered(&mut self, status: StatusCode, headers: &HeaderMap) {
         let code = status.as_u16();
+        if self.call.is_some() {
+            return self.called(Some(code));
+        }
         self.status = Some(code);
         let request = self.request;
         self.record(Observation::Answer {
@@ -150,11 +172,28 @@ impl Exchange {
             return;
         }
         self.has_ended = true;
+        if self.call.is_some() {
+            return self.called(None);
+        }
         if !self.is_watch && ending == Ending::Clean && self.status == Some(200) {
             self.page();
         }
         let request = self.request;
         self.record(Observation::Ended { request, ending });
+    }
+
+    /// Records what became of a call, once.
+    fn called(&mut self, status: Option<u16>) {
+        let Some(call) = self.call.as_mut().filter(|call| !call.is_told) else {
+            return;
+        };
+        call.is_told = true;
+        let text = std::mem::take(&mut call.text);
+        self.record(Observation::Called {
+            informer: self.line.informer,
+            text,
+            status,
+        });
     }
 
     fn event(&self, line: &[u8]) {
@@ -236,6 +275,13 @@ impl Object<'_> {
             state: State::from_wire(uid, resource_version),
         }
     }
+}
+
+/// Whether it is a list or a watch of what informers mirror.
+fn is_of_informers(method: &Method, uri: &Uri) -> bool {
+    let last = uri.path().rsplit('/').next();
+    let is_mirrored = |resource: Resource| last == Some(resource.plural());
+    method == Method::GET && Resource::ALL.into_iter().any(is_mirrored)
 }
 
 /// How long the answer asks to wait.

@@ -121,6 +121,44 @@ async fn an_answer_that_is_not_waited_for_is_given_up_too() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_fault_severs_has_no_answer() {
+    let (server, recorder) = (served().await, Recorder::new());
+    let _refused = server
+        .faults()
+        .install(fakeserver::faults::connection_refused());
+    let maps = Api::<ConfigMap>::default_namespaced(client(&server, &recorder));
+    assert!(maps.list(&ListParams::default()).await.is_err());
+    let text = recorder.take().to_string();
+    assert!(text.contains("ended 0: broken off"), "{text}");
+    assert!(!text.contains("answer 0"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_list_and_no_watch_is_told_as_a_call() {
+    let (server, recorder) = (served().await, Recorder::new());
+    let maps = Api::<ConfigMap>::default_namespaced(client(&server, &recorder));
+    maps.get("a").await.unwrap();
+    maps.create(&PostParams::default(), &named("a"))
+        .await
+        .unwrap_err();
+    let refused = server
+        .faults()
+        .install(fakeserver::faults::connection_refused());
+    maps.get("b").await.unwrap_err();
+    drop(refused);
+    let trace = recorder.take();
+    let calls: Vec<String> = trace.observations().map(ToString::to_string).collect();
+    assert_eq!(
+        calls,
+        [
+            "call of 0: GET /api/v1/namespaces/default/configmaps/a -> 200",
+            "call of 0: POST /api/v1/namespaces/default/configmaps -> 409",
+            "call of 0: GET /api/v1/namespaces/default/configmaps/b -> none",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_loop_of_requests_is_stopped_and_told() {
     let (server, recorder) = (served().await, Recorder::new());
     let maps = Api::<ConfigMap>::default_namespaced(client(&server, &recorder));

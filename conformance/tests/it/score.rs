@@ -3,7 +3,7 @@
 use std::{fs, path::Path, sync::LazyLock, thread};
 
 use conformance::{
-    score::{self, Arena, CONTESTANTS, Cell, Scoreboard, Verdict},
+    score::{self, Arena, CONTESTANTS, Cell, Flaw, Scoreboard, Verdict},
     seed::Seed,
 };
 
@@ -17,6 +17,61 @@ static BOARD: LazyLock<Scoreboard> = LazyLock::new(|| {
         |_| {},
     )
 });
+
+/// The scenarios in which a client that never waits does nothing that another one would not: no request fails in them, what
+/// fails takes its time by itself, or only the cache is asked about.
+const NO_HASTE_SHOWS: &[&str] = &[
+    "nothing",
+    "silence",
+    "rechunk",
+    "end_before_initial_events_end",
+    "compact",
+    "rollback",
+    "stale_view",
+    "lagging_replica",
+    "time_travel",
+    "coalesce",
+    "unobserved",
+    "latency",
+    "unknown_fields",
+    "huge_objects",
+    "watch_list_ignored",
+    "watch_list_rejected",
+    "initial_events_end_missing",
+    "initial_events_shuffled",
+    "changed_during_initial_events",
+    "stale-latest",
+    "replica",
+    "suspend",
+    "already_exists",
+    "slow_webhook",
+    "discovery_unavailable",
+    "one-group-away",
+    "undecodable",
+    "gone-before-read",
+    "silent-watch",
+    "continue-expired",
+    "deleted-while-streaming",
+    "half-a-line",
+    "streaming-ends-early",
+    "streaming-unknown",
+    "owned-forbidden",
+    "many-wait",
+];
+/// Those in which who overlooks deletions, or takes what failed for done, gets away with it: nothing is deleted that a watch
+/// tells of, a list makes up for it, or what failed took effect.
+const NO_DEAFNESS_SHOWS: &[&str] = &[
+    "already_exists",
+    "one-group-away",
+    "list-fails",
+    "watch-ends-at-once",
+    "gone-as-status",
+    "undecodable",
+    "continue-expired",
+    "streaming-unknown",
+    "deleted-while-away",
+    "owned-forbidden",
+];
 
 fn verdict(scenario: &str, contestant: &str) -> &'static str {
     let mut rows = BOARD.scenarios.iter();
@@ -46,6 +101,32 @@ fn every_scenario_has_an_effect_on_an_informer() {
             .iter()
             .any(|name| BOARD.cell(row.name, name).unwrap().verdict != Verdict::NotHit);
         assert!(is_hit, "{} happens to no informer", row.name);
+    }
+}
+
+#[test]
+fn broken_contestants_are_found_out_wherever_they_can_be() {
+    let unnoticed = |contestant| {
+        let cells = BOARD.cells.iter();
+        let good = cells.filter(move |cell| cell.contestant == contestant);
+        let good = good.filter(|cell| cell.verdict == Verdict::Held);
+        good.map(|cell| cell.scenario).collect::<Vec<_>>()
+    };
+    assert_eq!(unnoticed("broken-hasty"), NO_HASTE_SHOWS);
+    assert_eq!(unnoticed("broken-deaf"), NO_DEAFNESS_SHOWS);
+}
+
+#[test]
+fn where_nothing_goes_wrong_everybody_holds_who_is_not_broken() {
+    for contestant in CONTESTANTS {
+        let is_broken = contestant.flaw.is_some_and(|flaw| flaw == Flaw::Deaf);
+        let want = if is_broken { "stale" } else { "ok" };
+        assert_eq!(
+            verdict("nothing", contestant.name),
+            want,
+            "{}",
+            contestant.name
+        );
     }
 }
 

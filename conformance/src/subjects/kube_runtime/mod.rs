@@ -8,6 +8,7 @@ mod teller;
 mod reflector;
 mod shared;
 mod controller;
+mod copier;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::{
@@ -82,6 +83,32 @@ pub(super) fn controller(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<d
     );
     let owned = Api::<ConfigMap>::all(client.clone());
     controller::subject(parts, waiter_count, pods(client, plan), owned)
+}
+
+/// A controller of config maps that keeps copies of them.
+pub(super) fn copier(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<dyn Subject> {
+    copier::subject(parts, waiter_count, config_maps(parts))
+}
+
+/// The same with a shared store, whose subscriber feeds it.
+pub(super) fn shared_copier(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<dyn Subject> {
+    copier::shared(parts, waiter_count, config_maps(parts))
+}
+
+/// # Panics
+///
+/// If the plan is about another resource.
+fn config_maps(parts: &SubjectParts<'_>) -> Api<ConfigMap> {
+    let selection = &parts.plan.selection;
+    assert_eq!(
+        selection.resource,
+        Resource::ConfigMaps,
+        "what is copied here are config maps"
+    );
+    match &selection.namespace {
+        Some(namespace) => Api::namespaced(parts.client.clone(), namespace),
+        None => Api::all(parts.client.clone()),
+    }
 }
 
 fn pods(client: kube::Client, plan: &InformerPlan) -> Api<Pod> {
