@@ -12,6 +12,7 @@ use super::*;
 use crate::{
     Compaction, FakeServer,
     faults::{self, Connection, Filter, FrameFacts, FrameVerdict, RequestFacts, Rule},
+    object::selectors::FieldSelector,
     response::{Encoding, Representation},
     revision::Revision,
     state::Server,
@@ -566,4 +567,75 @@ async fn a_silent_watch_outlives_its_deadline_and_ends_with_its_client() {
     assert_eq!(server.stats().watchers, 0);
     advance(Duration::from_secs(1)).await;
     assert!(server.server().tasks.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_found_by_a_field_sees_what_he_would_if_all_were_asked() {
+    let server = FakeServer::builder().build();
+    let core = &server.server().core;
+    let fields = |pairs: &[(&str, &str)]| {
+        pairs
+            .iter()
+            .fold(FieldSelector::default(), |all, (field, value)| {
+                all.and(field, value)
+            })
+    };
+    let selections = [
+        fields(&[]),
+        fields(&[("spec.nodeName", "a")]),
+        fields(&[("spec.nodeName", "a"), ("metadata.name", "p")]),
+        fields(&[("spec.nodeName", "b")]),
+        fields(&[("spec.nodeName", "")]),
+        fields(&[("metadata.name", "p")]),
+        fields(&[("metadata.name", "q"), ("status.phase", "")]),
+        fields(&[("status.phase", "Running")]),
+    ];
+    let watches: Vec<_> = selections
+        .map(|fields| {
+            let selection = Arc::new(Selection {
+                fields,
+                ..Selection::everything(Range::All)
+            });
+            let registered = core.watchers.register(&pods(), Arc::clone(&selection));
+            (selection, registered)
+        })
+        .into();
+    assert_eq!(core.watchers.len(), watches.len());
+    let before = server.revision();
+    for (name, node, phase) in [
+        ("p", "", ""),
+        ("p", "a", ""),
+        ("q", "b", "Running"),
+        ("p", "a", "Running"),
+        ("p", "b", "Running"),
+        ("q", "b", ""),
+    ] {
+        let pod = json!({
+            "metadata": {"name": name, "namespace": "default"},
+            "spec": {"nodeName": node},
+            "status": {"phase": phase},
+        });
+        let written: Result<_, Infallible> =
+            core.storage.transact(|tx| Ok(tx.put(&key(name), pod)));
+        let Ok(_) = written;
+    }
+    delete(&server, "p");
+    delete(&server, "q");
+    let changes = server.history("", "v1", "pods", before);
+    for (selection, (watcher, mut receiver)) in watches {
+        let expected: Vec<_> = Queued::all(changes.clone(), &selection)
+            .into_iter()
+            .map(|queued| (queued.kind, queued.change.revision()))
+            .collect();
+        let mut queued = Vec::new();
+        while let Ok(Queued { kind, change }) = receiver.try_recv() {
+            queued.push((kind, change.revision()));
+        }
+        assert_eq!(queued, expected, "{}", selection.fields);
+        assert!(!queued.is_empty(), "{}", selection.fields);
+        watcher.cut_off();
+        assert!(receiver.recv().await.is_none());
+        drop(watcher);
+    }
+    assert_eq!(core.watchers.len(), 0);
 }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
 use super::{EventKind, Selection};
-use crate::storage::{Change, ChangeSink, GroupResource};
+use crate::storage::{Change, ChangeSink, GroupResource, StoredObject};
 
 /// The open watches of a server.
 #[derive(Debug)]
@@ -22,8 +22,26 @@ pub(crate) struct Watchers {
 #[derive(Debug, Default)]
 struct Table {
     next: u64,
-    watchers: BTreeMap<GroupResource, BTreeMap<u64, Entry>>,
+    watchers: BTreeMap<GroupResource, OfResource>,
 }
+
+/// By when they came.
+type Entries = BTreeMap<u64, Entry>;
+
+/// The watches of one resource.
+#[derive(Debug, Default)]
+struct OfResource {
+    /// Those that are asked about every change.
+    asked: Entries,
+    /// By a field and the value that it must have: those that are only asked about changes that have it.
+    indexed: BTreeMap<&'static str, BTreeMap<Box<str>, Entries>>,
+}
+
+/// The fields by which watches are found: a kubelet asks for the pods of its node, many ask for one object.
+const INDEXED: [&str; 2] = ["spec.nodeName", "metadata.name"];
+
+/// A field, and the value that it must have.
+type Place = (&'static str, Box<str>);
 
 #[derive(Debug)]
 struct Entry {
@@ -46,6 +64,8 @@ pub(crate) struct Watcher {
     watchers: Arc<Watchers>,
     resource: GroupResource,
     id: u64,
+    /// Where it is found.
+    place: Option<Place>,
     cut: CancellationToken,
 }
 
@@ -73,19 +93,23 @@ impl Watchers {
         let mut table = self.lock();
         let id = table.next;
         table.next += 1;
-        table.watchers.entry(resource.clone()).or_default().insert(
-            id,
-            Entry {
-                selection,
-                sender: Some(sender),
-                cut: cut.clone(),
-            },
-        );
+        let place = INDEXED.iter().find_map(|field| {
+            let value = selection.fields.required(field)?;
+            Some((*field, Box::from(value)))
+        });
+        let entry = Entry {
+            selection,
+            sender: Some(sender),
+            cut: cut.clone(),
+        };
+        let watchers = table.watchers.entry(resource.clone()).or_default();
+        watchers.at(place.as_ref()).insert(id, entry);
         drop(table);
         let watcher = Watcher {
             watchers: Arc::clone(self),
             resource: resource.clone(),
             id,
+            place,
             cut,
         };
         (watcher, receiver)
@@ -94,7 +118,7 @@ impl Watchers {
     /// Ends every open watch, without what is queued for it.
     pub(crate) fn disconnect(&self) {
         let table = self.lock();
-        for entry in table.watchers.values().flat_map(BTreeMap::values) {
+        for entry in table.watchers.values().flat_map(OfResource::all) {
             entry.cut.cancel();
         }
     }
@@ -103,14 +127,16 @@ impl Watchers {
     pub(crate) fn end(&self, resource: &GroupResource) {
         let mut table = self.lock();
         let watchers = table.watchers.get_mut(resource).into_iter();
-        for entry in watchers.flat_map(BTreeMap::values_mut) {
+        for entry in watchers.flat_map(OfResource::all_mut) {
             entry.sender = None;
         }
     }
 
     /// How many watches are open.
     pub(crate) fn len(&self) -> usize {
-        self.lock().watchers.values().map(BTreeMap::len).sum()
+        let table = self.lock();
+        let all = table.watchers.values().flat_map(OfResource::all);
+        all.count()
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
@@ -124,35 +150,118 @@ impl ChangeSink for Watchers {
         let Some(watchers) = table.watchers.get_mut(change.resource()) else {
             return;
         };
-        for entry in watchers.values_mut() {
-            let Some(sender) = &entry.sender else {
-                continue;
-            };
-            let Some(kind) = entry.selection.event(change) else {
-                continue;
-            };
-            let queued = Queued {
-                kind,
-                change: Arc::clone(change),
-            };
-            if let Err(mpsc::error::TrySendError::Full(_)) = sender.try_send(queued) {
-                debug!(
-                    resource = %change.resource(),
-                    rv = change.revision(),
-                    "slow watcher cut off"
-                );
-                entry.sender = None;
-            }
-        }
+        watchers.for_each_concerned(change, |entry| entry.offer(change));
     }
 
     fn reset(&self) {
         // The watches of before must not see the changes of after: they end, and nothing is queued for them any more.
         let mut table = self.lock();
-        for entry in table.watchers.values_mut().flat_map(BTreeMap::values_mut) {
+        for entry in table.watchers.values_mut().flat_map(OfResource::all_mut) {
             entry.sender = None;
             entry.cut.cancel();
         }
+    }
+}
+
+// === impl Entry ===
+
+impl Entry {
+    /// Queues `change` if it is in the selection. A watcher that is too slow for that gets nothing more.
+    fn offer(&mut self, change: &Arc<Change>) {
+        let Some(sender) = &self.sender else { return };
+        let Some(kind) = self.selection.event(change) else {
+            return;
+        };
+        let queued = Queued {
+            kind,
+            change: Arc::clone(change),
+        };
+        if let Err(mpsc::error::TrySendError::Full(_)) = sender.try_send(queued) {
+            debug!(
+                resource = %change.resource(),
+                rv = change.revision(),
+                "slow watcher cut off"
+            );
+            self.sender = None;
+        }
+    }
+}
+
+// === impl OfResource ===
+
+impl OfResource {
+    fn all(&self) -> impl Iterator<Item = &Entry> {
+        let indexed = self.indexed.values().flat_map(BTreeMap::values);
+        let entries = [&self.asked].into_iter().chain(indexed);
+        entries.flat_map(BTreeMap::values)
+    }
+
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut Entry> {
+        let indexed = self.indexed.values_mut().flat_map(BTreeMap::values_mut);
+        let entries = [&mut self.asked].into_iter().chain(indexed);
+        entries.flat_map(BTreeMap::values_mut)
+    }
+
+    /// Has those asked that may see a change.
+    fn for_each_concerned<'c>(&mut self, change: &'c Change, mut ask: impl FnMut(&mut Entry)) {
+        self.asked.values_mut().for_each(&mut ask);
+        for (field, values) in &mut self.indexed {
+            let sides = [change.before(), change.after()];
+            // A field that an object does not have is empty.
+            let value = |side: Option<&'c Arc<StoredObject>>| {
+                side.map(|side| side.fields().get(field).unwrap_or_default())
+            };
+            let [before, after] = sides.map(value);
+            let found = before.and_then(|value| values.get_mut(value));
+            found
+                .into_iter()
+                .flat_map(BTreeMap::values_mut)
+                .for_each(&mut ask);
+            if after != before {
+                let found = after.and_then(|value| values.get_mut(value));
+                found
+                    .into_iter()
+                    .flat_map(BTreeMap::values_mut)
+                    .for_each(&mut ask);
+            }
+        }
+    }
+
+    /// The watches of one place.
+    fn at(&mut self, place: Option<&Place>) -> &mut Entries {
+        match place {
+            None => &mut self.asked,
+            Some((field, value)) => {
+                let values = self.indexed.entry(field).or_default();
+                values.entry(value.clone()).or_default()
+            }
+        }
+    }
+
+    fn get_mut(&mut self, id: u64, place: Option<&Place>) -> Option<&mut Entry> {
+        let entries = match place {
+            None => &mut self.asked,
+            Some((field, value)) => self.indexed.get_mut(field)?.get_mut(value)?,
+        };
+        entries.get_mut(&id)
+    }
+
+    fn remove(&mut self, id: u64, place: Option<&Place>) {
+        let entries = self.at(place);
+        entries.remove(&id);
+        if let Some((field, value)) = place
+            && entries.is_empty()
+            && let Some(values) = self.indexed.get_mut(field)
+        {
+            values.remove(value);
+            if values.is_empty() {
+                self.indexed.remove(field);
+            }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.asked.is_empty() && self.indexed.is_empty()
     }
 }
 
@@ -183,7 +292,8 @@ impl Watcher {
     pub(crate) fn cut_off(&self) {
         let mut table = self.watchers.lock();
         let watchers = table.watchers.get_mut(&self.resource);
-        if let Some(entry) = watchers.and_then(|watchers| watchers.get_mut(&self.id)) {
+        let place = self.place.as_ref();
+        if let Some(entry) = watchers.and_then(|watchers| watchers.get_mut(self.id, place)) {
             entry.sender = None;
         }
     }
@@ -192,7 +302,7 @@ impl Watcher {
     pub(crate) fn close(&self) {
         let mut table = self.watchers.lock();
         if let Some(watchers) = table.watchers.get_mut(&self.resource) {
-            watchers.remove(&self.id);
+            watchers.remove(self.id, self.place.as_ref());
             if watchers.is_empty() {
                 table.watchers.remove(&self.resource);
             }

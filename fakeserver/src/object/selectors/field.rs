@@ -1,8 +1,8 @@
 //! Field selectors: equalities over the few fields that a type lets clients select by.
 
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
-use crate::status::Status;
+use crate::{object::Pairs, status::Status};
 
 /// A conjunction of requirements on fields. The empty one selects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,15 +65,22 @@ impl FieldSelector {
         self
     }
 
+    /// The value that `field` must have, if the selector says it.
+    pub(crate) fn required(&self, field: &str) -> Option<&str> {
+        let mut requirements = self.requirements.iter();
+        let found = requirements.find(|own| own.is_equal && own.field == field);
+        found.map(|requirement| requirement.value.as_str())
+    }
+
     /// Whether every object is selected.
     pub(crate) fn is_everything(&self) -> bool {
         self.requirements.is_empty()
     }
 
     /// Whether an object with these fields is selected. A field that it does not have is empty.
-    pub(crate) fn matches(&self, fields: &BTreeMap<String, String>) -> bool {
+    pub(crate) fn matches(&self, fields: &Pairs) -> bool {
         self.requirements.iter().all(|requirement| {
-            let value = fields.get(&requirement.field).map_or("", String::as_str);
+            let value = fields.get(&requirement.field).unwrap_or_default();
             (value == requirement.value) == requirement.is_equal
         })
     }
