@@ -2,8 +2,6 @@
 //!
 //! Each function panics where the server would not keep a promise; that it does not panic itself is the first one.
 
-use std::collections::BTreeMap;
-
 use axum::body::Body;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body_util::BodyExt;
@@ -14,7 +12,10 @@ use tower::ServiceExt;
 use crate::{
     FakeServer,
     managed_fields::FieldSet,
-    object::selectors::{FieldSelector, LabelSelector},
+    object::{
+        Pairs,
+        selectors::{FieldSelector, LabelSelector},
+    },
     protobuf::{decode_object, decode_watch_frame, encode_object, peek_kind},
     request::{duplicate_key, parse_config, syntax_error},
 };
@@ -201,11 +202,8 @@ pub fn selectors(data: &[u8]) {
         return;
     };
     let (labels, fields) = (
-        BTreeMap::from([
-            ("a".to_owned(), "b".to_owned()),
-            ("n".to_owned(), "5".to_owned()),
-        ]),
-        BTreeMap::from([("metadata.name".to_owned(), "x".to_owned())]),
+        Pairs::from_iter([("a", "b"), ("n", "5")]),
+        Pairs::from_iter([("metadata.name", "x")]),
     );
     if let Ok(selector) = LabelSelector::parse(text) {
         let found = selector.matches(&labels);

@@ -393,5 +393,5 @@ fn key(object: &fakeserver::StoredObject) -> Key {
 }
 
 fn label(object: &fakeserver::StoredObject) -> Option<String> {
-    object.labels().get(LABEL).cloned()
+    object.labels().get(LABEL).map(str::to_owned)
 }

@@ -1,10 +1,10 @@
 //! What is about to be written, as webhooks are asked about it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::resource::GroupVersionKind;
+use crate::{object::Pairs, resource::GroupVersionKind};
 
 /// What is done to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,10 +77,10 @@ impl Attributes {
 }
 
 /// The labels of an object.
-pub(super) fn labels_of(object: &Value) -> BTreeMap<String, String> {
+pub(super) fn labels_of(object: &Value) -> Pairs {
     let labels = object["metadata"]["labels"].as_object();
     let labels = labels.into_iter().flatten();
     labels
-        .filter_map(|(label, value)| Some((label.clone(), value.as_str()?.to_owned())))
+        .filter_map(|(label, value)| Some((label.as_str(), value.as_str()?)))
         .collect()
 }

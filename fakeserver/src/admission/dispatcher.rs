@@ -1,7 +1,5 @@
 //! Puts writes to webhooks, and takes their answers.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 use tracing::warn;
 
@@ -11,6 +9,7 @@ use super::{
 };
 use crate::{
     entropy::Entropy,
+    object::Pairs,
     resource::GroupVersionKind,
     status::Status,
     webhook::{WebhookError, Webhooks},
@@ -25,7 +24,7 @@ pub(crate) trait Objects: Sync {
     fn convert(&self, object: Value, to: &GroupVersionKind) -> Result<Value, String>;
 
     /// The labels of a namespace, if it is there.
-    fn namespace_labels(&self, name: &str) -> Option<BTreeMap<String, String>>;
+    fn namespace_labels(&self, name: &str) -> Option<Pairs>;
 
     /// The versions of what is written, with what the kind of the request is called in each.
     fn versions(&self) -> Vec<(Resource, GroupVersionKind)>;

@@ -8,7 +8,10 @@ use serde_json::Value;
 use super::{Attributes, GROUP, PolicyRule};
 use crate::{
     authentication::UserInfo,
-    object::selectors::{LabelSelector, print_label_selector},
+    object::{
+        Pairs,
+        selectors::{LabelSelector, print_label_selector},
+    },
 };
 
 /// Who may do what.
@@ -317,8 +320,8 @@ impl ClusterRoles {
             .filter_map(|selector| LabelSelector::parse(&print_label_selector(selector)).ok())
             .collect();
         for (other, role) in &self.0 {
-            let labels = &role.metadata.labels;
-            if selectors.iter().any(|selector| selector.matches(labels)) {
+            let labels: Pairs = role.metadata.labels.iter().collect();
+            if selectors.iter().any(|selector| selector.matches(&labels)) {
                 self.collect(other, seen, rules);
             }
         }

@@ -1,6 +1,6 @@
 //! What admission is told of a request: its options, and the objects and kinds of its resource.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -9,6 +9,7 @@ use crate::{
     admission::{Objects, Resource},
     conversion::Form,
     custom_resources::Conversion,
+    object::Pairs,
     request::{DeleteOptions, FieldValidation, Propagation, WriteOptions},
     resource::{GroupVersionKind, ResourceType},
     status::Status,
@@ -87,7 +88,7 @@ impl Objects for Call<'_> {
         Ok(object)
     }
 
-    fn namespace_labels(&self, name: &str) -> Option<BTreeMap<String, String>> {
+    fn namespace_labels(&self, name: &str) -> Option<Pairs> {
         let key = namespaces::key(name);
         let storage = &self.server.core.storage;
         let found = storage.view(|view| view.get(&key).map(Arc::clone));

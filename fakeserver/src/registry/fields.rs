@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Registry;
-use crate::{resource::ResourceType, status::Status, storage::GroupResource};
+use crate::{object::Pairs, resource::ResourceType, status::Status, storage::GroupResource};
 
 /// A field that a type adds to `metadata.name` and `metadata.namespace`.
 struct Selectable {
@@ -158,8 +158,8 @@ pub(crate) fn selectable_fields(
     registry: &Registry,
     resource: &GroupResource,
     object: &Value,
-) -> BTreeMap<String, String> {
-    let mut fields = BTreeMap::new();
+) -> Pairs {
+    let mut fields: BTreeMap<String, String> = BTreeMap::new();
     for (label, name) in [
         ("metadata.name", "name"),
         ("metadata.namespace", "namespace"),
@@ -188,5 +188,5 @@ pub(crate) fn selectable_fields(
     {
         fields.extend(custom.selectable_fields(object));
     }
-    fields
+    fields.into_iter().collect()
 }

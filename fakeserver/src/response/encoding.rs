@@ -188,7 +188,7 @@ impl Encoding {
         } else if self.has_whole_items {
             self.put_object(bytes, object);
         } else {
-            bytes.put_slice(object.json());
+            bytes.put_slice(&object.json());
         }
     }
 
@@ -303,17 +303,17 @@ impl Encoding {
         bytes.put_slice(&self.object_head);
         match self.representation {
             Representation::Object => {
-                let (head, _, tail) = object.around_version();
+                let [head, _, tail] = object.around_version();
                 bytes.put_slice(&head[1..]);
                 bytes.put_slice(revision.as_bytes());
-                bytes.put_slice(tail);
+                bytes.put_slice(&tail);
             }
             Representation::Metadata => {
-                let (head, _, tail) = object.metadata_around_version();
+                let [head, _, tail] = object.metadata_around_version();
                 bytes.put_slice(b"\"metadata\":");
-                bytes.put_slice(head);
+                bytes.put_slice(&head);
                 bytes.put_slice(revision.as_bytes());
-                bytes.put_slice(tail);
+                bytes.put_slice(&tail);
                 bytes.put_u8(b'}');
             }
         }
@@ -355,8 +355,8 @@ impl Encoding {
     fn size(&self, object: &StoredObject) -> usize {
         const AROUND: usize = 64;
         let object = match self.representation {
-            Representation::Object => object.json().len(),
-            Representation::Metadata => object.metadata_json().len(),
+            Representation::Object => object.json_length(),
+            Representation::Metadata => object.metadata_length(),
         };
         self.object_head.len() + object + AROUND
     }

@@ -110,6 +110,11 @@ impl Core {
         core
     }
 
+    /// From what everything random follows.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Deletes what has expired by now.
     pub(crate) fn expire_leases(&self, now: Instant) {
         let expired = self.leases.take_expired(now);
@@ -170,7 +175,7 @@ impl Core {
             .map(|object| Kept {
                 key: object.key().clone(),
                 revision: Revision::new(object.revision()),
-                json: object.json().clone(),
+                json: object.json(),
             })
             .collect();
         objects.sort_by_key(|kept| !is_definition(&kept.key));

@@ -1,6 +1,6 @@
 //! One write: what a key held before and after it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use tokio::time::Instant;
@@ -39,9 +39,10 @@ enum State {
     Deleted(Arc<StoredObject>),
 }
 
-/// The encodings of one change, by what distinguishes them. A handful at most, so a list serves.
-#[derive(Debug, Default)]
-struct FrameCache(Mutex<Vec<(Box<[u8]>, Bytes)>>);
+/// The encodings of one change, by what distinguishes them. A handful at most, so a list serves. Nothing once the change is
+/// so old that they are not kept.
+#[derive(Debug)]
+struct FrameCache(Mutex<Option<Vec<(Box<[u8]>, Bytes)>>>);
 
 // === impl Change ===
 
@@ -63,7 +64,7 @@ impl Change {
             revision,
             state,
             committed,
-            frames: FrameCache::default(),
+            frames: FrameCache(Mutex::new(Some(Vec::new()))),
         })
     }
 
@@ -126,18 +127,30 @@ impl Change {
         self.subject().resource()
     }
 
-    /// What the change adds to the history: the bytes that it superseded, those of its frame, and the copied path of
-    /// a persistent map.
+    /// What the change adds to the history: the bytes that it superseded, and what stands around them.
     pub(super) fn history_bytes(&self) -> u64 {
-        const COPIED_PATH: usize = 3 << 10;
-        let superseded = self.before().map_or(0, |before| before.json().len());
-        (superseded + self.subject().json().len() + COPIED_PATH) as u64
+        /// The change itself, what is parsed of the object, and a part of a copied path of a persistent map.
+        const AROUND: usize = 1 << 10;
+        let superseded = self.before().map_or(0, |before| before.held_bytes());
+        (superseded + AROUND) as u64
+    }
+
+    /// Keeps no frames any more.
+    pub(super) fn forget_frames(&self) {
+        *self.frames() = None;
+    }
+
+    /// A panic while a frame is encoded leaves the list as it was.
+    fn frames(&self) -> MutexGuard<'_, Option<Vec<(Box<[u8]>, Bytes)>>> {
+        self.frames.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The frame that is known by `key`, encoded by `encode` on first use and shared from then on.
     pub(crate) fn frame(&self, key: &[u8], encode: impl FnOnce() -> Bytes) -> Bytes {
-        // A panic in `encode` leaves the list as it was.
-        let mut frames = self.frames.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frames = self.frames();
+        let Some(frames) = frames.as_mut() else {
+            return encode();
+        };
         if let Some((_, frame)) = frames.iter().find(|(known, _)| **known == *key) {
             return frame.clone();
         }

@@ -10,7 +10,9 @@
 //! whatever is written or compacted meanwhile.
 
 mod key;
+mod packer;
 mod object;
+mod stencil;
 mod change;
 mod table;
 mod compaction;
@@ -27,6 +29,7 @@ pub use self::{
 pub(crate) use self::{
     key::{GroupResource, ObjectKey},
     state::{HistoryError, TooOld, View},
+    stencil::{Stencil, number_hole, raw_hole, text_hole},
     store::{ChangeSink, Storage},
     table::{Range, Snapshot},
     transaction::Transaction,

@@ -1,12 +1,16 @@
 //! An object as it is stored: serialized once, with what lists and watches ask for beside the bytes.
 
-use std::{collections::BTreeMap, ops};
+use std::ops;
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
 
-use super::{ObjectKey, key::GroupResource};
-use crate::revision::Revision;
+use super::{
+    ObjectKey,
+    key::GroupResource,
+    packer::{Packed, Packer},
+};
+use crate::{object::Pairs, revision::Revision};
 
 /// The order in which the API writes `metadata`.
 const METADATA_ORDER: [&str; 15] = [
@@ -35,26 +39,27 @@ const METADATA_ORDER: [&str; 15] = [
 pub struct StoredObject {
     key: ObjectKey,
     revision: Revision,
-    uid: String,
-    labels: BTreeMap<String, String>,
-    fields: BTreeMap<String, String>,
-    json: Bytes,
+    uid: Box<str>,
+    labels: Pairs,
+    fields: Pairs,
+    json: Json,
     /// Where the value of `metadata` is.
     metadata: ops::Range<usize>,
     /// Where the digits of `metadata.resourceVersion` are.
     version: ops::Range<usize>,
 }
 
+#[derive(Debug, Clone)]
+enum Json {
+    Plain(Bytes),
+    Packed(Packed),
+}
+
 // === impl StoredObject ===
 
 impl StoredObject {
     /// Serializes `object` as it stands at `revision`. `fields` are what field selectors may ask for.
-    pub(super) fn new(
-        key: ObjectKey,
-        revision: Revision,
-        object: Value,
-        fields: BTreeMap<String, String>,
-    ) -> Self {
+    pub(super) fn new(key: ObjectKey, revision: Revision, object: Value, fields: Pairs) -> Self {
         let mut object = match object {
             Value::Object(object) => object,
             _ => Map::new(),
@@ -71,9 +76,9 @@ impl StoredObject {
         let labels = match metadata.get("labels") {
             Some(Value::Object(labels)) => labels
                 .iter()
-                .filter_map(|(label, value)| Some((label.clone(), value.as_str()?.to_owned())))
+                .filter_map(|(label, value)| Some((label.as_str(), value.as_str()?)))
                 .collect(),
-            _ => BTreeMap::new(),
+            _ => Pairs::default(),
         };
         let (json, metadata, version) = serialize(&metadata, &object);
         Self {
@@ -82,10 +87,45 @@ impl StoredObject {
             uid,
             labels,
             fields,
-            json,
+            json: Json::Plain(json),
             metadata,
             version,
         }
+    }
+
+    /// What a stencil has made.
+    pub(super) fn from_parts(
+        key: ObjectKey,
+        revision: Revision,
+        (uid, labels, fields): (Box<str>, Pairs, Pairs),
+        json: Bytes,
+        (metadata, version): (ops::Range<usize>, ops::Range<usize>),
+    ) -> Self {
+        Self {
+            key,
+            revision,
+            uid,
+            labels,
+            fields,
+            json: Json::Plain(json),
+            metadata,
+            version,
+        }
+    }
+
+    /// Where the value of `metadata` is, and where the digits of the version are.
+    pub(super) fn places(&self) -> (&ops::Range<usize>, &ops::Range<usize>) {
+        (&self.metadata, &self.version)
+    }
+
+    /// The same in less space, if `packer` knows how.
+    pub(super) fn packed(mut self, packer: Option<&Packer>) -> Self {
+        if let (Some(packer), Json::Plain(json)) = (packer, &self.json)
+            && let Some(packed) = packer.pack(self.key.resource(), json)
+        {
+            self.json = Json::Packed(packed);
+        }
+        self
     }
 
     /// The same version of the same object, which says `object`.
@@ -122,42 +162,68 @@ impl StoredObject {
     }
 
     /// `metadata.labels`.
-    pub fn labels(&self) -> &BTreeMap<String, String> {
+    pub fn labels(&self) -> &Pairs {
         &self.labels
     }
 
     /// The values that field selectors may ask for, apart from name and namespace.
-    pub(crate) fn fields(&self) -> &BTreeMap<String, String> {
+    pub(crate) fn fields(&self) -> &Pairs {
         &self.fields
     }
 
     /// The object as JSON, without `kind` and `apiVersion`.
-    pub fn json(&self) -> &Bytes {
-        &self.json
+    ///
+    /// These are the bytes of the store, unless it [compresses](crate::FakeServerBuilder::with_compression) them: then they
+    /// are made anew at each call.
+    pub fn json(&self) -> Bytes {
+        match &self.json {
+            Json::Plain(json) => json.clone(),
+            Json::Packed(packed) => packed.unpack(),
+        }
+    }
+
+    /// How long its JSON is.
+    pub(crate) fn json_length(&self) -> usize {
+        match &self.json {
+            Json::Plain(json) => json.len(),
+            Json::Packed(packed) => packed.length(),
+        }
+    }
+
+    pub(crate) fn metadata_length(&self) -> usize {
+        self.metadata.len()
+    }
+
+    /// How many bytes its JSON takes in the store.
+    pub(super) fn held_bytes(&self) -> usize {
+        match &self.json {
+            Json::Plain(json) => json.len(),
+            Json::Packed(packed) => packed.held_bytes(),
+        }
     }
 
     /// The JSON of `metadata`.
     pub(crate) fn metadata_json(&self) -> Bytes {
-        self.json.slice(self.metadata.clone())
+        self.json().slice(self.metadata.clone())
     }
 
     /// The object's bytes in three parts, the middle one being the digits of its version.
-    pub(crate) fn around_version(&self) -> (&[u8], &[u8], &[u8]) {
-        split(&self.json, &self.version)
+    pub(crate) fn around_version(&self) -> [Bytes; 3] {
+        split(&self.json(), &self.version)
     }
 
     /// The bytes of `metadata` in three parts, the middle one being the digits of its version.
-    pub(crate) fn metadata_around_version(&self) -> (&[u8], &[u8], &[u8]) {
+    pub(crate) fn metadata_around_version(&self) -> [Bytes; 3] {
         let offset = self.metadata.start;
         split(
-            &self.json[self.metadata.clone()],
+            &self.metadata_json(),
             &(self.version.start - offset..self.version.end - offset),
         )
     }
 
     /// The object as a value, without `kind` and `apiVersion`.
     pub fn to_value(&self) -> Value {
-        serde_json::from_slice(&self.json).expect("stored objects are serialized values")
+        serde_json::from_slice(&self.json()).expect("stored objects are serialized values")
     }
 }
 
@@ -189,7 +255,8 @@ fn serialize(
         write_member(&mut json, field, value);
     }
     json.push(b'}');
-    (json.into(), start..end, version)
+    // Its own length and no more: a store holds many of them.
+    (Bytes::copy_from_slice(&json), start..end, version)
 }
 
 /// Writes `"field":value`, with a comma unless it is the first of its object. Returns where the value begins.
@@ -204,18 +271,18 @@ fn write_member(json: &mut Vec<u8>, field: &str, value: &Value) -> usize {
     start
 }
 
-fn split<'a>(bytes: &'a [u8], middle: &ops::Range<usize>) -> (&'a [u8], &'a [u8], &'a [u8]) {
-    (
-        &bytes[..middle.start],
-        &bytes[middle.clone()],
-        &bytes[middle.end..],
-    )
+fn split(bytes: &Bytes, middle: &ops::Range<usize>) -> [Bytes; 3] {
+    [
+        bytes.slice(..middle.start),
+        bytes.slice(middle.clone()),
+        bytes.slice(middle.end..),
+    ]
 }
 
-fn text(object: &Map<String, Value>, field: &str) -> String {
+fn text(object: &Map<String, Value>, field: &str) -> Box<str> {
     object
         .get(field)
         .and_then(Value::as_str)
         .unwrap_or_default()
-        .to_owned()
+        .into()
 }

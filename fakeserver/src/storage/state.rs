@@ -131,13 +131,13 @@ impl State {
             }
         }
         if forgotten > self.compacted {
-            self.forget_states(forgotten);
+            self.compacted = forgotten;
         }
     }
 
     /// Forgets every past state; watches go on, and can start wherever they could.
     pub(super) fn compact(&mut self) {
-        self.forget_states(self.revision);
+        self.compacted = self.revision;
     }
 
     /// Forgets every past state, and lets no watch start before now.
@@ -145,7 +145,7 @@ impl State {
     /// The changes themselves stay until age or size end them, so that an oracle can still read them.
     pub(super) fn expire(&mut self) {
         self.watchable = self.revision;
-        self.forget_states(self.revision);
+        self.compacted = self.revision;
     }
 
     /// Has its beginning here: it never goes back further.
@@ -164,13 +164,6 @@ impl State {
         }
         self.revision = then;
         self.watchable = then;
-    }
-
-    fn forget_states(&mut self, revision: Revision) {
-        self.compacted = revision;
-        for table in self.tables.values_mut() {
-            table.forget_states(revision);
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use super::{
-    Change, Compaction, ObjectKey, StoredObject, Transaction, View, state::State,
+    Change, Compaction, ObjectKey, StoredObject, Transaction, View, packer::Packer, state::State,
     transaction::SelectableFields,
 };
 use crate::revision::Revision;
@@ -23,6 +23,8 @@ pub(crate) struct Storage {
     state: Mutex<State>,
     compaction: Compaction,
     fields: Box<SelectableFields>,
+    /// Compresses what is written, if that is wanted.
+    packer: Option<Packer>,
     sink: Arc<dyn ChangeSink>,
     /// Told of each new revision. Its waiters wake in the order in which they came.
     advanced: Notify,
@@ -49,9 +51,15 @@ impl Storage {
             state: Mutex::new(State::new(compaction)),
             compaction,
             fields,
+            packer: None,
             sink,
             advanced: Notify::new(),
         }
+    }
+
+    /// Compresses what is written from now on.
+    pub(crate) fn compress(&mut self) {
+        self.packer = Some(Packer::default());
     }
 
     /// Runs `work` alone on the store. Its writes take effect together when it succeeds; if it fails, nothing changes.
@@ -61,7 +69,8 @@ impl Storage {
     ) -> Result<T, E> {
         let now = Instant::now();
         let mut state = self.lock();
-        let mut transaction = Transaction::new(View(&state), now, &*self.fields);
+        let mut transaction =
+            Transaction::new(View(&state), now, &*self.fields, self.packer.as_ref());
         let answer = work(&mut transaction)?;
         let changes = transaction.into_changes();
         if changes.is_empty() {
@@ -123,7 +132,8 @@ impl Storage {
         let now = Instant::now();
         let mut state = self.lock();
         let mut fresh = State::new(self.compaction);
-        let mut transaction = Transaction::new(View(&fresh), now, &*self.fields);
+        let mut transaction =
+            Transaction::new(View(&fresh), now, &*self.fields, self.packer.as_ref());
         work(&mut transaction);
         let changes = transaction.into_changes();
         // Whoever watched the old store ends first, so that he hears nothing of the new one.
@@ -144,7 +154,8 @@ impl Storage {
     pub(crate) fn restore(&self, revision: Revision, objects: Vec<(ObjectKey, Revision, Value)>) {
         let objects = objects.into_iter().map(|(key, made, object)| {
             let fields = (self.fields)(key.resource(), &object);
-            Arc::new(StoredObject::new(key, made, object, fields))
+            let object = StoredObject::new(key, made, object, fields);
+            Arc::new(object.packed(self.packer.as_ref()))
         });
         let restored = State::restored(self.compaction, revision, objects.collect());
         let mut state = self.lock();

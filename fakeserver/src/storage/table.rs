@@ -10,10 +10,20 @@ use crate::revision::Revision;
 
 pub(super) type Objects = OrdMap<Arc<str>, Arc<StoredObject>>;
 
+/// After so many changes a state is kept. What was between is found by making those changes again.
+const CHANGES_PER_STATE: usize = 64;
+/// How many of the last changes keep the frames that were made of them. Watchers are seldom further behind.
+const FRAMES_KEPT: usize = 1_024;
+
 /// The objects of one resource.
+///
+/// # Memory
+///
+/// The objects now; of each change what it replaced, and a small part of a copied path of a persistent map.
 #[derive(Debug)]
 pub(super) struct Table {
-    /// The state after each change, oldest first; never empty. Neighbours share all but the changed path.
+    current: Objects,
+    /// Some states, oldest first; never empty. The first one is the state before the first change that is kept.
     states: VecDeque<(Revision, Objects)>,
     /// The changes that are kept, oldest first.
     log: VecDeque<Arc<Change>>,
@@ -40,46 +50,31 @@ pub(crate) enum Range {
 
 impl Table {
     pub(super) fn new() -> Self {
-        Self {
-            states: VecDeque::from([(Revision::default(), Objects::new())]),
-            log: VecDeque::new(),
-            forgotten: Revision::default(),
-        }
+        Self::restored(Objects::new())
     }
 
     /// The objects of a resource whose changes are not known.
     pub(super) fn restored(objects: Objects) -> Self {
         Self {
+            current: objects.clone(),
             states: VecDeque::from([(Revision::default(), objects)]),
-            ..Self::new()
+            log: VecDeque::new(),
+            forgotten: Revision::default(),
         }
     }
 
     /// Takes the next change of this resource.
     pub(super) fn apply(&mut self, change: Arc<Change>) {
-        let mut objects = self.current().clone();
-        let path = change.key().path();
-        match change.after() {
-            Some(after) => {
-                objects.insert(Arc::clone(path), Arc::clone(after));
-            }
-            None => {
-                objects.remove(&**path);
-            }
-        }
-        self.states
-            .push_back((Revision::new(change.revision()), objects));
-        self.log.push_back(change);
-    }
-
-    /// Forgets every state that was superseded by `revision`.
-    pub(super) fn forget_states(&mut self, revision: Revision) {
-        while self
-            .states
-            .get(1)
-            .is_some_and(|(next, _)| *next <= revision)
+        if self.log.len() >= CHANGES_PER_STATE * self.states.len()
+            && let Some(last) = self.log.back()
         {
-            self.states.pop_front();
+            let made = Revision::new(last.revision());
+            self.states.push_back((made, self.current.clone()));
+        }
+        make(&mut self.current, &change);
+        self.log.push_back(change);
+        if let Some(old) = self.log.len().checked_sub(FRAMES_KEPT + 1) {
+            self.log[old].forget_frames();
         }
     }
 
@@ -92,12 +87,20 @@ impl Table {
         {
             self.forgotten = Revision::new(change.revision());
             bytes += change.history_bytes();
+            let next = self.states.get(1);
+            if next.is_some_and(|(made, _)| *made <= self.forgotten) {
+                self.states.pop_front();
+            } else if let Some((made, objects)) = self.states.front_mut() {
+                *made = self.forgotten;
+                make(objects, &change);
+            }
         }
         bytes
     }
 
     /// Forgets everything after `revision`, and returns how many bytes of history it was. The state of then is known.
     pub(super) fn roll_back(&mut self, revision: Revision) -> u64 {
+        self.current = self.state_at(revision);
         while self.states.len() > 1 && self.states.back().is_some_and(|(made, _)| *made > revision)
         {
             self.states.pop_back();
@@ -131,21 +134,20 @@ impl Table {
     }
 
     pub(super) fn get(&self, path: &str) -> Option<&Arc<StoredObject>> {
-        self.current().get(path)
+        self.current.get(path)
     }
 
     /// The state now.
     pub(super) fn snapshot(&self) -> Snapshot {
         Snapshot {
-            objects: self.current().clone(),
+            objects: self.current.clone(),
         }
     }
 
     /// The state at `revision`, which must not have been forgotten.
     pub(super) fn snapshot_at(&self, revision: Revision) -> Snapshot {
-        let after = self.states.partition_point(|(made, _)| *made <= revision);
         Snapshot {
-            objects: self.states[after.saturating_sub(1)].1.clone(),
+            objects: self.state_at(revision),
         }
     }
 
@@ -160,12 +162,33 @@ impl Table {
         self.log.range(start..)
     }
 
-    fn current(&self) -> &Objects {
-        &self
-            .states
-            .back()
-            .expect("a table always has its present state")
-            .1
+    /// The state at `revision`: the last one that was kept, and the changes since.
+    fn state_at(&self, revision: Revision) -> Objects {
+        let last = self.log.back();
+        if last.is_none_or(|last| last.revision() <= revision.get()) {
+            return self.current.clone();
+        }
+        let after = self.states.partition_point(|(made, _)| *made <= revision);
+        let (made, objects) = &self.states[after.saturating_sub(1)];
+        let mut objects = objects.clone();
+        let changes = self.changes_since(*made);
+        for change in changes.take_while(|change| change.revision() <= revision.get()) {
+            make(&mut objects, change);
+        }
+        objects
+    }
+}
+
+/// Does to `objects` what a change did.
+fn make(objects: &mut Objects, change: &Change) {
+    let path = change.key().path();
+    match change.after() {
+        Some(after) => {
+            objects.insert(Arc::clone(path), Arc::clone(after));
+        }
+        None => {
+            objects.remove(&**path);
+        }
     }
 }
 

@@ -5,18 +5,20 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{Change, ObjectKey, Range, StoredObject, View, key::GroupResource};
-use crate::{conversion::to_stored, revision::Revision};
+use super::{
+    Change, ObjectKey, Range, Stencil, StoredObject, View, key::GroupResource, packer::Packer,
+};
+use crate::{conversion::to_stored, object::Pairs, revision::Revision};
 
 /// What field selectors may ask for in an object of a resource.
-pub(crate) type SelectableFields =
-    dyn Fn(&GroupResource, &Value) -> BTreeMap<String, String> + Send + Sync;
+pub(crate) type SelectableFields = dyn Fn(&GroupResource, &Value) -> Pairs + Send + Sync;
 
 /// Writes over a [`View`]. They are seen by its own reads at once, and by everybody else when it is committed.
 pub(crate) struct Transaction<'a> {
     view: View<'a>,
     now: Instant,
     fields: &'a SelectableFields,
+    packer: Option<&'a Packer>,
     revision: Revision,
     written: BTreeMap<ObjectKey, Option<Arc<StoredObject>>>,
     changes: Vec<Change>,
@@ -25,11 +27,17 @@ pub(crate) struct Transaction<'a> {
 // === impl Transaction ===
 
 impl<'a> Transaction<'a> {
-    pub(super) fn new(view: View<'a>, now: Instant, fields: &'a SelectableFields) -> Self {
+    pub(super) fn new(
+        view: View<'a>,
+        now: Instant,
+        fields: &'a SelectableFields,
+        packer: Option<&'a Packer>,
+    ) -> Self {
         Self {
             view,
             now,
             fields,
+            packer,
             revision: view.revision(),
             written: BTreeMap::new(),
             changes: Vec::new(),
@@ -42,7 +50,21 @@ impl<'a> Transaction<'a> {
         let object = to_stored(object);
         let fields = (self.fields)(key.resource(), &object);
         let revision = self.revision.next();
-        let after = Arc::new(StoredObject::new(key.clone(), revision, object, fields));
+        let after = StoredObject::new(key.clone(), revision, object, fields);
+        let after = Arc::new(after.packed(self.packer));
+        self.write(key, Some(Arc::clone(&after)));
+        after
+    }
+
+    /// Stores what `stencil` makes of `values`, as [`put`](Self::put) would.
+    pub(crate) fn print(
+        &mut self,
+        key: &ObjectKey,
+        stencil: &Stencil,
+        values: &[&str],
+    ) -> Arc<StoredObject> {
+        let after = stencil.print(key.clone(), self.revision.next(), values);
+        let after = Arc::new(after.packed(self.packer));
         self.write(key, Some(Arc::clone(&after)));
         after
     }

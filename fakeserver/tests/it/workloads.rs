@@ -164,7 +164,7 @@ async fn a_roll_out_keeps_its_bounds_and_its_history() {
     let images = each(&api, PODS, "/spec/containers/0/image").await;
     assert_eq!(images, ["i2", "i2", "i2"]);
     for change in api.server.history("apps", "v1", "deployments", before) {
-        let state: Value = serde_json::from_slice(change.after().unwrap().json()).unwrap();
+        let state: Value = serde_json::from_slice(&change.after().unwrap().json()).unwrap();
         let status = &state["status"];
         assert!(status["availableReplicas"].as_i64() >= Some(3), "{status}");
         assert!(status["replicas"].as_i64() <= Some(4), "{status}");
@@ -230,7 +230,7 @@ async fn the_same_seed_makes_the_same_cluster_to_the_byte() {
         let mut history = Vec::new();
         for (group, resource) in [("", "pods"), ("apps", "replicasets"), ("", "events")] {
             let changes = api.server.history(group, "v1", resource, 0);
-            let state = |change: &Change| change.after().map(|object| object.json().clone());
+            let state = |change: &Change| change.after().map(|object| object.json());
             history.extend(
                 changes
                     .iter()

@@ -106,7 +106,7 @@ pub(super) fn resource() -> GroupResource {
 
 impl Pod {
     fn of(stored: &Arc<StoredObject>, meta: &Meta) -> Self {
-        let read: Read = serde_json::from_slice(stored.json()).unwrap_or_default();
+        let read: Read = serde_json::from_slice(&stored.json()).unwrap_or_default();
         let grace = read.metadata.deletion_grace_period_seconds;
         let mut conditions = read.status.conditions.into_iter();
         let ready =
@@ -135,7 +135,7 @@ impl Pod {
     }
 
     pub(super) fn label(&self, name: &str) -> &str {
-        self.stored.labels().get(name).map_or("", String::as_str)
+        self.stored.labels().get(name).unwrap_or_default()
     }
 
     /// Whether it has ended by itself.

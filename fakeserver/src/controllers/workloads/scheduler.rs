@@ -139,7 +139,7 @@ impl Controller for Scheduler {
         if let (Some((before, _)), None) = (&change.before, &change.after)
             && let Some(node) = before.fields().get("spec.nodeName")
         {
-            self.count(&node.clone(), index);
+            self.count(node, index);
             self.look_again(due);
         }
     }

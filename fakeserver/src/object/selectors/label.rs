@@ -1,8 +1,8 @@
 //! Label selectors, in the grammar that the API has for them.
 
-use std::{collections::BTreeMap, fmt, iter::Peekable, str::CharIndices};
+use std::{fmt, iter::Peekable, str::CharIndices};
 
-use crate::status::Status;
+use crate::{object::Pairs, status::Status};
 
 /// A conjunction of requirements on labels. The empty one selects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,10 +70,9 @@ impl LabelSelector {
     }
 
     /// Whether an object with these labels is selected.
-    pub(crate) fn matches(&self, labels: &BTreeMap<String, String>) -> bool {
-        self.requirements.iter().all(|requirement| {
-            requirement.matches(labels.get(&requirement.key).map(String::as_str))
-        })
+    pub(crate) fn matches(&self, labels: &Pairs) -> bool {
+        let mut requirements = self.requirements.iter();
+        requirements.all(|requirement| requirement.matches(labels.get(&requirement.key)))
     }
 }
 

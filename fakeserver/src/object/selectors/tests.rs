@@ -1,12 +1,11 @@
 //! Tests of both kinds of selectors.
 
-use std::collections::BTreeMap;
-
 use proptest::prelude::*;
 
 use super::{FieldSelector, LabelSelector};
+use crate::object::Pairs;
 
-fn labels(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+fn labels(pairs: &[(&str, &str)]) -> Pairs {
     pairs
         .iter()
         .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
