@@ -6,6 +6,10 @@
 #[cfg_attr(any(doc, all(doctest, feature = "client")), doc = include_str!("../docs/guide.md"))]
 pub mod guide {}
 
+/// A cluster of any size that is there at once, and lives.
+#[cfg_attr(doc, doc = include_str!("../docs/cluster.md"))]
+pub mod cluster {}
+
 /// Every fault: how it is installed from any language, what it models, and who suffered from it.
 #[cfg_attr(doc, doc = include_str!("../docs/faults.md"))]
 pub mod faults {}

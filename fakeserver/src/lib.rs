@@ -42,6 +42,7 @@ mod openapi;
 mod state;
 mod deletion;
 mod controllers;
+mod cluster;
 mod response;
 mod handlers;
 mod discovery;
@@ -57,7 +58,9 @@ pub use self::{
     authentication::UserInfo,
     authorization::Authorization,
     clock::Clock,
+    cluster::{Churn, ClusterOptions},
     manifests::{ManifestError, Origin},
+    object::{Pairs, PairsIter},
     server::{
         BuildError, CertificateError, Certificates, ClientCertificate, FakeServer,
         FakeServerBuilder, Listener, ObjectError, serve_faults,

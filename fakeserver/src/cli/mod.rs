@@ -5,6 +5,7 @@ mod run;
 mod serve;
 mod signals;
 mod data;
+mod cluster;
 mod webhooks;
 mod security;
 
@@ -73,6 +74,11 @@ struct ServerOptions {
     #[arg(long, value_name = "BYTES", default_value = "268435456", value_parser = parse_bytes)]
     compact_bytes: KeptBytes,
 
+    /// Keep objects compressed: less memory for a large cluster, some microseconds more for each object that is written
+    /// or read.
+    #[arg(long)]
+    compress: bool,
+
     /// Which controllers work: a list of `default` (those two that follow), `garbage-collector`, `namespaces` and
     /// `workloads`; or `none`.
     ///
@@ -93,6 +99,9 @@ struct ServerOptions {
     /// Faults to begin with: a file of JSON, one or an array of what is posted to `/_control/faults`.
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
+
+    #[command(flatten)]
+    cluster: cluster::ClusterArguments,
 
     #[command(flatten)]
     data: data::DataOptions,
@@ -165,10 +174,12 @@ impl ServerOptions {
                 age: self.compact_age.0,
                 bytes: self.compact_bytes.0,
             })
+            .with_compression(self.compress)
             .with_controllers(self.controllers.clone())
             .with_max_requests_in_flight(self.max_requests_inflight)
             .with_max_mutating_requests_in_flight(self.max_mutating_requests_inflight);
-        let server = self.data.build(secured.configure(builder))?;
+        let builder = self.cluster.configure(secured.configure(builder));
+        let server = self.data.build(builder)?;
         self.webhooks.configure(&server);
         if let Some(file) = &self.faults {
             install_faults(&server, file)?;

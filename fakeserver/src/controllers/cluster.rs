@@ -5,24 +5,16 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{index::Index, kind::Kind, meta::OwnerReference};
+pub(super) use super::written::{Actor, shown};
+
+use super::{index::Index, kind::Kind, meta::OwnerReference, written};
 use crate::{
     deletion::{self, Deletion, Wanted, is_finished},
-    managed_fields::{self, Described, Manager, described},
     resource::ResourceType,
-    schema,
     state::Core,
     storage::{GroupResource, ObjectKey, StoredObject, Transaction},
     strategy::Strategy,
 };
-
-/// Who writes, and through which subresource.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Actor {
-    pub(super) manager: &'static str,
-    /// Empty for the object itself.
-    pub(super) subresource: &'static str,
-}
 
 /// An owner that an object names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,27 +30,6 @@ pub(super) struct Cluster<'a, 't> {
     pub(super) core: &'a Core,
     pub(super) tx: &'a mut Transaction<'t>,
     pub(super) index: &'a Index,
-}
-
-// === impl Actor ===
-
-impl Actor {
-    /// Where most controllers live.
-    pub(super) const CONTROLLER_MANAGER: Self = Self::new("kube-controller-manager");
-
-    pub(super) const fn new(manager: &'static str) -> Self {
-        Self {
-            manager,
-            subresource: "",
-        }
-    }
-
-    pub(super) const fn of_status(self) -> Self {
-        Self {
-            subresource: "status",
-            ..self
-        }
-    }
 }
 
 // === impl Cluster ===
@@ -79,13 +50,7 @@ impl Cluster<'_, '_> {
 
     /// The type of a resource, in the version that the server prefers.
     pub(super) fn resource_type(&self, resource: &GroupResource) -> Option<Arc<ResourceType>> {
-        let registry = self.core.registry();
-        let mut versions = registry.group(resource.group())?.versions.iter();
-        versions.find_map(|version| {
-            let mut resources = version.resources.iter();
-            let found = resources.find(|known| &*known.plural == resource.resource())?;
-            Some(Arc::clone(found))
-        })
+        written::resource_type(&self.core.registry(), resource)
     }
 
     /// Where the owner would be that an object in `namespace` names.
@@ -121,14 +86,10 @@ impl Cluster<'_, '_> {
         let old = shown(&resource, &stored);
         let mut new = old.clone();
         change(&mut new);
-        if actor.subresource.is_empty() {
-            strategy.set_defaults(&mut new);
-        }
-        let new = canonical(&resource, new);
+        let new = written::updated(&resource, actor, &old, new, &self.now_text());
         if new == old {
             return Some(stored);
         }
-        let new = self.recorded(&resource, actor, Some(&old), new);
         if is_finished(strategy, &old, &new) {
             self.tx.delete(key);
             return None;
@@ -148,9 +109,6 @@ impl Cluster<'_, '_> {
         /// How often a generated name may be taken already.
         const NAMES_TRIED: usize = 8;
         let resource_type = self.resource_type(resource)?;
-        let strategy = Strategy::of(&resource_type);
-        object["kind"] = json!(&*resource_type.kind);
-        object["apiVersion"] = json!(resource_type.api_version());
         let prefix = object["metadata"]["generateName"].as_str().unwrap_or("");
         let prefix = prefix.to_owned();
         let namespace = object["metadata"]["namespace"].as_str().map(str::to_owned);
@@ -165,12 +123,8 @@ impl Cluster<'_, '_> {
         if self.tx.get(&key).is_some() {
             return None;
         }
-        strategy.set_defaults(&mut object);
-        let object = canonical(&resource_type, object);
-        let mut object = self.recorded(&resource_type, actor, None, object);
-        object["metadata"]["uid"] = json!(self.core.entropy.uid().to_string());
-        object["metadata"]["creationTimestamp"] = json!(self.now_text());
-        strategy.prepare_create(&mut object);
+        let uid = self.core.entropy.uid().to_string();
+        let object = written::created(&resource_type, actor, object, &uid, &self.now_text());
         Some(self.tx.put(&key, object))
     }
 
@@ -224,52 +178,5 @@ impl Cluster<'_, '_> {
         Some(deletion::delete(
             self.tx, strategy, wanted, &stored, &old, now,
         ))
-    }
-
-    /// `new` with its managers, and its next generation if it wants something else.
-    fn recorded(
-        &self,
-        resource: &ResourceType,
-        actor: Actor,
-        old: Option<&Value>,
-        mut new: Value,
-    ) -> Value {
-        let api_version = resource.api_version();
-        let manager = Manager {
-            name: actor.manager,
-            api_version: &api_version,
-            subresource: actor.subresource,
-        };
-        let kind = match &resource.custom {
-            Some(custom) => Described::by(Some(custom.schema())),
-            None => described(&api_version, &resource.kind),
-        };
-        managed_fields::record_update(old, &mut new, kind, &manager, &self.now_text());
-        let strategy = Strategy::of(resource);
-        if let Some(old) = old
-            && actor.subresource.is_empty()
-            && strategy.has_generation()
-            && strategy.is_next_generation(old, &new)
-            && let Some(generation) = old["metadata"]["generation"].as_i64()
-        {
-            new["metadata"]["generation"] = json!(generation + 1);
-        }
-        new
-    }
-}
-
-/// What is stored, as `resource` shows it.
-pub(super) fn shown(resource: &ResourceType, stored: &StoredObject) -> Value {
-    let mut object = stored.to_value();
-    object["kind"] = json!(&*resource.kind);
-    object["apiVersion"] = json!(resource.api_version());
-    object
-}
-
-/// Fills in what every object of this type has, and leaves out what says nothing.
-fn canonical(resource: &ResourceType, object: Value) -> Value {
-    match schema::type_of_kind(&resource.group, &resource.version, &resource.kind) {
-        Some(id) => schema::canonical(schema::types(), id, object),
-        None => object,
     }
 }

@@ -15,6 +15,7 @@ mod meta;
 mod kind;
 mod index;
 mod queue;
+pub(crate) mod written;
 mod cluster;
 mod controller;
 mod driver;
@@ -24,4 +25,4 @@ mod garbage_collector;
 mod protection;
 mod workloads;
 
-pub(crate) use self::driver::start;
+pub(crate) use self::{driver::start, workloads::template_hash};

@@ -22,6 +22,13 @@ pub(super) fn fill(server: &Server, progress: Option<&Progress>) -> Result<(), B
     if let Some((snapshot, restart)) = &beginning.snapshot {
         handlers::restore(&server.core, snapshot, *restart);
     }
+    if let Some(cluster) = &server.cluster {
+        cluster.fill(&server.core, |done, all| {
+            if let Some(Progress(hear)) = progress {
+                hear(done, all);
+            }
+        });
+    }
     for (index, manifest) in beginning.objects.iter().enumerate() {
         put(server, manifest)?;
         if let Some(Progress(hear)) = progress {
@@ -48,6 +55,10 @@ fn put(server: &Server, manifest: &Manifest) -> Result<(), BuildError> {
 
 /// Makes it the server that it was when it was built.
 pub(super) fn reset(server: &Server) {
+    // Nothing of the old one is to happen in the new one.
+    if let Some(cluster) = &server.cluster {
+        cluster.clear();
+    }
     server.core.reset();
     // A server that began with its data file has not yet taken what it would begin with otherwise.
     if let Err(error) = fill(server, None) {

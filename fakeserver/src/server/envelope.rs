@@ -9,7 +9,7 @@ use axum::{
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use crate::{controllers, request::is_well_escaped, state::Server};
+use crate::{cluster, controllers, request::is_well_escaped, state::Server};
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 const FLOW_SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
@@ -26,6 +26,7 @@ pub(super) async fn wrap(
         return malformed();
     }
     controllers::start(&server);
+    cluster::start(&server);
     let audit_id = request.headers().get(AUDIT_ID).cloned();
     let audit_id = audit_id.unwrap_or_else(|| text(&server.core.entropy.audit_id()));
     let mut response = next.run(request).await;

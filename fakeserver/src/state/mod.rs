@@ -14,6 +14,7 @@ mod leases;
 use std::sync::Arc;
 
 use crate::{
+    cluster::SimulatedCluster,
     manifests::Manifest,
     snapshot::{DataFile, Restart, Snapshot},
     task::TaskSet,
@@ -43,6 +44,8 @@ pub(crate) struct Server {
     /// Who works behind the requests.
     pub(crate) controllers: Controllers,
     pub(crate) in_flight: InFlight,
+    /// What lives in it, if something does.
+    pub(crate) cluster: Option<Arc<SimulatedCluster>>,
 }
 
 /// What a server begins with beside what every cluster has, and is reset to.

@@ -36,4 +36,5 @@ mod in_process;
 mod control_faults;
 mod snapshots;
 mod manifests;
+mod cluster;
 mod model;

@@ -23,11 +23,13 @@ mod nodes;
 mod scheduler;
 mod kubelet;
 
+pub(crate) use self::objects::hash as template_hash;
 use self::{
     daemon_set::DaemonSets, deployment::Deployments, disruption::Disruption, job::Jobs,
     kubelet::Kubelet, nodes::NodeMaker, replica_set::ReplicaSets, scheduler::Scheduler,
     stateful_set::StatefulSets,
 };
+
 use super::controller::Controller;
 use crate::state::Workloads;
 

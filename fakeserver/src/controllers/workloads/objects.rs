@@ -155,7 +155,7 @@ pub(super) fn look_again(
 
 /// A hash of a template that can stand in names and labels.
 #[doc(alias = "ComputeHash")]
-pub(super) fn hash(template: &Value, collisions: i64) -> String {
+pub(crate) fn hash(template: &Value, collisions: i64) -> String {
     const ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
     let mut bytes = template.to_string().into_bytes();
     if collisions > 0 {

@@ -1,0 +1,132 @@
+//! The beginning: everything that the world holds is written, a part at a time.
+
+use std::convert::Infallible;
+
+use super::{
+    Living, SimulatedCluster,
+    churn::Machine,
+    print::{Mode, Printer},
+    prototypes::Stencils,
+    shape,
+    world::World,
+};
+use crate::state::Core;
+
+/// How many writes one transaction makes at least, if there are so many.
+const WRITES_PER_TRANSACTION: u32 = 1_000;
+
+/// A part of the world that is written together.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    Namespace(usize),
+    Node(u32),
+    Daemon(usize),
+    App(usize),
+    Cron(usize),
+}
+
+// === impl SimulatedCluster ===
+
+impl SimulatedCluster {
+    /// Writes the cluster into an empty store. `progress` hears how many objects are in, and how many there will be.
+    pub(crate) fn fill(&self, core: &Core, progress: impl Fn(usize, usize)) {
+        let stencils = Stencils::new(&core.registry());
+        let beginning = core.clock.now();
+        let mut world = shape::found(&self.options, core.seed(), beginning.as_second());
+        let count = objects(&world);
+        let mut parts = parts(&world).peekable();
+        let mut written = 0;
+        while parts.peek().is_some() {
+            let done: Result<u32, Infallible> = core.storage.transact(|tx| {
+                let mut printer = Printer {
+                    tx,
+                    stencils: &stencils,
+                    written: 0,
+                };
+                while printer.written < WRITES_PER_TRANSACTION
+                    && let Some(part) = parts.next()
+                {
+                    write(&mut printer, &world, part, beginning.as_second());
+                }
+                Ok(printer.written)
+            });
+            let Ok(done) = done;
+            written += done as usize;
+            progress(written, count.max(written));
+        }
+        drop(parts);
+        let churn = self.options.churn.clone();
+        let machine = Machine::new(churn, &mut world, beginning.as_millisecond());
+        *self.lock() = Some(Living {
+            stencils,
+            world,
+            machine,
+            beginning,
+            ticks: 0,
+        });
+    }
+}
+
+fn parts(world: &World) -> impl Iterator<Item = Part> + use<> {
+    let nodes = u32::try_from(world.nodes.len()).unwrap_or(u32::MAX);
+    let namespaces = (0..world.namespaces.len()).map(Part::Namespace);
+    namespaces
+        .chain((0..nodes).map(Part::Node))
+        .chain((0..world.daemons.len()).map(Part::Daemon))
+        .chain((0..world.apps.len()).map(Part::App))
+        .chain((0..world.crons.len()).map(Part::Cron))
+}
+
+/// How many objects there are of the world.
+fn objects(world: &World) -> usize {
+    let of_apps = world
+        .apps
+        .iter()
+        .map(|app| 4 + app.sets.len() + app.slices.len());
+    3 * world.namespaces.len()
+        + 2 * world.nodes.len()
+        + world.daemons.len()
+        + of_apps.sum::<usize>()
+        + world.crons.len()
+        + world.jobs.len()
+        + world.pods.len()
+}
+
+fn write(printer: &mut Printer<'_, '_>, world: &World, part: Part, now: i64) {
+    let pods = |printer: &mut Printer<'_, '_>, numbers: &[u32]| {
+        for pod in numbers.iter().filter_map(|number| world.pods.get(*number)) {
+            printer.pod(world, pod, Mode::Create);
+        }
+    };
+    match part {
+        Part::Namespace(number) => printer.namespace(world, number),
+        Part::Node(number) => {
+            printer.node(world, number, Mode::Create);
+            printer.lease(world.node(number), (now, 0), Mode::Create);
+        }
+        Part::Daemon(number) => {
+            printer.daemon_set(world, number, now, Mode::Create);
+            pods(printer, &world.daemons[number].pods);
+        }
+        Part::App(number) => {
+            let app = &world.apps[number];
+            printer.app_data(world, app);
+            printer.deployment(world, app, Mode::Create);
+            for set in &app.sets {
+                printer.replica_set(world, app, set.revision, Mode::Create);
+                pods(printer, &set.pods);
+            }
+            for slice in 0..app.slices.len() {
+                printer.slice(world, app, slice, Mode::Create);
+            }
+        }
+        Part::Cron(number) => {
+            let cron = &world.crons[number];
+            printer.cron_job(world, cron, Mode::Create);
+            for job in cron.jobs.iter().filter_map(|job| world.jobs.get(*job)) {
+                printer.job(world, job, Mode::Create);
+                pods(printer, &[job.pod]);
+            }
+        }
+    }
+}

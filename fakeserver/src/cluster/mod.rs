@@ -1,0 +1,74 @@
+//! A large cluster that nobody runs: nodes and workloads as a real one has them, and what happens in it all day.
+//!
+//! ```text
+//! ClusterOptions ──► shape ──► World (what there is, small) ──► print ──► storage
+//!                                ▲                               ▲
+//!                              churn (what happens next) ────────┘   driver: a tick every 100 ms
+//! ```
+//!
+//! The world knows of each object only what makes it differ from others of its kind; what is stored is printed from that
+//! with stencils. A stencil is cut from one object of its kind that was created and updated by the rules that all writers
+//! follow (`controllers::written`): defaults, managed fields and all. So a hundred thousand pods are there in seconds.
+//! Everything follows from the seed and from the number of ticks: the same seed makes the same bytes at every revision.
+
+mod options;
+mod hole;
+mod prototypes;
+mod world;
+mod shape;
+mod print;
+mod fill;
+mod churn;
+mod driver;
+
+use std::sync::{Mutex, MutexGuard, PoisonError, atomic::AtomicBool};
+
+use jiff::Timestamp;
+
+use self::{churn::Machine, prototypes::Stencils, world::World};
+
+pub(crate) use self::driver::start;
+pub use self::options::{Churn, ClusterOptions};
+
+/// The simulated cluster of a server.
+#[derive(Debug)]
+pub(crate) struct SimulatedCluster {
+    options: ClusterOptions,
+    /// Nothing while it is not there yet, or is being made anew.
+    living: Mutex<Option<Living>>,
+    /// Whether its task runs.
+    is_started: AtomicBool,
+}
+
+/// What there is, and what happens to it.
+#[derive(Debug)]
+struct Living {
+    stencils: Stencils,
+    world: World,
+    machine: Machine,
+    /// When its first tick would be, and how many there were.
+    beginning: Timestamp,
+    ticks: u32,
+}
+
+// === impl SimulatedCluster ===
+
+impl SimulatedCluster {
+    pub(crate) fn new(options: ClusterOptions) -> Self {
+        Self {
+            options,
+            living: Mutex::default(),
+            is_started: AtomicBool::new(false),
+        }
+    }
+
+    /// Lets nothing happen any more until it is filled in again.
+    pub(crate) fn clear(&self) {
+        *self.lock() = None;
+    }
+
+    /// A tick that panics has written nothing, and what it has changed here is at most not written.
+    fn lock(&self) -> MutexGuard<'_, Option<Living>> {
+        self.living.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,86 @@
+//! An object that is being drafted: created and updated by the rules that hold for any writer.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::{
+    cluster::hole::Hole,
+    controllers::written::{self, Actor},
+    registry::{Registry, selectable_fields},
+    resource::ResourceType,
+    storage::{GroupResource, ObjectKey, Stencil},
+};
+
+pub(super) const KUBELET: Actor = Actor::new("kubelet");
+pub(super) const CONTROLLER_MANAGER: Actor = Actor::CONTROLLER_MANAGER;
+pub(super) const DEPLOYER: Actor = Actor::new("helm");
+
+/// The marked object of a kind.
+#[derive(Debug)]
+pub(super) struct Draft<'a> {
+    registry: &'a Registry,
+    resource: Arc<ResourceType>,
+    object: Value,
+}
+
+// === impl Draft ===
+
+impl<'a> Draft<'a> {
+    /// An object of `group` and `plural`, created by `actor`. Its name is a hole, unless it has one.
+    pub(super) fn create(
+        registry: &'a Registry,
+        (group, plural): (&str, &str),
+        actor: Actor,
+        mut object: Value,
+    ) -> Self {
+        let resource = GroupResource::new(group, plural);
+        let resource =
+            written::resource_type(registry, &resource).expect("it is one of the built-in types");
+        let metadata = &mut object["metadata"];
+        if metadata["name"].is_null() {
+            metadata["name"] = json!(Hole::Name.text());
+        }
+        if resource.is_namespaced {
+            metadata["namespace"] = json!(Hole::Namespace.text());
+        }
+        let (uid, created) = (Hole::Uid.text(), Hole::Created.text());
+        let object = written::created(&resource, actor, object, &uid, &created);
+        Self {
+            registry,
+            resource,
+            object,
+        }
+    }
+
+    /// Changes it, as `actor` does at the time that is filled into `time`.
+    pub(super) fn update(
+        mut self,
+        actor: Actor,
+        time: Hole,
+        change: impl FnOnce(&mut Value),
+    ) -> Self {
+        let mut new = self.object.clone();
+        change(&mut new);
+        self.object = written::updated(&self.resource, actor, &self.object, new, &time.text());
+        self
+    }
+
+    /// Changes what is no field of anybody.
+    pub(super) fn set(mut self, change: impl FnOnce(&mut Value)) -> Self {
+        change(&mut self.object);
+        self
+    }
+
+    pub(super) fn stencil(self) -> Stencil {
+        let Self {
+            registry,
+            resource,
+            object,
+        } = self;
+        let group_resource =
+            GroupResource::new(Arc::clone(&resource.group), Arc::clone(&resource.plural));
+        let fields = selectable_fields(registry, &group_resource, &object);
+        Stencil::new(ObjectKey::cluster(group_resource, ""), object, fields)
+    }
+}

@@ -1,0 +1,141 @@
+//! What objects look like when a controller has written them: with their defaults, their managers and their generation.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::{
+    managed_fields::{self, Described, Manager, described},
+    registry::Registry,
+    resource::ResourceType,
+    schema,
+    storage::{GroupResource, StoredObject},
+    strategy::Strategy,
+};
+
+/// Who writes, and through which subresource.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Actor {
+    pub(crate) manager: &'static str,
+    /// Empty for the object itself.
+    pub(crate) subresource: &'static str,
+}
+
+// === impl Actor ===
+
+impl Actor {
+    /// Where most controllers live.
+    pub(crate) const CONTROLLER_MANAGER: Self = Self::new("kube-controller-manager");
+
+    pub(crate) const fn new(manager: &'static str) -> Self {
+        Self {
+            manager,
+            subresource: "",
+        }
+    }
+
+    pub(crate) const fn of_status(self) -> Self {
+        Self {
+            subresource: "status",
+            ..self
+        }
+    }
+}
+
+/// The type of a resource, in the version that the server prefers.
+pub(crate) fn resource_type(
+    registry: &Registry,
+    resource: &GroupResource,
+) -> Option<Arc<ResourceType>> {
+    let mut versions = registry.group(resource.group())?.versions.iter();
+    versions.find_map(|version| {
+        let mut resources = version.resources.iter();
+        let found = resources.find(|known| &*known.plural == resource.resource())?;
+        Some(Arc::clone(found))
+    })
+}
+
+/// What is stored, as `resource` shows it.
+pub(super) fn shown(resource: &ResourceType, stored: &StoredObject) -> Value {
+    let mut object = stored.to_value();
+    object["kind"] = json!(&*resource.kind);
+    object["apiVersion"] = json!(resource.api_version());
+    object
+}
+
+/// A named object as it is after a POST at `now`.
+pub(crate) fn created(
+    resource: &ResourceType,
+    actor: Actor,
+    mut object: Value,
+    uid: &str,
+    now: &str,
+) -> Value {
+    let strategy = Strategy::of(resource);
+    object["kind"] = json!(&*resource.kind);
+    object["apiVersion"] = json!(resource.api_version());
+    strategy.set_defaults(&mut object);
+    let object = canonical(resource, object);
+    let mut object = recorded(resource, actor, None, object, now);
+    object["metadata"]["uid"] = json!(uid);
+    object["metadata"]["creationTimestamp"] = json!(now);
+    strategy.prepare_create(&mut object);
+    object
+}
+
+/// `new` as it is after a PUT at `now` in the place of `old`; it is `old` if nothing changes.
+pub(crate) fn updated(
+    resource: &ResourceType,
+    actor: Actor,
+    old: &Value,
+    mut new: Value,
+    now: &str,
+) -> Value {
+    if actor.subresource.is_empty() {
+        Strategy::of(resource).set_defaults(&mut new);
+    }
+    let new = canonical(resource, new);
+    if new == *old {
+        return new;
+    }
+    recorded(resource, actor, Some(old), new, now)
+}
+
+/// `new` with its managers, and its next generation if it wants something else.
+fn recorded(
+    resource: &ResourceType,
+    actor: Actor,
+    old: Option<&Value>,
+    mut new: Value,
+    now: &str,
+) -> Value {
+    let api_version = resource.api_version();
+    let manager = Manager {
+        name: actor.manager,
+        api_version: &api_version,
+        subresource: actor.subresource,
+    };
+    let kind = match &resource.custom {
+        Some(custom) => Described::by(Some(custom.schema())),
+        None => described(&api_version, &resource.kind),
+    };
+    managed_fields::record_update(old, &mut new, kind, &manager, now);
+    let strategy = Strategy::of(resource);
+    if let Some(old) = old
+        && actor.subresource.is_empty()
+        && strategy.has_generation()
+        && strategy.is_next_generation(old, &new)
+        && let Some(generation) = old["metadata"]["generation"].as_i64()
+    {
+        new["metadata"]["generation"] = json!(generation + 1);
+    }
+    new
+}
+
+/// Fills in what every object of this type has, and leaves out what says nothing.
+fn canonical(resource: &ResourceType, object: Value) -> Value {
+    match schema::type_of_kind(&resource.group, &resource.version, &resource.kind) {
+        Some(id) => schema::canonical(schema::types(), id, object),
+        None => object,
+    }
+}
