@@ -10,8 +10,9 @@ use crate::revision::Revision;
 
 pub(super) type Objects = OrdMap<Arc<str>, Arc<StoredObject>>;
 
-/// After so many changes a state is kept. What was between is found by making those changes again.
-const CHANGES_PER_STATE: usize = 64;
+/// After so many changes a state is kept. What was between is found by making those changes again, which takes less than a
+/// millisecond. Tests come by every case with fewer.
+const CHANGES_PER_STATE: usize = if cfg!(test) { 4 } else { 512 };
 /// How many of the last changes keep the frames that were made of them. Watchers are seldom further behind.
 const FRAMES_KEPT: usize = 1_024;
 

@@ -281,8 +281,8 @@ async fn it_lives_and_stays_whole() {
     );
     check_relations(&server);
     let pods = server.objects("", "v1", "pods");
-    let count = pods.len() as f64 / first.len() as f64;
-    assert!((0.7..1.4).contains(&count), "{} pods", pods.len());
+    let percent = 100 * pods.len() / first.len();
+    assert!((70..140).contains(&percent), "{percent} % of the pods");
     let kinds = |plural: &str, group: &str| -> BTreeMap<String, usize> {
         let mut kinds = BTreeMap::new();
         for change in server.history(group, "v1", plural, before) {

@@ -192,7 +192,7 @@ impl Step<'_, '_, '_> {
             if app.slices[index].pods.is_empty() && app.slices.len() > 1 {
                 let slice = app.slices.remove(index);
                 let app = self.world.app(number);
-                self.printer.delete_slice(self.world, app, &slice.suffix);
+                self.printer.delete_slice(self.world, app, slice.suffix);
                 continue;
             }
             let slice = &mut app.slices[index];

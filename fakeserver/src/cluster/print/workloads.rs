@@ -188,9 +188,9 @@ impl Printer<'_, '_> {
         self.put(&key, &self.stencils.slice.slice, &values, mode)
     }
 
-    pub(in crate::cluster) fn delete_slice(&mut self, world: &World, app: &App, suffix: &[u8; 5]) {
+    pub(in crate::cluster) fn delete_slice(&mut self, world: &World, app: &App, suffix: [u8; 5]) {
         let namespace = &world.namespaces[app.namespace as usize].name;
-        let name = format!("{}-{}", app.name, text(suffix));
+        let name = format!("{}-{}", app.name, text(&suffix));
         self.delete(&ObjectKey::namespaced(
             RESOURCES.slices.clone(),
             namespace,
