@@ -180,12 +180,12 @@ fn pods_are_as_large_as_real_ones() {
         let size = pod.json().len();
         let managed = value["metadata"]["managedFields"].to_string().len();
         assert!(
-            (5_500..=8_192).contains(&size),
+            (6_500..=8_300).contains(&size),
             "{} has {size} bytes",
             pod.name()
         );
         let share = 100 * managed / size;
-        assert!((20..=32).contains(&share), "{share} % are managed fields");
+        assert!((30..=42).contains(&share), "{share} % are managed fields");
     }
 }
 
@@ -406,9 +406,8 @@ async fn compressed_it_says_the_same() {
     };
     let (plain, compressed) = (build(false), build(true));
     let version = plain.revision();
-    for server in [&plain, &compressed] {
-        live(server, Duration::from_secs(30)).await;
-    }
+    live(&plain, Duration::ZERO).await;
+    live(&compressed, Duration::from_secs(30)).await;
     assert_eq!(plain.revision(), compressed.revision());
     for (plain, compressed) in everything(&plain).iter().zip(everything(&compressed)) {
         assert_eq!(plain.json(), compressed.json());

@@ -11,7 +11,8 @@ use crate::{cluster::hole::Hole, registry::Registry};
 
 /// A pod of a profile in a phase.
 pub(super) fn pod(registry: &Registry, profile: Profile, phase: PodPhase) -> Draft<'_> {
-    let draft = Draft::create(registry, ("", "pods"), CONTROLLER_MANAGER, pending(profile));
+    let draft = Draft::create(registry, ("", "pods"), CONTROLLER_MANAGER, pending(profile))
+        .set(|pod| admit(&mut pod["spec"], profile));
     if phase == PodPhase::Pending {
         return draft;
     }
@@ -72,7 +73,11 @@ fn pending(profile: Profile) -> Value {
         }
         _ => metadata["labels"]["pod-template-hash"] = json!(Hole::Hash.text()),
     }
-    let spec = &mut pod["spec"];
+    pod
+}
+
+/// What admission adds, which is nobody's: the token, and how long the loss of a node is tolerated.
+fn admit(spec: &mut Value, profile: Profile) {
     let token = json!({
         "name": "kube-api-access-7t5xq",
         "projected": {"defaultMode": 420, "sources": [
@@ -87,14 +92,19 @@ fn pending(profile: Profile) -> Value {
             }]}},
         ]},
     });
-    push(&mut spec["volumes"], token);
+    if let Some(volumes) = spec["volumes"].as_array_mut() {
+        volumes.push(token);
+    }
     for container in spec["containers"].as_array_mut().into_iter().flatten() {
         let mount = json!({
             "name": "kube-api-access-7t5xq",
             "readOnly": true,
             "mountPath": "/var/run/secrets/kubernetes.io/serviceaccount",
         });
-        push(&mut container["volumeMounts"], mount);
+        match container["volumeMounts"].as_array_mut() {
+            Some(mounts) => mounts.push(mount),
+            None => container["volumeMounts"] = json!([mount]),
+        }
     }
     if profile != Profile::Agent {
         spec["tolerations"] = ["not-ready", "unreachable"]
@@ -108,7 +118,6 @@ fn pending(profile: Profile) -> Value {
             })
             .into();
     }
-    pod
 }
 
 /// What the kubelet says of a pod that runs.
@@ -207,16 +216,9 @@ fn condition(kind: &str, truth: &str, since: Hole, reason: Option<&str>) -> Valu
         "status": truth,
         "lastProbeTime": null,
         "lastTransitionTime": since.text(),
-        "observedGeneration": 1,
     });
     if let Some(reason) = reason {
         condition["reason"] = json!(reason);
     }
     condition
-}
-
-fn push(list: &mut Value, item: Value) {
-    if let Some(list) = list.as_array_mut() {
-        list.push(item);
-    }
 }

@@ -30,10 +30,7 @@ pub(super) fn service(registry: &Registry) -> Draft<'_> {
             "ipFamilies": ["IPv4"],
             "ipFamilyPolicy": "SingleStack",
             "selector": {"app.kubernetes.io/name": app},
-            "ports": [
-                {"name": "http", "port": 80, "protocol": "TCP", "targetPort": "http"},
-                {"name": "metrics", "port": 9090, "protocol": "TCP", "targetPort": "metrics"},
-            ],
+            "ports": [{"name": "http", "port": 80, "protocol": "TCP", "targetPort": "http"}],
         },
     });
     Draft::create(registry, ("", "services"), DEPLOYER, service)
@@ -61,10 +58,7 @@ pub(super) fn slice(registry: &Registry) -> SliceStencil {
             }],
         },
         "addressType": "IPv4",
-        "ports": [
-            {"name": "http", "port": 8080, "protocol": "TCP"},
-            {"name": "metrics", "port": 9090, "protocol": "TCP"},
-        ],
+        "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}],
         "endpoints": [{"addresses": ["10.0.0.1"]}],
     });
     let resource = ("discovery.k8s.io", "endpointslices");

@@ -49,22 +49,10 @@ impl Profile {
 
     fn settings(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Web => &[
-                ("LISTEN_ADDRESS", "0.0.0.0:8080"),
-                ("LOG_LEVEL", "info"),
-                (
-                    "OTEL_EXPORTER_OTLP_ENDPOINT",
-                    "http://otel-collector.observability:4317",
-                ),
-            ],
+            Self::Web => &[("LISTEN_ADDRESS", "0.0.0.0:8080"), ("LOG_LEVEL", "info")],
             Self::Backend => &[
                 ("DATABASE_POOL_SIZE", "32"),
-                ("LOG_LEVEL", "info"),
                 ("CACHE_ADDRESS", "redis-master.cache.svc.cluster.local:6379"),
-                (
-                    "OTEL_EXPORTER_OTLP_ENDPOINT",
-                    "http://otel-collector.observability:4317",
-                ),
             ],
             Self::Worker => &[
                 (
@@ -72,10 +60,9 @@ impl Profile {
                     "amqp://rabbitmq.messaging.svc.cluster.local:5672",
                 ),
                 ("WORKER_CONCURRENCY", "16"),
-                ("LOG_LEVEL", "warning"),
             ],
             Self::Agent => &[("HOST_ROOT", "/host")],
-            Self::Batch => &[("BATCH_SIZE", "5000"), ("LOG_LEVEL", "info")],
+            Self::Batch => &[("BATCH_SIZE", "5000")],
         }
     }
 }
@@ -92,15 +79,9 @@ pub(super) fn template(profile: Profile) -> Value {
         "metadata": {
             "labels": {
                 "app.kubernetes.io/name": app,
-                "app.kubernetes.io/instance": app,
                 "app.kubernetes.io/version": Hole::Version.text(),
-                "app.kubernetes.io/managed-by": "Helm",
             },
-            "annotations": {
-                "prometheus.io/scrape": "true",
-                "prometheus.io/port": "9090",
-                "checksum/config": Hole::Digest.text(),
-            },
+            "annotations": {"checksum/config": Hole::Digest.text()},
         },
         "spec": {
             "restartPolicy": restarts,
@@ -110,25 +91,13 @@ pub(super) fn template(profile: Profile) -> Value {
             "containers": [main_container(profile), sidecar(profile)],
             "volumes": [
                 {"name": "config", "configMap": {"name": format!("{app}-config"), "defaultMode": 420}},
-                {"name": "tmp", "emptyDir": {}},
             ],
         },
     });
-    match profile {
-        Profile::Agent => {
-            template["spec"]["hostNetwork"] = json!(true);
-            template["spec"]["tolerations"] = json!([{"operator": "Exists"}]);
-            template["spec"]["priorityClassName"] = json!("system-node-critical");
-        }
-        Profile::Batch => {}
-        _ => {
-            template["spec"]["topologySpreadConstraints"] = json!([{
-                "maxSkew": 1,
-                "topologyKey": "topology.kubernetes.io/zone",
-                "whenUnsatisfiable": "ScheduleAnyway",
-                "labelSelector": {"matchLabels": {"app.kubernetes.io/name": app}},
-            }]);
-        }
+    if profile == Profile::Agent {
+        template["spec"]["hostNetwork"] = json!(true);
+        template["spec"]["tolerations"] = json!([{"operator": "Exists"}]);
+        template["spec"]["priorityClassName"] = json!("system-node-critical");
     }
     template
 }
@@ -177,14 +146,8 @@ fn main_container(profile: Profile) -> Value {
             "requests": {"cpu": "250m", "memory": "512Mi"},
             "limits": {"cpu": "1", "memory": "1Gi"},
         },
-        "securityContext": {
-            "allowPrivilegeEscalation": false,
-            "capabilities": {"drop": ["ALL"]},
-            "readOnlyRootFilesystem": true,
-        },
         "volumeMounts": [
             {"name": "config", "mountPath": "/etc/app", "readOnly": true},
-            {"name": "tmp", "mountPath": "/tmp"},
         ],
     });
     if profile != Profile::Batch {
@@ -195,22 +158,12 @@ fn main_container(profile: Profile) -> Value {
 }
 
 fn sidecar(profile: Profile) -> Value {
-    let mut container = json!({
+    json!({
         "name": profile.sidecar().0,
         "image": sidecar_image(profile),
         "imagePullPolicy": "IfNotPresent",
-        "args": ["--admin-address=127.0.0.1:9901", "--log-level=warning"],
-        "ports": [{"name": "metrics", "containerPort": 9090, "protocol": "TCP"}],
-        "resources": {
-            "requests": {"cpu": "100m", "memory": "64Mi"},
-            "limits": {"memory": "256Mi"},
-        },
-        "volumeMounts": [{"name": "tmp", "mountPath": "/tmp"}],
-    });
-    if profile.is_service() {
-        container["readinessProbe"] = probe("/ready", 2, 5);
-    }
-    container
+        "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
+    })
 }
 
 fn probe(path: &str, delay: u32, period: u32) -> Value {
