@@ -42,7 +42,10 @@ enum State {
 /// The encodings of one change, by what distinguishes them. A handful at most, so a list serves. Nothing once the change is
 /// so old that they are not kept.
 #[derive(Debug)]
-struct FrameCache(Mutex<Option<Vec<(Box<[u8]>, Bytes)>>>);
+struct FrameCache(Mutex<Option<Vec<Frame>>>);
+
+/// What distinguishes an encoding, and what it made.
+type Frame = (Box<[u8]>, Bytes);
 
 // === impl Change ===
 
@@ -141,7 +144,7 @@ impl Change {
     }
 
     /// A panic while a frame is encoded leaves the list as it was.
-    fn frames(&self) -> MutexGuard<'_, Option<Vec<(Box<[u8]>, Bytes)>>> {
+    fn frames(&self) -> MutexGuard<'_, Option<Vec<Frame>>> {
         self.frames.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
