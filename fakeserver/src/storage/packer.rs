@@ -172,13 +172,13 @@ mod tests {
                 r#"{{"name":"p-{random:016x}","n":{number},{labels}}}"#
             ))
         };
-        let mut packed = 0;
+        let mut count = 0;
         for number in 0..10_000 {
             let json = object(number);
             match packer.pack(&resource, &json) {
                 None => assert!(number < TRAINED_AT[0] as u64, "{number} is not packed"),
                 Some(small) => {
-                    packed += 1;
+                    count += 1;
                     assert_eq!(small.unpack(), json);
                     assert_eq!(small.length(), json.len());
                     assert!(
@@ -189,7 +189,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(packed, 10_000 - TRAINED_AT[0] + 1);
+        assert_eq!(count, 10_000 - TRAINED_AT[0] + 1);
         let other = GroupResource::new("", "nodes");
         assert!(
             packer.pack(&other, &object(0)).is_none(),

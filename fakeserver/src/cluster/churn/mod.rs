@@ -64,7 +64,7 @@ impl Machine {
                 break;
             };
             self.spend(world, printer, now, |step, churn| {
-                step.perform(action, churn)
+                step.perform(action, churn);
             });
         }
         let backlog = (BACKLOG_SECONDS * self.churn.writes_per_second as usize).max(8);
@@ -73,7 +73,7 @@ impl Machine {
             && self.queue.len() < self.background + backlog
             && vain < VAIN_BEGINNINGS
         {
-            let written = self.spend(world, printer, now, |step, churn| step.begin(churn));
+            let written = self.spend(world, printer, now, Step::begin);
             vain = if written == 0 { vain + 1 } else { 0 };
         }
     }

@@ -205,7 +205,8 @@ fn set_ready(pod: &mut Value, truth: &str, since: Hole, reason: Option<&str>) {
     let conditions = pod["status"]["conditions"].as_array_mut();
     for known in conditions.into_iter().flatten() {
         if let Some(kind @ ("Ready" | "ContainersReady")) = known["type"].as_str() {
-            *known = condition(&kind.to_owned(), truth, since, reason);
+            let renewed = condition(kind, truth, since, reason);
+            *known = renewed;
         }
     }
 }
