@@ -427,7 +427,9 @@ async fn compressed_it_says_the_same() {
             bodies.push(response.into_body().collect().await.unwrap().to_bytes());
         }
         let [plain, compressed] = [&bodies[bodies.len() - 2], &bodies[bodies.len() - 1]];
-        assert!(plain == compressed, "{path}");
+        // The second watch is opened a second later, and sees more.
+        assert!(compressed.starts_with(plain), "{path}");
+        assert!(path == watch || plain == compressed, "{path}");
         assert!(plain.len() > 500, "{path}");
     }
 }
