@@ -73,7 +73,9 @@ impl Machine {
             && self.queue.len() < self.background + backlog
             && vain < VAIN_BEGINNINGS
         {
-            let written = self.spend(world, printer, now, Step::begin);
+            let written = self.spend(world, printer, now, |step, churn| {
+                step.begin(churn);
+            });
             vain = if written == 0 { vain + 1 } else { 0 };
         }
     }
