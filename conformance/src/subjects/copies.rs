@@ -78,7 +78,7 @@ pub(crate) fn difference(server: &FakeServer) -> Option<String> {
     let copies = server.objects("", "v1", "secrets");
     let mut copies: BTreeMap<String, Option<String>> = copies
         .iter()
-        .map(|copy| (place(copy), copy.labels().get(OF).cloned()))
+        .map(|copy| (place(copy), copy.labels().get(OF).map(str::to_owned)))
         .collect();
     for original in server.objects("", "v1", "configmaps") {
         let place = place(&original);
