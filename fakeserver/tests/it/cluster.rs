@@ -319,14 +319,14 @@ async fn a_watcher_sees_an_unbroken_history() {
     let body = server.router().oneshot(request).await.unwrap().into_body();
     let frames = body.collect().await.unwrap().to_bytes();
     let frames = String::from_utf8(frames.to_vec()).unwrap();
-    let mut last = 0;
+    let mut reached = 0;
     for line in frames.lines() {
         let mut event: Value = serde_json::from_str(line).unwrap();
         let mut object = event["object"].take();
         let uid = text(&object, "/metadata/uid").to_owned();
         let revision: u64 = text(&object, "/metadata/resourceVersion").parse().unwrap();
-        assert!(revision > last);
-        last = revision;
+        assert!(revision > reached);
+        reached = revision;
         object
             .as_object_mut()
             .unwrap()
@@ -338,7 +338,7 @@ async fn a_watcher_sees_an_unbroken_history() {
             other => panic!("{other}"),
         }
     }
-    let at = format!("/api/v1/pods?resourceVersionMatch=Exact&resourceVersion={last}");
+    let at = format!("/api/v1/pods?resourceVersionMatch=Exact&resourceVersion={reached}");
     let then = by_uid(&get(&server, &at).await);
     assert!(known == then, "what was watched is what is there");
     assert!(known != by_uid(&list), "something has happened");
