@@ -355,14 +355,14 @@ fn by_uid(list: &Value) -> BTreeMap<String, Value> {
 async fn a_reset_begins_it_anew() {
     let server = server(7, Churn::new(100));
     let before: Vec<_> = server.objects("", "v1", "pods");
-    live(&server, Duration::from_secs(60)).await;
+    live(&server, Duration::from_mins(1)).await;
     server.reset();
     let names = |pods: &[Arc<StoredObject>]| -> Vec<String> {
         pods.iter().map(|pod| pod.name().to_owned()).collect()
     };
     assert_eq!(names(&server.objects("", "v1", "pods")), names(&before));
     let revision = server.revision();
-    live(&server, Duration::from_secs(60)).await;
+    live(&server, Duration::from_mins(1)).await;
     assert!(server.revision() > revision + 5_000, "it lives on");
     check_relations(&server);
 }
