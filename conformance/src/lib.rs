@@ -27,6 +27,7 @@ pub mod sim;
 pub mod summary;
 pub mod batch;
 pub mod proxy;
+pub mod live;
 pub mod score;
 #[doc(hidden)]
 pub mod cli;

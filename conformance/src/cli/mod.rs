@@ -109,6 +109,7 @@ Examples:
   conformance score --against tcp --subject informer       over TCP, in the time that it takes
   conformance score --against tcp --subject external --command \"python3 conformance/external/informer.py\"
                                                            an informer in another language; see docs/external.md
+  KUBECONFIG=FILE conformance score --against kubeconfig   a real API server, which may be thrown away
   conformance score --json score.json                      the cells as JSON, too
 Exit status: 0 if every cell holds that has to, 1 if one does not, 2 if the command line is wrong.";
 

@@ -1,6 +1,7 @@
 //! `score`: every scenario against every contestant.
 
 use std::{
+    env,
     fmt::Write,
     fs,
     io::IsTerminal,
@@ -13,9 +14,12 @@ use std::{
 
 use clap::{Args as ClapArgs, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use kube::{Config, config::KubeConfigOptions};
 
 use super::say;
 use crate::{
+    call::whole,
+    live::RealServer,
     score::{self, Arena, CONTESTANTS, Contestant, EXTERNAL, Scenario},
     seed::Seed,
     subjects::external::Program,
@@ -77,6 +81,10 @@ enum Way {
     InProcess,
     /// Over TCP, in the time that it takes. Scenarios that go on for minutes are left out unless they are named.
     Tcp,
+    /// A real API server, of which KUBECONFIG tells, with a proxy in front that makes the faults. One that may be thrown
+    /// away: runs write pods, config maps and nodes, and remove them. Scenarios that only a server of our own can play are
+    /// left out.
+    Kubeconfig,
 }
 
 // === impl Args ===
@@ -100,7 +108,10 @@ impl Args {
         }
         let scenarios = self.chosen_scenarios()?;
         let contestants = self.chosen_contestants()?;
-        let arena = self.arena(&contestants)?;
+        let Some(arena) = self.arena(&contestants)? else {
+            say("SKIPPED: KUBECONFIG names no cluster\n");
+            return Ok(true);
+        };
         if let Some(path) = &self.trace {
             let ([scenario], [contestant]) = (&scenarios[..], &contestants[..]) else {
                 return Err("--trace takes one --scenario and one --subject".to_owned());
@@ -127,10 +138,12 @@ impl Args {
         Ok(board.is_good())
     }
 
-    fn arena(&self, contestants: &[Contestant]) -> Result<Arena, String> {
+    /// Where they meet; nowhere if that is a real server, and there is none.
+    fn arena(&self, contestants: &[Contestant]) -> Result<Option<Arena>, String> {
         let is_external = contestants.contains(&EXTERNAL);
         if is_external && (self.command.is_none() || self.against == Way::InProcess) {
-            return Err("--subject external takes --command COMMAND and --against tcp".to_owned());
+            let wanted = "--command COMMAND, and --against tcp or kubeconfig";
+            return Err(format!("--subject external takes {wanted}"));
         }
         let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let threads = self.threads.map(NonZeroUsize::get);
@@ -138,6 +151,10 @@ impl Args {
         let arena = match self.against {
             Way::InProcess => Arena::new(seed, threads.unwrap_or(processors)),
             Way::Tcp => Arena::new(seed, threads.unwrap_or(THREADS_OVER_TCP)).over_tcp(),
+            Way::Kubeconfig => match real_server()? {
+                Some(server) => Arena::new(seed, 1).against_server(server),
+                None => return Ok(None),
+            },
         };
         let mut arena = arena.with_speed(self.speed);
         if let Some(command) = &self.command {
@@ -150,7 +167,7 @@ impl Args {
         if let Some(seconds) = self.converge_within {
             arena = arena.with_convergence_limit(Duration::from_secs(seconds));
         }
-        Ok(arena)
+        Ok(Some(arena))
     }
 
     fn chosen_scenarios(&self) -> Result<Vec<Scenario>, String> {
@@ -163,11 +180,21 @@ impl Args {
             }
         }
         let takes_time = self.against != Way::InProcess;
+        let is_live = self.against == Way::Kubeconfig;
         let is_asked_for = |scenario: &Scenario| match &self.scenarios[..] {
+            [] if is_live => scenario.is_short() && scenario.can_be_live(),
             [] => !takes_time || scenario.is_short() && !scenario.makes_clock_leap(),
             names => names.iter().any(|name| is_it(scenario, name)),
         };
         let chosen: Vec<Scenario> = all.into_iter().filter(is_asked_for).collect();
+        if let Some(scenario) = chosen.iter().find(|scenario| !scenario.can_be_live())
+            && is_live
+        {
+            return Err(format!(
+                "{} is for a server of our own: no proxy can make what goes wrong in it",
+                scenario.name
+            ));
+        }
         let leaping = chosen.iter().find(|scenario| scenario.makes_clock_leap());
         match leaping.filter(|_| takes_time) {
             Some(scenario) => Err(format!(
@@ -190,6 +217,21 @@ impl Args {
             })
             .collect()
     }
+}
+
+/// The server that KUBECONFIG names, made ready; none if it names none.
+fn real_server() -> Result<Option<RealServer>, String> {
+    if env::var_os("KUBECONFIG").is_none_or(|path| path.is_empty()) {
+        return Ok(None);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.map_err(|error| format!("no runtime: {error}"))?;
+    let options = KubeConfigOptions::default();
+    let config = runtime.block_on(Config::from_kubeconfig(&options));
+    let server = RealServer::new(config.map_err(|error| format!("KUBECONFIG: {}", whole(&error)))?);
+    let ready = server.prepare();
+    ready.map_err(|error| whole(&error))?;
+    Ok(Some(server))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {

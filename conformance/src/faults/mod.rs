@@ -4,19 +4,20 @@ use std::collections::BTreeMap;
 
 use fakeserver::{
     FakeServer,
-    faults::{FaultSpec, Filter, RuleGuard, When},
+    faults::{FaultSpec, Faults as Rules, Filter, RuleGuard, When},
 };
 
 use crate::{
     plan::{Fault, FaultKind},
+    proxy::Proxy,
     seed::Seed,
     trace::{Observation, Recorder},
 };
 
-/// The faults in force on one server.
+/// The faults in force on one server, or on a proxy in front of one.
 #[derive(Debug)]
 pub struct Faults {
-    server: FakeServer,
+    place: Place,
     recorder: Recorder,
     /// Where what they do at random comes from.
     seed: u64,
@@ -27,13 +28,29 @@ pub struct Faults {
     done: BTreeMap<&'static str, u64>,
 }
 
+/// What does wrong.
+#[derive(Debug)]
+enum Place {
+    Server(FakeServer),
+    Proxy(Proxy),
+}
+
 // === impl Faults ===
 
 impl Faults {
     /// No faults yet, in a run of this seed.
     pub fn new(server: &FakeServer, seed: Seed, clients: Vec<String>, recorder: Recorder) -> Self {
+        Self::at(Place::Server(server.clone()), seed, clients, recorder)
+    }
+
+    /// The same on a proxy, where faults are made that need no server of our own.
+    pub fn of_proxy(proxy: &Proxy, seed: Seed, clients: Vec<String>, recorder: Recorder) -> Self {
+        Self::at(Place::Proxy(proxy.clone()), seed, clients, recorder)
+    }
+
+    fn at(place: Place, seed: Seed, clients: Vec<String>, recorder: Recorder) -> Self {
         Self {
-            server: server.clone(),
+            place,
             recorder,
             seed: seed.get(),
             clients,
@@ -44,7 +61,7 @@ impl Faults {
 
     /// Goes on with a server that shares the rules of that which they were installed on.
     pub fn go_on_with(&mut self, server: &FakeServer) {
-        self.server = server.clone();
+        self.place = Place::Server(server.clone());
     }
 
     /// Begins a fault, which has this place in its plan.
@@ -59,11 +76,14 @@ impl Faults {
             informer: fault.informer,
             text: format!("{:?} for {target}", fault.kind),
         });
-        match fault.kind {
-            FaultKind::Compact => self.server.compact(),
-            FaultKind::Expire => self.server.expire(),
-            FaultKind::Disconnect => self.server.disconnect(),
-            FaultKind::Rollback { revisions } => self.server.roll_back(revisions),
+        match (&self.place, fault.kind) {
+            (Place::Server(server), FaultKind::Compact) => server.compact(),
+            (Place::Server(server), FaultKind::Expire) => server.expire(),
+            (Place::Server(server), FaultKind::Disconnect) => server.disconnect(),
+            (Place::Proxy(proxy), FaultKind::Disconnect) => proxy.disconnect(),
+            (Place::Server(server), FaultKind::Rollback { revisions }) => {
+                server.roll_back(revisions);
+            }
             _ => {
                 let guards = self.clients_of(fault);
                 let guards = guards.map(|client| self.install(fault, client)).collect();
@@ -94,7 +114,7 @@ impl Faults {
 
     /// Records how often each of them had an effect.
     pub fn record_fired(&self) {
-        let fired = self.server.faults().fired();
+        let fired = self.place.faults().fired();
         for (rule, count) in fired.iter().chain(&self.done) {
             self.recorder.record(Observation::Fired {
                 rule: (*rule).to_owned(),
@@ -120,6 +140,17 @@ impl Faults {
         let spec = FaultSpec::new(fault.kind)
             .matching(Filter::any().client(client))
             .when(when.with_seed(seed));
-        self.server.faults().install_spec(&spec)
+        self.place.faults().install_spec(&spec)
+    }
+}
+
+// === impl Place ===
+
+impl Place {
+    fn faults(&self) -> Rules {
+        match self {
+            Self::Server(server) => server.faults(),
+            Self::Proxy(proxy) => proxy.faults().clone(),
+        }
     }
 }

@@ -51,7 +51,7 @@ pub(super) const DRAWN: [fn(&mut ChaCha8Rng) -> FaultKind; 38] = [
             ],
         ),
     },
-    |_| FaultKind::ConnectionRefused,
+    |_| FaultKind::ConnectionRefused { closed_ms: 0 },
     |rng| {
         let request_ms = rng.random_range(1..=5_000);
         FaultKind::Latency {

@@ -1,6 +1,7 @@
 //! The proxy as a service: each request meets the rules, goes on to the upstream, and its answer comes back.
 
 use std::{
+    fmt::{self, Debug, Formatter},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
@@ -50,6 +51,14 @@ pub struct Proxy {
     shared: Arc<Shared>,
 }
 
+impl Debug for Proxy {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proxy")
+            .field("faults", &self.shared.faults)
+            .finish_non_exhaustive()
+    }
+}
+
 struct Shared {
     upstream: Upstream,
     faults: Faults,
@@ -96,6 +105,11 @@ impl Proxy {
     pub fn install(&self, spec: &FaultSpec) -> Result<RuleGuard, ProxyError> {
         support::check(spec)?;
         Ok(self.shared.faults.install_spec(spec))
+    }
+
+    /// Ends every answer that is under way in good order, whoever's it is.
+    pub fn disconnect(&self) {
+        self.end_streams();
     }
 
     /// The proxy as a service. Connections come to harm only where it is [served](Self::serve).

@@ -30,7 +30,7 @@ mod control;
 mod kubeconfig;
 mod driver;
 
-pub use self::{driver::Proxy, error::ProxyError, kubeconfig::Kubeconfig};
+pub use self::{driver::Proxy, error::ProxyError, kubeconfig::Kubeconfig, support::can_make};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Which faults work inside of a server, and so cannot be made by a proxy.
 
-use fakeserver::faults::{Action, BodyFault, FaultSpec, RequestVerdict};
+use fakeserver::faults::{Action, BodyFault, Fault, FaultSpec, RequestVerdict};
 
 use super::ProxyError;
 
@@ -20,6 +20,11 @@ const UNSUPPORTED: &[(&str, &str)] = &[
     ("initial_events_shuffled", ORDER),
     ("changed_during_initial_events", ORDER),
 ];
+
+/// Whether a proxy can make a fault.
+pub fn can_make(fault: Fault) -> bool {
+    check(&FaultSpec::new(fault)).is_ok()
+}
 
 /// Refuses a fault that a proxy cannot make.
 pub(super) fn check(spec: &FaultSpec) -> Result<(), ProxyError> {

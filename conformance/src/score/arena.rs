@@ -2,7 +2,7 @@
 
 use std::{num::NonZeroU32, time::Duration};
 
-use crate::{seed::Seed, sim::Against, subjects::external::Program};
+use crate::{live::RealServer, seed::Seed, sim::Against, subjects::external::Program};
 
 /// Where contestants meet scenarios.
 #[derive(Clone, Debug)]
@@ -12,6 +12,8 @@ pub struct Arena {
     pub seed: Seed,
     /// How contestants reach the server.
     pub against: Against,
+    /// A real server in place of the fake one: then cells are filled one after the other, over TCP.
+    pub server: Option<RealServer>,
     /// What is run as the external contestant.
     pub program: Option<Program>,
     /// How many cells are filled at a time, each in a thread.
@@ -30,6 +32,7 @@ impl Arena {
         Self {
             seed,
             against: Against::InProcess,
+            server: None,
             program: None,
             thread_count,
             speed: NonZeroU32::MIN,
@@ -42,6 +45,14 @@ impl Arena {
     pub fn over_tcp(mut self) -> Self {
         self.against = Against::Tcp;
         self
+    }
+
+    /// Against a real server, over TCP, one cell after the other.
+    #[must_use]
+    pub fn against_server(mut self, server: RealServer) -> Self {
+        self.server = Some(server);
+        self.thread_count = 1;
+        self.over_tcp()
     }
 
     /// With what is run as the external contestant.

@@ -1,12 +1,9 @@
 //! Servers that have always been a little different: rules that a plan's faults have no words for.
 
 use bytes::Bytes;
-use fakeserver::{
-    FakeServer,
-    faults::{
-        self, Answer, EventType, Filter, FrameFacts, FrameVerdict, RequestFacts, RequestVerdict,
-        Rule, RuleGuard,
-    },
+use fakeserver::faults::{
+    self, Answer, EventType, Faults, Filter, FrameFacts, FrameVerdict, RequestFacts,
+    RequestVerdict, Rule, RuleGuard,
 };
 use http::{HeaderValue, StatusCode, header};
 
@@ -16,7 +13,7 @@ use crate::workload;
 const HISTORY: u64 = 6;
 
 /// Watches, streamed lists among them, end in good order before they bring anything.
-pub(super) fn watches_end_at_once(server: &FakeServer) -> Vec<RuleGuard> {
+pub(super) fn watches_end_at_once(rules: &Faults) -> Vec<RuleGuard> {
     let empty = faults::hook(|request| {
         (request.verb == "watch").then(|| {
             let mut answer = Answer::new(StatusCode::OK, "");
@@ -25,39 +22,38 @@ pub(super) fn watches_end_at_once(server: &FakeServer) -> Vec<RuleGuard> {
             answer
         })
     });
-    vec![server.faults().install(empty)]
+    vec![rules.install(empty)]
 }
 
 /// Watches from before the last few revisions are answered with HTTP 410, as aggregated servers and proxies do.
-pub(super) fn short_history(server: &FakeServer) -> Vec<RuleGuard> {
-    let store = server.clone();
-    let refusing = faults::hook(move |request| {
+pub(super) fn short_history(rules: &Faults) -> Vec<RuleGuard> {
+    let refusing = faults::hook(|request| {
         let from: u64 = request.resource_version.parse().unwrap_or(0);
         let is_old = request.verb == "watch"
             && !request.is_watch_list
             && from > 0
-            && from + HISTORY < store.revision();
+            && from + HISTORY < request.revision;
         is_old.then(|| gone("too old resource version"))
     });
-    vec![server.faults().install(refusing)]
+    vec![rules.install(refusing)]
 }
 
 /// A list cannot be continued: its first page is all that is ever given.
-pub(super) fn no_second_page(server: &FakeServer) -> Vec<RuleGuard> {
+pub(super) fn no_second_page(rules: &Faults) -> Vec<RuleGuard> {
     let refusing = faults::hook(|request| {
         (request.verb == "list" && request.has_continue)
             .then(|| gone("The provided continue parameter is too old"))
     });
-    vec![server.faults().install(refusing)]
+    vec![rules.install(refusing)]
 }
 
 /// The server has never heard of streamed lists.
-pub(super) fn no_streaming_lists(server: &FakeServer) -> Vec<RuleGuard> {
-    vec![server.faults().install(faults::watch_list_ignored())]
+pub(super) fn no_streaming_lists(rules: &Faults) -> Vec<RuleGuard> {
+    vec![rules.install(faults::watch_list_ignored())]
 }
 
 /// Nobody but the workload may list or watch config maps.
-pub(super) fn config_maps_forbidden(server: &FakeServer) -> Vec<RuleGuard> {
+pub(super) fn config_maps_forbidden(rules: &Faults) -> Vec<RuleGuard> {
     let refusing = faults::hook(|request| {
         (request.client != workload::CLIENT).then(|| {
             let message = "configmaps is forbidden: User \"informer\" cannot list it";
@@ -65,28 +61,28 @@ pub(super) fn config_maps_forbidden(server: &FakeServer) -> Vec<RuleGuard> {
         })
     });
     let refusing = refusing.matching(Filter::any().resource("configmaps"));
-    vec![server.faults().install(refusing)]
+    vec![rules.install(refusing)]
 }
 
 /// The server of one group is away, and what it has cannot be told.
-pub(super) fn one_group_away(server: &FakeServer) -> Vec<RuleGuard> {
+pub(super) fn one_group_away(rules: &Faults) -> Vec<RuleGuard> {
     let away = faults::discovery_unavailable().matching(Filter::any().group("apps"));
-    vec![server.faults().install(away)]
+    vec![rules.install(away)]
 }
 
 /// The first change of a pod arrives as something that is no pod.
-pub(super) fn undecodable_change(server: &FakeServer) -> Vec<RuleGuard> {
-    vec![server.faults().install(Spoiled { is_done: false })]
+pub(super) fn undecodable_change(rules: &Faults) -> Vec<RuleGuard> {
+    vec![rules.install(Spoiled { is_done: false })]
 }
 
 /// A streamed list brings an object, and its deletion, before it ends.
-pub(super) fn deleted_while_streaming(server: &FakeServer) -> Vec<RuleGuard> {
-    vec![server.faults().install(ShortLived)]
+pub(super) fn deleted_while_streaming(rules: &Faults) -> Vec<RuleGuard> {
+    vec![rules.install(ShortLived)]
 }
 
 /// The first watch ends in good order within a line.
-pub(super) fn half_a_line(server: &FakeServer) -> Vec<RuleGuard> {
-    vec![server.faults().install(HalfALine { is_done: false })]
+pub(super) fn half_a_line(rules: &Faults) -> Vec<RuleGuard> {
+    vec![rules.install(HalfALine { is_done: false })]
 }
 
 /// The pod whose change cannot be decoded.

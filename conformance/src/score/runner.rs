@@ -7,13 +7,27 @@ use std::{
         mpsc,
     },
     thread,
+    time::Duration,
 };
 
 use super::{
     Arena, Cell, Contestant, Scenario, Scoreboard, Verdict,
     judge::{Judgement, judge},
 };
-use crate::{plan::Plan, seed::Seed, sim::Against};
+use crate::{call::whole, plan::Plan, seed::Seed, sim::Against};
+
+/// Checkers that hold where nothing takes time. Over TCP connections are tasks that clients keep for a while, and what has
+/// crossed the transport is still on its way to the client, or lost with its connection; a client waits from what it has
+/// noticed, and longer where the machine is busy. That no client asks without a pause is looked at everywhere.
+const TIMELESS: [&str; 7] = [
+    "leaks",
+    "freshness",
+    "rewatches",
+    "relists",
+    "backoff",
+    "resyncs",
+    "liveness",
+];
 
 /// Runs each of `scenarios` against each of `contestants`, in the threads of `arena`. `watch` hears of each cell as it is filled.
 ///
@@ -66,8 +80,12 @@ pub fn run(
 /// Within a tokio runtime.
 pub fn traces(scenario: &Scenario, contestant: Contestant, arena: &Arena) -> String {
     let runs = scenario.plans.iter().enumerate().map(|(place, plan)| {
-        let outcome = scenario.run(&seeded(contestant, plan, arena.seed), contestant, arena);
-        format!("plan {}\n{}", place + 1, outcome.trace)
+        let plan = seeded(contestant, plan, arena.seed);
+        let number = place + 1;
+        match scenario.run(&plan, contestant, arena) {
+            Ok(outcome) => format!("plan {number}\n{}", outcome.trace),
+            Err(error) => format!("plan {number}\nnot run: {}\n", whole(&error)),
+        }
     });
     runs.collect()
 }
@@ -99,12 +117,10 @@ fn seeded(contestant: Contestant, plan: &Plan, seed: Seed) -> Plan {
 fn judged(scenario: &Scenario, contestant: Contestant, plan: &Plan, arena: &Arena) -> Judgement {
     let run = catch_unwind(AssertUnwindSafe(|| scenario.run(plan, contestant, arena)));
     match run {
-        Ok(mut outcome) => {
+        Ok(Ok(mut outcome)) => {
             if arena.against == Against::Tcp {
-                // Connections are tasks, and clients keep them for a while.
-                outcome
-                    .violations
-                    .retain(|violation| violation.checker != "leaks");
+                let violations = &mut outcome.violations;
+                violations.retain(|violation| !TIMELESS.contains(&violation.checker));
             }
             judge(
                 &outcome.trace,
@@ -113,11 +129,17 @@ fn judged(scenario: &Scenario, contestant: Contestant, plan: &Plan, arena: &Aren
                 contestant,
             )
         }
-        Err(_) => Judgement {
-            verdict: Verdict::Panicked,
-            at: std::time::Duration::ZERO,
-            took: None,
-            text: "the run panicked".to_owned(),
-        },
+        Ok(Err(error)) => unseen(Verdict::NotRun, whole(&error)),
+        Err(_) => unseen(Verdict::Panicked, "the run panicked".to_owned()),
+    }
+}
+
+/// What is said of a run of which there is no trace.
+fn unseen(verdict: Verdict, text: String) -> Judgement {
+    Judgement {
+        verdict,
+        at: Duration::ZERO,
+        took: None,
+        text,
     }
 }

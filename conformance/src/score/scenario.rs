@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use fakeserver::{FakeServer, faults::RuleGuard};
+use fakeserver::faults::{Faults, RuleGuard};
 
 use super::{Arena, Contestant};
 use crate::{
+    live::{LiveError, RealServer},
     plan::{
         Action, Fault, FaultKind, HandlerPlan, IncidentKind, InformerPlan, Operation, Plan,
         Resource, Tier,
@@ -32,7 +33,7 @@ pub struct Scenario {
     /// What is not asked of anybody here, and why; empty if nothing is left out.
     pub excused: &'static str,
     /// See [`Setting::quirks`].
-    pub quirks: fn(&FakeServer) -> Vec<RuleGuard>,
+    pub quirks: fn(&Faults) -> Vec<RuleGuard>,
     /// What subjects have besides what their plans ask for.
     pub extras: Extras,
 }
@@ -132,7 +133,7 @@ impl Scenario {
     }
 
     #[must_use]
-    pub(super) fn with_quirks(mut self, quirks: fn(&FakeServer) -> Vec<RuleGuard>) -> Self {
+    pub(super) fn with_quirks(mut self, quirks: fn(&Faults) -> Vec<RuleGuard>) -> Self {
         self.quirks = quirks;
         self.asks.is_always_like_this = true;
         self
@@ -158,7 +159,16 @@ impl Scenario {
     }
 
     /// Runs one of its plans with this contestant.
-    pub(super) fn run(&self, plan: &Plan, contestant: Contestant, arena: &Arena) -> Outcome {
+    ///
+    /// # Errors
+    ///
+    /// See [`LiveError`]: only a real server makes a run impossible.
+    pub(super) fn run(
+        &self,
+        plan: &Plan,
+        contestant: Contestant,
+        arena: &Arena,
+    ) -> Result<Outcome, LiveError> {
         let extras = contestant.extras(self.extras.clone());
         let extras = extras.with_program(arena.program.clone());
         let make = |parts: SubjectParts<'_>| contestant.subject.build(parts, extras.clone());
@@ -172,7 +182,16 @@ impl Scenario {
         if extras.is_copying && contestant.subject != SubjectKind::External {
             setting = setting.with_goal(copies::difference);
         }
-        sim::run_in(&plan.clone().hastened(arena.speed), &setting)
+        let plan = plan.clone().hastened(arena.speed);
+        match &arena.server {
+            Some(server) => server.run(&plan, &setting),
+            None => Ok(sim::run_in(&plan, &setting)),
+        }
+    }
+
+    /// Whether it can be run against a real server, with what goes wrong made by a proxy in front of it.
+    pub fn can_be_live(&self) -> bool {
+        !self.extras.is_copying && self.plans.iter().all(RealServer::can_run)
     }
 
     /// Whether its plans end soon enough to be run in the time that they take.

@@ -9,6 +9,8 @@ use serde::Serialize;
 #[serde(rename_all = "kebab-case", tag = "verdict")]
 #[non_exhaustive]
 pub enum Verdict {
+    /// There is no verdict: the server could not be asked.
+    NotRun,
     /// Nothing of the scenario ever touched it.
     NotHit,
     /// It kept every promise.
@@ -65,6 +67,7 @@ impl Verdict {
     /// What it is called, without figures.
     pub const fn word(self) -> &'static str {
         match self {
+            Self::NotRun => "not run",
             Self::NotHit => "-",
             Self::Held => "ok",
             Self::Caught => "caught",

@@ -7,7 +7,7 @@ mod cluster;
 mod setting;
 mod log;
 mod minimal;
-mod schedule;
+pub(crate) mod schedule;
 mod world;
 
 pub use self::{

@@ -9,7 +9,7 @@ const OBSERVATION_COUNT: u64 = 25;
 
 /// One thing that is done in a run; numbers are places in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Act {
+pub(crate) enum Act {
     // In this order at one moment: what is there at 0 is there before anybody looks.
     Operate(usize),
     CatchUp(usize),
@@ -24,7 +24,7 @@ pub(super) enum Act {
 }
 
 /// The acts of a plan's safety phase.
-pub(super) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
+pub(crate) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
     let mut acts = Vec::new();
     for (place, operation) in plan.workload.iter().enumerate() {
         acts.push((operation.at_ms, Act::Operate(place)));

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use fakeserver::{FakeServer, faults::RuleGuard};
+use fakeserver::{
+    FakeServer,
+    faults::{Faults, RuleGuard},
+};
 
 use super::MakeSubject;
 use crate::transport::{Tap, Transport};
@@ -31,7 +34,7 @@ pub struct Setting<'a> {
     /// Makes what is under test.
     pub make: &'a MakeSubject<'a>,
     /// Rules that are in force for the whole run, recovery included: a server that has always been like this.
-    pub quirks: fn(&FakeServer) -> Vec<RuleGuard>,
+    pub quirks: fn(&Faults) -> Vec<RuleGuard>,
     /// How subjects reach the server.
     pub against: Against,
     /// What subjects are to bring about on the server: gives what is lacking, if anything is.
@@ -44,11 +47,15 @@ pub struct Setting<'a> {
 
 impl Against {
     /// A client that goes the way of `transport`, and the listener that it goes by, if it does.
-    pub(super) fn client(self, transport: Transport) -> (kube::Client, Option<Tap>) {
+    pub(super) fn client(
+        self,
+        transport: Transport,
+        server: &FakeServer,
+    ) -> (kube::Client, Option<Tap>) {
         match self {
             Self::InProcess => (transport.into_client(), None),
             Self::Tcp => {
-                let tap = Tap::open(transport);
+                let tap = Tap::open(transport, server.faults().door());
                 let tap = tap.expect("the system has a free port on this machine");
                 (tap.client(), Some(tap))
             }
@@ -85,7 +92,7 @@ impl<'a> Setting<'a> {
 
     /// Against a server with these rules, whose guards it gives.
     #[must_use]
-    pub fn with_quirks(mut self, quirks: fn(&FakeServer) -> Vec<RuleGuard>) -> Self {
+    pub fn with_quirks(mut self, quirks: fn(&Faults) -> Vec<RuleGuard>) -> Self {
         self.quirks = quirks;
         self
     }

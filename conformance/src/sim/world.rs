@@ -97,7 +97,7 @@ impl World {
             let transport = Transport::new(&server, informer, &name, numbers, recorder.clone())
                 .with_yields(yields.clone());
             cluster.add_route(transport.route());
-            let (client, tap) = setting.against.client(transport);
+            let (client, tap) = setting.against.client(transport, &server);
             subjects.push((setting.make)(SubjectParts {
                 informer,
                 plan: informer_plan,
@@ -114,7 +114,7 @@ impl World {
             workload: Workload::new(&server, recorder.clone()),
             faults: Faults::new(&server, plan.seed, names, recorder.clone()),
             cluster,
-            quirks: (setting.quirks)(&server),
+            quirks: (setting.quirks)(&server.faults()),
             goal: setting.goal,
             convergence_limit: setting.convergence_limit,
             against: setting.against,

@@ -80,8 +80,19 @@ impl Transport {
         numbers: RequestNumbers,
         recorder: Recorder,
     ) -> Self {
+        Self::by(Route::to(server), informer, user_agent, numbers, recorder)
+    }
+
+    /// The same by a route that leads elsewhere.
+    pub fn by(
+        route: Route,
+        informer: usize,
+        user_agent: &str,
+        numbers: RequestNumbers,
+        recorder: Recorder,
+    ) -> Self {
         Self {
-            route: Route::to(server),
+            route,
             line: Arc::new(Line {
                 informer,
                 user_agent: HeaderValue::from_str(user_agent).expect("an informer's name"),

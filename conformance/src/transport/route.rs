@@ -54,6 +54,18 @@ impl Route {
         })))
     }
 
+    /// A route to whatever answers behind `router`.
+    pub fn through(router: Router) -> Self {
+        let to = Target {
+            router,
+            replica: None,
+        };
+        Self(Arc::new(Mutex::new(Way {
+            to: Some(to),
+            open: Vec::new(),
+        })))
+    }
+
     /// Connections break, and new ones lead to `server`.
     pub fn lead_to(&self, server: &FakeServer) {
         self.turn(Some(Target::of(server)));

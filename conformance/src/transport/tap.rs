@@ -11,7 +11,12 @@ use axum::{
     extract::{Request, State},
     response::Response,
 };
-use fakeserver::{Listener, faults::Connection};
+use fakeserver::{
+    Listener,
+    faults::{Connection, Door},
+};
+use http::header;
+use http_body_util::BodyExt;
 use tokio::{net::TcpListener, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -27,7 +32,7 @@ pub struct Tap {
 // === impl Tap ===
 
 impl Tap {
-    /// A listener on a free port.
+    /// A listener on a free port, where nobody listens while `door` is closed.
     ///
     /// # Errors
     ///
@@ -36,11 +41,11 @@ impl Tap {
     /// # Panics
     ///
     /// Outside a tokio runtime that does I/O.
-    pub fn open(transport: Transport) -> io::Result<Self> {
+    pub fn open(transport: Transport, door: Door) -> io::Result<Self> {
         let socket = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         socket.set_nonblocking(true)?;
         let address = socket.local_addr()?;
-        let listener = Listener::new(TcpListener::from_std(socket)?);
+        let listener = Listener::new(TcpListener::from_std(socket)?).with_door(door);
         let router = Router::new().fallback(pass).with_state(transport);
         let mut tasks = JoinSet::new();
         // It ends with its owner, and not in good order.
@@ -75,5 +80,8 @@ async fn pass(State(transport): State<Transport>, request: Request) -> Response 
         connection.unwrap_or_default().reset();
         return Response::default();
     };
-    response.map(Body::new)
+    // A body whose length is known is not asked for its end, and that would be taken for one that was given up.
+    let mut response = response.map(|body| Body::from_stream(body.into_data_stream()));
+    response.headers_mut().remove(header::CONTENT_LENGTH);
+    response
 }

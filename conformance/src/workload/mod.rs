@@ -22,6 +22,7 @@ pub struct Workload {
     router: axum::Router,
     recorder: Recorder,
     operation_count: u64,
+    last_revision: Option<u64>,
 }
 
 /// One request.
@@ -36,11 +37,22 @@ struct Step {
 impl Workload {
     /// A workload on `server`.
     pub fn new(server: &FakeServer, recorder: Recorder) -> Self {
+        Self::by(server.router(), recorder)
+    }
+
+    /// A workload on whatever answers behind `router`.
+    pub fn by(router: axum::Router, recorder: Recorder) -> Self {
         Self {
-            router: server.router(),
+            router,
             recorder,
             operation_count: 0,
+            last_revision: None,
         }
+    }
+
+    /// The version of the object that was answered last.
+    pub fn last_revision(&self) -> Option<u64> {
+        self.last_revision
     }
 
     /// Goes on with another server in place of that which it was on.
@@ -127,10 +139,12 @@ impl Workload {
         let body = body.unwrap_or_default();
         let response = call::open(&self.router, step.method, &step.path, &headers, body).await;
         let answer = call::read(response).await;
+        let revision = revision(&answer.body);
+        self.last_revision = revision.or(self.last_revision);
         self.recorder.record(Observation::Operation {
             text: format!("{text}: {}", step.method),
             status: answer.status,
-            revision: revision(&answer.body),
+            revision,
         });
         answer
     }

@@ -12,10 +12,7 @@ use conformance::{
     sim::{self, Outcome, Setting},
     subjects,
 };
-use fakeserver::{
-    FakeServer,
-    faults::{self, Answer, RuleGuard},
-};
+use fakeserver::faults::{self, Answer, Faults, RuleGuard};
 use http::{HeaderValue, StatusCode, header};
 
 const SAFETY_MS: u64 = 10_000;
@@ -52,7 +49,7 @@ fn cut(at_ms: u64) -> Fault {
 }
 
 /// Every list that the informer asks for is empty, whatever there is.
-fn lists_are_empty(server: &FakeServer) -> Vec<RuleGuard> {
+fn lists_are_empty(rules: &Faults) -> Vec<RuleGuard> {
     let empty = faults::hook(|request| {
         (request.verb == "list" && request.client == "informer-0").then(|| {
             let revision = request.revision;
@@ -67,7 +64,7 @@ fn lists_are_empty(server: &FakeServer) -> Vec<RuleGuard> {
             answer
         })
     });
-    vec![server.faults().install(empty)]
+    vec![rules.install(empty)]
 }
 
 /// Asserts that `checker` finds something in a run.

@@ -16,6 +16,7 @@
 //! | `proxy` | faults between a client and a server, over loopback |
 //! | `score` | every scenario against every contestant |
 //! | `external` | processes under test, over TCP |
+//! | `live` | runs against a server that a kubeconfig names |
 //! | `program` | the command line |
 //! | `wire` | transcripts played against servers by TCP and TLS, and recorded |
 
@@ -33,5 +34,6 @@ mod regressions;
 mod proxy;
 mod score;
 mod external;
+mod live;
 mod program;
 mod wire;

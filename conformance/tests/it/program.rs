@@ -157,25 +157,60 @@ fn a_plan_that_fails_is_told_and_shrunk() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// Runs the program with these arguments and writes down what it says, as on a terminal of 100 columns.
+fn session(args: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_conformance"))
+        .args(args)
+        .env_remove("COLUMNS")
+        .output()
+        .unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    let said = String::from_utf8(said).unwrap();
+    let command = args.join(" ");
+    (
+        output.status.code(),
+        format!("$ conformance {command}\n{said}"),
+    )
+}
+
+/// The words are kept in a snapshot, which `INSTA_UPDATE=always cargo test -p conformance program` writes anew.
 #[test]
 fn a_wrong_command_line_is_told_apart_from_a_failed_check() {
+    let mut told = Vec::new();
     for args in [
         &["replay"][..],
         &["replay", "1", "--plan", "x"],
         &["--seeds", "many"],
+        &["--profile", "huge"],
         &["replay", "--plan", "nowhere.json"],
+        &["nonsense"],
+        &["score", "--subject", "nobody"],
+        &["score", "--scenario", "nothing"],
+        &["score", "--subject", "external"],
+        &["score", "--subject", "external", "--command", "true"],
+        &["score", "--against", "tcp", "--scenario", "suspend"],
+        &["score", "--against", "carrier-pigeon"],
+        &["score", "--answer-within", "3"],
+        &["score", "--speed", "0"],
+        &["score", "--trace", "trace.txt"],
+        &["subject", "--library", "none"],
     ] {
-        let output = conformance(args);
-        assert_eq!(output.status.code(), Some(2), "{args:?}");
-        assert!(!output.stderr.is_empty(), "{args:?}");
+        let (code, text) = session(args);
+        assert_eq!(code, Some(2), "{text}");
+        told.push(text);
     }
+    insta::assert_snapshot!(told.join("\n"));
 }
 
 #[test]
 fn help_shows_examples() {
-    for args in [&["--help"][..], &["sim", "--help"], &["replay", "--help"]] {
-        let output = conformance(args);
-        assert!(output.status.success());
-        assert!(stdout(&output).contains("Examples:"), "{args:?}");
+    let commands = ["sim", "replay", "bugs", "wire", "proxy", "score", "subject"];
+    let of_commands = commands.map(|command| vec![command, "--help"]);
+    for args in of_commands.into_iter().chain([vec!["--help"]]) {
+        let (code, text) = session(&args);
+        assert_eq!(code, Some(0), "{text}");
+        assert!(text.contains("Examples:"), "{text}");
     }
+    let told = ["replay", "subject"].map(|command| session(&[command, "--help"]).1);
+    insta::assert_snapshot!(told.join("\n"));
 }

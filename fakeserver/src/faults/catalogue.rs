@@ -293,7 +293,7 @@ pub const CATALOGUE: &[CatalogueEntry] = &[
     fault(
         "F26",
         "connection_refused",
-        &[],
+        &["closedMs"],
         "nobody listens",
         "every client of a server that restarts",
     )

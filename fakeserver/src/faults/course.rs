@@ -65,6 +65,7 @@ impl RequestVerdict {
             }
             Self::Hang => std::future::pending().await,
             Self::Sever(kind) => return Err(severed(connection, kind)),
+            Self::Refuse(_) => return Err(severed(connection, ErrorKind::ConnectionRefused)),
             Self::GoAway if connection.is_over_tcp() => connection.go_away(),
             Self::GoAway => return Err(severed(connection, ErrorKind::ConnectionAborted)),
             Self::Lose(heard) => {

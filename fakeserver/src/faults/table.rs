@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, VecDeque},
     fmt,
+    io::ErrorKind,
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
@@ -214,6 +215,10 @@ impl Faults {
             rv = request.resource_version,
             "request meets a fault"
         );
+        if let RequestVerdict::Refuse(time) = verdict {
+            self.door.close_for(time);
+            return RequestVerdict::Sever(ErrorKind::ConnectionRefused);
+        }
         verdict
     }
 

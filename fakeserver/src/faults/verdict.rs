@@ -30,6 +30,9 @@ pub enum RequestVerdict {
     Hang,
     /// It is not served, and the transport fails: in process with this error, over TCP by a connection that is reset.
     Sever(io::ErrorKind),
+    /// The same as by a server that is away, and over TCP nobody listens for so long. The faults close the
+    /// [`Door`](super::Door) by themselves: whoever asks them is told to [sever](Self::Sever).
+    Refuse(Duration),
     /// Its client is asked to leave its connection; in process it is not served, and the transport fails.
     GoAway,
     /// It is served, but its client hears this instead of the answer; of nothing but a transport that fails, if it is

@@ -10,7 +10,7 @@ use axum::{Extension, Router, body::Body, routing::get};
 use bytes::Bytes;
 use fakeserver::{
     Certificates, FakeServer, Listener,
-    faults::{self, Connection, Door, Filter},
+    faults::{self, Connection, Door, FaultSpec, Filter},
 };
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
 use http::{Request, Response};
@@ -398,6 +398,28 @@ async fn a_closed_door_refuses_connections_and_keeps_those_inside() {
     refused(&on_tcp).await;
     accepted(&on_tcp).await;
     assert!(!door.is_closed());
+}
+
+#[tokio::test]
+async fn a_fault_closes_the_door_for_its_time() {
+    let server = FakeServer::builder().build();
+    let on_tcp = Served::of(&server).await;
+    let text =
+        r#"{"fault":"connection_refused","closedMs":3600000,"match":{"resource":"configmaps"}}"#;
+    let specs = FaultSpec::read(text.as_bytes()).unwrap();
+    let _guard = server.faults().install_spec(&specs[0]);
+    let mut other = on_tcp.asked("/version").await;
+    read_until(&mut other, "}").await;
+    assert!(!server.faults().door().is_closed());
+    let mut asking = on_tcp.asked(CONFIG_MAPS).await;
+    let (text, end) = read_all(&mut asking).await;
+    assert_eq!((text.as_str(), end), ("", Err(ErrorKind::ConnectionReset)));
+    refused(&on_tcp).await;
+    // A connection that is open goes on.
+    ask(&mut other, "/version").await;
+    read_until(&mut other, "}").await;
+    server.faults().door().open();
+    accepted(&on_tcp).await;
 }
 
 #[tokio::test]

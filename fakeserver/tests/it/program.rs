@@ -182,6 +182,39 @@ async fn the_state_outlives_the_program() {
 }
 
 #[tokio::test]
+async fn faults_of_a_file_are_in_force_when_it_listens() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("faults.json");
+    let text = r#"[{"fault":"server_error","code":503,"match":{"resource":"configmaps"}},{"fault":"gone"}]"#;
+    std::fs::write(&file, text).unwrap();
+    let faults = ["--faults", file.to_str().unwrap()];
+    let (_child, url) = serving_with(&faults).await;
+    let answer = get(&url, "/api/v1/configmaps").await;
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    let answer = get(&url, "/api/v1/namespaces/default").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    let installed = get(&url, "/_control/faults").await;
+    assert!(installed.contains("\"server_error\""), "{installed}");
+    assert!(installed.contains("\"gone\""), "{installed}");
+
+    std::fs::write(&file, r#"{"fault":"nonsense"}"#).unwrap();
+    let wrong = [
+        (file.to_str().unwrap(), "nonsense"),
+        ("nowhere.json", "nowhere.json"),
+    ];
+    for (path, why) in wrong {
+        let refused = program()
+            .args(["serve", "--listen", "127.0.0.1:0", "--faults", path])
+            .output();
+        let refused = timeout(PATIENCE, refused).await.unwrap().unwrap();
+        assert!(!refused.status.success());
+        assert!(refused.stdout.is_empty(), "it never listened");
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert!(said.contains("--faults") && said.contains(why), "{said}");
+    }
+}
+
+#[tokio::test]
 async fn manifests_are_loaded_before_it_listens() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("x.yaml");

@@ -33,7 +33,7 @@ const LONGEST: Duration = Duration::from_hours(24 * 365);
 struct Running {
     child: Child,
     /// Ends what the process started, when this is dropped.
-    _group: Group,
+    group: Group,
     input: ChildStdin,
     lines: FramedRead<ChildStdout, LinesCodec>,
     errors: Errors,
@@ -46,7 +46,11 @@ struct Errors {
 }
 
 /// The processes of one group: that which was started, and what that started. Dropping this kills them.
-struct Group(Pid);
+struct Group {
+    id: Pid,
+    /// Kills them, too, when this program ends without dropping anything.
+    _guard: Child,
+}
 
 /// Runs `program` until there are no more `commands`, and then to its end. What it says goes to `seen`, and also how it
 /// breaks the protocol.
@@ -115,10 +119,8 @@ impl Running {
             .kill_on_drop(true)
             .spawn()?;
         let id = child.id().and_then(|id| i32::try_from(id).ok());
-        let group = Group(
-            id.and_then(Pid::from_raw)
-                .expect("it has not been waited for"),
-        );
+        let id = id.and_then(Pid::from_raw);
+        let group = Group::new(id.expect("it has not been waited for"))?;
         let output = child.stdout.take().expect("its output is piped");
         Ok(Self {
             input: child.stdin.take().expect("its input is piped"),
@@ -128,7 +130,7 @@ impl Running {
                 last: Vec::new(),
             },
             child,
-            _group: group,
+            group,
         })
     }
 
@@ -155,7 +157,7 @@ impl Running {
             input,
             lines,
             mut errors,
-            _group,
+            group: _group,
         } = self;
         drop(input);
         let mut output = lines.into_inner();
@@ -220,9 +222,32 @@ fn told(status: ExitStatus) -> String {
 
 // === impl Group ===
 
+impl Group {
+    fn new(id: Pid) -> io::Result<Self> {
+        let guard = tokio::process::Command::new("sh")
+            .arg("-c")
+            // Its input ends when whoever holds the other side does.
+            .arg("read -r _; kill -s KILL -- \"-$0\"")
+            .arg(id.as_raw_nonzero().to_string())
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn();
+        match guard {
+            Ok(guard) => Ok(Self { id, _guard: guard }),
+            Err(error) => {
+                let _ = kill_process_group(id, Signal::KILL);
+                Err(error)
+            }
+        }
+    }
+}
+
 impl Drop for Group {
     fn drop(&mut self) {
         // There may be nobody left. Its number is not given to others while one of them lives, nor so soon after.
-        let _ = kill_process_group(self.0, Signal::KILL);
+        let _ = kill_process_group(self.id, Signal::KILL);
     }
 }

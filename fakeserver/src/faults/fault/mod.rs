@@ -157,7 +157,11 @@ pub enum Fault {
         body: Option<ErrorBody>,
     },
     /// F26: [`connection_refused`](super::connection_refused())
-    ConnectionRefused,
+    ConnectionRefused {
+        /// For how long nobody can connect, over TCP.
+        #[serde(default, skip_serializing_if = "is_default")]
+        closed_ms: u64,
+    },
     /// F27: [`latency`](super::latency())
     Latency {
         /// How much later requests are served.
@@ -266,7 +270,7 @@ impl Fault {
             Self::BookmarkAhead => "bookmark_ahead",
             Self::Throttle { .. } => "throttle",
             Self::ServerError { .. } => "server_error",
-            Self::ConnectionRefused => "connection_refused",
+            Self::ConnectionRefused { .. } => "connection_refused",
             Self::Latency { .. } => "latency",
             Self::Hang => "hang",
             Self::Unauthorized => "unauthorized",

@@ -138,7 +138,9 @@ impl Fault {
                     None => rule.boxed(),
                 }
             }
-            Self::ConnectionRefused => connection_refused().boxed(),
+            Self::ConnectionRefused { closed_ms } => {
+                connection_refused().closing_for(ms(closed_ms)).boxed()
+            }
             Self::Latency {
                 request_ms,
                 frame_ms,

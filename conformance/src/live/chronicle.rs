@@ -1,0 +1,204 @@
+//! What a real server says happens to it: a watch of each resource from the beginning to the end, that no fault hits.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{Arc, Mutex, MutexGuard},
+};
+
+use axum::Router;
+use futures::{AsyncBufReadExt, StreamExt, TryStreamExt};
+use tokio::task::JoinSet;
+
+use super::{
+    LiveError,
+    objects::{Event, List, Metadata, all, ask},
+};
+use crate::{
+    call,
+    plan::{Resource, Selection},
+    trace::{Change, Key, Member, State},
+};
+
+/// How long a watch lasts before it is asked for again.
+const WATCH_TIMEOUT_S: u32 = 300;
+
+/// All that a server has said since this was opened. Dropping it ends its watches.
+#[derive(Debug)]
+pub(super) struct Chronicle {
+    told: BTreeMap<Resource, Arc<Mutex<Told>>>,
+    _tasks: JoinSet<()>,
+}
+
+/// What was told of one resource.
+#[derive(Debug, Default)]
+struct Told {
+    changes: Vec<Change>,
+    held: BTreeMap<Key, Held>,
+    /// Up to where all was told.
+    revision: u64,
+    /// Why nothing more is told.
+    failed: Option<String>,
+}
+
+#[derive(Debug)]
+struct Held {
+    state: State,
+    namespace: Arc<str>,
+    label: Option<Arc<str>>,
+}
+
+// === impl Chronicle ===
+
+impl Chronicle {
+    /// Begins with what the server behind `router` holds.
+    pub(super) async fn open(router: &Router) -> Result<Self, LiveError> {
+        let mut told = BTreeMap::new();
+        let mut tasks = JoinSet::new();
+        for resource in Resource::ALL {
+            let list: List = ask(router, &all(resource)).await?;
+            let mut begun = Told::default();
+            let mut items = list.items;
+            // As a log has them.
+            items.sort_by_key(|item| item.metadata.revision());
+            for item in &items {
+                begun.is_there(resource, &item.metadata);
+            }
+            begun.revision = list.metadata.revision();
+            let begun = Arc::new(Mutex::new(begun));
+            tasks.spawn(follow(router.clone(), resource, Arc::clone(&begun)));
+            told.insert(resource, begun);
+        }
+        Ok(Self {
+            told,
+            _tasks: tasks,
+        })
+    }
+
+    /// Whether all was told up to this revision of this resource.
+    pub(super) fn has_come_to(&self, resource: Resource, revision: u64) -> bool {
+        self.of(resource).revision >= revision
+    }
+
+    /// What the server holds of a selection, as far as it was told.
+    pub(super) fn selected(&self, selection: &Selection) -> BTreeMap<Key, State> {
+        let told = self.of(selection.resource);
+        let held = told.held.iter();
+        held.filter(|(_, held)| selection.contains(&held.namespace, held.label.as_deref()))
+            .map(|(key, held)| (Key::clone(key), held.state.clone()))
+            .collect()
+    }
+
+    /// All that the server holds of a resource.
+    pub(super) fn members(&self, resource: Resource) -> Vec<Member> {
+        let held = self.selected(&Selection::all(resource));
+        held.into_iter()
+            .map(|(key, state)| Member { key, state })
+            .collect()
+    }
+
+    /// All changes of a resource in their order; what was there at the beginning as if it had been made then.
+    ///
+    /// # Errors
+    ///
+    /// [`LiveError::Chronicle`]: the server did not tell all.
+    pub(super) fn changes(&self, resource: Resource) -> Result<Vec<Change>, LiveError> {
+        let told = self.of(resource);
+        match &told.failed {
+            Some(why) => Err(LiveError::Chronicle {
+                resource: resource.plural(),
+                why: why.clone(),
+            }),
+            None => Ok(told.changes.clone()),
+        }
+    }
+
+    fn of(&self, resource: Resource) -> MutexGuard<'_, Told> {
+        lock(&self.told[&resource])
+    }
+}
+
+/// Watches until something goes wrong.
+async fn follow(router: Router, resource: Resource, told: Arc<Mutex<Told>>) {
+    loop {
+        if let Err(why) = watch(&router, resource, &told).await {
+            lock(&told).failed = Some(why);
+            return;
+        }
+    }
+}
+
+/// One watch to its end; in words why there can be none after it.
+async fn watch(router: &Router, resource: Resource, told: &Mutex<Told>) -> Result<(), String> {
+    let revision = lock(told).revision;
+    let path = format!(
+        "{}?watch=1&allowWatchBookmarks=1&timeoutSeconds={WATCH_TIMEOUT_S}&resourceVersion={revision}",
+        all(resource)
+    );
+    let headers = [("accept".to_owned(), "application/json".to_owned())];
+    let answer = call::open(router, "GET", &path, &headers, Vec::new()).await;
+    if answer.status() != 200 {
+        return Err(format!("a watch is answered {}", answer.status()));
+    }
+    let body = answer.into_body().into_data_stream();
+    let mut lines = body.map_err(io::Error::other).into_async_read().lines();
+    while let Some(line) = lines.next().await {
+        let line = line.map_err(|error| call::whole(&error))?;
+        let event: Event = serde_json::from_str(&line).map_err(|error| error.to_string())?;
+        lock(told).hear(resource, &event)?;
+    }
+    Ok(())
+}
+
+// === impl Told ===
+
+impl Told {
+    fn hear(&mut self, resource: Resource, event: &Event) -> Result<(), String> {
+        let object = &event.object;
+        match event.r#type.as_str() {
+            "ADDED" | "MODIFIED" => self.is_there(resource, &object.metadata),
+            "DELETED" => self.is_gone(resource, &object.metadata),
+            "BOOKMARK" => {}
+            other => return Err(format!("an event {other} of code {:?}", object.code)),
+        }
+        self.revision = object.metadata.revision();
+        Ok(())
+    }
+
+    fn is_there(&mut self, resource: Resource, object: &Metadata) {
+        let namespace: Arc<str> = object.namespace.as_deref().unwrap_or_default().into();
+        let new = Held {
+            state: object.state(),
+            namespace: Arc::clone(&namespace),
+            label: object.label(),
+        };
+        let after = (Arc::clone(&new.state.uid), new.label.clone());
+        let old = self.held.insert(object.key(), new);
+        self.changes.push(Change {
+            resource,
+            revision: object.revision(),
+            key: object.key(),
+            namespace,
+            before: old.map(|old| (old.state.uid, old.label)),
+            after: Some(after),
+        });
+    }
+
+    fn is_gone(&mut self, resource: Resource, object: &Metadata) {
+        let Some(old) = self.held.remove(&object.key()) else {
+            return;
+        };
+        self.changes.push(Change {
+            resource,
+            revision: object.revision(),
+            key: object.key(),
+            namespace: old.namespace,
+            before: Some((old.state.uid, old.label)),
+            after: None,
+        });
+    }
+}
+
+fn lock(told: &Mutex<Told>) -> MutexGuard<'_, Told> {
+    told.lock().expect("no holder panics")
+}

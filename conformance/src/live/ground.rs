@@ -1,0 +1,138 @@
+//! Makes a real server ready for a run: the namespaces are there, and nothing of an earlier run is.
+
+use std::time::Duration;
+
+use axum::Router;
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use super::{
+    LiveError,
+    objects::{List, Object, all, ask, refused, send},
+};
+use crate::plan::{NAMESPACES, Resource};
+
+/// What the namespaces of runs have, so that nobody else's are taken for them.
+const OURS: &str = "conformance.example/ours";
+/// How long what was deleted may take to go, and a namespace to take objects.
+const LIMIT: Duration = Duration::from_secs(30);
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Makes the server behind `router` ready.
+pub(super) async fn prepare(router: &Router) -> Result<(), LiveError> {
+    for name in NAMESPACES {
+        claim(router, name).await?;
+    }
+    for resource in Resource::ALL {
+        remove(router, resource).await?;
+    }
+    for name in NAMESPACES {
+        wait_until_it_takes_pods(router, name).await?;
+    }
+    Ok(())
+}
+
+/// A namespace is there and ours. When the first one is made, the nodes of our names have to be nobody's, too.
+async fn claim(router: &Router, name: &str) -> Result<(), LiveError> {
+    let path = format!("/api/v1/namespaces/{name}");
+    let found = send(router, "GET", &path, None).await;
+    match found.status {
+        200 => {
+            let namespace: Object = serde_json::from_slice(&found.body).unwrap_or_default();
+            if namespace.metadata.labels.contains_key(OURS) {
+                return Ok(());
+            }
+            let what = format!("a namespace {name}");
+            Err(LiveError::NotOurs { what })
+        }
+        404 => {
+            if name == NAMESPACES[0] {
+                nobody_has_nodes(router).await?;
+            }
+            let namespace = json!({
+                "apiVersion": "v1",
+                "kind": "Namespace",
+                "metadata": {"name": name, "labels": {OURS: "true"}},
+            });
+            let made = send(router, "POST", "/api/v1/namespaces", Some(namespace)).await;
+            match made.status {
+                201 => Ok(()),
+                _ => Err(refused(format!("create namespace {name}"), &made)),
+            }
+        }
+        _ => Err(refused(format!("GET {path}"), &found)),
+    }
+}
+
+async fn nobody_has_nodes(router: &Router) -> Result<(), LiveError> {
+    let nodes: List = ask(router, &all(Resource::Nodes)).await?;
+    let mut names = nodes.items.iter().map(|node| &node.metadata);
+    match names.find(|node| node.is_of_a_plan(Resource::Nodes)) {
+        Some(node) => Err(LiveError::NotOurs {
+            what: format!("a node {}", node.name),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Removes what earlier runs have left, and waits until it is gone.
+async fn remove(router: &Router, resource: Resource) -> Result<(), LiveError> {
+    let began = Instant::now();
+    loop {
+        let found: List = ask(router, &all(resource)).await?;
+        let mut left = found.items.iter().map(|object| &object.metadata);
+        let left: Vec<_> = left
+            .by_ref()
+            .filter(|object| object.is_of_a_plan(resource))
+            .collect();
+        let Some(first) = left.first() else {
+            return Ok(());
+        };
+        if began.elapsed() > LIMIT {
+            let what = format!("{} {}", resource.kind(), first.key());
+            return Err(LiveError::Left { what });
+        }
+        for object in left {
+            let path = match &object.namespace {
+                Some(namespace) => format!(
+                    "/api/v1/namespaces/{namespace}/{}/{}",
+                    resource.plural(),
+                    object.name
+                ),
+                None => format!("{}/{}", all(resource), object.name),
+            };
+            if !object.finalizers.is_empty() {
+                let release = json!({"metadata": {"finalizers": null}});
+                send(router, "PATCH", &path, Some(release)).await;
+            }
+            // No grace: there may be no kubelet to end a pod.
+            let options =
+                json!({"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0});
+            // It may be gone by now; whether it is shows in the next list.
+            send(router, "DELETE", &path, Some(options)).await;
+        }
+        sleep(LOOK_EVERY).await;
+    }
+}
+
+/// A cluster gives a new namespace its service account a moment later, and takes no pods before.
+async fn wait_until_it_takes_pods(router: &Router, namespace: &str) -> Result<(), LiveError> {
+    let began = Instant::now();
+    let path = format!("/api/v1/namespaces/{namespace}/pods?dryRun=All");
+    let pod = json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "pod-0"},
+        "spec": {"containers": [{"name": "main", "image": "example.com/app:1"}]},
+    });
+    loop {
+        let answer = send(router, "POST", &path, Some(pod.clone())).await;
+        if answer.status == 201 {
+            return Ok(());
+        }
+        if began.elapsed() > LIMIT {
+            return Err(refused(format!("create a pod in {namespace}"), &answer));
+        }
+        sleep(LOOK_EVERY).await;
+    }
+}

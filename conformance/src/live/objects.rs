@@ -1,0 +1,135 @@
+//! What is looked at in answers of a real server.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use axum::Router;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+
+use super::LiveError;
+use crate::{
+    call,
+    plan::{LABEL, NAMESPACES, Resource},
+    trace::{Key, State},
+};
+
+/// A list, or an object of its own.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct List {
+    #[serde(default)]
+    pub(super) metadata: Metadata,
+    #[serde(default)]
+    pub(super) items: Vec<Object>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Object {
+    #[serde(default)]
+    pub(super) metadata: Metadata,
+    /// Of a status.
+    pub(super) code: Option<u16>,
+    /// Of a status.
+    pub(super) message: Option<Value>,
+}
+
+/// An event of a watch.
+#[derive(Debug, Deserialize)]
+pub(super) struct Event {
+    pub(super) r#type: String,
+    pub(super) object: Object,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Metadata {
+    #[serde(default)]
+    pub(super) name: String,
+    pub(super) namespace: Option<String>,
+    #[serde(default)]
+    pub(super) uid: String,
+    #[serde(default)]
+    pub(super) resource_version: String,
+    #[serde(default)]
+    pub(super) labels: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) finalizers: Vec<String>,
+}
+
+// === impl Metadata ===
+
+impl Metadata {
+    pub(super) fn revision(&self) -> u64 {
+        self.resource_version.parse().unwrap_or(0)
+    }
+
+    pub(super) fn key(&self) -> Key {
+        match &self.namespace {
+            Some(namespace) => format!("{namespace}/{}", self.name).into(),
+            None => self.name.as_str().into(),
+        }
+    }
+
+    pub(super) fn state(&self) -> State {
+        State::new(self.uid.as_str(), self.revision())
+    }
+
+    pub(super) fn label(&self) -> Option<Arc<str>> {
+        self.labels.get(LABEL).map(|value| value.as_str().into())
+    }
+
+    /// Whether it has a name that plans use.
+    pub(super) fn is_of_a_plan(&self, resource: Resource) -> bool {
+        let prefix = resource.kind().to_lowercase();
+        let number = self.name.strip_prefix(&prefix);
+        let number = number.and_then(|rest| rest.strip_prefix('-'));
+        let is_numbered = number.is_some_and(|number| number.parse::<u8>().is_ok());
+        let namespace = self.namespace.as_deref();
+        is_numbered && namespace.is_none_or(|namespace| NAMESPACES.contains(&namespace))
+    }
+}
+
+/// The body of an answer of the status that was wanted.
+pub(super) async fn ask<T: DeserializeOwned>(router: &Router, path: &str) -> Result<T, LiveError> {
+    let answer = send(router, "GET", path, None).await;
+    if answer.status != 200 {
+        return Err(refused(format!("GET {path}"), &answer));
+    }
+    serde_json::from_slice(&answer.body).map_err(|error| LiveError::Refused {
+        what: format!("GET {path}"),
+        status: answer.status,
+        message: error.to_string(),
+    })
+}
+
+/// Sends a request, and reads its answer to the end.
+pub(super) async fn send(
+    router: &Router,
+    method: &str,
+    path: &str,
+    body: Option<Value>,
+) -> call::Answer {
+    let kind = match method {
+        "PATCH" => "application/merge-patch+json",
+        _ => "application/json",
+    };
+    let headers = [("accept", "application/json"), ("content-type", kind)]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let body = body.map_or_else(Vec::new, |body| body.to_string().into_bytes());
+    call::read(call::open(router, method, path, &headers, body).await).await
+}
+
+/// That the server did not do `what`.
+pub(super) fn refused(what: String, answer: &call::Answer) -> LiveError {
+    let status: Option<Object> = serde_json::from_slice(&answer.body).ok();
+    let message = status.and_then(|status| Some(status.message?.as_str()?.to_owned()));
+    LiveError::Refused {
+        what,
+        status: answer.status,
+        message: message.unwrap_or_default(),
+    }
+}
+
+/// The path of all objects of a resource.
+pub(super) fn all(resource: Resource) -> String {
+    format!("/api/v1/{}", resource.plural())
+}
