@@ -995,9 +995,12 @@ fn check_late(fault: &'static str, ends: bool, wait_ms: u64, want: &[(&str, &str
 
 #[test]
 fn a_cache_that_is_late_after_a_fault_is_found() {
-    check_late("clean_end", true, 121_000, &[]);
-    let says = "cache 0 has not heard of one/pod-0 at 3; after clean_end it should by 121.000";
-    check_late("clean_end", true, 121_001, &[("liveness", says)]);
+    check_late("clean_end", true, 61_000, &[]);
+    let says = "cache 0 has not heard of one/pod-0 at 3; after clean_end it should by 61.000";
+    check_late("clean_end", true, 61_001, &[("liveness", says)]);
+    // Whose version has expired waits twice.
+    check_late("expire", true, 121_000, &[]);
+    check_late("expire", true, 122_000, &[("liveness", "after expire")]);
     check_late("clean_end", false, 900_000, &[]);
     check_late("silence", true, 200_000, &[]);
     check_late("silence", true, 302_000, &[("liveness", "after silence")]);
@@ -1034,12 +1037,12 @@ fn caches_that_converge_late_are_found() {
             story.push(Observation::Phase(Phase::Converged));
         }
     };
-    check(converges("server_error", 120_000), &[]);
+    check(converges("server_error", 60_000), &[]);
     check(
-        converges("server_error", 122_000),
+        converges("server_error", 62_000),
         &[(
             "liveness",
-            "not up to date for 122.000 s; after server_error",
+            "not up to date for 62.000 s; after server_error",
         )],
     );
     check(

@@ -327,9 +327,17 @@ fn a_change_may_be_told_late_only_where_nobody_asks() {
 
 #[test]
 fn who_does_not_wait_as_long_as_he_is_told_is_impatient() {
+    let watch = |request| Observation::Request {
+        informer: 0,
+        request,
+        kind: RequestKind::Watch {
+            revision: "5".to_owned(),
+            is_streaming_list: false,
+        },
+    };
     let told_to_wait = |asks_again_at| {
         let refused = Story::begun()
-            .at(2, request(1))
+            .at(2, watch(1))
             .at(
                 2,
                 Observation::Answer {
@@ -351,15 +359,7 @@ fn who_does_not_wait_as_long_as_he_is_told_is_impatient() {
                     ending: Ending::Clean,
                 },
             );
-        let again = Observation::Request {
-            informer: 0,
-            request: 2,
-            kind: RequestKind::Watch {
-                revision: "5".to_owned(),
-                is_streaming_list: false,
-            },
-        };
-        judged(&refused.at(asks_again_at, again).hearing(9)).verdict
+        judged(&refused.at(asks_again_at, watch(2)).hearing(9)).verdict
     };
     assert_eq!(told_to_wait(6), Verdict::Impatient);
     assert_eq!(told_to_wait(7), Verdict::Held);

@@ -185,7 +185,7 @@ fn a_wrong_command_line_is_told_apart_from_a_failed_check() {
         &["replay", "--plan", "nowhere.json"],
         &["nonsense"],
         &["score", "--subject", "nobody"],
-        &["score", "--scenario", "nothing"],
+        &["score", "--scenario", "nowhere"],
         &["score", "--subject", "external"],
         &["score", "--subject", "external", "--command", "true"],
         &["score", "--against", "tcp", "--scenario", "suspend"],

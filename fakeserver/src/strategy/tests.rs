@@ -152,8 +152,11 @@ fn objects_begin_with_what_the_server_gives_them() {
         ),
         (
             "persistentvolumes",
-            json!({"metadata": {}}),
-            json!({"metadata": {}, "status": {"phase": "Pending"}}),
+            json!({"metadata": {"creationTimestamp": "now"}}),
+            json!({
+                "metadata": {"creationTimestamp": "now"},
+                "status": {"phase": "Pending", "lastPhaseTransitionTime": "now"},
+            }),
         ),
         (
             "secrets",
