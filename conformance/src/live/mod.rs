@@ -6,7 +6,7 @@
 //!  workload, chronicle ──────────────────────┘
 //! ```
 //!
-//! What the server held, and when, is known from a watch that no fault hits: the [`chronicle`]. It takes the place of the
+//! What the server held, and when, is known from a watch that no fault hits: the `chronicle`. It takes the place of the
 //! log of a server of our own.
 //!
 //! # Limits
