@@ -191,7 +191,9 @@ fn processes_end_with_a_harness_that_is_killed() {
     let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
     let shown = pipe.display();
-    let command = format!("(echo started; exec sleep 1000) > {shown} & cat >&2; sleep 1000");
+    // Who has been told something is guarded.
+    let command =
+        format!("read -r _; (echo started; exec sleep 1000) > {shown} & cat >&2; sleep 1000");
     let mut harness = Command::new(env!("CARGO_BIN_EXE_conformance"))
         .args(["score", "--against", "tcp", "--subject", "external"])
         .args(["--scenario", "half-a-line", "--command", &command])
