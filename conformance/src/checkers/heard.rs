@@ -1,6 +1,9 @@
 //! What the server has told each informer: up to which version, and since when.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use crate::trace::{Observation, RequestKind};
 
@@ -11,7 +14,7 @@ const SUSPEND: &str = "suspend";
 #[derive(Default)]
 pub(super) struct Leaps {
     asleep_since: Option<Duration>,
-    woke_at: Option<Duration>,
+    woke_at: BTreeSet<Duration>,
 }
 
 /// What the server has told all informers so far.
@@ -28,11 +31,12 @@ pub(super) struct Told {
     pub(super) version: Option<u64>,
     /// The version before the last list, if that was of one page: then it may have been a look at the server's version only.
     pub(super) before_look: Option<u64>,
-    /// Whether the server has said that the version has expired, and has given no state since.
-    pub(super) has_expired: bool,
+    /// When the server has said that the version has expired, if it has given no state since.
+    pub(super) expired_at: Option<Duration>,
     /// What was told before the moment at which `version` was.
     settled: Option<u64>,
-    at: Duration,
+    /// The moment at which `version` was told.
+    pub(super) at: Duration,
 }
 
 struct Asked {
@@ -55,7 +59,7 @@ impl Leaps {
         let has_leapt = self.asleep_since.is_some_and(|since| since < at);
         if has_leapt {
             self.asleep_since = None;
-            self.woke_at = Some(at);
+            self.woke_at.insert(at);
         }
         if let Observation::FaultBegins { name, .. } = observation
             && name == SUSPEND
@@ -65,9 +69,9 @@ impl Leaps {
         has_leapt
     }
 
-    /// Whether tasks may not have had their turn yet since time leapt.
-    pub(super) fn is_waking(&self, now: Duration) -> bool {
-        self.woke_at == Some(now)
+    /// Whether time leapt right before `moment`: then tasks may not have had their turn in it.
+    pub(super) fn is_waking(&self, moment: Duration) -> bool {
+        self.woke_at.contains(&moment)
     }
 }
 
@@ -104,10 +108,8 @@ impl Heard {
                 status: 410,
             } => {
                 if let Some(asked) = self.requests.get(request) {
-                    self.informers
-                        .entry(asked.informer)
-                        .or_default()
-                        .has_expired = true;
+                    let told = self.informers.entry(asked.informer).or_default();
+                    told.expired_at = Some(at);
                 }
                 false
             }
@@ -229,7 +231,7 @@ impl Told {
             return false;
         }
         self.before_look = self.version.filter(|_| is_look);
-        self.has_expired = false;
+        self.expired_at = None;
         self.set(at, version);
         true
     }

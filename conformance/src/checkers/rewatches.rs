@@ -32,13 +32,16 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
             let told = heard.of(*informer);
             let asked: Option<u64> = revision.parse().ok();
             // Whoever wakes up may give a stream up, for its silence, before he has taken all in that has just come.
-            let is_waking = leaps.is_waking(at)
+            if told.expired_at.is_some_and(|when| leaps.is_waking(when)) {
+                told.expired_at = None;
+            }
+            let may_be_unread = leaps.is_waking(told.at)
                 && asked.is_some_and(|asked| {
-                    told.settled(at) <= Some(asked) && Some(asked) <= told.version
+                    told.settled(told.at) <= Some(asked) && Some(asked) <= told.version
                 });
-            let wrong = if told.has_expired {
+            let wrong = if told.expired_at.is_some() {
                 Some("although that has expired".to_owned())
-            } else if is_waking
+            } else if may_be_unread
                 || (asked.is_some() && (asked == told.version || asked == told.before_look))
             {
                 None
