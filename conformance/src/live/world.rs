@@ -5,19 +5,19 @@ use std::{collections::BTreeMap, time::Duration};
 use axum::Router;
 use fakeserver::faults::RuleGuard;
 use kube::Config;
-use tokio::time::{Instant, sleep, sleep_until, timeout};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::{LiveError, chronicle::Chronicle, ground};
 use crate::{
     faults::Faults,
     interleave::Yields,
-    plan::{Action, NAMESPACES, Operation, Plan, Resource, Selection, Tier},
+    plan::{Plan, Resource},
     proxy::Proxy,
     sim::{
         Setting,
         schedule::{Act, schedule},
     },
-    subjects::{Subject, SubjectParts},
+    subjects::{SubjectParts, SubjectSet},
     trace::{Observation, Phase, Recorder, Trace},
     transport::{RequestNumbers, Route, Tap, Transport},
     workload::Workload,
@@ -27,10 +27,6 @@ use crate::{
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long handlers have to hear of what their cache knows, and processes to say what they hold.
 const SETTLE: Duration = Duration::from_millis(300);
-/// How long a shutdown may take.
-const SHUTDOWN_LIMIT: Duration = Duration::from_mins(1);
-/// The first of the objects that are written when faults have ended; plans have none so high.
-const LAST_SLOT: u8 = 250;
 
 /// The way to the server that no fault is on.
 pub(super) fn undisturbed(config: &Config) -> Result<Router, LiveError> {
@@ -65,8 +61,7 @@ struct World {
     workload: Workload,
     faults: Faults,
     quirks: Vec<RuleGuard>,
-    subjects: Vec<Box<dyn Subject>>,
-    started: BTreeMap<usize, Selection>,
+    subjects: SubjectSet,
     began: Instant,
     convergence_limit: Duration,
     _taps: Vec<Tap>,
@@ -111,8 +106,7 @@ impl World {
             workload: Workload::by(router.clone(), recorder.clone()),
             faults: Faults::of_proxy(proxy, plan.seed, names, recorder.clone()),
             quirks: (setting.quirks)(proxy.faults()),
-            subjects,
-            started: BTreeMap::new(),
+            subjects: SubjectSet::new(subjects, recorder.clone()),
             began: Instant::now(),
             convergence_limit: setting.convergence_limit,
             recorder,
@@ -130,7 +124,7 @@ impl World {
         sleep_until(self.began + Duration::from_millis(plan.safety_ms)).await;
         self.faults.end_all();
         self.recorder.record(Observation::Phase(Phase::Recovery));
-        let last = self.write_last().await;
+        let last = self.workload.write_last().await;
         self.converge(&last).await;
     }
 
@@ -139,69 +133,17 @@ impl World {
             Act::Operate(place) => self.workload.perform(&plan.workload[place]).await,
             Act::BeginFault(place) => self.faults.begin(place, &plan.faults[place]),
             Act::EndFault(place) => self.faults.end(place),
-            Act::Start(informer) => {
-                let subject = &mut self.subjects[informer];
-                let selection = subject.selection().clone();
-                self.started.insert(informer, selection.clone());
-                self.recorder.record(Observation::InformerStarts {
-                    informer,
-                    selection,
-                });
-                subject.start();
-            }
+            Act::Start(informer) => self.subjects.start(informer),
             Act::Join(informer, handler) => {
                 let handler_plan = &plan.informers[informer].handlers[handler];
-                self.recorder.record(Observation::HandlerJoins {
-                    informer,
-                    handler,
-                    panics: handler_plan.panic_every.is_some(),
-                });
-                if let Some(resync_ms) = handler_plan.resync_ms {
-                    self.recorder.record(Observation::ResyncWanted {
-                        informer,
-                        handler,
-                        period: Duration::from_millis(resync_ms),
-                    });
-                }
-                self.subjects[informer].join(handler, handler_plan);
+                self.subjects.join(informer, handler, handler_plan);
             }
-            Act::Leave(informer, handler) => {
-                self.subjects[informer].leave(handler);
-                self.recorder
-                    .record(Observation::HandlerLeaves { informer, handler });
-            }
-            Act::Observe => self.observe(),
+            Act::Leave(informer, handler) => self.subjects.leave(informer, handler),
+            Act::Observe => self.subjects.observe(),
             Act::CatchUp(_) | Act::BeginIncident(_) | Act::EndIncident(_) => {
                 debug_assert!(false, "a plan with incidents is not run here");
             }
         }
-    }
-
-    fn observe(&self) {
-        for informer in self.started.keys() {
-            self.subjects[*informer].observe();
-        }
-    }
-
-    /// One more write to each namespace of each resource, and the revision of each: a stream that fell silent unnoticed
-    /// would miss it.
-    async fn write_last(&mut self) -> BTreeMap<Resource, u64> {
-        let mut last = BTreeMap::new();
-        for resource in Resource::ALL {
-            let places = if resource.is_namespaced() {
-                NAMESPACES.len()
-            } else {
-                1
-            };
-            for slot in (LAST_SLOT..).take(places) {
-                let action = Action::Create(Tier::Web);
-                self.workload
-                    .perform(&Operation::new(0, resource, slot, action))
-                    .await;
-            }
-            last.extend(self.workload.last_revision().map(|at| (resource, at)));
-        }
-        last
     }
 
     async fn converge(&self, last: &BTreeMap<Resource, u64>) {
@@ -217,16 +159,16 @@ impl World {
         };
         self.recorder.record(Observation::Phase(phase));
         sleep(SETTLE).await;
-        self.observe();
+        self.subjects.observe();
         sleep(SETTLE).await;
     }
 
     fn has_converged(&self, last: &BTreeMap<Resource, u64>) -> bool {
         let mut chronicled = last.iter();
         chronicled.all(|(resource, at)| self.chronicle.has_come_to(*resource, *at))
-            && self.started.iter().all(|(informer, selection)| {
-                let subject = &self.subjects[*informer];
-                subject.has_synced() && subject.holds() == self.chronicle.selected(selection)
+            && self.subjects.running().all(|subject| {
+                let held = self.chronicle.selected(subject.selection());
+                subject.has_synced() && subject.holds() == held
             })
     }
 
@@ -235,10 +177,8 @@ impl World {
         self.faults.end_all();
         self.quirks.clear();
         self.faults.record_fired();
-        for subject in self.subjects.drain(..) {
-            // What is left shows in nothing that is asked here.
-            let _ = timeout(SHUTDOWN_LIMIT, subject.stop()).await;
-        }
+        // What is left shows in nothing that is asked here.
+        self.subjects.stop().await;
         for resource in Resource::ALL {
             for change in self.chronicle.changes(resource)? {
                 self.recorder.record(Observation::Changed(change));

@@ -17,8 +17,8 @@ use super::{
 use crate::{
     faults::Faults,
     interleave::{Seam, Yields},
-    plan::{Action, IncidentKind, LABEL, NAMESPACES, Operation, Plan, Resource, Selection, Tier},
-    subjects::{Subject, SubjectParts},
+    plan::{Action, IncidentKind, LABEL, Operation, Plan, Resource, Selection},
+    subjects::{Subject, SubjectParts, SubjectSet},
     trace::{Change, Key, Member, Observation, Phase, Recorder, State, Trace},
     transport::{RequestNumbers, Tap, Transport},
     workload::Workload,
@@ -31,8 +31,6 @@ const LOOK_LATER_EVERY: Duration = Duration::from_secs(1);
 const SETTLE: Duration = Duration::from_millis(20);
 /// How long a shutdown may take.
 const SHUTDOWN_LIMIT: Duration = Duration::from_mins(1);
-/// The first of the objects that are written when faults have ended; plans have none so high.
-const LAST_SLOT: u8 = 250;
 
 /// Runs `plan` on the current runtime, whose clock is paused, and gives what was observed.
 pub(super) async fn run(plan: &Plan, setting: &Setting<'_>) -> Trace {
@@ -67,8 +65,7 @@ struct World {
     recorder: Recorder,
     workload: Workload,
     faults: Faults,
-    subjects: Vec<Box<dyn Subject>>,
-    started: BTreeMap<usize, Selection>,
+    subjects: SubjectSet,
     yields: Yields,
     began: Instant,
     /// Rules that are in force until the end.
@@ -119,9 +116,8 @@ impl World {
             convergence_limit: setting.convergence_limit,
             against: setting.against,
             _taps: taps,
+            subjects: SubjectSet::new(subjects, recorder.clone()),
             recorder,
-            subjects,
-            started: BTreeMap::new(),
             yields: yields(plan, "workload"),
             began: Instant::now(),
         }
@@ -140,11 +136,11 @@ impl World {
         self.faults.end_all();
         self.cluster.end_all();
         self.recorder.record(Observation::Phase(Phase::Recovery));
-        self.write_last().await;
+        self.workload.write_last().await;
         self.converge().await;
         self.recorder.record(Observation::OpenWatches {
             count: self.cluster.watch_count(),
-            informer_count: self.started.len(),
+            informer_count: self.subjects.running().count(),
         });
     }
 
@@ -171,38 +167,13 @@ impl World {
             Act::EndIncident(place) => self.cluster.end(place),
             Act::BeginFault(place) => self.faults.begin(place, &plan.faults[place]),
             Act::EndFault(place) => self.faults.end(place),
-            Act::Start(informer) => {
-                let subject = &mut self.subjects[informer];
-                let selection = subject.selection().clone();
-                self.started.insert(informer, selection.clone());
-                self.recorder.record(Observation::InformerStarts {
-                    informer,
-                    selection,
-                });
-                subject.start();
-            }
+            Act::Start(informer) => self.subjects.start(informer),
             Act::Join(informer, handler) => {
                 let handler_plan = &plan.informers[informer].handlers[handler];
-                self.recorder.record(Observation::HandlerJoins {
-                    informer,
-                    handler,
-                    panics: handler_plan.panic_every.is_some(),
-                });
-                if let Some(resync_ms) = handler_plan.resync_ms {
-                    self.recorder.record(Observation::ResyncWanted {
-                        informer,
-                        handler,
-                        period: Duration::from_millis(resync_ms),
-                    });
-                }
-                self.subjects[informer].join(handler, handler_plan);
+                self.subjects.join(informer, handler, handler_plan);
             }
-            Act::Leave(informer, handler) => {
-                self.subjects[informer].leave(handler);
-                self.recorder
-                    .record(Observation::HandlerLeaves { informer, handler });
-            }
-            Act::Observe => self.observe(),
+            Act::Leave(informer, handler) => self.subjects.leave(informer, handler),
+            Act::Observe => self.subjects.observe(),
         }
     }
 
@@ -220,35 +191,6 @@ impl World {
             }
         }
         self.cluster.note();
-    }
-
-    fn observe(&self) {
-        for subject in self.running() {
-            subject.observe();
-        }
-    }
-
-    fn running(&self) -> impl Iterator<Item = &dyn Subject> {
-        self.started
-            .keys()
-            .map(|informer| self.subjects[*informer].as_ref())
-    }
-
-    /// One more write to each namespace of each resource: a stream that fell silent unnoticed would miss it.
-    async fn write_last(&mut self) {
-        for resource in Resource::ALL {
-            let places = if resource.is_namespaced() {
-                NAMESPACES.len()
-            } else {
-                1
-            };
-            for slot in (LAST_SLOT..).take(places) {
-                let action = Action::Create(Tier::Web);
-                self.workload
-                    .perform(&Operation::new(0, resource, slot, action))
-                    .await;
-            }
-        }
     }
 
     async fn converge(&self) {
@@ -270,7 +212,7 @@ impl World {
         };
         self.recorder.record(Observation::Phase(phase));
         sleep(self.against.settling()).await;
-        self.observe();
+        self.subjects.observe();
         if let Some(text) = (self.goal)(&self.cluster.leader()) {
             self.recorder.record(Observation::Undone { text });
         }
@@ -284,7 +226,7 @@ impl World {
         let is_equal = |subject: &dyn Subject| {
             subject.has_synced() && subject.holds() == selected(&server, subject.selection())
         };
-        self.running().all(is_equal) && (self.goal)(&server).is_none()
+        self.subjects.running().all(is_equal) && (self.goal)(&server).is_none()
     }
 
     async fn shut_down(mut self) {
@@ -293,10 +235,8 @@ impl World {
         self.quirks.clear();
         self.faults.record_fired();
         self.cluster.record_counts();
-        for subject in self.subjects.drain(..) {
-            // What is left is reported as tasks that are left.
-            let _ = timeout(SHUTDOWN_LIMIT, subject.stop()).await;
-        }
+        // What is left is reported as tasks that are left.
+        self.subjects.stop().await;
         sleep(SETTLE).await;
         self.recorder.record(Observation::OpenWatches {
             count: self.cluster.watch_count(),

@@ -6,6 +6,7 @@ pub(crate) mod copies;
 mod copier;
 mod informer;
 mod interleaved;
+mod set;
 mod kube_runtime;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
@@ -19,6 +20,7 @@ use crate::{
 };
 
 pub use self::copier::OnFailure;
+pub(crate) use self::set::SubjectSet;
 
 /// What a subject warns of when one of its tasks has panicked.
 pub(crate) const PANICKED: &str = "a task of the subject panicked";

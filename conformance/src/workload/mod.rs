@@ -1,5 +1,7 @@
 //! What happens to the simulated cluster: creates, updates, label flips, deletions, by a client that no fault hits.
 
+use std::collections::BTreeMap;
+
 use fakeserver::FakeServer;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,6 +14,9 @@ use crate::{
 
 /// How the workload names itself to the server.
 pub const CLIENT: &str = "workload";
+
+/// The first of the objects that are written when faults have ended; plans have none so high.
+const LAST_SLOT: u8 = 250;
 
 /// The finalizer that holds up deletions.
 const FINALIZER: &str = "conformance.example/hold";
@@ -48,11 +53,6 @@ impl Workload {
             operation_count: 0,
             last_revision: None,
         }
-    }
-
-    /// The version of the object that was answered last.
-    pub fn last_revision(&self) -> Option<u64> {
-        self.last_revision
     }
 
     /// Goes on with another server in place of that which it was on.
@@ -104,6 +104,30 @@ impl Workload {
             Action::Update => return self.update(&text, resource, slot).await,
         };
         self.perform_step(&text, step).await;
+    }
+
+    /// One more write to each namespace of each resource, and the version of each resource's last object: a stream that fell
+    /// silent unnoticed would miss it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Some of it may have been written.
+    pub async fn write_last(&mut self) -> BTreeMap<Resource, u64> {
+        let mut last = BTreeMap::new();
+        for resource in Resource::ALL {
+            let places = if resource.is_namespaced() {
+                NAMESPACES.len()
+            } else {
+                1
+            };
+            for slot in (LAST_SLOT..).take(places) {
+                let action = Action::Create(Tier::Web);
+                self.perform(&Operation::new(0, resource, slot, action))
+                    .await;
+            }
+            last.extend(self.last_revision.map(|at| (resource, at)));
+        }
+        last
     }
 
     /// Reads an object and writes it back changed, as controllers do.
