@@ -30,7 +30,7 @@ use serde_json::{Value, json};
 
 pub(crate) use self::{
     pod::{align_addresses, keep_admitted},
-    service::keep_allocated,
+    service::{Allocator, Problem, keep_allocated},
 };
 
 /// Sets what the writer of an object may leave out.

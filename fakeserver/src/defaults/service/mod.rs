@@ -1,7 +1,12 @@
 //! Services.
 
+mod needs;
+mod allocator;
+
 use serde_json::{Value, json};
 
+pub(crate) use self::allocator::{Allocator, Problem};
+use self::needs::Needs;
 use super::{each, is_unset, remove, set, within};
 
 const AFFINITY_SECONDS: u32 = 10_800;
@@ -95,35 +100,25 @@ fn is_external(spec: &Value) -> bool {
 
 /// Takes away what belongs to the type that a service had, and is as it was.
 fn drop_unneeded(old: &Value, spec: &mut Value) {
-    let is_of = |spec: &Value, kinds: &[&str]| {
-        let kind = spec["type"].as_str().unwrap_or_default();
-        kinds.contains(&kind)
-    };
-    let has_node_ports = |spec: &Value| {
-        is_of(spec, &["NodePort"])
-            || (is_of(spec, &["LoadBalancer"]) && spec["allocateLoadBalancerNodePorts"] != false)
-    };
-    let needs_checks =
-        |spec: &Value| is_of(spec, &["LoadBalancer"]) && spec["externalTrafficPolicy"] == "Local";
-    let loses = |needs: &dyn Fn(&Value) -> bool, spec: &Value| needs(old) && !needs(spec);
+    let (had, needs) = (Needs::of(old), Needs::of(spec));
     let mut gone = Vec::new();
-    if loses(&|spec| !is_of(spec, &["ExternalName"]), spec) {
+    if had.address && !needs.address {
         gone.extend(["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]);
     }
-    if loses(&needs_checks, spec) {
+    if had.health_check && !needs.health_check {
         gone.push("healthCheckNodePort");
     }
-    if loses(&is_external, spec) {
+    if is_external(old) && !is_external(spec) {
         gone.push("externalTrafficPolicy");
     }
-    if loses(&|spec| is_of(spec, &["LoadBalancer"]), spec) {
+    if old["type"] == "LoadBalancer" && spec["type"] != "LoadBalancer" {
         gone.extend(["allocateLoadBalancerNodePorts", "loadBalancerClass"]);
     }
     let numbers = |spec: &Value| -> Vec<Value> {
         let ports = spec["ports"].as_array().into_iter().flatten();
         ports.map(|port| port["nodePort"].clone()).collect()
     };
-    if loses(&has_node_ports, spec) && numbers(old) == numbers(spec) {
+    if had.node_ports && !needs.node_ports && numbers(old) == numbers(spec) {
         for port in each(spec, "ports") {
             remove(port, "nodePort");
         }
