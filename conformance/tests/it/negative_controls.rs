@@ -1,15 +1,20 @@
-//! The harness is able to fail: what no correct server does is found, by the checkers named here.
+//! The harness is able to fail: each invariant has a checker, and what breaks it is found by that checker.
 //!
-//! One informer on all config maps, one watch, no other fault. The watch brings five events while faults are in force; the
-//! control happens to one of them.
+//! One informer on all config maps, one watch, which brings five events while faults are in force. Most controls are servers
+//! that do what no correct one does; the last one is a client with a mistake on purpose, since a server cannot make anybody
+//! ask without a pause. Caches that go back in time are among the `bugs`.
 
 use std::collections::BTreeSet;
 
 use conformance::{
+    bugs::{self, Bug},
     plan::{Action, Fault, FaultKind, InformerPlan, Operation, Plan, Resource, Tier},
     seed::Seed,
-    sim,
+    sim::{self, Outcome, Setting},
+    subjects,
 };
+use fakeserver::faults::{self, Answer, Faults, RuleGuard};
+use http::{HeaderValue, StatusCode, header};
 
 const SAFETY_MS: u64 = 10_000;
 
@@ -23,9 +28,8 @@ const OF_SERVER: [&str; 6] = [
     "list_snapshots",
 ];
 
-/// Two config maps: one is changed time and again, the other comes and goes. Then the server does `kind` to the event after
-/// `skip` others.
-fn plan(kind: FaultKind, skip: u64) -> Plan {
+/// Two config maps: one is changed time and again, the other comes and goes.
+fn plan(faults: &[Fault]) -> Plan {
     let mut plan = Plan::empty(Seed::new(1));
     plan.safety_ms = SAFETY_MS;
     plan.informers = vec![InformerPlan::of(Resource::ConfigMaps)];
@@ -38,73 +42,147 @@ fn plan(kind: FaultKind, skip: u64) -> Plan {
         maps(3_000, 0, Action::Update),
         maps(3_000, 1, Action::Delete),
     ];
-    plan.faults = vec![Fault::new(500, SAFETY_MS - 500, kind).after(skip).times(1)];
+    plan.faults = faults.to_vec();
     plan
 }
 
-/// Which checkers find something.
-fn found(plan: &Plan) -> BTreeSet<&'static str> {
-    let outcome = sim::run(plan);
-    outcome
-        .violations
-        .iter()
-        .map(|violation| violation.checker)
-        .collect()
+/// What the server does to the occasion after `skip` others.
+fn once(kind: FaultKind, skip: u64) -> Fault {
+    lasting(kind).after(skip).times(1)
 }
 
-fn check(kind: FaultKind, skip: u64, want: &[&str]) {
-    let plan = plan(kind, skip);
-    let found = found(&plan);
-    for violation in sim::run(&plan).violations {
+fn lasting(kind: FaultKind) -> Fault {
+    Fault::new(500, SAFETY_MS - 500, kind)
+}
+
+fn cut(at_ms: u64) -> Fault {
+    Fault::new(at_ms, 0, FaultKind::Disconnect)
+}
+
+/// Every list that the informer asks for is empty, whatever there is.
+fn lists_are_empty(rules: &Faults) -> Vec<RuleGuard> {
+    let empty = faults::hook(|request| {
+        (request.verb == "list" && request.client == "informer-0").then(|| {
+            let revision = request.revision;
+            let mut answer = Answer::new(
+                StatusCode::OK,
+                format!(
+                    r#"{{"kind":"ConfigMapList","apiVersion":"v1","metadata":{{"resourceVersion":"{revision}"}},"items":[]}}"#
+                ),
+            );
+            let json = HeaderValue::from_static("application/json");
+            answer.headers.insert(header::CONTENT_TYPE, json);
+            answer
+        })
+    });
+    vec![rules.install(empty)]
+}
+
+/// Asserts that each of `checkers` finds something in a run.
+fn check(checkers: &[&str], outcome: &Outcome) {
+    let violations = outcome.violations.iter();
+    let found: BTreeSet<&str> = violations.map(|violation| violation.checker).collect();
+    for checker in checkers {
+        assert!(
+            found.contains(checker),
+            "{checker} found nothing, {found:?} did\n{}",
+            outcome.trace
+        );
+    }
+}
+
+/// The same where the server is wrong on purpose: that much is expected, and no more.
+fn check_faults(checkers: &[&str], faults: &[Fault]) {
+    let outcome = sim::run(&plan(faults));
+    for violation in &outcome.violations {
         let is_of_server = OF_SERVER.contains(&violation.checker);
         assert_eq!(violation.is_expected(), is_of_server, "{violation}");
     }
-    for checker in want {
-        assert!(
-            found.contains(checker),
-            "{kind:?} after {skip}: {checker} found nothing; {found:?} did"
+    check(checkers, &outcome);
+}
+
+#[test]
+fn without_a_control_nothing_is_found() {
+    assert_eq!(sim::run(&plan(&[])).violations, []);
+    assert_eq!(sim::run(&plan(&[cut(2_500)])).violations, []);
+}
+
+#[test]
+fn reliable_an_event_is_left_out() {
+    // The cache gets over it, but not unnoticed.
+    for skip in [0, 2] {
+        check_faults(
+            &["reliable", "silent_gaps"],
+            &[once(FaultKind::DropEvent, skip)],
         );
     }
 }
 
 #[test]
-fn without_a_control_all_is_well() {
-    let mut plan = plan(FaultKind::DropEvent, 0);
-    plan.faults.clear();
-    assert_eq!(found(&plan), BTreeSet::new());
-}
-
-#[test]
-fn a_dropped_event_is_found() {
-    // The first: the cache gets over it, but not unnoticed.
-    check(FaultKind::DropEvent, 0, &["reliable", "silent_gaps"]);
-    check(FaultKind::DropEvent, 2, &["reliable", "silent_gaps"]);
+fn convergence_the_last_event_is_left_out() {
     // The deletion: nothing ever mends it.
-    check(FaultKind::DropEvent, 4, &["convergence", "lost_deletes"]);
+    check_faults(
+        &["convergence", "lost_deletes"],
+        &[once(FaultKind::DropEvent, 4)],
+    );
 }
 
 #[test]
-fn a_duplicated_event_is_found() {
-    check(FaultKind::DuplicateEvent, 0, &["unique"]);
-    check(FaultKind::DuplicateEvent, 4, &["unique"]);
+fn ordered_an_event_comes_after_the_next() {
+    for skip in [0, 2] {
+        check_faults(&["ordered"], &[once(FaultKind::ReorderEvents, skip)]);
+    }
 }
 
 #[test]
-fn reordered_events_are_found() {
-    check(FaultKind::ReorderEvents, 0, &["ordered"]);
-    check(FaultKind::ReorderEvents, 2, &["ordered"]);
+fn unique_an_event_comes_twice() {
+    for skip in [0, 1, 4] {
+        check_faults(&["unique"], &[once(FaultKind::DuplicateEvent, skip)]);
+    }
 }
 
 #[test]
-fn a_bookmark_ahead_of_its_event_is_found() {
-    check(
-        FaultKind::BookmarkAhead,
-        0,
+fn bookmarkable_a_bookmark_promises_what_was_not_sent() {
+    check_faults(
         &["bookmarkable", "silent_gaps"],
+        &[once(FaultKind::BookmarkAhead, 0)],
     );
-    check(
-        FaultKind::BookmarkAhead,
-        4,
+    check_faults(
         &["bookmarkable", "convergence", "lost_deletes"],
+        &[once(FaultKind::BookmarkAhead, 4)],
     );
+}
+
+#[test]
+fn resumable_the_first_event_after_a_break_is_left_out() {
+    check_faults(&["resumable"], &[cut(2_500), once(FaultKind::DropEvent, 3)]);
+}
+
+#[test]
+fn snapshot_a_streamed_list_lacks_an_object() {
+    let from_start = Fault::new(0, SAFETY_MS, FaultKind::DropEvent).times(1);
+    check_faults(&["list_snapshots"], &[from_start]);
+}
+
+#[test]
+fn snapshot_a_list_lacks_an_object() {
+    let mut plan = plan(&[]);
+    plan.informers[0].streaming_lists = false;
+    let setting = Setting::new(&subjects::informer).with_quirks(lists_are_empty);
+    check(&["list_snapshots"], &sim::run_in(&plan, &setting));
+}
+
+#[test]
+fn liveness_a_client_asks_again_at_once_or_never() {
+    let refused = FaultKind::ServerError {
+        code: 500,
+        body: None,
+    };
+    let of = |bug, faults: &[Fault]| bugs::run(&plan(faults), Bug::find(bug).unwrap());
+    let hot = of("no-backoff", &[lasting(refused), cut(1_500)]);
+    check(&["hot_loops"], &hot);
+    let steady = of("flat-backoff", &[lasting(refused), cut(1_500)]);
+    check(&["backoff"], &steady);
+    let hanging = of("no-time-limits", &[lasting(FaultKind::Hang), cut(1_500)]);
+    check(&["liveness"], &hanging);
 }
