@@ -7,7 +7,7 @@ mod copier;
 mod informer;
 mod interleaved;
 mod set;
-mod kube_runtime;
+pub(crate) mod kube_runtime;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
 

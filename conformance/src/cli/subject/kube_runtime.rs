@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use futures::StreamExt;
-use kube::{Api, ResourceExt, api::DynamicObject};
+use kube::{Api, api::DynamicObject};
 use kube_runtime::{
     WatchStreamExt,
     reflector::{Store, store::Writer},
@@ -12,9 +12,9 @@ use kube_runtime::{
 use tokio::task::JoinSet;
 
 use super::{Asked, Mirror, say};
-use crate::{
-    subjects::external::{Message, Stated},
-    trace::State,
+use crate::subjects::{
+    external::{Message, Stated},
+    kube_runtime::{key, state},
 };
 
 /// Starts a reflector of what is asked for.
@@ -121,14 +121,5 @@ impl Saying {
 }
 
 fn stated(object: &DynamicObject) -> Stated {
-    let name = object.name_any();
-    let key = match object.namespace() {
-        Some(namespace) => format!("{namespace}/{name}"),
-        None => name,
-    };
-    let version = object.resource_version().unwrap_or_default();
-    Stated::new(
-        key,
-        &State::from_wire(&object.uid().unwrap_or_default(), &version),
-    )
+    Stated::new(key(object).to_string(), &state(object))
 }

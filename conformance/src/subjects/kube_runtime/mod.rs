@@ -133,14 +133,16 @@ fn config(plan: &InformerPlan) -> Config {
     config
 }
 
-fn key(object: &impl kube::Resource) -> Key {
+/// `namespace/name`, or the name alone.
+pub(crate) fn key(object: &impl kube::Resource) -> Key {
     match object.namespace() {
         Some(namespace) => format!("{namespace}/{}", object.name_any()).into(),
         None => object.name_any().into(),
     }
 }
 
-fn state(object: &impl kube::Resource) -> State {
+/// Which version of which object it is.
+pub(crate) fn state(object: &impl kube::Resource) -> State {
     let uid = object.uid().unwrap_or_default();
     State::from_wire(&uid, &object.resource_version().unwrap_or_default())
 }
