@@ -55,6 +55,25 @@ enum Json {
     Packed(Packed),
 }
 
+/// What lists and watches ask for without reading the JSON.
+pub(super) struct Header {
+    pub(super) key: ObjectKey,
+    pub(super) revision: Revision,
+    pub(super) uid: Box<str>,
+    pub(super) labels: Pairs,
+    /// What field selectors may ask for.
+    pub(super) fields: Pairs,
+}
+
+/// `{"metadata":{...},...}`, and where is what.
+pub(super) struct Serialized {
+    pub(super) json: Bytes,
+    /// The value of `metadata`.
+    pub(super) metadata: ops::Range<usize>,
+    /// The digits of `metadata.resourceVersion`.
+    pub(super) version: ops::Range<usize>,
+}
+
 // === impl StoredObject ===
 
 impl StoredObject {
@@ -80,36 +99,27 @@ impl StoredObject {
                 .collect(),
             _ => Pairs::default(),
         };
-        let (json, metadata, version) = serialize(&metadata, &object);
-        Self {
+        let header = Header {
             key,
             revision,
             uid,
             labels,
             fields,
-            json: Json::Plain(json),
-            metadata,
-            version,
-        }
+        };
+        Self::from_parts(header, serialize(&metadata, &object))
     }
 
-    /// What a stencil has made.
-    pub(super) fn from_parts(
-        key: ObjectKey,
-        revision: Revision,
-        (uid, labels, fields): (Box<str>, Pairs, Pairs),
-        json: Bytes,
-        (metadata, version): (ops::Range<usize>, ops::Range<usize>),
-    ) -> Self {
+    /// The object whose JSON is there already.
+    pub(super) fn from_parts(header: Header, serialized: Serialized) -> Self {
         Self {
-            key,
-            revision,
-            uid,
-            labels,
-            fields,
-            json: Json::Plain(json),
-            metadata,
-            version,
+            key: header.key,
+            revision: header.revision,
+            uid: header.uid,
+            labels: header.labels,
+            fields: header.fields,
+            json: Json::Plain(serialized.json),
+            metadata: serialized.metadata,
+            version: serialized.version,
         }
     }
 
@@ -227,11 +237,7 @@ impl StoredObject {
     }
 }
 
-/// Writes `{"metadata":{...},...}` and tells where the metadata and the digits of the version are.
-fn serialize(
-    metadata: &Map<String, Value>,
-    rest: &Map<String, Value>,
-) -> (Bytes, ops::Range<usize>, ops::Range<usize>) {
+fn serialize(metadata: &Map<String, Value>, rest: &Map<String, Value>) -> Serialized {
     let mut json = Vec::with_capacity(512);
     let mut version = 0..0;
     json.extend_from_slice(b"{\"metadata\":");
@@ -255,8 +261,12 @@ fn serialize(
         write_member(&mut json, field, value);
     }
     json.push(b'}');
-    // Its own length and no more: a store holds many of them.
-    (Bytes::copy_from_slice(&json), start..end, version)
+    Serialized {
+        // Its own length and no more: a store holds many of them.
+        json: Bytes::copy_from_slice(&json),
+        metadata: start..end,
+        version,
+    }
 }
 
 /// Writes `"field":value`, with a comma unless it is the first of its object. Returns where the value begins.

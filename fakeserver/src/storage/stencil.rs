@@ -5,9 +5,13 @@
 
 use std::ops::Range;
 
+use bytes::Bytes;
 use serde_json::Value;
 
-use super::{ObjectKey, StoredObject};
+use super::{
+    ObjectKey, StoredObject,
+    object::{Header, Serialized},
+};
 use crate::{conversion::to_stored, object::Pairs, revision::Revision};
 
 /// How many holes there can be.
@@ -99,14 +103,19 @@ impl Stencil {
         let mut uid = Print::new(values, &version_text);
         uid.fill(&self.uid);
         let metadata_end = json.notches.first().copied().unwrap_or_default();
-        let parts = (
-            uid.text.into(),
-            self.labels.pairs(values),
-            self.fields.pairs(values),
-        );
-        let places = (METADATA_START..metadata_end as usize, json.version);
-        let json = bytes::Bytes::from(json.text.into_boxed_str().into_boxed_bytes());
-        StoredObject::from_parts(key, revision, parts, json, places)
+        let header = Header {
+            key,
+            revision,
+            uid: uid.text.into(),
+            labels: self.labels.pairs(values),
+            fields: self.fields.pairs(values),
+        };
+        let serialized = Serialized {
+            json: Bytes::from(json.text.into_boxed_str().into_boxed_bytes()),
+            metadata: METADATA_START..metadata_end as usize,
+            version: json.version,
+        };
+        StoredObject::from_parts(header, serialized)
     }
 }
 
