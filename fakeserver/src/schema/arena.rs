@@ -15,7 +15,7 @@ const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 pub struct Schemas {
     pub(super) nodes: Vec<Node>,
     pub(super) by_name: BTreeMap<String, SchemaId>,
-    pub(super) by_kind: BTreeMap<(String, String, String), SchemaId>,
+    pub(super) by_kind: BTreeMap<String, Vec<Served>>,
 }
 
 /// The place of a schema in its arena.
@@ -88,6 +88,14 @@ pub struct PatchStrategy {
     pub retain_keys: bool,
 }
 
+/// In which group and version a kind has which schema.
+#[derive(Debug)]
+pub(super) struct Served {
+    pub(super) group: String,
+    pub(super) version: String,
+    pub(super) id: SchemaId,
+}
+
 /// One schema as it is held; a reference has only what stands beside it.
 #[derive(Debug, Default)]
 pub(super) struct Node {
@@ -128,8 +136,9 @@ impl Schemas {
 
     /// The schema of a kind.
     pub fn of_kind(&self, group: &str, version: &str, kind: &str) -> Option<Schema<'_>> {
-        let key = (group.to_owned(), version.to_owned(), kind.to_owned());
-        self.by_kind.get(&key).map(|id| self.get(*id))
+        let mut all = self.by_kind.get(kind)?.iter();
+        let found = all.find(|served| served.group == group && served.version == version)?;
+        Some(self.get(found.id))
     }
 
     /// The schema of an OpenAPI definition.
@@ -153,9 +162,10 @@ impl Schemas {
 
     /// Every kind, as group, version, kind.
     pub fn kinds(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        self.by_kind
-            .keys()
-            .map(|(group, version, kind)| (&**group, &**version, &**kind))
+        self.by_kind.iter().flat_map(|(kind, all)| {
+            let all = all.iter();
+            all.map(|served| (&*served.group, &*served.version, &**kind))
+        })
     }
 
     /// Every definition by its name.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::arena::{ListType, Node, PatchStrategy, SchemaId, SchemaType, Schemas};
+use super::arena::{ListType, Node, PatchStrategy, SchemaId, SchemaType, Schemas, Served};
 
 /// Reads the definitions of an OpenAPI document whose references are plain names.
 pub(super) fn definitions(text: &str) -> Schemas {
@@ -31,10 +31,12 @@ pub(super) fn definitions(text: &str) -> Schemas {
             .flatten()
         {
             let part = |name: &str| kind[name].as_str().unwrap_or_default().to_owned();
-            loader
-                .schemas
-                .by_kind
-                .insert((part("group"), part("version"), part("kind")), id);
+            let served = loader.schemas.by_kind.entry(part("kind")).or_default();
+            served.push(Served {
+                group: part("group"),
+                version: part("version"),
+                id,
+            });
         }
     }
     loader.schemas
