@@ -16,6 +16,7 @@ use super::{
     accept::{negotiate_failure, negotiate_plain},
     gzip::{COMPRESSED_OVER_BYTES, compress, compressed, takes_gzip},
     is_pretty, pretty,
+    pretty::pretty_pieces,
 };
 use crate::{faults::Answer, protobuf, request::Query, status::Status};
 
@@ -130,17 +131,22 @@ impl Delivery {
     }
 
     /// An answer whose body is made piece by piece, while it is sent.
-    pub(crate) fn pieces(
-        self,
-        mut pieces: impl Iterator<Item = Bytes> + Send + 'static,
-    ) -> Response {
-        if self.format == Format::Yaml || (self.format == Format::Json && self.is_pretty) {
-            let whole = pieces.fold(BytesMut::new(), |mut whole, piece| {
-                whole.extend_from_slice(&piece);
-                whole
-            });
-            return self.whole(StatusCode::OK, whole.freeze());
+    pub(crate) fn pieces(self, pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Response {
+        match self.format {
+            Format::Yaml => {
+                let whole = pieces.fold(BytesMut::new(), |mut whole, piece| {
+                    whole.extend_from_slice(&piece);
+                    whole
+                });
+                self.whole(StatusCode::OK, whole.freeze())
+            }
+            Format::Json if self.is_pretty => self.encoded(pretty_pieces(pieces)),
+            Format::Json | Format::Protobuf => self.encoded(pieces),
         }
+    }
+
+    /// An answer whose pieces are in its format, compressed if it becomes long.
+    fn encoded(self, mut pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Response {
         if !self.takes_gzip {
             return self.response(StatusCode::OK, streamed(pieces), false);
         }

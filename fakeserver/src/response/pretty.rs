@@ -1,5 +1,6 @@
 //! JSON for people: two spaces for each level, one member a line.
 
+use bytes::Bytes;
 use http::{HeaderMap, header};
 
 use super::accept::accepts_pretty;
@@ -25,36 +26,91 @@ pub(crate) fn is_pretty(query: &Query, headers: &HeaderMap) -> bool {
 /// Indents `json`, which must be compact, without changing anything else but a newline at its end: that goes.
 pub(crate) fn pretty(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() * 2);
-    let mut depth = 0_usize;
-    let mut in_string = false;
-    let json = json.strip_suffix(b"\n").unwrap_or(json);
-    let mut bytes = json.iter().copied().peekable();
-    while let Some(byte) = bytes.next() {
-        out.push(byte);
-        match byte {
-            b'"' => in_string = !in_string,
-            b'\\' if in_string => out.extend(bytes.next()),
-            b'{' | b'[' if !in_string => {
-                if let Some(close) = bytes.next_if(|next| matches!(next, b'}' | b']')) {
-                    out.push(close);
-                } else {
-                    depth += 1;
-                    new_line(&mut out, depth);
-                }
-            }
-            b',' if !in_string => new_line(&mut out, depth),
-            b':' if !in_string => out.push(b' '),
-            _ => {}
-        }
-        if !in_string && matches!(bytes.peek(), Some(b'}' | b']')) {
-            depth = depth.saturating_sub(1);
-            new_line(&mut out, depth);
-        }
-    }
+    Indenter::default().push(json, &mut out);
     out
 }
 
-fn new_line(out: &mut Vec<u8>, depth: usize) {
-    out.push(b'\n');
-    out.resize(out.len() + 2 * depth, b' ');
+/// The same, while the pieces of a document come.
+pub(super) fn pretty_pieces(
+    pieces: impl Iterator<Item = Bytes> + Send + 'static,
+) -> impl Iterator<Item = Bytes> + Send + 'static {
+    let mut indenter = Indenter::default();
+    pieces.map(move |piece| {
+        let mut out = Vec::with_capacity(piece.len() * 2);
+        indenter.push(&piece, &mut out);
+        out.into()
+    })
+}
+
+/// Where in a document a reader is.
+#[derive(Debug, Default)]
+struct Indenter {
+    depth: usize,
+    in_string: bool,
+    /// The last byte was a backslash that says something of the next one.
+    is_escaped: bool,
+    /// The last byte was a bracket: whether there is anything within is not known yet.
+    has_opened: bool,
+}
+
+// === impl Indenter ===
+
+impl Indenter {
+    fn push(&mut self, mut json: &[u8], out: &mut Vec<u8>) {
+        while let Some((byte, rest)) = json.split_first() {
+            if self.in_string {
+                let length = self.text_length(json);
+                out.extend_from_slice(&json[..length]);
+                json = &json[length..];
+            } else {
+                self.push_outside(*byte, out);
+                json = rest;
+            }
+        }
+    }
+
+    /// How much of `json` belongs to the text that the reader is in, with the mark that ends it.
+    fn text_length(&mut self, json: &[u8]) -> usize {
+        for (place, byte) in json.iter().enumerate() {
+            if self.is_escaped {
+                self.is_escaped = false;
+            } else if *byte == b'\\' {
+                self.is_escaped = true;
+            } else if *byte == b'"' {
+                self.in_string = false;
+                return place + 1;
+            }
+        }
+        json.len()
+    }
+
+    fn push_outside(&mut self, byte: u8, out: &mut Vec<u8>) {
+        let was_opened = std::mem::take(&mut self.has_opened);
+        match byte {
+            b'\n' => return,
+            b'}' | b']' if was_opened => {}
+            b'}' | b']' => {
+                self.depth = self.depth.saturating_sub(1);
+                self.new_line(out);
+            }
+            _ if was_opened => {
+                self.depth += 1;
+                self.new_line(out);
+            }
+            _ => {}
+        }
+        out.push(byte);
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => self.has_opened = true,
+            b',' => self.new_line(out),
+            b':' => out.push(b' '),
+            _ => {}
+        }
+    }
+
+    fn new_line(&self, out: &mut Vec<u8>) {
+        out.push(b'\n');
+        out.resize(out.len() + 2 * self.depth, b' ');
+    }
 }

@@ -22,6 +22,20 @@ fn pretty_json_is_indented_by_two_and_otherwise_the_same() {
     assert_eq!(pretty(b"{\"a\":1}\n"), b"{\n  \"a\": 1\n}");
 }
 
+#[test]
+fn pretty_json_in_pieces_is_the_same_as_at_once() {
+    let json = br#"{"a":{},"b":[],"c":[1,{"d":null}],"e":"x, {y}: \"[\\"}"#;
+    for size in 1..json.len() {
+        let pieces = json.chunks(size).map(Bytes::from_static);
+        let joined: Vec<u8> = pretty::pretty_pieces(pieces).flatten().collect();
+        assert_eq!(
+            joined,
+            pretty(json),
+            "pieces of {size} bytes differ from the whole"
+        );
+    }
+}
+
 fn check(accept: &'static str, shape: Shape, expected: Result<(Format, View), &str>) {
     let mut headers = HeaderMap::new();
     if !accept.is_empty() {
