@@ -1,6 +1,6 @@
-//! One index: an ordered set of (value, key).
+//! One index: the objects in order of value and key.
 
-use std::sync::Arc;
+use std::{cmp::Ordering, sync::Arc};
 
 use imbl::{OrdMap, OrdSet};
 
@@ -10,17 +10,18 @@ use super::{
 };
 use crate::object::{Object, ObjectKey};
 
-/// An object is found under a value.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Entry {
+/// An object is found under a value. There is one of them for each value and key.
+#[derive(Debug)]
+pub(super) struct Entry<K> {
     pub(super) value: Arc<str>,
-    pub(super) key: ObjectKey,
+    /// The handle itself: whoever looks it up need not search for it by its key.
+    object: Object<K>,
 }
 
 #[derive(Debug)]
 pub(super) struct Index<K> {
     function: IndexFn<K>,
-    entries: OrdSet<Entry>,
+    entries: OrdSet<Entry<K>>,
     /// Objects for which the function failed, and what it said.
     unindexed: OrdMap<ObjectKey, Arc<str>>,
 }
@@ -52,16 +53,17 @@ impl<K> Index<K> {
             Ok(after) => (after.unwrap_or_default(), Ok(())),
             Err(reason) => (Vec::new(), Err(reason)),
         };
-        if before != after {
-            for value in &before {
-                if after.binary_search(value).is_err() {
-                    self.remove(value, key);
-                }
+        for value in &before {
+            if after.binary_search(value).is_err()
+                && let Some(old) = old
+            {
+                self.remove(value, old);
             }
-            for value in after {
-                if before.binary_search(&value).is_err() {
-                    self.insert(value, key);
-                }
+        }
+        for value in after {
+            if let Some(new) = new {
+                // In place of the old version, where that was found under the same value.
+                self.insert(value, new);
             }
         }
         if let Err(reason) = &outcome {
@@ -70,11 +72,11 @@ impl<K> Index<K> {
         outcome
     }
 
-    pub(super) fn keys<'a>(&'a self, value: &'a str) -> impl Iterator<Item = &'a ObjectKey> {
+    pub(super) fn objects<'a>(&'a self, value: &'a str) -> impl Iterator<Item = &'a Object<K>> {
         self.entries
             .range(ValueStart(value)..)
             .take_while(move |entry| *entry.value == *value)
-            .map(|entry| &entry.key)
+            .map(|entry| &entry.object)
     }
 
     /// The distinct values, sorted.
@@ -110,14 +112,14 @@ impl<K> Index<K> {
             let _ = expected.apply(object.key(), None, Some(object));
         }
         let index = || Arc::clone(name);
-        let missing = expected.entries.iter().find(|e| !self.entries.contains(*e));
-        if let Some(Entry { value, key }) = missing.cloned() {
-            let index = index();
+        let missing = expected.entries.iter().find(|e| !self.shows(e));
+        if let Some(Entry { value, object }) = missing.cloned() {
+            let (index, key) = (index(), object.key().clone());
             return Err(RecountError::Missing { index, value, key });
         }
-        let surplus = self.entries.iter().find(|e| !expected.entries.contains(*e));
-        if let Some(Entry { value, key }) = surplus.cloned() {
-            let index = index();
+        let surplus = self.entries.iter().find(|e| !expected.shows(e));
+        if let Some(Entry { value, object }) = surplus.cloned() {
+            let (index, key) = (index(), object.key().clone());
             return Err(RecountError::Surplus { index, value, key });
         }
         if !self.unindexed.keys().eq(expected.unindexed.keys()) {
@@ -126,20 +128,58 @@ impl<K> Index<K> {
         Ok(())
     }
 
-    fn insert(&mut self, value: Arc<str>, key: &ObjectKey) {
+    /// Whether it has the very handle of `entry` under its value.
+    fn shows(&self, entry: &Entry<K>) -> bool {
+        let own = self.entries.get(entry);
+        own.is_some_and(|own| own.object.is_same(&entry.object))
+    }
+
+    fn insert(&mut self, value: Arc<str>, object: &Object<K>) {
         // All entries of one value share its text.
         let shared = self.entries.range(ValueStart(&value)..).next();
         let value = match shared {
             Some(entry) if entry.value == value => Arc::clone(&entry.value),
             _ => value,
         };
-        let key = key.clone();
-        self.entries.insert(Entry { value, key });
+        let object = object.clone();
+        self.entries.insert(Entry { value, object });
     }
 
-    fn remove(&mut self, value: &Arc<str>, key: &ObjectKey) {
-        let (value, key) = (Arc::clone(value), key.clone());
-        self.entries.remove(&Entry { value, key });
+    fn remove(&mut self, value: &Arc<str>, object: &Object<K>) {
+        let (value, object) = (Arc::clone(value), object.clone());
+        self.entries.remove(&Entry { value, object });
+    }
+}
+
+// === impl Entry ===
+
+impl<K> Ord for Entry<K> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_value = self.value.cmp(&other.value);
+        by_value.then_with(|| self.object.key().cmp(other.object.key()))
+    }
+}
+
+impl<K> PartialOrd for Entry<K> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<K> PartialEq for Entry<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<K> Eq for Entry<K> {}
+
+impl<K> Clone for Entry<K> {
+    fn clone(&self) -> Self {
+        Self {
+            value: Arc::clone(&self.value),
+            object: self.object.clone(),
+        }
     }
 }
 

@@ -45,14 +45,14 @@ impl Comparable<ObjectKey> for KeyOf<'_> {
 
 /// Places that lie between the items: never equal to one.
 macro_rules! place_between {
-    ($place:ident, $item:ty, $part:expr, $side:expr) => {
-        impl Equivalent<$item> for $place<'_> {
+    ($place:ident, $item:ty, $part:expr, $side:expr $(, $parameter:ident)?) => {
+        impl $(<$parameter>)? Equivalent<$item> for $place<'_> {
             fn equivalent(&self, _item: &$item) -> bool {
                 false
             }
         }
 
-        impl Comparable<$item> for $place<'_> {
+        impl $(<$parameter>)? Comparable<$item> for $place<'_> {
             fn compare(&self, item: &$item) -> Ordering {
                 let part: fn(&$item) -> &str = $part;
                 self.0.cmp(part(item)).then($side)
@@ -73,5 +73,17 @@ place_between!(
     |key| key.namespace(),
     Ordering::Greater
 );
-place_between!(ValueStart, Entry, |entry| &entry.value, Ordering::Less);
-place_between!(ValueEnd, Entry, |entry| &entry.value, Ordering::Greater);
+place_between!(
+    ValueStart,
+    Entry<K>,
+    |entry| &entry.value,
+    Ordering::Less,
+    K
+);
+place_between!(
+    ValueEnd,
+    Entry<K>,
+    |entry| &entry.value,
+    Ordering::Greater,
+    K
+);

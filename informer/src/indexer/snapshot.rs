@@ -168,8 +168,7 @@ impl<K> Snapshot<K> {
         if name == NAMESPACE_INDEX {
             return Ok(self.namespace(value).cloned().collect());
         }
-        let keys = self.index(name)?.keys(value);
-        Ok(keys.filter_map(|key| self.get(key)).cloned().collect())
+        Ok(self.index(name)?.objects(value).cloned().collect())
     }
 
     /// The keys of the objects that the index `name` finds under `value`, in order.
@@ -179,7 +178,8 @@ impl<K> Snapshot<K> {
             let objects = self.namespace(value);
             return Ok(objects.map(|object| object.key().clone()).collect());
         }
-        Ok(self.index(name)?.keys(value).cloned().collect())
+        let objects = self.index(name)?.objects(value);
+        Ok(objects.map(|object| object.key().clone()).collect())
     }
 
     /// The values under which the index `name` finds anything, sorted.
