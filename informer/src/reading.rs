@@ -91,7 +91,19 @@ impl<K, T> Reading<K, T> {
     fn call(&self, object: &Object<K>) -> Result<T, BoxError> {
         match self {
             Self::Metadata(function) => Ok(function(object.metadata())),
-            Self::Field { path, read, then } => Ok(then(read(path, &*object.get()?)?)),
+            Self::Field { path, read, then } => {
+                // Where the JSON is held, the object need not be built.
+                let in_json = if path.reads_type() {
+                    None
+                } else {
+                    object.read_json(|json| path.values_in_json(json.as_bytes()))
+                };
+                let texts = match in_json {
+                    Some(texts) => texts?,
+                    None => read(path, &*object.get()?)?,
+                };
+                Ok(then(texts))
+            }
             Self::Object(function) => function(object),
         }
     }

@@ -4,17 +4,27 @@ use std::sync::PoisonError;
 
 #[cfg(feature = "_shuttle")]
 pub(crate) use shuttle::sync::{
-    Mutex, MutexGuard,
-    atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
+    Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
 };
 #[cfg(not(feature = "_shuttle"))]
 pub(crate) use std::sync::{
-    Mutex, MutexGuard,
-    atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
+    Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
+    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
 };
 
 /// Takes the lock, also from one who panicked with it: what panics under it is a limiter or an item's own code, which
 /// cannot leave a half-done change that matters to others.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the lock for reading, also after somebody panicked with it: what is under it is exchanged as a whole.
+pub(crate) fn read<T>(lock: &RwLock<T>) -> RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The same for writing.
+pub(crate) fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
+    lock.write().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// The tasks of one owner. Dropping it tells them to stop; [`shutdown`](Self::shutdown) also waits for them.
@@ -108,6 +109,14 @@ impl Spawner {
     pub fn stop_token(&self) -> &CancellationToken {
         &self.stop
     }
+}
+
+/// Whether other threads can take a part of the work. On a runtime of one thread whoever has work does it at once: simulations
+/// and tests are such, and remain the same from run to run.
+pub(crate) fn has_threads() -> bool {
+    Handle::try_current().is_ok_and(|handle| {
+        handle.runtime_flavor() == RuntimeFlavor::MultiThread && handle.metrics().num_workers() > 1
+    })
 }
 
 /// Runs `work` on a thread that it may block. `None` if the runtime went down before, or the work panicked.

@@ -163,7 +163,7 @@ impl Contestant {
             _ => OF_HANDLERS,
         };
         let informer = match self.subject {
-            SubjectKind::Informer => OF_INFORMER,
+            SubjectKind::Informer | SubjectKind::InformerCompact => OF_INFORMER,
             _ => &[][..],
         };
         COMMON.iter().chain(handlers).chain(informer).copied()

@@ -10,6 +10,7 @@ use std::{
 
 use informer::{
     Deleted, EventHandler, Object, SharedInformer,
+    compact::CompactOptions,
     delta_fifo::DeltaFifoOptions,
     http::{HttpListWatch, Scope},
     indexer::{IndexFn, Indexer},
@@ -35,20 +36,30 @@ use crate::{
 /// The index by label that every informer here has.
 const INDEX: &str = "tier";
 
+/// So little stays uncompressed where objects are compact: a few of the small objects of a plan.
+const YOUNG_SIZE_MAX_BYTES: usize = 4_000;
+
+/// How the informer holds its objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Held {
+    Typed,
+    Compact,
+}
+
 /// Pods as `k8s_openapi`'s type.
-pub(super) fn pods(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
-    InformerSubject::<Pod>::boxed(parts, &(), extras)
+pub(super) fn pods(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn Subject> {
+    InformerSubject::<Pod>::boxed(parts, &(), extras, held)
 }
 
 /// Config maps as `DynamicObject`.
-pub(super) fn config_maps(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+pub(super) fn config_maps(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn Subject> {
     let config_maps = ApiResource::erase::<ConfigMap>(&());
-    InformerSubject::<DynamicObject>::boxed(parts, &config_maps, extras)
+    InformerSubject::<DynamicObject>::boxed(parts, &config_maps, extras, held)
 }
 
 /// Nodes as metadata only.
-pub(super) fn nodes(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
-    InformerSubject::<PartialObjectMeta<Node>>::boxed(parts, &(), extras)
+pub(super) fn nodes(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn Subject> {
+    InformerSubject::<PartialObjectMeta<Node>>::boxed(parts, &(), extras, held)
 }
 
 struct InformerSubject<K> {
@@ -77,6 +88,7 @@ where
         parts: SubjectParts<'_>,
         dynamic_type: &K::DynamicType,
         extras: Extras,
+        held: Held,
     ) -> Box<dyn Subject> {
         let (plan, bug) = (parts.plan, extras.bug);
         let scope = match &plan.selection.namespace {
@@ -90,6 +102,11 @@ where
         let mut list_watch = HttpListWatch::<K>::new_with(parts.client, scope, dynamic_type);
         if let Some(selector) = plan.selection.label_selector() {
             list_watch = list_watch.with_labels(selector);
+        }
+        if held == Held::Compact {
+            let options = CompactOptions::default();
+            list_watch =
+                list_watch.compact(options.with_young_size_max_bytes(YOUNG_SIZE_MAX_BYTES));
         }
         let mut options = ReflectorOptions::default();
         options.page_size = Some(plan.page_size);

@@ -11,7 +11,7 @@ pub(crate) mod kube_runtime;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
 
-use self::external::Program;
+use self::{external::Program, informer::Held};
 use crate::{
     bugs::Bug,
     interleave::Yields,
@@ -98,6 +98,8 @@ pub struct Extras {
 pub enum SubjectKind {
     /// [`informer::SharedInformer`](::informer::SharedInformer).
     Informer,
+    /// The same with objects held as compressed bytes.
+    InformerCompact,
     /// `kube_runtime`'s watcher with its default backoff, and a reflector's store; with a companion, its `Controller`.
     ///
     /// What its stream brings is told to handlers: what a list brings once the list is complete, since the store shows it
@@ -117,6 +119,14 @@ pub fn informer(parts: SubjectParts<'_>) -> Box<dyn Subject> {
 /// The same with a mistake that is made on purpose.
 pub fn informer_with(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subject> {
     SubjectKind::Informer.build(parts, Extras::default().with_bug(bug))
+}
+
+fn informer_of(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn Subject> {
+    match parts.plan.selection.resource {
+        Resource::Pods => informer::pods(parts, extras, held),
+        Resource::ConfigMaps => informer::config_maps(parts, extras, held),
+        Resource::Nodes => informer::nodes(parts, extras, held),
+    }
 }
 
 // === impl Extras ===
@@ -175,11 +185,8 @@ impl SubjectKind {
     /// If it is a process, and there is no program or no URL.
     pub fn build(self, parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
         match self {
-            Self::Informer => match parts.plan.selection.resource {
-                Resource::Pods => informer::pods(parts, extras),
-                Resource::ConfigMaps => informer::config_maps(parts, extras),
-                Resource::Nodes => informer::nodes(parts, extras),
-            },
+            Self::Informer => informer_of(parts, extras, Held::Typed),
+            Self::InformerCompact => informer_of(parts, extras, Held::Compact),
             Self::KubeRuntime if extras.has_companion => {
                 kube_runtime::controller(&parts, extras.waiter_count)
             }

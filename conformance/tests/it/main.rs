@@ -7,6 +7,7 @@
 //! | `every_fault` | each fault alone is held, and felt no longer than its bound |
 //! | `incidents` | replicas that lag, restarts, machines that sleep |
 //! | `seeds` | some two thousand seeds of all profiles: every promise is kept |
+//! | `compact` | the same of an informer that holds its objects as compressed bytes |
 //! | `negative_controls` | what breaks an invariant is found by its checker |
 //! | `bugs` | every mistake on purpose is caught, and the page of them is true |
 //! | `meta` | the same plan twice gives the same trace, to the byte |
@@ -24,6 +25,7 @@ mod scenarios;
 mod every_fault;
 mod incidents;
 mod seeds;
+mod compact;
 mod negative_controls;
 mod bugs;
 mod meta;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
-    Decoder, malformed,
+    Decoder, Making, malformed,
     peek::{self, PeekList, Text},
     protocol, status,
 };
@@ -90,18 +90,28 @@ impl Decoder {
 
 // === impl ListBody ===
 
-impl ListBody<'_> {
+impl<'a> ListBody<'a> {
     /// Decodes the next item, or takes it from what is known; `None` after the last.
     ///
     /// # Errors
     ///
     /// An item that has no name or version, or is not of the type that was asked for: the whole list is of no use then.
-    pub fn next_item<K: DeserializeOwned>(
+    pub fn next_item<K: DeserializeOwned + Send + Sync + 'static>(
         &mut self,
         known: &dyn Known<K>,
     ) -> Option<Result<Arrived<K>, ListWatchError>> {
-        let raw = self.items.next()?;
-        Some(self.decoder.object(raw, Some(known)))
+        let json = self.next_json()?;
+        Some(self.decoder.object(json, &Making::typed(Some(known))))
+    }
+
+    /// The JSON of the next item; `None` after the last.
+    pub(crate) fn next_json(&mut self) -> Option<&'a str> {
+        self.items.next().map(RawValue::get)
+    }
+
+    /// Where the next page begins; `None` on the last.
+    pub(crate) fn continue_token(&self) -> Option<&str> {
+        self.continue_token.as_deref()
     }
 
     /// How many items are left.

@@ -3,7 +3,7 @@
 //! Nothing here waits or decides. [`FrameSplitter`] cuts a stream into frames at any chunk boundary, [`Decoder`] turns one
 //! frame into a [`WatchEvent`](crate::list_watch::WatchEvent) and takes one body apart as a [`ListBody`].
 //!
-//! An object is first *peeked* at: its metadata is read and the rest skipped. If [`Known`] holds
+//! An object is first *peeked* at: its metadata is read and the rest, which was checked to be JSON, stepped over. If [`Known`] holds
 //! exactly that version, the handle that is held is used and nothing is decoded. An object whose metadata is sound but
 //! whose content its type refuses is a [`DecodeError`] beside the others; a body that is not what
 //! the API promises is an error of the whole response.
@@ -14,6 +14,7 @@
 //! body alive. A watch needs the largest frame once.
 
 mod frame;
+mod outline;
 mod peek;
 mod typed;
 mod status;
@@ -26,14 +27,15 @@ mod tests;
 use std::sync::Arc;
 
 use serde::{Deserializer, de::DeserializeOwned};
-use serde_json::value::RawValue;
 
 use self::peek::Peek;
 use crate::{
+    compact::Packer,
     field_path::{FieldPath, Pruned},
     known::Known,
     list_watch::{Arrived, ListWatchError},
-    object::{DecodeError, Object},
+    object::{DecodeError, Interner, Object},
+    sync::{Mutex, lock},
 };
 
 pub use self::{
@@ -50,6 +52,16 @@ pub struct Decoder {
     is_metadata_only: bool,
     /// What is skipped in every object.
     dropped: Vec<FieldPath>,
+    /// What objects have in common.
+    interner: Arc<Mutex<Interner>>,
+}
+
+/// As what objects are made, and what of them is there already.
+pub(crate) struct Making<'a, K> {
+    /// What is held already.
+    pub(crate) known: Option<&'a dyn Known<K>>,
+    /// Who holds objects that are not decoded on arrival; all are if `None`.
+    pub(crate) packer: Option<&'a Arc<Packer<K>>>,
 }
 
 // === impl Decoder ===
@@ -62,6 +74,7 @@ impl Decoder {
             kind: kind.into(),
             is_metadata_only: false,
             dropped: Vec::new(),
+            interner: Arc::default(),
         }
     }
 
@@ -79,30 +92,37 @@ impl Decoder {
         self
     }
 
-    /// Decodes one object, or takes it from what is known.
-    fn object<K: DeserializeOwned>(
+    /// Makes one object of JSON that was checked, or takes it from what is known.
+    pub(crate) fn object<K: DeserializeOwned + Send + Sync + 'static>(
         &self,
-        raw: &RawValue,
-        known: Option<&dyn Known<K>>,
+        json: &str,
+        making: &Making<'_, K>,
     ) -> Result<Arrived<K>, ListWatchError> {
-        let peek: Peek<'_> = serde_json::from_str(raw.get())
+        let peek = Peek::of(json)
             .map_err(|error| malformed("an object with malformed metadata", error))?;
+        self.peeked(json, peek, making)
+    }
+
+    /// The same of an object whose metadata was read.
+    fn peeked<K: DeserializeOwned + Send + Sync + 'static>(
+        &self,
+        json: &str,
+        peek: Peek<'_>,
+        making: &Making<'_, K>,
+    ) -> Result<Arrived<K>, ListWatchError> {
         self.check_type(&peek)?;
         let has_type = !peek.kind.is_empty() || !peek.api_version.is_empty();
-        let metadata = peek.into_metadata()?;
-        if let Some(object) = known.and_then(|known| known.lookup(&metadata)) {
+        let metadata = peek.into_metadata(&mut lock(&self.interner))?;
+        if let Some(object) = making.known.and_then(|known| known.lookup(&metadata)) {
             return Ok(Ok(object));
         }
         // List items of built-in types come without kind and apiVersion, watch events with them: a user's type sees both
         // alike.
         let is_whole = has_type || self.is_metadata_only;
-        let mut json = serde_json::Deserializer::from_str(raw.get());
-        let decoded = if self.dropped.is_empty() {
-            self.value(is_whole, &mut json)
-        } else {
-            self.value(is_whole, Pruned::new(&mut json, &self.dropped))
-        };
-        Ok(match decoded {
+        if let Some(packer) = making.packer {
+            return Ok(Ok(Object::compact(metadata, packer.put(json, is_whole))));
+        }
+        Ok(match self.parse(json, is_whole) {
             Ok(value) => Ok(Object::new(metadata, value)),
             Err(error) => Err(DecodeError {
                 key: metadata.key,
@@ -110,6 +130,25 @@ impl Decoder {
                 source: Arc::new(error),
             }),
         })
+    }
+
+    /// Builds an object, whose JSON says its type if it `is_whole`.
+    pub(crate) fn parse<K: DeserializeOwned>(
+        &self,
+        json: &str,
+        is_whole: bool,
+    ) -> serde_json::Result<K> {
+        let mut json = serde_json::Deserializer::from_str(json);
+        if self.dropped.is_empty() {
+            self.value(is_whole, &mut json)
+        } else {
+            self.value(is_whole, Pruned::new(&mut json, &self.dropped))
+        }
+    }
+
+    /// Whether fields are skipped.
+    pub(crate) fn drops_fields(&self) -> bool {
+        !self.dropped.is_empty()
     }
 
     fn value<'de, K: DeserializeOwned, D: Deserializer<'de>>(
@@ -147,6 +186,16 @@ impl Decoder {
             "{kind} of {api_version} where {} of {} was asked for",
             asked.1, asked.0
         )))
+    }
+}
+
+// === impl Making ===
+
+impl<'a, K> Making<'a, K> {
+    /// Decoded on arrival, unless it is known.
+    fn typed(known: Option<&'a dyn Known<K>>) -> Self {
+        let packer = None;
+        Self { known, packer }
     }
 }
 

@@ -7,10 +7,10 @@ use serde::{
     de::{IgnoredAny, MapAccess, Visitor},
 };
 
-use super::protocol;
+use super::{outline::outline, protocol};
 use crate::{
     list_watch::ListWatchError,
-    object::{Labels, Metadata, ObjectKey, OwnerReference, ResourceVersion},
+    object::{Interner, Metadata, ObjectKey, OwnerReference, ResourceVersion},
 };
 
 /// An object's type and metadata, borrowed from its JSON. Managed fields, annotations and the content are not built.
@@ -110,13 +110,30 @@ pub(super) fn is_status(api_version: &str, kind: &str) -> bool {
 
 // === impl Peek ===
 
-impl Peek<'_> {
-    /// The metadata for good.
+impl<'a> Peek<'a> {
+    /// Reads `json`, which is known to be JSON.
+    pub(super) fn of(json: &'a str) -> serde_json::Result<Self> {
+        let Some(outline) = outline(json) else {
+            return serde_json::from_str(json);
+        };
+        Ok(Self {
+            api_version: part(outline.api_version)?,
+            kind: part(outline.kind)?,
+            metadata: part(outline.metadata)?,
+        })
+    }
+
+    /// The same of what is not known to be JSON: all of it is checked.
+    pub(super) fn whole(text: &'a str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+
+    /// The metadata for good; what others have, too, is shared with them.
     ///
     /// # Errors
     ///
     /// An object without name or version cannot be filed, nor told from another version of itself.
-    pub(super) fn into_metadata(self) -> Result<Metadata, ListWatchError> {
+    pub(super) fn into_metadata(self, interner: &mut Interner) -> Result<Metadata, ListWatchError> {
         let meta = self.metadata;
         if meta.name.is_empty() {
             return Err(protocol("an object without a name"));
@@ -124,25 +141,22 @@ impl Peek<'_> {
         if meta.resource_version.is_empty() {
             return Err(protocol("an object without a version"));
         }
+        let labels = meta.labels.0.iter().map(|(key, value)| (&**key, &**value));
+        let owners = meta.owner_references.iter().flatten();
+        let owners: Vec<_> = owners.map(PeekOwner::to_reference).collect();
         Ok(Metadata {
-            key: ObjectKey::new(&*meta.namespace, &*meta.name),
+            key: ObjectKey::new(interner.text(&meta.namespace), &*meta.name),
             uid: (&*meta.uid).into(),
             resource_version: ResourceVersion::new(&*meta.resource_version),
-            labels: meta
-                .labels
-                .0
-                .iter()
-                .map(|(key, value)| (&**key, &**value))
-                .collect::<Labels>(),
-            owners: meta
-                .owner_references
-                .iter()
-                .flatten()
-                .map(PeekOwner::to_reference)
-                .collect(),
+            labels: interner.labels(&labels),
+            owners: interner.owners(&owners),
             is_terminating: meta.deletion_timestamp.is_some(),
         })
     }
+}
+
+fn part<'a, T: Default + Deserialize<'a>>(json: Option<&'a str>) -> serde_json::Result<T> {
+    json.map_or_else(|| Ok(T::default()), serde_json::from_str)
 }
 
 // === impl PeekOwner ===

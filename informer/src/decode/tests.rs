@@ -66,7 +66,7 @@ fn failure_in_short(error: &ListWatchError) -> String {
 }
 
 /// The whole page of a list.
-fn page_of<K: DeserializeOwned>(
+fn page_of<K: DeserializeOwned + Send + Sync + 'static>(
     decoder: &Decoder,
     body: &[u8],
     known: &dyn Known<K>,
@@ -467,7 +467,10 @@ fn cut<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
     chunks
 }
 
-fn decode_all<K: DeserializeOwned>(decoder: &Decoder, frames: &[String]) -> Vec<String> {
+fn decode_all<K: DeserializeOwned + Send + Sync + 'static>(
+    decoder: &Decoder,
+    frames: &[String],
+) -> Vec<String> {
     frames
         .iter()
         .map(|frame| event_in_short(decoder.watch_event::<K>(frame.as_bytes(), &KnownNothing)))

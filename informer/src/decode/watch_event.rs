@@ -4,8 +4,8 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
 use super::{
-    Decoder, malformed,
-    peek::{self, PeekBookmark, Text},
+    Decoder, Making, malformed,
+    peek::{self, Peek, PeekBookmark, Text},
     protocol, status,
 };
 use crate::{
@@ -29,6 +29,16 @@ struct WireEvent<'a> {
     api_version: Text<'a>,
 }
 
+/// What a watch tells of an object.
+#[derive(Clone, Copy)]
+enum Change {
+    Added,
+    Modified,
+    Deleted,
+}
+
+// === impl Decoder ===
+
 impl Decoder {
     /// Decodes one frame of a watch.
     ///
@@ -36,11 +46,25 @@ impl Decoder {
     ///
     /// The frame is not an event, or is only the beginning of one ([`ListWatchError::Transport`]); the stream is then of no
     /// further use.
-    pub fn watch_event<K: DeserializeOwned>(
+    pub fn watch_event<K: DeserializeOwned + Send + Sync + 'static>(
         &self,
         frame: &[u8],
         known: &dyn Known<K>,
     ) -> Result<WatchEvent<K>, ListWatchError> {
+        self.watch_event_as(frame, &Making::typed(Some(known)))
+    }
+
+    /// The same, made as `making` says.
+    pub(crate) fn watch_event_as<K: DeserializeOwned + Send + Sync + 'static>(
+        &self,
+        frame: &[u8],
+        making: &Making<'_, K>,
+    ) -> Result<WatchEvent<K>, ListWatchError> {
+        if let Some((change, json)) = change_as_usual(frame)
+            && let Ok(peek) = Peek::whole(json)
+        {
+            return self.change(change, json, peek, making);
+        }
         let wire: WireEvent<'_> = serde_json::from_slice(frame)
             .map_err(|error| malformed("a frame that is not an event", error))?;
         let Some(object) = wire.object else {
@@ -53,9 +77,9 @@ impl Decoder {
             };
         };
         match &*wire.event_type {
-            "ADDED" => Ok(WatchEvent::Added(self.object(object, Some(known))?)),
-            "MODIFIED" => Ok(WatchEvent::Modified(self.object(object, Some(known))?)),
-            "DELETED" => Ok(WatchEvent::Deleted(self.object(object, None)?)),
+            "ADDED" => self.looked_at(Change::Added, object, making),
+            "MODIFIED" => self.looked_at(Change::Modified, object, making),
+            "DELETED" => self.looked_at(Change::Deleted, object, making),
             "BOOKMARK" => bookmark(object),
             "ERROR" => match status::parse(object.get().as_bytes()) {
                 Some(status) => Ok(WatchEvent::Error(status)),
@@ -64,6 +88,56 @@ impl Decoder {
             other => Err(protocol(format!("an event of the unknown type {other:?}"))),
         }
     }
+
+    fn looked_at<K: DeserializeOwned + Send + Sync + 'static>(
+        &self,
+        change: Change,
+        object: &RawValue,
+        making: &Making<'_, K>,
+    ) -> Result<WatchEvent<K>, ListWatchError> {
+        let json = object.get();
+        let peek = Peek::of(json)
+            .map_err(|error| malformed("an object with malformed metadata", error))?;
+        self.change(change, json, peek, making)
+    }
+
+    fn change<K: DeserializeOwned + Send + Sync + 'static>(
+        &self,
+        change: Change,
+        json: &str,
+        peek: Peek<'_>,
+        making: &Making<'_, K>,
+    ) -> Result<WatchEvent<K>, ListWatchError> {
+        let known = match change {
+            Change::Added | Change::Modified => making.known,
+            // What is held is not the object's last state.
+            Change::Deleted => None,
+        };
+        let packer = making.packer;
+        let object = self.peeked(json, peek, &Making { known, packer })?;
+        Ok(match change {
+            Change::Added => WatchEvent::Added(object),
+            Change::Modified => WatchEvent::Modified(object),
+            Change::Deleted => WatchEvent::Deleted(object),
+        })
+    }
+}
+
+/// The change and the object of a frame as API servers print them: then one look at the object is enough to check the frame,
+/// and to read what is asked of it.
+fn change_as_usual(frame: &[u8]) -> Option<(Change, &str)> {
+    let frame = frame.trim_ascii_end().strip_suffix(b"}")?;
+    let rest = frame.strip_prefix(b"{\"type\":\"")?;
+    let changes = [
+        (Change::Modified, &b"MODIFIED\",\"object\":"[..]),
+        (Change::Added, b"ADDED\",\"object\":"),
+        (Change::Deleted, b"DELETED\",\"object\":"),
+    ];
+    let mut found = changes.into_iter().filter_map(|(change, name)| {
+        let object = rest.strip_prefix(name)?;
+        Some((change, str::from_utf8(object).ok()?))
+    });
+    found.next()
 }
 
 fn bookmark<K>(object: &RawValue) -> Result<WatchEvent<K>, ListWatchError> {

@@ -10,6 +10,7 @@ use std::{
 
 use super::Selection;
 use crate::{
+    compact::CompactOptions,
     discovery::GroupResource,
     http::{HttpListWatch, Scope},
     reflector::ReflectorOptions,
@@ -28,6 +29,7 @@ pub(super) struct Options {
     scopes: Vec<Scope>,
     selection: PerResource<Selection>,
     resync_period: PerResource<Option<Duration>>,
+    compact: PerResource<Option<CompactOptions>>,
     transforms: BTreeMap<TypeId, Transform>,
 }
 
@@ -57,6 +59,7 @@ impl Options {
             scopes: vec![Scope::All],
             selection: PerResource::new(Selection::everything()),
             resync_period: PerResource::new(None),
+            compact: PerResource::new(None),
             transforms: BTreeMap::new(),
         }
     }
@@ -81,6 +84,14 @@ impl Options {
     pub(super) fn set_resync_period(&mut self, resource: Option<GroupResource>, period: Duration) {
         let period = (!period.is_zero()).then_some(period);
         self.resync_period.set(resource, period);
+    }
+
+    pub(super) fn set_compact(
+        &mut self,
+        resource: Option<GroupResource>,
+        compact: Option<CompactOptions>,
+    ) {
+        self.compact.set(resource, compact);
     }
 
     pub(super) fn set_transform<K>(&mut self, id: u64, transform: Arc<dyn Fn(&mut K) + Send + Sync>)
@@ -112,6 +123,10 @@ impl Options {
 
     pub(super) fn resync_period(&self, resource: &GroupResource) -> Option<Duration> {
         *self.resync_period.get(resource)
+    }
+
+    pub(super) fn compact(&self, resource: &GroupResource) -> Option<&CompactOptions> {
+        self.compact.get(resource).as_ref()
     }
 
     pub(super) fn transform_id<K: 'static>(&self) -> Option<u64> {

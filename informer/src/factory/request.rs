@@ -215,9 +215,12 @@ impl SharedInformerFactory {
         K: Resource + DeserializeOwned + Send + Sync + 'static,
     {
         let client = self.shared.client.clone();
-        let list_watch = HttpListWatch::<K>::new_with(client, key.scope.clone(), dynamic_type)
+        let mut list_watch = HttpListWatch::<K>::new_with(client, key.scope.clone(), dynamic_type)
             .with_labels(key.selection.labels())
             .with_fields(key.selection.fields());
+        if let Some(compact) = self.options.compact(&key.resource.group_resource()) {
+            list_watch = list_watch.compact(compact.clone());
+        }
         let options = Arc::clone(&self.options);
         Box::new(move |previous| {
             let mut builder = SharedInformer::builder(list_watch.clone())

@@ -6,7 +6,10 @@ use kube::Resource;
 use serde::de::DeserializeOwned;
 
 use super::{Selection, SharedInformerFactory, options::Options};
-use crate::{discovery::GroupResource, reflector::ReflectorOptions, rest_mapper::RestMapper};
+use crate::{
+    compact::CompactOptions, discovery::GroupResource, reflector::ReflectorOptions,
+    rest_mapper::RestMapper,
+};
 
 // === impl SharedInformerFactory ===
 
@@ -74,6 +77,26 @@ impl SharedInformerFactory {
     {
         let id = self.shared.next_transform_id();
         self.options_mut().set_transform(id, Arc::new(transform));
+        self
+    }
+
+    /// Holds the objects of all resources as compressed bytes, or, with `None`, decoded: see [`compact`](crate::compact). Of
+    /// those who share an informer, the first decides.
+    #[must_use]
+    pub fn with_compact(mut self, options: impl Into<Option<CompactOptions>>) -> Self {
+        self.options_mut().set_compact(None, options.into());
+        self
+    }
+
+    /// The same for one resource.
+    #[must_use]
+    pub fn with_compact_for(
+        mut self,
+        resource: GroupResource,
+        options: impl Into<Option<CompactOptions>>,
+    ) -> Self {
+        self.options_mut()
+            .set_compact(Some(resource), options.into());
         self
     }
 

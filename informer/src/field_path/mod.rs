@@ -69,6 +69,12 @@ impl FieldPath {
         Ok(found)
     }
 
+    /// Whether it leads to the kind or the API version of an object, which may be known without being written in it.
+    pub(crate) fn reads_type(&self) -> bool {
+        let first = self.0.first();
+        first.is_none_or(|step| step.is_to("kind") || step.is_to("apiVersion"))
+    }
+
     /// The same of an object that was not decoded. Nothing is built but the texts.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! `ListWatch` over a `kube::Client`: kubeconfig, in-cluster configuration, TLS, authentication and proxies are kube's.
 
 mod client;
+mod pages;
 mod request;
 mod response;
 mod stream;
@@ -10,10 +11,14 @@ mod tests;
 
 use std::{marker::PhantomData, sync::Arc};
 
+use bytes::Bytes;
+use futures::FutureExt;
 use kube::Resource;
 use serde::de::DeserializeOwned;
 
+use self::pages::{Body, Maker, NextPage};
 use crate::{
+    compact::{CompactOptions, Packer},
     decode::Decoder,
     field_path::{FieldPath, ParseFieldPathError},
     known::Known,
@@ -58,7 +63,18 @@ pub struct HttpListWatch<K> {
     client: kube::Client,
     target: request::Target,
     decoder: Arc<Decoder>,
+    /// How objects are held that are not decoded on arrival.
+    packing: Option<Packing<K>>,
+    next_page: NextPage,
     objects: PhantomData<fn() -> K>,
+}
+
+/// How objects are held that are not decoded on arrival.
+struct Packing<K> {
+    packer: Arc<Packer<K>>,
+    options: CompactOptions,
+    /// Makes another for another decoder; kept as a pointer, so that only who asks for it needs to know how.
+    make: fn(Arc<Decoder>, CompactOptions) -> Arc<Packer<K>>,
 }
 
 // === impl HttpListWatch ===
@@ -97,6 +113,8 @@ impl<K: Resource> HttpListWatch<K> {
                 form,
             },
             decoder: Arc::new(decoder),
+            packing: None,
+            next_page: NextPage::default(),
             objects: PhantomData,
         }
     }
@@ -130,7 +148,45 @@ impl<K: Resource> HttpListWatch<K> {
         let paths: Result<Vec<FieldPath>, _> = paths.into_iter().map(str::parse).collect();
         let decoder = Arc::unwrap_or_clone(self.decoder);
         self.decoder = Arc::new(decoder.without_fields(paths?));
+        if let Some(packing) = &mut self.packing {
+            packing.packer = (packing.make)(Arc::clone(&self.decoder), packing.options.clone());
+        }
         Ok(self)
+    }
+
+    /// Objects are held as compressed bytes, and decoded when they are looked into: see [`compact`](crate::compact).
+    ///
+    /// Clones of this share what was learnt of the objects.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use informer::{SharedInformer, compact::CompactOptions, http::{HttpListWatch, Scope}};
+    /// use k8s_openapi::api::core::v1::Pod;
+    ///
+    /// # fn example(client: kube::Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// let pods = HttpListWatch::<Pod>::new(client, Scope::All).compact(CompactOptions::default());
+    /// let informer = SharedInformer::builder(pods).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn compact(mut self, options: CompactOptions) -> Self
+    where
+        K: DeserializeOwned + Send + Sync + 'static,
+    {
+        let make = |decoder: Arc<Decoder>, options| {
+            let drops_fields = decoder.drops_fields();
+            Arc::new(Packer::new(options, drops_fields, move |json, is_whole| {
+                decoder.parse(json, is_whole)
+            }))
+        };
+        self.packing = Some(Packing {
+            packer: make(Arc::clone(&self.decoder), options.clone()),
+            options,
+            make,
+        });
+        self
     }
 
     /// The resource's name in paths, as in `pods`.
@@ -138,20 +194,34 @@ impl<K: Resource> HttpListWatch<K> {
         &self.target.plural
     }
 
-    async fn send(
-        &self,
-        request: http::Request<kube::client::Body>,
-    ) -> Result<http::Response<kube::client::Body>, ListWatchError> {
-        let response = self
-            .client
-            .send(request)
-            .await
-            .map_err(response::transport_error)?;
-        if response.status().is_success() {
-            Ok(response)
-        } else {
-            Err(response::failure(response).await.into())
+    fn maker(&self, known: &Arc<dyn Known<K>>) -> Maker<K> {
+        let packing = self.packing.as_ref();
+        Maker {
+            decoder: Arc::clone(&self.decoder),
+            known: Arc::clone(known),
+            packer: packing.map(|packing| Arc::clone(&packing.packer)),
         }
+    }
+
+    /// The body of a page. Nothing is asked before it is polled.
+    fn fetch(&self, request: &ListRequest) -> Body {
+        let (client, request) = (self.client.clone(), self.target.list(request));
+        async move { response::whole_body(send(&client, request?).await?).await }.boxed()
+    }
+}
+
+async fn send(
+    client: &kube::Client,
+    request: http::Request<kube::client::Body>,
+) -> Result<http::Response<kube::client::Body>, ListWatchError> {
+    let response = client
+        .send(request)
+        .await
+        .map_err(response::transport_error)?;
+    if response.status().is_success() {
+        Ok(response)
+    } else {
+        Err(response::failure(response).await.into())
     }
 }
 
@@ -163,7 +233,8 @@ where
 
     /// # Memory
     ///
-    /// Holds the body of the page once, and the decoded objects.
+    /// Holds the body of the page once, the decoded objects, and the body of the next page, which is asked for before this one
+    /// is decoded.
     ///
     /// # Cancel safety
     ///
@@ -173,16 +244,16 @@ where
         request: &ListRequest,
         known: &Arc<dyn Known<K>>,
     ) -> Result<ListPage<K>, ListWatchError> {
-        let response = self.send(self.target.list(request)?).await?;
-        let body = response::whole_body(response).await?;
-        let mut list = self.decoder.list_body(&body)?;
-        let mut items = Vec::with_capacity(list.len());
-        while let Some(item) = list.next_item(&**known) {
-            items.push(item?);
-            // A list of the whole cluster takes seconds to decode: others on this thread are let in between.
-            tokio::task::consume_budget().await;
-        }
-        Ok(list.into_page(items))
+        let on_its_way = self.next_page.take(request.continue_token.as_deref());
+        let body: Bytes = on_its_way.unwrap_or_else(|| self.fetch(request)).await?;
+        let ask = |token: &str| {
+            self.fetch(&ListRequest {
+                limit: request.limit,
+                continue_token: Some(token.to_owned()),
+                ..ListRequest::default()
+            })
+        };
+        self.maker(known).page(&body, &self.next_page, ask).await
     }
 
     /// # Cancel safety
@@ -193,12 +264,10 @@ where
         request: &WatchRequest,
         known: &Arc<dyn Known<K>>,
     ) -> Result<HttpWatchStream<K>, ListWatchError> {
-        let response = self.send(self.target.watch(request)?).await?;
-        Ok(HttpWatchStream::new(
-            response.into_body(),
-            Arc::clone(&self.decoder),
-            Arc::clone(known),
-        ))
+        drop(self.next_page.take(None));
+        let response = send(&self.client, self.target.watch(request)?).await?;
+        let body = response.into_body();
+        Ok(HttpWatchStream::new(body, self.maker(known)))
     }
 
     fn resource(&self) -> Option<&str> {
@@ -212,7 +281,19 @@ impl<K> Clone for HttpListWatch<K> {
             client: self.client.clone(),
             target: self.target.clone(),
             decoder: Arc::clone(&self.decoder),
+            packing: self.packing.clone(),
+            next_page: NextPage::default(),
             objects: PhantomData,
+        }
+    }
+}
+
+impl<K> Clone for Packing<K> {
+    fn clone(&self) -> Self {
+        Self {
+            packer: Arc::clone(&self.packer),
+            options: self.options.clone(),
+            make: self.make,
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::{error::Error, io, time::Duration};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response, header};
+use http_body::Body as _;
 use http_body_util::{BodyExt, Limited};
 use kube::client::Body;
 
@@ -15,10 +16,26 @@ use crate::{
 /// As much of a failure's body is read: a `Status` is small, and what a proxy has to say is not worth more.
 const FAILURE_SIZE_MAX_BYTES: usize = 64 << 10;
 
+/// As much room is made for a body before it comes.
+const WHOLE_SIZE_HINT_MAX_BYTES: u64 = 64 << 20;
+
 /// The body to its end.
 pub(super) async fn whole_body(response: Response<Body>) -> Result<Bytes, ListWatchError> {
-    let body = response.into_body().collect().await;
-    Ok(body.map_err(transport_error)?.to_bytes())
+    // Not more than a client is ready to believe.
+    let hint = response
+        .body()
+        .size_hint()
+        .lower()
+        .min(WHOLE_SIZE_HINT_MAX_BYTES);
+    let mut body = response.into_body();
+    let mut whole = BytesMut::with_capacity(usize::try_from(hint).unwrap_or_default());
+    while let Some(frame) = body.frame().await {
+        // Each chunk is let go of at once, so that the body is not held twice.
+        if let Ok(chunk) = frame.map_err(transport_error)?.into_data() {
+            whole.extend_from_slice(&chunk);
+        }
+    }
+    Ok(whole.freeze())
 }
 
 /// What an answer that is no success says. A body that cannot be read changes nothing: the code says enough.

@@ -2,7 +2,6 @@
 
 use std::{
     pin::Pin,
-    sync::Arc,
     task::{Context, Poll, ready},
 };
 
@@ -12,10 +11,9 @@ use http_body::Body as _;
 use kube::client::Body;
 use serde::de::DeserializeOwned;
 
-use super::response;
+use super::{pages::Maker, response};
 use crate::{
-    decode::{Decoder, FrameSplitter},
-    known::Known,
+    decode::FrameSplitter,
     list_watch::{ListWatchError, WatchEvent},
 };
 
@@ -27,19 +25,17 @@ pub struct HttpWatchStream<K> {
     /// `None` once nothing more is to be read.
     body: Option<Body>,
     frames: FrameSplitter,
-    decoder: Arc<Decoder>,
-    known: Arc<dyn Known<K>>,
+    maker: Maker<K>,
 }
 
 // === impl HttpWatchStream ===
 
-impl<K: DeserializeOwned> HttpWatchStream<K> {
-    pub(super) fn new(body: Body, decoder: Arc<Decoder>, known: Arc<dyn Known<K>>) -> Self {
+impl<K> HttpWatchStream<K> {
+    pub(super) fn new(body: Body, maker: Maker<K>) -> Self {
         Self {
             body: Some(body),
             frames: FrameSplitter::default(),
-            decoder,
-            known,
+            maker,
         }
     }
 
@@ -72,14 +68,15 @@ impl<K: DeserializeOwned> HttpWatchStream<K> {
     }
 }
 
-impl<K: DeserializeOwned> Stream for HttpWatchStream<K> {
+impl<K: DeserializeOwned + Send + Sync + 'static> Stream for HttpWatchStream<K> {
     type Item = Result<WatchEvent<K>, ListWatchError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let Some(frame) = ready!(self.poll_frame(cx)) else {
             return Poll::Ready(None);
         };
-        let event = frame.and_then(|frame| self.decoder.watch_event(&frame, &*self.known));
+        let Maker { decoder, .. } = &self.maker;
+        let event = frame.and_then(|frame| decoder.watch_event_as(&frame, &self.maker.making()));
         if matches!(event, Err(_) | Ok(WatchEvent::Error(_))) {
             self.body = None;
         }

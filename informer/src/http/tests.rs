@@ -269,6 +269,134 @@ async fn a_refused_connection_is_told() {
     assert!(error.is_refused());
 }
 
+const FIRST_PAGE: &str = r#"{"metadata":{"resourceVersion":"7","continue":"t"},"items":[
+    {"metadata":{"name":"a","resourceVersion":"1"}}]}"#;
+const LAST_PAGE: &str = r#"{"metadata":{"resourceVersion":"7"},"items":[
+    {"metadata":{"name":"b","resourceVersion":"2"}}]}"#;
+
+fn after(token: &str) -> ListRequest {
+    ListRequest {
+        continue_token: Some(token.into()),
+        limit: Some(500),
+        ..ListRequest::default()
+    }
+}
+
+/// Waits until `server` was asked so often: kube's client has a task that sends.
+async fn settle(server: &Server, count: usize) {
+    for _ in 0..100 {
+        if server.uris().len() >= count {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(server.uris().len(), count);
+}
+
+#[tokio::test]
+async fn the_next_page_is_asked_for_with_the_present_one_and_only_once() {
+    let server = Server::answering([
+        answer(200, vec![Ok(FIRST_PAGE)]),
+        answer(200, vec![Ok(LAST_PAGE)]),
+    ]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
+    let first = ListRequest {
+        limit: Some(500),
+        ..ListRequest::default()
+    };
+    let page = list_watch.list(&first, &nothing()).await.unwrap();
+    assert_eq!(page.continue_token.as_deref(), Some("t"));
+    settle(&server, 2).await;
+    assert_eq!(
+        server.uris(),
+        [
+            "/api/v1/configmaps?limit=500",
+            "/api/v1/configmaps?limit=500&continue=t"
+        ]
+    );
+    let page = list_watch.list(&after("t"), &nothing()).await.unwrap();
+    let names = page
+        .items
+        .iter()
+        .map(|item| item.as_ref().unwrap().key().name());
+    assert_eq!(names.collect::<Vec<_>>(), ["b"]);
+    assert_eq!(page.continue_token, None);
+    assert_eq!(server.uris().len(), 2);
+}
+
+#[tokio::test]
+async fn a_next_page_that_nobody_asks_for_is_given_up() {
+    let page = |body| answer(200, vec![Ok(body)]);
+    let server = Server::answering([
+        page(FIRST_PAGE),
+        page(LAST_PAGE),
+        page(LAST_PAGE),
+        answer(410, vec![Ok("too old")]),
+        page(FIRST_PAGE),
+        page(LAST_PAGE),
+        page(""),
+        page(LAST_PAGE),
+    ]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
+    let first = ListRequest::default();
+    list_watch.list(&first, &nothing()).await.unwrap();
+    settle(&server, 2).await;
+    // Another list in between: what comes after the token is then asked anew, and fails by itself.
+    list_watch.list(&first, &nothing()).await.unwrap();
+    settle(&server, 3).await;
+    let failed = list_watch.list(&after("t"), &nothing()).await;
+    assert!(failed.unwrap_err().is_expired());
+    assert_eq!(server.uris().len(), 4);
+    // A watch: the list is over.
+    list_watch.list(&first, &nothing()).await.unwrap();
+    settle(&server, 6).await;
+    let watch = WatchRequest::default();
+    drop(list_watch.watch(&watch, &nothing()).await.unwrap());
+    list_watch.list(&after("t"), &nothing()).await.unwrap();
+    assert_eq!(server.uris().len(), 8);
+}
+
+#[tokio::test]
+async fn the_failure_of_a_next_page_is_told_to_who_asks_for_it() {
+    let server = Server::answering([
+        answer(200, vec![Ok(FIRST_PAGE)]),
+        answer(503, vec![]),
+        answer(200, vec![Ok(LAST_PAGE)]),
+    ]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
+    let page = list_watch.list(&ListRequest::default(), &nothing()).await;
+    assert_eq!(page.unwrap().items.len(), 1);
+    let failed = list_watch.list(&after("t"), &nothing()).await.unwrap_err();
+    assert_eq!(failed.status().unwrap().code, 503);
+    let again = list_watch.list(&after("t"), &nothing()).await.unwrap();
+    assert_eq!(again.items.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn on_several_threads_a_list_is_in_the_order_of_the_server() {
+    let items: Vec<String> = (1..=1000)
+        .map(|n| format!(r#"{{"metadata":{{"name":"{n:04}","resourceVersion":"{n}"}}}}"#))
+        .collect();
+    let items = items.join(",");
+    let body: &str =
+        format!(r#"{{"metadata":{{"resourceVersion":"9"}},"items":[{items}]}}"#).leak();
+    let broken: &str = body.replace(r#""name":"0700","#, "").leak();
+    let server = Server::answering([answer(200, vec![Ok(body)]), answer(200, vec![Ok(broken)])]);
+    let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);
+    let page = list_watch.list(&ListRequest::default(), &nothing()).await;
+    let page = page.unwrap();
+    let names = page
+        .items
+        .iter()
+        .map(|item| item.as_ref().unwrap().key().name());
+    assert!(names.eq((1..=1000).map(|n| format!("{n:04}"))));
+    let error = list_watch.list(&ListRequest::default(), &nothing()).await;
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "the server sent an object without a name"
+    );
+}
+
 #[tokio::test]
 async fn a_large_list_leaves_the_thread_to_others_while_it_is_decoded() {
     let items: Vec<String> = (1..=5000)

@@ -97,6 +97,17 @@ impl Labels {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// Whether somebody else holds the same allocation.
+    pub(super) fn is_shared(&self) -> bool {
+        Arc::strong_count(&self.0) > 1
+    }
+
+    /// Whether both are one allocation.
+    #[cfg(test)]
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
 }
 
 impl<A: Into<Arc<str>>, B: Into<Arc<str>>> FromIterator<(A, B)> for Labels {

@@ -1,20 +1,20 @@
 //! Keeps objects that are not wanted out of the cache, and changes the others on their way into it, once each.
 
 use std::{
-    error::Error,
     fmt,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
 use crate::{
+    compact::Change,
     handler::Filter,
     metrics::Counter,
     object::{DecodeError, Object, ResourceVersion},
+    reading::BoxError,
     store::{ReflectorStore, Replacement, StoreClosed},
 };
 
-type BoxError = Box<dyn Error + Send + Sync>;
 type Function<K> = dyn Fn(Object<K>) -> Result<Object<K>, DecodeError> + Send + Sync;
 
 /// What is done to each object that was decoded, before anybody sees it.
@@ -53,13 +53,12 @@ impl<K> Transform<K> {
     where
         F: Fn(&mut K) -> Result<(), E> + Send + Sync + 'static,
         E: Into<BoxError>,
-        K: Clone,
+        K: Clone + 'static,
     {
+        let change: Arc<Change<K>> = Arc::new(move |value| transform(value).map_err(Into::into));
         let function = move |object: Object<K>| {
             let (key, version) = (object.key().clone(), object.resource_version().clone());
-            let outcome = catch_unwind(AssertUnwindSafe(|| {
-                object.try_transform(|value| transform(value).map_err(Into::into))
-            }));
+            let outcome = catch_unwind(AssertUnwindSafe(|| object.try_transform(&change)));
             let error: BoxError = match outcome {
                 Ok(Ok(object)) => return Ok(object),
                 Ok(Err(error)) => error,

@@ -1,0 +1,202 @@
+//! The shell: takes objects as they arrive, learns from some, and has the others packed in batches.
+
+use std::{fmt, sync::Arc};
+
+use super::{
+    CompactOptions,
+    cell::Cell,
+    dictionary::{Contexts, Dictionary},
+    live::{Live, LiveKey},
+    samples::Samples,
+    young::{Batch, Young},
+};
+use crate::{
+    sync::{AtomicU64, AtomicUsize, Mutex, Ordering, lock},
+    task::{TaskSet, has_threads, run_blocking},
+};
+
+/// How many young areas may be on their way to be packed before whoever brings more has to help.
+const IN_FLIGHT_MAX: usize = 4;
+
+type Decode<K> = dyn Fn(&str, bool) -> serde_json::Result<K> + Send + Sync;
+
+/// What all objects of one selection share: what was learnt of them, and what is decoded.
+///
+/// # Memory
+///
+/// The young area, four times as much at most on its way to be packed, a dictionary of 32 KiB with zstd's tables for it, the
+/// objects that are kept decoded, and samples of up to a megabyte for pods.
+pub(crate) struct Packer<K> {
+    options: CompactOptions,
+    /// Builds an object of JSON that says its type, or does not.
+    decode: Box<Decode<K>>,
+    drops_fields: bool,
+    next_id: AtomicU64,
+    in_flight_bytes: AtomicUsize,
+    state: Mutex<State<K>>,
+    live: Mutex<Live<K>>,
+    contexts: Contexts,
+    tasks: TaskSet,
+}
+
+struct State<K> {
+    young: Young<Cell<K>>,
+    samples: Samples,
+    dictionary: Option<Arc<Dictionary>>,
+}
+
+/// What is done off the path where there are threads for it.
+enum Job<K> {
+    Pack(Batch<Cell<K>>),
+    Learn(Vec<Box<[u8]>>),
+}
+
+// === impl Packer ===
+
+impl<K> Packer<K> {
+    /// One whose objects are built by `decode`, which leaves out fields or does not.
+    pub(crate) fn new(
+        options: CompactOptions,
+        drops_fields: bool,
+        decode: impl Fn(&str, bool) -> serde_json::Result<K> + Send + Sync + 'static,
+    ) -> Self {
+        let state = State {
+            young: Young::new(options.young_size_max_bytes),
+            samples: Samples::new(),
+            dictionary: None,
+        };
+        Self {
+            decode: Box::new(decode),
+            drops_fields,
+            next_id: AtomicU64::new(0),
+            in_flight_bytes: AtomicUsize::new(0),
+            state: Mutex::new(state),
+            live: Mutex::new(Live::new(options.hot_objects_max)),
+            contexts: Contexts::default(),
+            tasks: TaskSet::new(),
+            options,
+        }
+    }
+
+    pub(super) fn decode(&self, json: &str, is_whole: bool) -> serde_json::Result<K> {
+        (self.decode)(json, is_whole)
+    }
+
+    pub(super) fn drops_fields(&self) -> bool {
+        self.drops_fields
+    }
+
+    pub(super) fn contexts(&self) -> &Contexts {
+        &self.contexts
+    }
+
+    pub(super) fn live(&self, key: LiveKey) -> Option<Arc<K>> {
+        lock(&self.live).get(key)
+    }
+
+    /// Shares a decoded object; gives the one that all share.
+    pub(super) fn share(&self, key: LiveKey, value: Arc<K>) -> Arc<K> {
+        let (value, dropped) = lock(&self.live).put(key, value);
+        drop(dropped);
+        value
+    }
+}
+
+impl<K: Send + Sync + 'static> Packer<K> {
+    /// Takes the JSON of an object, which was checked; `is_whole` if it says its type.
+    pub(crate) fn put(self: &Arc<Self>, json: &str, is_whole: bool) -> Arc<Cell<K>> {
+        let json = json.as_bytes();
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let cell = Arc::new(Cell::new(Arc::clone(self), id, json, is_whole));
+        let (batch, samples) = {
+            let mut state = lock(&self.state);
+            let samples = state.samples.offer(json);
+            if let (Some(samples), None) = (&samples, &state.dictionary) {
+                state.dictionary = Some(self.first_dictionary(samples));
+            }
+            let batch = state.young.push(Arc::downgrade(&cell), json.len());
+            (batch, samples)
+        };
+        if let Some(samples) = samples {
+            self.dispatch(Job::Learn(samples));
+        }
+        if let Some(batch) = batch {
+            self.dispatch(Job::Pack(batch));
+        }
+        cell
+    }
+
+    fn dispatch(self: &Arc<Self>, job: Job<K>) {
+        let size = match &job {
+            Job::Pack(batch) => batch.size_bytes,
+            Job::Learn(_) => 0,
+        };
+        let in_flight = self.in_flight_bytes.load(Ordering::Relaxed);
+        let limit = self.options.young_size_max_bytes * IN_FLIGHT_MAX;
+        if !has_threads() || in_flight > limit {
+            return self.perform(job);
+        }
+        self.in_flight_bytes.fetch_add(size, Ordering::Relaxed);
+        let packer = Arc::clone(self);
+        self.tasks.spawn(async move {
+            match job {
+                Job::Pack(batch) => packer.pack(batch),
+                Job::Learn(samples) => {
+                    let packer = Arc::clone(&packer);
+                    // It takes tens of milliseconds. A runtime that goes down needs no dictionary.
+                    let _ = run_blocking(move || packer.learn(&samples)).await;
+                }
+            }
+            packer.in_flight_bytes.fetch_sub(size, Ordering::Relaxed);
+        });
+    }
+
+    fn perform(&self, job: Job<K>) {
+        match job {
+            Job::Pack(batch) => self.pack(batch),
+            Job::Learn(samples) => self.learn(&samples),
+        }
+    }
+
+    fn pack(&self, batch: Batch<Cell<K>>) {
+        let dictionary = self.dictionary();
+        for cell in batch.items {
+            // What is gone by now was replaced or deleted.
+            if let Some(cell) = cell.upgrade() {
+                cell.pack(&dictionary);
+            }
+        }
+    }
+
+    fn learn(&self, samples: &[Box<[u8]>]) {
+        let present = self.dictionary();
+        let level = self.options.compression_level;
+        let trained = Dictionary::trained(samples, &present, level, &self.contexts);
+        if let Some(trained) = trained {
+            lock(&self.state).dictionary = Some(Arc::new(trained));
+        }
+    }
+
+    fn dictionary(&self) -> Arc<Dictionary> {
+        let mut state = lock(&self.state);
+        let State {
+            samples,
+            dictionary,
+            ..
+        } = &mut *state;
+        Arc::clone(dictionary.get_or_insert_with(|| self.first_dictionary(samples.taken())))
+    }
+
+    fn first_dictionary(&self, samples: &[Box<[u8]>]) -> Arc<Dictionary> {
+        let level = self.options.compression_level;
+        Arc::new(Dictionary::of_samples(samples, level))
+    }
+}
+
+impl<K> fmt::Debug for Packer<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Packer")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
