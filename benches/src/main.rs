@@ -2,14 +2,26 @@
 //!
 //! How they measure, and what to keep in mind when reading the figures, is in `benches/README.md`.
 
-mod client;
-mod cluster;
-mod pods;
+mod answer;
+mod fan_out;
+mod feed;
+mod figures;
+mod job;
+mod latency;
+mod load;
 mod process;
+mod progress;
+mod reads;
+mod relist;
+mod results;
+mod serve;
 mod server;
+mod side;
 mod sync;
+mod updates;
+mod wire;
 
-use std::process::ExitCode;
+use std::{error::Error, process::ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -20,6 +32,9 @@ use clap::{Parser, Subcommand};
     after_help = "Examples:\n  \
         cargo run --release -p benches                       sync of 10,000 pods, three rounds\n  \
         cargo run --release -p benches -- sync --pods 50000  a larger cluster\n  \
+        cargo run --release -p benches --features heap -- sync   with what is on the heap; times mean nothing then\n  \
+        cargo run --release -p benches -- figures            everything that is promised, measured; 40 minutes\n  \
+        cargo run --release -p benches -- figures --only reads,latency   a part of it\n  \
         cargo run --release -p benches -- server             building a fake server"
 )]
 struct Arguments {
@@ -31,28 +46,31 @@ struct Arguments {
 enum Bench {
     /// From an empty cache to a synced one, informer beside kube-runtime's reflector.
     Sync(sync::Options),
+    /// Everything that is promised, measured beside its target.
+    Figures(figures::Options),
     /// From nothing to a fake server in this process that can be asked.
     Server(server::Options),
-    /// One side of `sync`, in a process of its own; prints what it measured as JSON.
+    /// A part of the others in a process of its own: what to do, and what came of it, as JSON.
     #[command(hide = true)]
-    SyncSide(sync::SideOptions),
+    Job { job: String },
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let outcome = match Arguments::parse()
-        .bench
-        .unwrap_or(Bench::Sync(sync::Options::default()))
-    {
-        Bench::Sync(options) => sync::run(&options).await,
-        Bench::Server(options) => server::run(&options).await,
-        Bench::SyncSide(options) => sync::run_side(&options).await,
-    };
-    match outcome {
+    match run(Arguments::parse().bench).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+async fn run(bench: Option<Bench>) -> Result<(), Box<dyn Error>> {
+    match bench.unwrap_or(Bench::Sync(sync::Options::default())) {
+        Bench::Sync(options) => sync::run(&options).await,
+        Bench::Figures(options) => figures::run(&options).await,
+        Bench::Server(options) => server::run(&options).await,
+        Bench::Job { job } => serde_json::from_str::<job::Job>(&job)?.run().await,
     }
 }

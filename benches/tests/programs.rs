@@ -1,11 +1,28 @@
 //! The benchmarks with small parameters, so that they cannot rot. Durations are not looked at.
 
-use std::process::Command;
+use std::{fs, process::Command};
+
+const SIDES: [&str; 12] = [
+    "informer typed, paged list",
+    "informer typed, streaming list",
+    "informer typed, one thread, paged list",
+    "informer typed, one thread, streaming list",
+    "informer without managedFields, paged list",
+    "informer without managedFields, streaming list",
+    "informer compact, paged list",
+    "informer compact, streaming list",
+    "informer metadata only, paged list",
+    "informer metadata only, streaming list",
+    "kube-runtime reflector, paged list",
+    "kube-runtime reflector, streaming list",
+];
 
 #[test]
 fn sync_runs_every_side_and_checks_its_answer() {
+    let results = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_benches"))
-        .args(["sync", "--pods", "60", "--rounds", "1"])
+        .args(["sync", "--pods", "20,60", "--rounds", "1", "--results"])
+        .arg(results.path())
         .output()
         .unwrap();
     let (stdout, stderr) = (
@@ -13,14 +30,33 @@ fn sync_runs_every_side_and_checks_its_answer() {
         String::from_utf8_lossy(&output.stderr),
     );
     assert!(output.status.success(), "{stderr}");
-    for side in [
-        "informer, paged list",
-        "informer, streaming list",
-        "kube-runtime reflector, paged list",
-        "kube-runtime reflector, streaming list",
-    ] {
+    let csv = fs::read_to_string(results.path().join("sync.csv")).unwrap();
+    let svg = fs::read_to_string(results.path().join("sync.svg")).unwrap();
+    for side in SIDES {
         assert!(stdout.contains(side), "{side} is missing in\n{stdout}");
+        assert_eq!(csv.matches(side).count(), 2, "{side} in\n{csv}");
+        assert!(svg.contains(side), "{side} is missing in the plot");
     }
+}
+
+#[test]
+fn sync_runs_the_sides_that_are_asked_for() {
+    let output = Command::new(env!("CARGO_BIN_EXE_benches"))
+        .args([
+            "sync",
+            "--pods",
+            "5",
+            "--rounds",
+            "1",
+            "--sides",
+            "typed-paged",
+        ])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let ran = SIDES.iter().filter(|side| stdout.contains(*side));
+    assert_eq!(ran.collect::<Vec<_>>(), [&"informer typed, paged list"]);
 }
 
 #[test]
@@ -31,4 +67,42 @@ fn server_asks_what_it_built() {
         .unwrap();
     assert!(output.status.success(), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("of 3"));
+}
+
+#[test]
+fn figures_measures_every_part() {
+    let results = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_benches"))
+        .args([
+            "figures",
+            "--pods",
+            "60",
+            "--largest",
+            "60",
+            "--rounds",
+            "1",
+        ])
+        .args(["--operations", "40", "--watchers", "3"])
+        .args(["--churn-minutes", "0", "--results"])
+        .arg(results.path())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let csv = fs::read_to_string(results.path().join("figures.csv")).unwrap();
+    for what in [
+        "sync of 60 pods, compact: resident a pod",
+        "relist of 60 unchanged pods, informer compact, streaming list",
+        "updates to three handlers on one core, typed",
+        "lookup of 30 pods among 60 by an index",
+        "slowest read (p99.9) while a relist of 60 is applied",
+        "server commit to handler over TCP, p99",
+        "process start to first answer",
+        "list of 60 pods over loopback",
+        "events to 3 watchers",
+        "creates over 8 connections",
+        "60 pods after 0 min of 1000 writes/s, resident, compressed",
+    ] {
+        assert!(csv.contains(what), "{what} is missing in\n{csv}");
+    }
 }

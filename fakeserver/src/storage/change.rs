@@ -85,8 +85,8 @@ impl Change {
         self.revision.get()
     }
 
-    /// When the write was made.
-    pub(crate) fn committed(&self) -> Instant {
+    /// When the write was made, by the clock of the process: to measure how long it takes until somebody hears of it.
+    pub fn committed(&self) -> Instant {
         self.committed
     }
 

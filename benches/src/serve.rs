@@ -1,0 +1,138 @@
+//! The server under load, in a process of its own: what it runs, and the handle to it.
+
+use std::{error::Error, net::Ipv4Addr, process::Stdio, time::Duration};
+
+use fakeserver::{Churn, ClusterOptions, FakeServer};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::TcpListener,
+    process::{Child, ChildStdin, Command},
+    time::timeout,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{answer::Answer, job::Job, process};
+
+/// How many pods run on a node.
+const PODS_A_NODE: u32 = 30;
+/// The seed of the cluster.
+const SEED: u64 = 7;
+/// How long a server may take to be there.
+const DEADLINE: Duration = Duration::from_mins(2);
+
+/// What a server is to hold.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct ServerOptions {
+    /// Running pods, with the nodes, deployments and all else that belongs to them.
+    pub(crate) pods: u32,
+    /// Writes a second by which the cluster lives.
+    pub(crate) churn: u32,
+    pub(crate) is_compressed: bool,
+}
+
+/// Where a server is, and what it holds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Contents {
+    pub(crate) url: String,
+    /// The size of all pods as the server stores them, in bytes of JSON.
+    pub(crate) json_bytes: u64,
+    pub(crate) answer: Answer,
+}
+
+/// A server in a process of its own, which ends with this.
+#[derive(Debug)]
+pub(crate) struct ServerProcess {
+    pub(crate) contents: Contents,
+    child: Child,
+    input: ChildStdin,
+}
+
+/// Serves a cluster over loopback HTTP until standard input ends; each line of it has all watches end, and everybody list
+/// again.
+pub(crate) async fn run(options: ServerOptions) -> Result<(), Box<dyn Error>> {
+    let mut builder = FakeServer::builder()
+        .with_seed(SEED)
+        .with_compression(options.is_compressed);
+    if options.pods > 0 {
+        let mut cluster = ClusterOptions::new(options.pods.div_ceil(PODS_A_NODE), options.pods);
+        if options.churn > 0 {
+            cluster = cluster.with_churn(Churn::new(options.churn));
+        }
+        builder = builder.with_cluster(cluster);
+    }
+    let server = builder.build();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let pods = server.objects("", "v1", "pods");
+    let contents = Contents {
+        url: format!("http://{}", listener.local_addr()?),
+        json_bytes: pods.iter().map(|pod| pod.json().len() as u64).sum(),
+        answer: Answer::of(pods.iter().map(|pod| {
+            let key = format!("{}/{}", pod.namespace().unwrap_or_default(), pod.name());
+            (key, pod.revision().to_string())
+        })),
+    };
+    drop(pods);
+    println!("{}", serde_json::to_string(&contents)?);
+    let stop = CancellationToken::new();
+    let mut lines = BufReader::new(tokio::io::stdin()).lines();
+    let told = async {
+        while let Ok(Some(_)) = lines.next_line().await {
+            // Who has seen everything could go on: one write more, and nobody has.
+            server.apply(&json!({
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "written", "namespace": "default"},
+                "data": {"revision": server.revision().to_string()},
+            }))?;
+            server.expire();
+            server.disconnect();
+        }
+        Ok::<_, Box<dyn Error>>(())
+    };
+    tokio::select! {
+        biased;
+        told = told => told?,
+        () = server.serve(listener, stop.clone()) => return Err("the server ended early".into()),
+    }
+    stop.cancel();
+    server.shutdown().await;
+    Ok(())
+}
+
+// === impl ServerProcess ===
+
+impl ServerProcess {
+    pub(crate) async fn start(options: ServerOptions) -> Result<Self, Box<dyn Error>> {
+        let mut child = Command::new(std::env::current_exe()?)
+            .args(Job::Serve(options).arguments()?)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        let stdout = child.stdout.take().expect("standard output is piped");
+        let input = child.stdin.take().expect("standard input is piped");
+        let mut lines = BufReader::new(stdout).lines();
+        let line = timeout(DEADLINE, lines.next_line()).await??;
+        let line = line.ok_or("the server ended before it was ready")?;
+        Ok(Self {
+            contents: serde_json::from_str(&line)?,
+            child,
+            input,
+        })
+    }
+
+    /// Ends all watches, none of which can go on where it was.
+    pub(crate) async fn expire(&mut self) -> Result<(), Box<dyn Error>> {
+        self.input.write_all(b"expire\n").await?;
+        self.input.flush().await?;
+        Ok(())
+    }
+
+    /// What the operating system says of it.
+    pub(crate) fn usage(&self) -> Result<process::Usage, Box<dyn Error>> {
+        let pid = self.child.id().ok_or("the server has ended")?;
+        process::usage_of(pid.try_into()?)
+    }
+}

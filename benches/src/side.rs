@@ -1,0 +1,222 @@
+//! The sides under measurement: each keeps all pods of a server in a cache.
+
+use std::{
+    error::Error,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use clap::ValueEnum;
+use futures::StreamExt;
+use informer::{
+    Scope, SharedInformer, compact::CompactOptions, http::HttpListWatch,
+    reflector::ReflectorOptions,
+};
+use k8s_openapi::api::core::v1::Pod;
+use kube::{Api, Client, Resource, ResourceExt, core::PartialObjectMeta};
+use kube_runtime::{WatchStreamExt, reflector, watcher};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use tokio::{
+    task::JoinSet,
+    time::{sleep, timeout},
+};
+
+use crate::answer::Answer;
+
+/// How long a side may take to list everything before the run is called off.
+const DEADLINE: Duration = Duration::from_mins(5);
+/// How often it is looked whether it has.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+/// One side of the comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+pub(crate) enum Side {
+    /// `informer`, whole objects, pages of 500.
+    TypedPaged,
+    /// `informer`, whole objects, streaming list.
+    TypedStreaming,
+    /// `informer`, whole objects, pages of 500, on one thread.
+    TypedPagedOneThread,
+    /// `informer`, whole objects, streaming list, on one thread.
+    TypedStreamingOneThread,
+    /// `informer`, objects without managed fields, pages of 500.
+    DroppedPaged,
+    /// `informer`, objects without managed fields, streaming list.
+    DroppedStreaming,
+    /// `informer`, compact, pages of 500.
+    CompactPaged,
+    /// `informer`, compact, streaming list.
+    CompactStreaming,
+    /// `informer`, metadata only, pages of 500.
+    MetadataPaged,
+    /// `informer`, metadata only, streaming list.
+    MetadataStreaming,
+    /// `kube_runtime::reflector`, pages of 500.
+    KubeRuntimePaged,
+    /// `kube_runtime::reflector`, streaming list.
+    KubeRuntimeStreaming,
+}
+
+/// A cache of one side, which is filled in the background.
+pub(crate) struct Cache {
+    /// How often everything was listed.
+    lists: Box<dyn Fn() -> u64 + Send + Sync>,
+    answer: Box<dyn Fn() -> Answer + Send + Sync>,
+    _tasks: JoinSet<()>,
+}
+
+// === impl Side ===
+
+impl Side {
+    /// Begins to cache all pods of the server at `url`.
+    pub(crate) fn cache(self, url: &str) -> Result<Cache, Box<dyn Error>> {
+        let client = informer::http::client(kube::Config::new(url.parse()?))?;
+        match self {
+            Self::TypedPaged
+            | Self::TypedStreaming
+            | Self::TypedPagedOneThread
+            | Self::TypedStreamingOneThread => self.informer(pods(client)),
+            Self::DroppedPaged | Self::DroppedStreaming => {
+                self.informer(pods(client).without_fields([".metadata.managedFields"])?)
+            }
+            Self::CompactPaged | Self::CompactStreaming => {
+                self.informer(pods(client).compact(CompactOptions::default()))
+            }
+            Self::MetadataPaged | Self::MetadataStreaming => {
+                let pods = HttpListWatch::<PartialObjectMeta<Pod>>::new(client, Scope::All);
+                self.informer(pods)
+            }
+            Self::KubeRuntimePaged => Ok(kube_runtime(client, watcher::Config::default())),
+            Self::KubeRuntimeStreaming => {
+                let config = watcher::Config::default().streaming_lists();
+                Ok(kube_runtime(client, config))
+            }
+        }
+    }
+
+    /// What a table calls it.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::TypedPaged => "informer typed, paged list",
+            Self::TypedStreaming => "informer typed, streaming list",
+            Self::TypedPagedOneThread => "informer typed, one thread, paged list",
+            Self::TypedStreamingOneThread => "informer typed, one thread, streaming list",
+            Self::DroppedPaged => "informer without managedFields, paged list",
+            Self::DroppedStreaming => "informer without managedFields, streaming list",
+            Self::CompactPaged => "informer compact, paged list",
+            Self::CompactStreaming => "informer compact, streaming list",
+            Self::MetadataPaged => "informer metadata only, paged list",
+            Self::MetadataStreaming => "informer metadata only, streaming list",
+            Self::KubeRuntimePaged => "kube-runtime reflector, paged list",
+            Self::KubeRuntimeStreaming => "kube-runtime reflector, streaming list",
+        }
+    }
+
+    /// How many threads it has; as many as there are processors if not told.
+    pub(crate) fn threads(self) -> Option<u32> {
+        match self {
+            Self::TypedPagedOneThread | Self::TypedStreamingOneThread => Some(1),
+            _ => None,
+        }
+    }
+
+    fn is_streaming(self) -> bool {
+        matches!(
+            self,
+            Self::TypedStreaming
+                | Self::TypedStreamingOneThread
+                | Self::DroppedStreaming
+                | Self::CompactStreaming
+                | Self::MetadataStreaming
+                | Self::KubeRuntimeStreaming
+        )
+    }
+
+    fn informer<K>(self, pods: HttpListWatch<K>) -> Result<Cache, Box<dyn Error>>
+    where
+        K: Resource + DeserializeOwned + Send + Sync + 'static,
+    {
+        let mut options = ReflectorOptions::default();
+        options.streaming_lists = self.is_streaming();
+        let pods = SharedInformer::builder(pods)
+            .with_options(options)
+            .build()?;
+        pods.start();
+        let store = pods.store();
+        Ok(Cache {
+            lists: Box::new(move || {
+                if pods.has_synced() {
+                    pods.metrics().replacements
+                } else {
+                    0
+                }
+            }),
+            answer: Box::new(move || {
+                let pods = store.list();
+                Answer::of(
+                    pods.iter()
+                        .map(|pod| (pod.key().to_string(), pod.resource_version().to_string())),
+                )
+            }),
+            _tasks: JoinSet::new(),
+        })
+    }
+}
+
+fn pods(client: Client) -> HttpListWatch<Pod> {
+    HttpListWatch::new(client, Scope::All)
+}
+
+fn kube_runtime(client: Client, config: watcher::Config) -> Cache {
+    let (reader, writer) = reflector::store::<Pod>();
+    let mut events = watcher(Api::<Pod>::all(client), config)
+        .default_backoff()
+        .reflect(writer)
+        .boxed();
+    let lists = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&lists);
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
+        // The watcher goes on by itself after a failure.
+        while let Some(event) = events.next().await {
+            if matches!(event, Ok(watcher::Event::InitDone)) {
+                counted.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    });
+    Cache {
+        lists: Box::new(move || lists.load(Ordering::Relaxed)),
+        answer: Box::new(move || {
+            Answer::of(reader.state().iter().map(|pod| {
+                let key = format!("{}/{}", pod.namespace().unwrap_or_default(), pod.name_any());
+                (key, pod.resource_version().unwrap_or_default())
+            }))
+        }),
+        _tasks: tasks,
+    }
+}
+
+// === impl Cache ===
+
+impl Cache {
+    /// Waits until everything was listed so often.
+    pub(crate) async fn wait_for_lists(&self, count: u64) -> Result<(), Box<dyn Error>> {
+        let listed = async {
+            while (self.lists)() < count {
+                sleep(LOOK_EVERY).await;
+            }
+        };
+        timeout(DEADLINE, listed)
+            .await
+            .map_err(|_| "the cache did not sync")?;
+        Ok(())
+    }
+
+    /// What it holds.
+    pub(crate) fn answer(&self) -> Answer {
+        (self.answer)()
+    }
+}

@@ -1,0 +1,273 @@
+//! Updates of pods, taken in and told to three handlers by one thread.
+
+use std::{
+    error::Error,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use fakeserver::{ClusterOptions, FakeServer};
+use futures::StreamExt;
+use informer::{
+    EventHandler, Object, Scope, SharedInformer, compact::CompactOptions, http::HttpListWatch,
+    reflector::ReflectorOptions,
+};
+use k8s_openapi::api::core::v1::Pod;
+use kube::{Api, ResourceExt};
+use kube_runtime::{WatchStreamExt, reflector, watcher};
+use serde::{Deserialize, Serialize};
+use tokio::{
+    runtime::{self, Runtime},
+    sync::Notify,
+    task::JoinSet,
+    time::timeout,
+};
+
+use crate::{
+    feed::{Feed, VERSION},
+    job::Job,
+};
+
+/// How many pods there are, updated in turn.
+const PODS: u32 = 1_000;
+const HANDLERS: u32 = 3;
+/// How many objects wait for a subscriber of kube-runtime at most.
+const SUBSCRIBER_BUFFER: usize = 1_024;
+const DEADLINE: Duration = Duration::from_mins(5);
+
+/// Who takes them in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Side {
+    Typed,
+    Dropped,
+    /// With handlers that only take keys.
+    Compact,
+    /// A reflector whose one stream calls all handlers.
+    KubeRuntime,
+    /// A shared reflector with a subscriber for each handler.
+    KubeRuntimeShared,
+}
+
+/// How long all updates took.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Taken {
+    elapsed: Duration,
+}
+
+/// Counts those who have been told of the last update.
+struct Finish {
+    last_version: String,
+    told: AtomicU64,
+    moved: Notify,
+}
+
+/// A handler that looks at what it is told.
+struct Looking {
+    finish: Arc<Finish>,
+    decodes: bool,
+}
+
+/// Updates a second, by a process of its own in each round; the median.
+pub(crate) async fn per_second(side: Side, count: u32, rounds: u32) -> Result<f64, Box<dyn Error>> {
+    let mut elapsed = Vec::new();
+    for _ in 0..rounds {
+        let taken: Taken = Job::Updates { side, count }.outcome().await?;
+        elapsed.push(taken.elapsed);
+    }
+    elapsed.sort_unstable();
+    let median = elapsed[elapsed.len() / 2];
+    Ok(f64::from(count) / median.as_secs_f64())
+}
+
+/// Takes in `count` updates in this process.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark has a thread of its own for what it measures"
+)]
+pub(crate) async fn run(side: Side, count: u32) -> Result<Taken, Box<dyn Error>> {
+    let elapsed = tokio::task::spawn_blocking(move || {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        let run = |runtime: Runtime| runtime.block_on(take_in(side, count));
+        let elapsed = runtime.map_err(Into::into).and_then(run);
+        elapsed.map_err(|error: Box<dyn Error>| error.to_string())
+    });
+    Ok(Taken {
+        elapsed: elapsed.await??,
+    })
+}
+
+async fn take_in(side: Side, count: u32) -> Result<Duration, Box<dyn Error>> {
+    let feed = Feed::new("Pod", pods(), count.into());
+    let finish = Arc::new(Finish {
+        last_version: feed.last_version(),
+        told: AtomicU64::new(0),
+        moved: Notify::new(),
+    });
+    let pods = HttpListWatch::<Pod>::new(feed.client(), Scope::All);
+    match side {
+        Side::Typed => informer(pods, &feed, &finish, true).await,
+        Side::Dropped => {
+            let pods = pods.without_fields([".metadata.managedFields"])?;
+            informer(pods, &feed, &finish, true).await
+        }
+        Side::Compact => {
+            let pods = pods.compact(CompactOptions::default());
+            informer(pods, &feed, &finish, false).await
+        }
+        Side::KubeRuntime => kube_runtime(&feed, &finish).await,
+        Side::KubeRuntimeShared => kube_runtime_shared(&feed, &finish).await,
+    }
+}
+
+/// The pods of a simulated cluster, as an event has them.
+fn pods() -> Vec<String> {
+    let cluster = ClusterOptions::new(PODS / 30, PODS);
+    let server = FakeServer::builder().with_seed(7).with_cluster(cluster);
+    let pods = server.build().objects("", "v1", "pods");
+    let json = pods.iter().map(|pod| {
+        let json = String::from_utf8_lossy(&pod.json()).into_owned();
+        let own = format!("\"resourceVersion\":\"{}\"", pod.revision());
+        let open = format!("\"resourceVersion\":\"{VERSION}\"");
+        let json = json.replacen(&own, &open, 1);
+        format!(r#"{{"kind":"Pod","apiVersion":"v1",{}"#, &json[1..])
+    });
+    json.collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+async fn informer(
+    pods: HttpListWatch<Pod>,
+    feed: &Feed,
+    finish: &Arc<Finish>,
+    decodes: bool,
+) -> Result<Duration, Box<dyn Error>> {
+    let mut options = ReflectorOptions::default();
+    options.streaming_lists = false;
+    let informer = SharedInformer::builder(pods)
+        .with_options(options)
+        .build()?;
+    for _ in 0..HANDLERS {
+        let handler = Looking {
+            finish: Arc::clone(finish),
+            decodes,
+        };
+        informer.add_handler(handler).detach();
+    }
+    informer.start();
+    informer.wait_for_cache_sync(DEADLINE).await?;
+    let start = Instant::now();
+    feed.begin();
+    finish.wait(u64::from(HANDLERS)).await?;
+    let elapsed = start.elapsed();
+    informer.shutdown().await;
+    Ok(elapsed)
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+async fn kube_runtime(feed: &Arc<Feed>, finish: &Finish) -> Result<Duration, Box<dyn Error>> {
+    let (_store, writer) = reflector::store::<Pod>();
+    let mut events = watcher(
+        Api::<Pod>::all(feed.client()),
+        watcher::Config::default().any_semantic(),
+    )
+    .default_backoff()
+    .reflect(writer)
+    .boxed();
+    let mut start = Instant::now();
+    let all = async {
+        while let Some(event) = events.next().await {
+            match event? {
+                watcher::Event::InitDone => {
+                    start = Instant::now();
+                    feed.begin();
+                }
+                watcher::Event::Apply(pod) => {
+                    for _ in 0..HANDLERS {
+                        finish.look(&pod);
+                    }
+                    if finish.is_over(1) {
+                        break;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok::<_, watcher::Error>(())
+    };
+    timeout(DEADLINE, all).await??;
+    Ok(start.elapsed())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
+async fn kube_runtime_shared(
+    feed: &Arc<Feed>,
+    finish: &Arc<Finish>,
+) -> Result<Duration, Box<dyn Error>> {
+    let (store, writer) = reflector::store_shared::<Pod>(SUBSCRIBER_BUFFER);
+    let mut tasks = JoinSet::new();
+    for _ in 0..HANDLERS {
+        let mut subscriber = writer.subscribe().ok_or("the store is not shared")?;
+        let finish = Arc::clone(finish);
+        tasks.spawn(async move {
+            while let Some(pod) = subscriber.next().await {
+                finish.look(&pod);
+            }
+        });
+    }
+    let events = watcher(
+        Api::<Pod>::all(feed.client()),
+        watcher::Config::default().any_semantic(),
+    );
+    let mut events = events.default_backoff().reflect_shared(writer).boxed();
+    tasks.spawn(async move { while events.next().await.is_some() {} });
+    timeout(DEADLINE, store.wait_until_ready()).await??;
+    let start = Instant::now();
+    feed.begin();
+    finish.wait(u64::from(HANDLERS)).await?;
+    Ok(start.elapsed())
+}
+
+// === impl Finish ===
+
+impl Finish {
+    fn look(&self, pod: &Pod) {
+        if pod.resource_version().as_deref() == Some(&self.last_version) {
+            self.arrive();
+        }
+    }
+
+    fn arrive(&self) {
+        self.told.fetch_add(1, Ordering::Relaxed);
+        self.moved.notify_one();
+    }
+
+    fn is_over(&self, count: u64) -> bool {
+        self.told.load(Ordering::Relaxed) >= count
+    }
+
+    async fn wait(&self, count: u64) -> Result<(), Box<dyn Error>> {
+        let over = async {
+            while !self.is_over(count) {
+                self.moved.notified().await;
+            }
+        };
+        Ok(timeout(DEADLINE, over).await?)
+    }
+}
+
+// === impl Looking ===
+
+impl EventHandler<Pod> for Looking {
+    fn on_update(&mut self, _: &Object<Pod>, new: &Object<Pod>) {
+        if self.decodes
+            && let Ok(pod) = new.get()
+        {
+            self.finish.look(&pod);
+        } else if new.resource_version().as_str() == self.finish.last_version {
+            self.finish.arrive();
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The least that talks HTTP/1.1: a client that costs as little as can be, so that the server is what is measured.
+
+use std::error::Error;
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Full};
+use hyper::{
+    body::Incoming,
+    client::conn::http1::{SendRequest, handshake},
+};
+use hyper_util::rt::TokioIo;
+use tokio::{net::TcpStream, task::JoinSet};
+
+/// One connection.
+pub(crate) struct Connection {
+    host: String,
+    sender: SendRequest<Full<Bytes>>,
+    _task: JoinSet<()>,
+}
+
+// === impl Connection ===
+
+impl Connection {
+    /// Connects to `url`, which is `http://host:port`.
+    pub(crate) async fn open(url: &str) -> Result<Self, Box<dyn Error>> {
+        let host = url.strip_prefix("http://").ok_or("the URL is not http")?;
+        let socket = TcpStream::connect(host).await?;
+        socket.set_nodelay(true)?;
+        let (sender, connection) = handshake(TokioIo::new(socket)).await?;
+        let mut task = JoinSet::new();
+        task.spawn(async move {
+            // Whoever waits for an answer is told as well.
+            let _ = connection.await;
+        });
+        Ok(Self {
+            host: host.to_owned(),
+            sender,
+            _task: task,
+        })
+    }
+
+    /// Sends a request; its answer must be a success.
+    pub(crate) async fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, Box<dyn Error>> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, &self.host)
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::new(body))?;
+        self.sender.ready().await?;
+        let response = self.sender.send_request(request).await?;
+        let code: StatusCode = response.status();
+        if !code.is_success() {
+            let said = response.into_body().collect().await?.to_bytes();
+            let said = String::from_utf8_lossy(&said);
+            return Err(format!("{method} {path}: {code}: {said}").into());
+        }
+        Ok(response)
+    }
+
+    /// The same, and reads the whole answer.
+    pub(crate) async fn ask(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: Bytes,
+    ) -> Result<Bytes, Box<dyn Error>> {
+        let response = self.send(method, path, body).await?;
+        Ok(response.into_body().collect().await?.to_bytes())
+    }
+
+    /// The same, and drops it as it comes; gives how long it was.
+    pub(crate) async fn skim(&mut self, path: &str) -> Result<u64, Box<dyn Error>> {
+        let mut body = self.send("GET", path, Bytes::new()).await?.into_body();
+        let mut length = 0;
+        while let Some(frame) = body.frame().await {
+            if let Ok(data) = frame?.into_data() {
+                length += data.len() as u64;
+            }
+        }
+        Ok(length)
+    }
+}
