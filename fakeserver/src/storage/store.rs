@@ -67,17 +67,15 @@ impl Storage {
         &self,
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let now = Instant::now();
         let mut state = self.lock();
-        let mut transaction =
-            Transaction::new(View(&state), now, &*self.fields, self.packer.as_ref());
+        let mut transaction = Transaction::new(View(&state), &*self.fields, self.packer.as_ref());
         let answer = work(&mut transaction)?;
         let changes = transaction.into_changes();
         if changes.is_empty() {
             return Ok(answer);
         }
         self.commit(&mut state, changes);
-        state.compact_due(now);
+        state.compact_due(Instant::now());
         drop(state);
         self.advanced.notify_waiters();
         Ok(answer)
@@ -129,11 +127,9 @@ impl Storage {
 
     /// Empties the store, and fills it with what `work` writes. Revisions begin anew.
     pub(crate) fn reset(&self, work: impl FnOnce(&mut Transaction<'_>)) {
-        let now = Instant::now();
         let mut state = self.lock();
         let mut fresh = State::new(self.compaction);
-        let mut transaction =
-            Transaction::new(View(&fresh), now, &*self.fields, self.packer.as_ref());
+        let mut transaction = Transaction::new(View(&fresh), &*self.fields, self.packer.as_ref());
         work(&mut transaction);
         let changes = transaction.into_changes();
         // Whoever watched the old store ends first, so that he hears nothing of the new one.

@@ -16,7 +16,6 @@ pub(crate) type SelectableFields = dyn Fn(&GroupResource, &Value) -> Pairs + Sen
 /// Writes over a [`View`]. They are seen by its own reads at once, and by everybody else when it is committed.
 pub(crate) struct Transaction<'a> {
     view: View<'a>,
-    now: Instant,
     fields: &'a SelectableFields,
     packer: Option<&'a Packer>,
     revision: Revision,
@@ -29,13 +28,11 @@ pub(crate) struct Transaction<'a> {
 impl<'a> Transaction<'a> {
     pub(super) fn new(
         view: View<'a>,
-        now: Instant,
         fields: &'a SelectableFields,
         packer: Option<&'a Packer>,
     ) -> Self {
         Self {
             view,
-            now,
             fields,
             packer,
             revision: view.revision(),
@@ -134,7 +131,7 @@ impl<'a> Transaction<'a> {
     fn write(&mut self, key: &ObjectKey, after: Option<Arc<StoredObject>>) {
         let before = self.get(key);
         let revision = self.revision.next();
-        if let Some(change) = Change::new(revision, before, after.clone(), self.now) {
+        if let Some(change) = Change::new(revision, before, after.clone(), Instant::now()) {
             self.revision = revision;
             self.written.insert(key.clone(), after);
             self.changes.push(change);

@@ -1,0 +1,380 @@
+//! Everything that this project promises of its speed and memory, measured, beside what is promised.
+
+mod figure;
+
+use std::{error::Error, fs, path::PathBuf, time::Duration};
+
+use clap::{Args, ValueEnum};
+use tokio::time::sleep;
+
+use self::figure::{Figure, csv, table};
+use crate::{
+    fan_out, latency, load,
+    progress::progress_bar,
+    reads, relist,
+    results::{Results, machine},
+    serve::{ServerOptions, ServerProcess},
+    side::Side,
+    sync, updates,
+};
+
+/// What a cache of each representation is compared by.
+const SYNC_SIDES: [Side; 10] = [
+    Side::TypedPaged,
+    Side::TypedStreaming,
+    Side::TypedPagedOneThread,
+    Side::TypedStreamingOneThread,
+    Side::DroppedPaged,
+    Side::DroppedStreaming,
+    Side::CompactPaged,
+    Side::CompactStreaming,
+    Side::KubeRuntimePaged,
+    Side::KubeRuntimeStreaming,
+];
+/// Of which sides it is measured how much a relist takes.
+const RELIST_SIDES: [Side; 6] = [
+    Side::TypedStreaming,
+    Side::DroppedStreaming,
+    Side::CompactStreaming,
+    Side::CompactPaged,
+    Side::KubeRuntimeStreaming,
+    Side::KubeRuntimePaged,
+];
+const CONNECTIONS: u32 = 8;
+/// The churn of the simulated cluster, in writes a second.
+const CHURN: u32 = 1_000;
+const MINUTE: Duration = Duration::from_mins(1);
+
+/// What to measure.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Options {
+    /// Which parts, by commas; all unless told.
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<Part>,
+    /// How large the clusters are that are synced.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_values_t = [50_000, 150_000],
+        value_parser = clap::value_parser!(u32).range(1..=500_000),
+    )]
+    pods: Vec<u32>,
+    /// How large the largest is: of the server, of reads.
+    #[arg(long, default_value_t = 150_000, value_parser = clap::value_parser!(u32).range(1..=500_000))]
+    largest: u32,
+    /// How often each side syncs and takes updates; the median is reported.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    rounds: u32,
+    /// How many updates, creates and the like.
+    #[arg(long, default_value_t = 40_000, value_parser = clap::value_parser!(u32).range(1..))]
+    operations: u32,
+    /// How many watch the same.
+    #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    watchers: u32,
+    /// How long the server lives before its memory is read.
+    #[arg(long, default_value_t = 10)]
+    churn_minutes: u32,
+    /// Writes `figures.csv`, and `sync.csv` and `sync.svg`, into this directory.
+    #[arg(long)]
+    results: Option<PathBuf>,
+}
+
+/// A part of the figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// From an empty cache to a synced one.
+    Sync,
+    /// Everything is listed again.
+    Relist,
+    /// Updates that are taken in and told to handlers.
+    Updates,
+    /// Lookups, and reads beside a relist.
+    Reads,
+    /// From a write to a handler.
+    Latency,
+    /// The server's start, lists, fan-out and creates.
+    Server,
+    /// The server's memory after it has lived for a while.
+    Memory,
+}
+
+/// Measures, and prints a table.
+pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let parts: Vec<Part> = Part::value_variants()
+        .iter()
+        .copied()
+        .filter(|part| options.only.is_empty() || options.only.contains(part))
+        .collect();
+    let progress = progress_bar(parts.len() as u64, "measuring, parts");
+    let mut figures = Vec::new();
+    let mut outcome = Ok(());
+    for part in parts {
+        match measure(part, options).await {
+            Ok(measured) => figures.extend(measured),
+            // What was measured up to now is shown all the same.
+            Err(error) => {
+                outcome = Err(format!("{part:?}: {error}").into());
+                break;
+            }
+        }
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    println!("{}\n{}", machine(), table(&figures));
+    if let Some(directory) = &options.results {
+        fs::create_dir_all(directory)?;
+        fs::write(directory.join("figures.csv"), csv(&figures))?;
+    }
+    outcome
+}
+
+async fn measure(part: Part, options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
+    match part {
+        Part::Sync => sync(options).await,
+        Part::Relist => relist(options).await,
+        Part::Updates => updates(options).await,
+        Part::Reads => reads(options).await,
+        Part::Latency => latency(options).await,
+        Part::Server => server(options).await,
+        Part::Memory => memory(options).await,
+    }
+}
+
+async fn sync(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
+    let results = sync::measure(&sync::Options {
+        pods: options.pods.clone(),
+        rounds: options.rounds,
+        sides: SYNC_SIDES.to_vec(),
+        results: None,
+    })
+    .await?;
+    println!("{}", results.table());
+    if let Some(directory) = &options.results {
+        results.write(directory)?;
+    }
+    let figures = options
+        .pods
+        .iter()
+        .map(|pods| sync_figures(&results, *pods));
+    Ok(figures
+        .collect::<Option<Vec<_>>>()
+        .into_iter()
+        .flatten()
+        .flatten()
+        .collect())
+}
+
+/// Each side in its better mode beside kube-runtime in its better mode.
+fn sync_figures(results: &Results, pods: u32) -> Option<Vec<Figure>> {
+    let seconds = |sides: [Side; 2]| {
+        let rows = sides.map(|side| results.row(pods, side));
+        let rows = rows.into_iter().flatten();
+        rows.map(|row| row.sync.as_secs_f64()).reduce(f64::min)
+    };
+    let bytes = |sides: [Side; 2]| {
+        let rows = sides.map(|side| results.row(pods, side));
+        let rows = rows.into_iter().flatten();
+        rows.map(|row| as_f64(row.resident_bytes)).reduce(f64::min)
+    };
+    let peer = [Side::KubeRuntimePaged, Side::KubeRuntimeStreaming];
+    let (peer_seconds, peer_bytes) = (seconds(peer)?, bytes(peer)?);
+    let compact = [Side::CompactPaged, Side::CompactStreaming];
+    let dropped = [Side::DroppedPaged, Side::DroppedStreaming];
+    let typed = [Side::TypedPaged, Side::TypedStreaming];
+    let one_thread = [Side::TypedPagedOneThread, Side::TypedStreamingOneThread];
+    let faster = |what: &str, sides, target| {
+        Some(Figure::at_least(
+            format!("sync of {pods} pods, {what}: times as fast as kube-runtime"),
+            peer_seconds / seconds(sides)?,
+            target,
+            "x",
+        ))
+    };
+    let smaller = |what: &str, sides, target| {
+        Some(Figure::at_most(
+            format!("sync of {pods} pods, {what}: resident, of kube-runtime's"),
+            bytes(sides)? / peer_bytes,
+            target,
+            "x",
+        ))
+    };
+    Some(vec![
+        faster("compact", compact, 3.0)?,
+        smaller("compact", compact, 1.0 / 30.0)?,
+        Figure::at_most(
+            format!("sync of {pods} pods, compact: resident a pod"),
+            bytes(compact)? / f64::from(pods) / 1e3,
+            1.6,
+            "KB",
+        ),
+        faster("typed without managedFields", dropped, 2.0)?,
+        smaller("typed without managedFields", dropped, 0.65)?,
+        faster("typed", typed, 1.5)?,
+        faster("typed, one thread", one_thread, 1.1)?,
+        smaller("typed", typed, 1.0)?,
+    ])
+}
+
+async fn relist(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
+    let pods = options.pods.first().copied().unwrap_or(options.largest);
+    let ratios = relist::measure(pods, &RELIST_SIDES).await?;
+    let rows = RELIST_SIDES.iter().zip(ratios);
+    let figures = rows.map(|(side, ratio)| {
+        let what = format!(
+            "relist of {pods} unchanged pods, {}: peak over steady memory",
+            side.title()
+        );
+        match side {
+            // What is to be beaten is shown for comparison.
+            Side::KubeRuntimeStreaming | Side::KubeRuntimePaged => {
+                Figure::at_most(what, ratio, f64::INFINITY, "x")
+            }
+            _ => Figure::at_most(what, ratio, 1.15, "x"),
+        }
+    });
+    Ok(figures.collect())
+}
+
+async fn updates(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
+    let count = options.operations;
+    let rate = |side| updates::per_second(side, count, options.rounds);
+    let peer = rate(updates::Side::KubeRuntime).await?;
+    let peer = peer.max(rate(updates::Side::KubeRuntimeShared).await?);
+    let mut figures = Vec::new();
+    for (what, side, target) in [
+        ("typed without managedFields", updates::Side::Dropped, 2.0),
+        ("typed", updates::Side::Typed, 1.3),
+        ("compact, handlers take keys", updates::Side::Compact, 4.0),
+    ] {
+        let own = rate(side).await?;
+        figures.push(Figure::at_least(
+            format!(
+                "updates to three handlers on one core, {what}: times kube-runtime's {peer:.0}/s"
+            ),
+            own / peer,
+            target,
+            "x",
+        ));
+    }
+    Ok(figures)
+}
+
+async fn reads(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
+    let pods = options.largest;
+    let reads = reads::measure(pods).await?;
+    Ok(vec![
+        Figure::at_most(
+            format!("lookup of 30 pods among {pods} by an index"),
+            reads.lookup.as_secs_f64() * 1e6,
+            10.0,
+            "us",
+        ),
+        Figure::at_least(
+            format!(
+                "the same, times as fast as a filter over kube-runtime's store ({:.1} ms)",
+                reads.filter.as_secs_f64() * 1e3
+            ),
+            reads.filter.as_secs_f64() / reads.lookup.as_secs_f64(),
+            1_000.0,
+            "x",
+        ),
+        Figure::at_most(
+            format!("slowest read (p99.9) while a relist of {pods} is applied"),
+            reads.slowest.as_secs_f64() * 1e3,
+            1.0,
+            "ms",
+        ),
+    ])
+}
+
+async fn latency(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
+    let latency = latency::measure((options.operations / 20).max(1)).await?;
+    let milliseconds = |duration: Duration| duration.as_secs_f64() * 1e3;
+    Ok(vec![
+        Figure::at_most(
+            "server commit to handler over TCP, median".to_owned(),
+            milliseconds(latency.median),
+            0.3,
+            "ms",
+        ),
+        Figure::at_most(
+            "server commit to handler over TCP, p99".to_owned(),
+            milliseconds(latency.slowest_hundredth),
+            2.0,
+            "ms",
+        ),
+    ])
+}
+
+async fn server(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
+    let first = load::first_answer().await?;
+    let (listed, _) = {
+        let server = ServerProcess::start(ServerOptions {
+            pods: options.largest,
+            ..ServerOptions::default()
+        });
+        load::list(&server.await?).await?
+    };
+    let watchers = options.watchers;
+    let changes = (options.operations / 8).max(1);
+    Ok(vec![
+        Figure::at_most(
+            "fake server: process start to first answer".to_owned(),
+            first.as_secs_f64() * 1e3,
+            50.0,
+            "ms",
+        ),
+        Figure::at_most(
+            format!(
+                "fake server: list of {} pods over loopback",
+                options.largest
+            ),
+            listed.as_secs_f64(),
+            2.0,
+            "s",
+        ),
+        Figure::at_least(
+            format!("fake server: events to {watchers} watchers of everything, together"),
+            fan_out::events_per_second(watchers, changes).await?,
+            200_000.0,
+            "/s",
+        ),
+        Figure::at_least(
+            format!("fake server: creates over {CONNECTIONS} connections"),
+            load::creates_per_second(CONNECTIONS, options.operations).await?,
+            8_000.0,
+            "/s",
+        ),
+    ])
+}
+
+async fn memory(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
+    let mut figures = Vec::new();
+    for (what, is_compressed, target) in [("", false, 1.8), (", compressed", true, 0.5)] {
+        let server = ServerProcess::start(ServerOptions {
+            pods: options.largest,
+            churn: CHURN,
+            is_compressed,
+        })
+        .await?;
+        sleep(MINUTE * options.churn_minutes).await;
+        figures.push(Figure::at_most(
+            format!(
+                "fake server: {} pods after {} min of {CHURN} writes/s, resident{what}",
+                options.largest, options.churn_minutes
+            ),
+            as_f64(server.usage()?.resident_bytes) / 1e9,
+            target,
+            "GB",
+        ));
+    }
+    Ok(figures)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "shown with fewer digits than are kept"
+)]
+fn as_f64(bytes: u64) -> f64 {
+    bytes as f64
+}
