@@ -53,7 +53,7 @@
 //! - A handler hears of one key in order, and of every deletion of what it has heard of, be it as a tombstone.
 //! - A handler may join and leave at any time; a slow one, or one that panics, is nobody else's problem.
 //! - A relist is told as what changed; what did not change stays where it is in memory.
-//! - Objects are held decoded, or [compact](compact) at a small fraction of the memory, behind the same handle.
+//! - Objects are held decoded, or [compact] at a small fraction of the memory, behind the same handle.
 //! - Every wait on the server has a limit, every task an owner: dropping the last handle of an informer ends it.
 //!
 //! # Pages
