@@ -11,8 +11,8 @@
 //!
 //! | objects are held | choose it when | what it costs |
 //! |---|---|---|
-//! | typed (the default) | they are few, or read all the time | tens of kilobytes for a pod |
-//! | compact | they are many, and read by key now and then | some hundred bytes for a pod; a read of one that nobody holds decodes it, some tens of microseconds |
+//! | typed (the default) | they are few, or read all the time | 67 KB for a pod of 7.9 KB JSON, 32 KB without its managed fields |
+//! | compact | they are many, and read by key now and then | 1.4 KB for such a pod; a read of one that nobody holds decodes it, some tens of microseconds |
 //! | metadata only (`PartialObjectMeta<K>`) | only names, labels, owners and annotations are needed | the server sends nothing else; as compact as the objects' metadata |
 //!
 //! Indices and filters over metadata cost nothing more in a compact store, those over fields unpack the object but do not
