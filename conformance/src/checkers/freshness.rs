@@ -22,7 +22,7 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
             informer, revision, ..
         } = observation
             && !leaps.is_waking(at)
-            && let Some(told) = heard.of(*informer).settled(at)
+            && let Some(told) = heard.of(*informer).read(at, &leaps)
             && revision.is_none_or(|revision| revision < told)
         {
             let shown = revision.map_or_else(|| "none".to_owned(), |shown| shown.to_string());

@@ -224,6 +224,17 @@ impl Told {
         }
     }
 
+    /// The same of an informer that may have been asleep: who wakes up may give a stream up, for its silence, before it has
+    /// read what came in that moment.
+    pub(super) fn read(&self, now: Duration, leaps: &Leaps) -> Option<u64> {
+        let now = if leaps.is_waking(self.at) {
+            self.at
+        } else {
+            now
+        };
+        self.settled(now)
+    }
+
     /// A whole state came. One that is older than what was told is believed only if the most recent was asked for.
     fn state(&mut self, at: Duration, version: u64, asked: &str, is_look: bool) -> bool {
         let is_older = self.version.is_some_and(|told| version < told);

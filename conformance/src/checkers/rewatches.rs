@@ -37,7 +37,7 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
             }
             let may_be_unread = leaps.is_waking(told.at)
                 && asked.is_some_and(|asked| {
-                    told.settled(told.at) <= Some(asked) && Some(asked) <= told.version
+                    told.read(at, &leaps) <= Some(asked) && Some(asked) <= told.version
                 });
             let wrong = if told.expired_at.is_some() {
                 Some("although that has expired".to_owned())
