@@ -2,16 +2,19 @@
 //!
 //! A real server keeps a bitmap or an object for each; here the services themselves tell what is taken.
 
-use std::{collections::BTreeSet, net::IpAddr};
+use std::{
+    collections::BTreeSet,
+    net::{IpAddr, Ipv4Addr},
+};
 
 use serde_json::{Value, json};
 
 use super::needs::{Needs, is_zero};
 use crate::{defaults::is_unset, status::FieldError};
 
-/// Addresses of services are within `10.96.0.0/12`: `10`, and then one of so many numbers from here.
-const FIRST_NET: u64 = 96;
-const NETS: u64 = 16;
+/// Where the addresses of services begin, and how many there are: `10.96.0.0/12`.
+const FIRST_ADDRESS: u32 = Ipv4Addr::new(10, 96, 0, 0).to_bits();
+const ADDRESSES: u32 = 1 << 20;
 /// Where the ports begin that nodes open for services, and how many there are.
 const FIRST_NODE_PORT: u64 = 30_000;
 const NODE_PORTS: u64 = 2_768;
@@ -128,8 +131,7 @@ impl Allocator {
     fn problem(&self, address: IpAddr) -> Option<&'static str> {
         let is_within = match address {
             IpAddr::V4(address) => {
-                let [first, second, ..] = address.octets();
-                first == 10 && (FIRST_NET..FIRST_NET + NETS).contains(&second.into())
+                (FIRST_ADDRESS..FIRST_ADDRESS + ADDRESSES).contains(&address.to_bits())
             }
             IpAddr::V6(_) => true,
         };
@@ -143,26 +145,14 @@ impl Allocator {
     }
 
     fn free_address(&self) -> String {
-        let [_, .., third, fourth] = self.seed.to_be_bytes();
-        let net = (self.seed >> 16) % NETS;
-        let start = (net << 16) | u64::from(third) << 8 | u64::from(fourth);
-        let all = NETS << 16;
-        let numbers = (0..all).map(|step| (start + step) % all);
+        // The remainder is smaller than their number.
+        let start = u32::try_from(self.seed % u64::from(ADDRESSES)).unwrap_or_default();
+        let numbers = (0..ADDRESSES).map(|step| (start + step) % ADDRESSES);
         // The first and the last of each block of 256 are left out: the one looks like a net, the other like a broadcast.
-        let texts = numbers.filter(|number| !matches!(number & 0xff, 0 | 0xff));
-        let mut texts = texts.map(|number| {
-            let (net, third, fourth) = (
-                FIRST_NET + (number >> 16),
-                number >> 8 & 0xff,
-                number & 0xff,
-            );
-            format!("10.{net}.{third}.{fourth}")
-        });
-        let is_free = |text: &String| match text.parse() {
-            Ok(address) => !self.taken.addresses.contains(&address),
-            Err(_) => false,
-        };
-        texts.find(is_free).unwrap_or_default()
+        let numbers = numbers.filter(|number| !matches!(number & 0xff, 0 | 0xff));
+        let mut addresses = numbers.map(|number| Ipv4Addr::from_bits(FIRST_ADDRESS + number));
+        let free = addresses.find(|address| !self.taken.addresses.contains(&(*address).into()));
+        free.map(|address| address.to_string()).unwrap_or_default()
     }
 
     /// Ports of one number, one for each protocol, have one port on the nodes.
