@@ -40,9 +40,7 @@ trait Share: Clone {
 
 impl Interner {
     pub(crate) fn text(&mut self, text: &str) -> Arc<str> {
-        let hash = hash_of(|hasher| hasher.write(text.as_bytes()));
-        self.texts
-            .get_or_insert(hash, |met| **met == *text, || text.into())
+        self.texts.text(text)
     }
 
     /// The labels of these keys and values, in any order.
@@ -58,10 +56,6 @@ impl Interner {
         let Self {
             texts, labels: met, ..
         } = self;
-        let mut intern = |text: &str| {
-            let hash = hash_of(|hasher| hasher.write(text.as_bytes()));
-            texts.get_or_insert(hash, |met| **met == *text, || text.into())
-        };
         // The server sends them sorted, as they are held; in another order they are made anew.
         met.get_or_insert(
             hash,
@@ -73,7 +67,7 @@ impl Interner {
             || {
                 let labels = labels.clone();
                 labels
-                    .map(|(key, value)| (intern(key), intern(value)))
+                    .map(|(key, value)| (texts.text(key), texts.text(value)))
                     .collect()
             },
         )
@@ -111,6 +105,13 @@ impl<T: Share> Shared<T> {
             self.sweep_at = SWEEP_MIN.max(self.met.len() * 2);
         }
         new
+    }
+}
+
+impl Shared<Arc<str>> {
+    fn text(&mut self, text: &str) -> Arc<str> {
+        let hash = hash_of(|hasher| hasher.write(text.as_bytes()));
+        self.get_or_insert(hash, |met| **met == *text, || text.into())
     }
 }
 
