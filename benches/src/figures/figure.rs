@@ -20,6 +20,8 @@ pub(super) struct Figure {
 enum Target {
     AtLeast(f64),
     AtMost(f64),
+    /// It is shown for comparison.
+    None,
 }
 
 /// For people.
@@ -78,17 +80,19 @@ fn short(value: f64) -> String {
 
 impl Figure {
     pub(super) fn at_least(what: String, measured: f64, target: f64, unit: &'static str) -> Self {
-        let target = Target::AtLeast(target);
-        Self {
-            what,
-            measured,
-            target,
-            unit,
-        }
+        Self::new(what, measured, Target::AtLeast(target), unit)
     }
 
     pub(super) fn at_most(what: String, measured: f64, target: f64, unit: &'static str) -> Self {
-        let target = Target::AtMost(target);
+        Self::new(what, measured, Target::AtMost(target), unit)
+    }
+
+    /// One without a target.
+    pub(super) fn shown(what: String, measured: f64, unit: &'static str) -> Self {
+        Self::new(what, measured, Target::None, unit)
+    }
+
+    fn new(what: String, measured: f64, target: Target, unit: &'static str) -> Self {
         Self {
             what,
             measured,
@@ -100,8 +104,8 @@ impl Figure {
     fn verdict(&self) -> &'static str {
         match self.target {
             Target::AtLeast(target) if self.measured >= target => "yes",
-            Target::AtMost(target) if target.is_infinite() => "-",
             Target::AtMost(target) if self.measured <= target => "yes",
+            Target::None => "-",
             _ => "no",
         }
     }
@@ -113,8 +117,8 @@ impl Target {
     fn text(self, unit: &str) -> String {
         match self {
             Self::AtLeast(target) => format!(">= {} {unit}", short(target)),
-            Self::AtMost(target) if target.is_infinite() => "-".to_owned(),
             Self::AtMost(target) => format!("<= {} {unit}", short(target)),
+            Self::None => "-".to_owned(),
         }
     }
 }
