@@ -1,12 +1,13 @@
 //! Waits grow from failure to failure, and begin anew only when the server has proved healthy.
 //!
 //! What is asked for at once after a failure is no wait; the n-th wait in a row is at least as long as the backoff's curve
-//! has it before jitter.
+//! has it before jitter. A client that was asleep between two requests may have been about to ask at once.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     Finding,
+    anomalies::Anomalies,
     bounded_requests::{Ask, WAIT_MAX, WAIT_MIN, asks},
 };
 use crate::{
@@ -18,6 +19,7 @@ use crate::{
 pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
     let mut findings = Vec::new();
     let ends = ends(trace);
+    let sleeps = Anomalies::named(trace, &["suspend"]);
     for (informer, asks) in asks(trace) {
         let ends = ends.get(&informer).map_or(&[][..], Vec::as_slice);
         let mut waits = Waits::default();
@@ -30,6 +32,10 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
             let Some(waited) = waited(before, ask, ends) else {
                 continue;
             };
+            let rest = ask.at.saturating_sub(waited)..=ask.at;
+            if sleeps.touching(informer, &rest).is_some() {
+                continue;
+            }
             if let Some(least) = waits.next(waited) {
                 findings.push(Finding::at(
                     ask.number,

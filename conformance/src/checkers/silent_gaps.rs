@@ -14,8 +14,8 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
     let merging = Anomalies::named(trace, &["coalesce"]);
     let mut findings = Vec::new();
     let mut requests: BTreeMap<usize, usize> = BTreeMap::new();
-    // When each informer last got a whole list, which may leap over states.
-    let mut listed: BTreeMap<usize, (usize, Duration)> = BTreeMap::new();
+    // The last whole list that each informer got, which may leap over states.
+    let mut listed: BTreeMap<usize, List> = BTreeMap::new();
     // What each handler was last told of a key, and when it joined.
     let mut told: BTreeMap<(usize, usize, Key), Told> = BTreeMap::new();
     let mut joined: BTreeMap<(usize, usize), usize> = BTreeMap::new();
@@ -31,10 +31,6 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
             } => {
                 requests.insert(*request, *informer);
             }
-            observation if ends_list(observation).is_some() => {
-                let informer = ends_list(observation).and_then(|request| requests.get(&request));
-                listed.extend(informer.map(|informer| (*informer, (number, record.at))));
-            }
             Observation::Notified(notified) => {
                 let Some(history) = model.history(notified.informer) else {
                     continue;
@@ -45,11 +41,15 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
                 let since = last
                     .map(|last| last.number)
                     .or(joined.get(&handler).copied());
-                // A list is told of in the moment in which it arrives, perhaps behind news that were on their way.
+                let list = listed.get(&notified.informer);
                 let may_leap = is_initial(notified)
-                    || listed
-                        .get(&notified.informer)
-                        .is_some_and(|(list, at)| *at == record.at || Some(*list) > since);
+                    || list.is_some_and(|list| {
+                        // A list is told of in the moment in which it arrives, perhaps behind news that were on their way.
+                        list.at == record.at
+                            || Some(list.number) > since
+                            // What it found gone may have come back in it.
+                            || last.is_some_and(|last| last.revision.is_none()) && list.holds(notified)
+                    });
                 if let Some(text) = gap(notified, last, history).filter(|_| !may_leap) {
                     let lived = Duration::ZERO..=record.at;
                     let finding = Finding::at(number, format!("{notified}: {text}"))
@@ -59,10 +59,35 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
                 let revision = told_revision(notified);
                 told.insert(place, Told { revision, number });
             }
-            _ => {}
+            observation => {
+                let Some((request, revision)) = ends_list(observation) else {
+                    continue;
+                };
+                let list = List {
+                    number,
+                    at: record.at,
+                    revision,
+                };
+                listed.extend(requests.get(&request).map(|informer| (*informer, list)));
+            }
         }
     }
     findings
+}
+
+/// A whole list that an informer got.
+struct List {
+    number: usize,
+    at: Duration,
+    revision: u64,
+}
+
+impl List {
+    /// Whether this state was there when the list was made.
+    fn holds(&self, notified: &Notified) -> bool {
+        let state = notified.state();
+        state.is_some_and(|state| state.revision <= self.revision)
+    }
 }
 
 /// What a handler was last told of a key.
@@ -72,19 +97,20 @@ struct Told {
     number: usize,
 }
 
-/// The request whose answer is a whole list now.
-fn ends_list(observation: &Observation) -> Option<usize> {
+/// The request whose answer is a whole list now, and the version of the list.
+fn ends_list(observation: &Observation) -> Option<(usize, u64)> {
     match observation {
         Observation::Page {
             request,
+            revision,
             has_more: false,
             ..
         }
         | Observation::Bookmark {
             request,
+            revision,
             ends_initial_events: true,
-            ..
-        } => Some(*request),
+        } => Some((*request, *revision)),
         _ => None,
     }
 }

@@ -468,6 +468,29 @@ fn a_state_that_was_left_out_is_found_unless_a_list_came_between() {
 }
 
 #[test]
+fn what_was_found_gone_may_come_back_in_the_same_list_told_later() {
+    let returns = |version_of_list: u64| {
+        move |story: &mut Story| {
+            story.list(2, &[member(A, "a", 2)]);
+            story.added(A, state("a", 2));
+            story.list(version_of_list, &[member(A, "a", version_of_list)]);
+            story.wait(1_000);
+            let heard = Heard::Deleted {
+                last: Some(state("a", 2)),
+                is_tombstone: true,
+            };
+            story.told(A, heard, None);
+            story.added(A, state("a", 5));
+        }
+    };
+    let check_gaps = |tell: &dyn Fn(&mut Story), want: &[(&str, &str)]| {
+        check_by(|checker| checker == "silent_gaps", tell, &[], want);
+    };
+    check_gaps(&returns(5), &[]);
+    check_gaps(&returns(3), &[("silent_gaps", "revision 3 was left out")]);
+}
+
+#[test]
 fn a_handler_that_knows_before_the_cache_is_found() {
     check(
         |story| {
@@ -551,6 +574,32 @@ fn requests_beyond_the_backoff_are_found() {
         &[("bounded_requests", "7 requests in 0.600 s")],
     );
     check(outage(&[700; 40]), &[("bounded_requests", "requests in")]);
+}
+
+#[test]
+fn a_short_wait_is_found_unless_the_client_was_asleep() {
+    let second_wait = |asleep: bool| {
+        move |story: &mut Story| {
+            for gap_ms in [0, 800, 1] {
+                if asleep && gap_ms == 1 {
+                    fault_begins(story, "suspend", Some(0));
+                }
+                story.wait(gap_ms);
+                let request = story.watch(6);
+                let status = 503;
+                story.push(Observation::Answer { request, status });
+                story.end(request, Ending::Clean);
+            }
+        }
+    };
+    let check_waits = |tell: &dyn Fn(&mut Story), want: &[(&str, &str)]| {
+        check_by(|checker| checker == "backoff", tell, &[], want);
+    };
+    check_waits(&second_wait(true), &[]);
+    check_waits(
+        &second_wait(false),
+        &[("backoff", "waited 0.001 s after failure 2 in a row")],
+    );
 }
 
 #[test]
