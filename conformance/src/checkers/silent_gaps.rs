@@ -41,9 +41,8 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
                 let since = last
                     .map(|last| last.number)
                     .or(joined.get(&handler).copied());
-                let list = listed.get(&notified.informer);
                 let may_leap = is_initial(notified)
-                    || list.is_some_and(|list| {
+                    || listed.get(&notified.informer).is_some_and(|list| {
                         // A list is told of in the moment in which it arrives, perhaps behind news that were on their way.
                         list.at == record.at
                             || Some(list.number) > since
