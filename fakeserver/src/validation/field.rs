@@ -27,7 +27,7 @@ impl<'a> Field<'a> {
     pub(super) fn at(&self, name: &str) -> Field<'a> {
         let path = match self.path.as_str() {
             "" => name.to_owned(),
-            path => format!("{path}.{name}"),
+            path => [path, ".", name].concat(),
         };
         Field {
             path,
@@ -38,7 +38,7 @@ impl<'a> Field<'a> {
     /// An entry of a map.
     pub(super) fn key(&self, key: &str) -> Field<'a> {
         Field {
-            path: format!("{}[{key}]", self.path),
+            path: within(&self.path, key),
             value: self.get(key),
         }
     }
@@ -62,7 +62,7 @@ impl<'a> Field<'a> {
     /// An item of a list, there or not.
     pub(super) fn place(&self, place: usize) -> Field<'a> {
         Field {
-            path: format!("{}[{place}]", self.path),
+            path: within(&self.path, &place.to_string()),
             value: self.value.get(place).unwrap_or(&NOTHING),
         }
     }
@@ -72,7 +72,7 @@ impl<'a> Field<'a> {
         let path = self.path.clone();
         let items = self.value.as_array().into_iter().flatten().enumerate();
         items.map(move |(place, value)| Field {
-            path: format!("{path}[{place}]"),
+            path: within(&path, &place.to_string()),
             value,
         })
     }
@@ -82,7 +82,7 @@ impl<'a> Field<'a> {
         let path = self.path.clone();
         let entries = self.value.as_object().into_iter().flatten();
         entries.map(move |(key, value)| {
-            let path = format!("{path}[{key}]");
+            let path = within(&path, key);
             (key.as_str(), Field { path, value })
         })
     }
@@ -134,4 +134,9 @@ impl<'a> Field<'a> {
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// The path of an entry or an item. There are so many of them that formatting would be a tenth of a write.
+fn within(path: &str, key: &str) -> String {
+    [path, "[", key, "]"].concat()
 }
