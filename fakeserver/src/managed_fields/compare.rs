@@ -18,45 +18,46 @@ pub(crate) struct Comparison {
 
 /// Compares two states of an object. `schema` is that of its kind; what it does not describe is compared by shape.
 pub(crate) fn compare(before: &Value, after: &Value, schema: Option<Schema<'_>>) -> Comparison {
-    let mut walk = Walk {
-        path: Vec::new(),
-        found: Comparison::default(),
-    };
-    walk.visit(Some(before), Some(after), schema);
-    walk.found
+    // The whole object is no field.
+    Difference::of(Some(before), Some(after), schema).below
 }
 
-struct Walk {
-    path: Vec<String>,
-    found: Comparison,
+/// What differs in a value.
+#[derive(Default)]
+struct Difference {
+    is_set: bool,
+    is_removed: bool,
+    below: Comparison,
 }
 
-// === impl Walk ===
+// === impl Difference ===
 
-impl Walk {
-    fn visit(&mut self, before: Option<&Value>, after: Option<&Value>, schema: Option<Schema<'_>>) {
+impl Difference {
+    fn of(before: Option<&Value>, after: Option<&Value>, schema: Option<Schema<'_>>) -> Self {
+        let mut found = Self::default();
         let is_empty = is_empty_container(before) && is_empty_container(after);
         match shape(after.or(before), schema) {
             Shape::Map if !is_empty && is_map(before) && is_map(after) => {
-                self.visit_map(before, after, schema);
+                found.below.add_map(before, after, schema);
             }
             Shape::List if !is_empty && is_list(before) && is_list(after) => {
-                self.visit_list(before, after, schema);
-            }
-            _ => {
-                if before.is_some() && after.is_some() && before != after {
-                    self.found.set.insert(&self.path);
+                // Most lists stay as they are, and to tell items apart takes longer than to compare them.
+                if before != after {
+                    found.below.add_list(before, after, schema);
                 }
             }
+            _ => found.is_set = before.is_some() && after.is_some() && before != after,
         }
-        match (before, after) {
-            (None, Some(_)) => self.found.set.insert(&self.path),
-            (Some(_), None) => self.found.removed.insert(&self.path),
-            _ => {}
-        }
+        found.is_set |= before.is_none() && after.is_some();
+        found.is_removed = before.is_some() && after.is_none();
+        found
     }
+}
 
-    fn visit_map(
+// === impl Comparison ===
+
+impl Comparison {
+    fn add_map(
         &mut self,
         before: Option<&Value>,
         after: Option<&Value>,
@@ -67,14 +68,13 @@ impl Walk {
         let after = after.and_then(Value::as_object).unwrap_or(&none);
         let only_before = before.keys().filter(|name| !after.contains_key(*name));
         for name in after.keys().chain(only_before) {
-            self.path.push(format!("f:{name}"));
             let schema = schema.and_then(|schema| schema.field(name));
-            self.visit(before.get(name), after.get(name), schema);
-            self.path.pop();
+            let found = Difference::of(before.get(name), after.get(name), schema);
+            self.add(|| ["f:", name].concat(), found);
         }
     }
 
-    fn visit_list(
+    fn add_list(
         &mut self,
         before: Option<&Value>,
         after: Option<&Value>,
@@ -87,13 +87,21 @@ impl Walk {
             .keys()
             .filter(|element| !after.contains_key(*element));
         for element in after.keys().chain(only_before) {
-            self.path.push(element.clone());
-            self.visit(
-                before.get(element).copied(),
-                after.get(element).copied(),
-                items,
-            );
-            self.path.pop();
+            let (before, after) = (before.get(element).copied(), after.get(element).copied());
+            let found = Difference::of(before, after, items);
+            self.add(|| element.clone(), found);
+        }
+    }
+
+    /// Adds what was found in a part. Its element is made only if something was.
+    fn add(&mut self, element: impl Fn() -> Element, found: Difference) {
+        let Comparison { set, removed } = found.below;
+        if found.is_set || !set.is_empty() {
+            self.set.insert_node(element(), found.is_set, set);
+        }
+        if found.is_removed || !removed.is_empty() {
+            self.removed
+                .insert_node(element(), found.is_removed, removed);
         }
     }
 }

@@ -46,20 +46,20 @@ impl Entry {
         })
     }
 
-    fn to_value(&self) -> Value {
+    fn into_value(self) -> Value {
         let mut entry = Map::new();
-        let mut put = |field: &str, text: &str| {
+        let mut put = |field: &str, text: String| {
             if !text.is_empty() {
                 entry.insert(field.to_owned(), text.into());
             }
         };
-        put("manager", &self.manager);
-        put("operation", &self.operation);
-        put("apiVersion", &self.api_version);
-        put("time", &self.time);
-        put("fieldsType", "FieldsV1");
-        put("subresource", &self.subresource);
-        entry.insert("fieldsV1".to_owned(), self.fields.to_value());
+        put("manager", self.manager);
+        put("operation", self.operation);
+        put("apiVersion", self.api_version);
+        put("time", self.time);
+        put("fieldsType", "FieldsV1".to_owned());
+        put("subresource", self.subresource);
+        entry.insert("fieldsV1".to_owned(), self.fields.into_value());
         Value::Object(entry)
     }
 
@@ -104,7 +104,7 @@ pub(crate) fn put(object: &mut Value, mut entries: Vec<Entry>) {
     if entries.is_empty() {
         return;
     }
-    let entries: Vec<Value> = entries.iter().map(Entry::to_value).collect();
+    let entries: Vec<Value> = entries.into_iter().map(Entry::into_value).collect();
     object["metadata"]["managedFields"] = entries.into();
 }
 

@@ -49,19 +49,18 @@ impl FieldSet {
     }
 
     /// Writes a `fieldsV1`.
-    pub(crate) fn to_value(&self) -> Value {
-        let mut fields = Map::new();
-        for (element, node) in &self.children {
-            let mut below = node.below.to_value();
+    pub(crate) fn into_value(self) -> Value {
+        let fields = self.children.into_iter().map(|(element, node)| {
+            let mut below = node.below.into_value();
             if let Value::Object(below) = &mut below
                 && node.is_member
                 && !below.is_empty()
             {
                 below.insert(SELF.to_owned(), Value::Object(Map::new()));
             }
-            fields.insert(element.clone(), below);
-        }
-        Value::Object(fields)
+            (element, below)
+        });
+        Value::Object(fields.collect())
     }
 
     pub(crate) fn is_empty(&self) -> bool {

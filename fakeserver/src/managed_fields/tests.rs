@@ -265,6 +265,6 @@ proptest! {
         for path in &paths {
             set.insert(path);
         }
-        prop_assert_eq!(FieldSet::from_value(&set.to_value()), Some(set));
+        prop_assert_eq!(FieldSet::from_value(&set.clone().into_value()), Some(set));
     }
 }
