@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Call;
 use crate::{
     admission::{configuration_errors, is_configuration},
-    custom_resources::definition_errors,
+    custom_resources::{CustomType, definition_errors},
     managed_fields::{self, Described, Manager, described},
     protobuf::encode_object,
     request::{
@@ -17,7 +17,7 @@ use crate::{
     },
     resource::GroupVersionKind,
     response::{Encoding, Format},
-    schema::{self, StrictError},
+    schema::{self, Decoded, Document, StrictError, TypeId},
     status::{FieldError, Status, Success, warning_header},
     storage::{ObjectKey, StoredObject, Transaction},
     strategy::Strategy,
@@ -57,6 +57,30 @@ pub(super) enum Source {
     Loaded,
     /// A configuration was applied: it is known already who owns what.
     Apply,
+}
+
+// === impl Received ===
+
+impl Received {
+    /// What was read as an object of this kind, unless it is to be read strictly and cannot be.
+    fn of(
+        wanted: &GroupVersionKind,
+        decoded: Decoded,
+        validation: FieldValidation,
+    ) -> Result<Self, String> {
+        let mut object = decoded.value;
+        object["kind"] = wanted.kind.to_string().into();
+        object["apiVersion"] = wanted.api_version().into();
+        let strict = match validation {
+            FieldValidation::Ignore => Vec::new(),
+            _ => decoded.strict,
+        };
+        let warnings: Vec<String> = strict.iter().map(StrictError::to_string).collect();
+        if validation == FieldValidation::Strict && !warnings.is_empty() {
+            return Err(format!("strict decoding error: {}", warnings.join(", ")));
+        }
+        Ok(Self { object, warnings })
+    }
 }
 
 // === impl Call ===
@@ -100,8 +124,13 @@ impl Call<'_> {
             });
         }
         let bytes = &*object_json(self.headers, bytes, &wanted.kind)?;
-        let parsed = parse_object(bytes, wanted)?;
-        let read = self.read_parsed(wanted, parsed, bytes, validation);
+        let read = if let Some((id, document)) = self.expected(wanted, bytes) {
+            let decoded = document.decode(id).map_err(|error| error.to_string());
+            decoded.and_then(|decoded| Received::of(wanted, decoded, validation))
+        } else {
+            let parsed = parse_object(bytes, wanted)?;
+            self.read_parsed(wanted, parsed, bytes, validation)
+        };
         read.map_err(|why| {
             Status::bad_request(format!(
                 "{kind} in version {:?} cannot be handled as a {kind}: {why}",
@@ -122,6 +151,31 @@ impl Call<'_> {
         self.read_parsed(wanted, parsed, bytes, validation)
     }
 
+    /// A body that says that it is of the wanted kind, or does not say what it is, and the type of that kind, if it is built
+    /// in. What is anything else is looked at closely.
+    fn expected<'b>(
+        &self,
+        wanted: &GroupVersionKind,
+        bytes: &'b [u8],
+    ) -> Option<(TypeId, Document<'b>)> {
+        let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind)?;
+        let document = Document::parse(bytes).ok()?;
+        let is = |field: &str, wanted: &str| {
+            let said = document.text(field);
+            said.is_some_and(|said| said.is_empty() || said == wanted)
+        };
+        let is_expected = self.custom_of(wanted).is_none()
+            && is("kind", &wanted.kind)
+            && is("apiVersion", &wanted.api_version());
+        is_expected.then_some((id, document))
+    }
+
+    /// The resource of objects of a kind, if that is custom.
+    fn custom_of(&self, wanted: &GroupVersionKind) -> Option<&CustomType> {
+        let custom = self.resource.custom.as_deref();
+        custom.filter(|_| wanted.kind == self.resource.kind)
+    }
+
     /// The same, where `bytes` have been parsed already.
     fn read_parsed(
         &self,
@@ -130,9 +184,7 @@ impl Call<'_> {
         bytes: &[u8],
         validation: FieldValidation,
     ) -> Result<Received, String> {
-        let custom = self.resource.custom.as_ref();
-        let custom = custom.filter(|_| wanted.kind == self.resource.kind);
-        let decoded = if let Some(custom) = custom {
+        let decoded = if let Some(custom) = self.custom_of(wanted) {
             custom.read(parsed, bytes)?
         } else {
             let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
@@ -144,18 +196,7 @@ impl Call<'_> {
             };
             schema::decode(id, bytes).map_err(|error| error.to_string())?
         };
-        let mut object = decoded.value;
-        object["kind"] = wanted.kind.to_string().into();
-        object["apiVersion"] = wanted.api_version().into();
-        let strict = match validation {
-            FieldValidation::Ignore => Vec::new(),
-            _ => decoded.strict,
-        };
-        let warnings: Vec<String> = strict.iter().map(StrictError::to_string).collect();
-        if validation == FieldValidation::Strict && !warnings.is_empty() {
-            return Err(format!("strict decoding error: {}", warnings.join(", ")));
-        }
-        Ok(Received { object, warnings })
+        Received::of(wanted, decoded, validation)
     }
 
     /// Fills in what every object of this type has, and leaves out what says nothing.

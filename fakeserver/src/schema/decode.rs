@@ -28,10 +28,58 @@ pub struct Decoded {
     pub strict: Vec<StrictError>,
 }
 
+/// A body that was parsed, and is not yet of a type.
+#[derive(Debug)]
+pub(crate) struct Document<'a>(Json<'a>);
+
+// === impl Decoded ===
+
 impl Decoded {
     /// What was read by other means.
     pub(crate) fn new(value: Value, strict: Vec<StrictError>) -> Self {
         Self { value, strict }
+    }
+}
+
+// === impl Document ===
+
+impl<'a> Document<'a> {
+    /// # Errors
+    /// The body is no JSON.
+    pub(crate) fn parse(body: &'a [u8]) -> Result<Self, SyntaxError> {
+        json::parse(body).map(Self)
+    }
+
+    /// What an object has in a field of text, which is nothing where the field is not; `None` for all that is something
+    /// else.
+    pub(crate) fn text(&self, field: &str) -> Option<&str> {
+        let Json::Object(pairs) = &self.0 else {
+            return None;
+        };
+        let last = pairs.iter().rev().find(|(key, _)| key == field);
+        match last.map(|(_, value)| value) {
+            None | Some(Json::Null) => Some(""),
+            Some(Json::String(text)) => Some(text),
+            Some(_) => None,
+        }
+    }
+
+    /// Reads it into a type.
+    ///
+    /// # Errors
+    /// A value does not fit its field: of several, the first in the text.
+    pub(crate) fn decode(&self, id: TypeId) -> Result<Decoded, DecodeError> {
+        let table = types();
+        let mut decoder = Decoder::new(table);
+        let go_type = Go::of(table, id);
+        let value = decoder.message(id, &self.0, &go_type);
+        match decoder.mismatch {
+            Some(message) => Err(DecodeError::Mismatch { message }),
+            None => Ok(Decoded {
+                value: canonical(table, id, value),
+                strict: decoder.strict,
+            }),
+        }
     }
 }
 
@@ -40,18 +88,7 @@ impl Decoded {
 /// # Errors
 /// The body is no JSON, or a value does not fit its field: of several, the first in the text.
 pub fn decode(id: TypeId, body: &[u8]) -> Result<Decoded, DecodeError> {
-    let table = types();
-    let document = json::parse(body)?;
-    let mut decoder = Decoder::new(table);
-    let go_type = Go::of(table, id);
-    let value = decoder.message(id, &document, &go_type);
-    match decoder.mismatch {
-        Some(message) => Err(DecodeError::Mismatch { message }),
-        None => Ok(Decoded {
-            value: canonical(table, id, value),
-            strict: decoder.strict,
-        }),
-    }
+    Document::parse(body)?.decode(id)
 }
 
 /// Every key that an object of the text has twice, by its path; for text without a type, such as a patch.

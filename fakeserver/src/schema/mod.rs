@@ -50,6 +50,7 @@ pub use self::{
     walk::{Descend, Step, print_path, prune, unknown_fields, walk},
 };
 pub(crate) use self::{
+    decode::Document,
     go_order::{Touched, print_in_go_order},
     internal::internal_form,
 };
