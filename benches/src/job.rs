@@ -28,8 +28,12 @@ pub(crate) enum Job {
     Sync { side: Side, url: String },
     /// Sync an empty cache, say so, and wait until everything was listed again.
     Relist { side: Side, url: String },
-    /// Take in so many updates.
-    Updates { side: updates::Side, count: u32 },
+    /// Take in so many updates, and tell so many handlers.
+    Updates {
+        side: updates::Side,
+        handlers: u32,
+        count: u32,
+    },
     /// Watch, so many times, while so many changes are written.
     FanOut {
         url: String,
@@ -90,7 +94,11 @@ impl Job {
             Self::Serve(options) => serve::run(options).await,
             Self::Sync { side, url } => say(&sync::run_side(side, &url).await?),
             Self::Relist { side, url } => say(&relist::run_side(side, &url).await?),
-            Self::Updates { side, count } => say(&updates::run(side, count).await?),
+            Self::Updates {
+                side,
+                handlers,
+                count,
+            } => say(&updates::run(side, handlers, count).await?),
             Self::Reads { pods } => say(&reads::run(pods).await?),
             Self::FanOut {
                 url,

@@ -3,12 +3,14 @@
 //! How they measure, and what to keep in mind when reading the figures, is in `benches/README.md`.
 
 mod answer;
+mod curves;
 mod fan_out;
 mod feed;
 mod figures;
 mod job;
 mod latency;
 mod load;
+mod plot;
 mod process;
 mod progress;
 mod reads;
@@ -35,6 +37,7 @@ use clap::{Parser, Subcommand};
         cargo run --release -p benches --features heap -- sync   with what is on the heap; times mean nothing then\n  \
         cargo run --release -p benches -- figures            everything that is promised, measured; 35 minutes\n  \
         cargo run --release -p benches -- figures --only reads,latency   a part of it\n  \
+        cargo run --release -p benches -- curves             more and more watchers and handlers; 3 minutes\n  \
         cargo run --release -p benches -- server             building a fake server"
 )]
 struct Arguments {
@@ -48,6 +51,8 @@ enum Bench {
     Sync(sync::Options),
     /// Everything that is promised, measured beside its target.
     Figures(figures::Options),
+    /// How rates change with the number of watchers, and of handlers.
+    Curves(curves::Options),
     /// From nothing to a fake server in this process that can be asked.
     Server(server::Options),
     /// A part of the others in a process of its own: what to do, and what came of it, as JSON.
@@ -70,6 +75,7 @@ async fn run(bench: Option<Bench>) -> Result<(), Box<dyn Error>> {
     match bench.unwrap_or(Bench::Sync(sync::Options::default())) {
         Bench::Sync(options) => sync::run(&options).await,
         Bench::Figures(options) => figures::run(&options).await,
+        Bench::Curves(options) => curves::run(&options).await,
         Bench::Server(options) => server::run(&options).await,
         Bench::Job { job } => serde_json::from_str::<job::Job>(&job)?.run().await,
     }

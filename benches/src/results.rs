@@ -5,7 +5,10 @@ use std::{error::Error, fmt::Write as _, fs, io, path::Path, process::Command, t
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use plotters::{coord::Shift, prelude::*};
 
-use crate::side::Side;
+use crate::{
+    plot::{Line, plot_lines},
+    side::Side,
+};
 
 /// One side at one number of pods; medians of all rounds.
 #[derive(Clone, Debug)]
@@ -148,35 +151,15 @@ impl Results {
         panel: &Panel,
         area: &DrawingArea<SVGBackend<'_>, Shift>,
     ) -> Result<(), DrawingAreaErrorKind<io::Error>> {
-        let most = self.rows.iter().map(panel.value).fold(0.0, f64::max);
-        let pods = self.rows.iter().map(|row| row.pods).max().unwrap_or(1);
-        let mut chart = ChartBuilder::on(area)
-            .caption(panel.title, ("sans-serif", 16))
-            .margin(10)
-            .x_label_area_size(35)
-            .y_label_area_size(55)
-            .build_cartesian_2d(0..pods + pods / 20, 0.0..most * 1.6)?;
-        chart.configure_mesh().x_desc("pods").draw()?;
-        for (place, side) in self.sides().into_iter().enumerate() {
-            let color = Palette99::pick(place).to_rgba();
+        let lines = self.sides().into_iter().map(|side| {
             let rows = self.rows.iter().filter(|row| row.side == side);
-            let points: Vec<(u32, f64)> = rows.map(|row| (row.pods, (panel.value)(row))).collect();
-            chart
-                .draw_series(LineSeries::new(points.clone(), color))?
-                .label(side.title())
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 15, y)], color));
-            chart.draw_series(
-                points
-                    .into_iter()
-                    .map(|point| Circle::new(point, 3, color.filled())),
-            )?;
-        }
-        chart
-            .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
-            .background_style(WHITE.mix(0.8))
-            .draw()?;
-        Ok(())
+            let points = rows.map(|row| (row.pods, (panel.value)(row)));
+            Line {
+                title: side.title(),
+                points: points.collect(),
+            }
+        });
+        plot_lines(area, panel.title, "pods", &lines.collect::<Vec<_>>())
     }
 
     /// In the order in which they ran.

@@ -2,7 +2,7 @@
 
 use std::{error::Error, net::Ipv4Addr, process::Stdio, time::Duration};
 
-use fakeserver::{Churn, ClusterOptions, FakeServer};
+use fakeserver::{Churn, ClusterOptions, Compaction, FakeServer};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::{
@@ -54,6 +54,8 @@ pub(crate) struct ServerProcess {
 pub(crate) async fn run(options: ServerOptions) -> Result<(), Box<dyn Error>> {
     let mut builder = FakeServer::builder()
         .with_seed(SEED)
+        // What the program keeps, unless told otherwise.
+        .with_compaction(Compaction::production())
         .with_compression(options.is_compressed);
     if options.pods > 0 {
         let mut cluster = ClusterOptions::new(options.pods.div_ceil(PODS_A_NODE), options.pods);

@@ -1,4 +1,4 @@
-//! Updates of pods, taken in and told to three handlers by one thread.
+//! Updates of pods, taken in and told to handlers by one thread.
 
 use std::{
     error::Error,
@@ -33,7 +33,6 @@ use crate::{
 
 /// How many pods there are, updated in turn.
 const PODS: u32 = 1_000;
-const HANDLERS: u32 = 3;
 /// How many objects wait for a subscriber of kube-runtime at most.
 const SUBSCRIBER_BUFFER: usize = 1_024;
 const DEADLINE: Duration = Duration::from_mins(5);
@@ -70,11 +69,36 @@ struct Looking {
     decodes: bool,
 }
 
+// === impl Side ===
+
+impl Side {
+    /// What tables call it.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Typed => "informer typed",
+            Self::Dropped => "informer without managedFields",
+            Self::Compact => "informer compact, handlers take keys",
+            Self::KubeRuntime => "kube-runtime reflector, one stream",
+            Self::KubeRuntimeShared => "kube-runtime shared reflector",
+        }
+    }
+}
+
 /// Updates a second, by a process of its own in each round; the median.
-pub(crate) async fn per_second(side: Side, count: u32, rounds: u32) -> Result<f64, Box<dyn Error>> {
+pub(crate) async fn per_second(
+    side: Side,
+    handlers: u32,
+    count: u32,
+    rounds: u32,
+) -> Result<f64, Box<dyn Error>> {
     let mut elapsed = Vec::new();
     for _ in 0..rounds {
-        let taken: Taken = Job::Updates { side, count }.outcome().await?;
+        let job = Job::Updates {
+            side,
+            handlers,
+            count,
+        };
+        let taken: Taken = job.outcome().await?;
         elapsed.push(taken.elapsed);
     }
     elapsed.sort_unstable();
@@ -82,15 +106,15 @@ pub(crate) async fn per_second(side: Side, count: u32, rounds: u32) -> Result<f6
     Ok(f64::from(count) / median.as_secs_f64())
 }
 
-/// Takes in `count` updates in this process.
+/// Takes in `count` updates in this process, and tells so many handlers.
 #[expect(
     clippy::disallowed_methods,
     reason = "a benchmark has a thread of its own for what it measures"
 )]
-pub(crate) async fn run(side: Side, count: u32) -> Result<Taken, Box<dyn Error>> {
+pub(crate) async fn run(side: Side, handlers: u32, count: u32) -> Result<Taken, Box<dyn Error>> {
     let elapsed = tokio::task::spawn_blocking(move || {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        let run = |runtime: Runtime| runtime.block_on(take_in(side, count));
+        let run = |runtime: Runtime| runtime.block_on(take_in(side, handlers, count));
         let elapsed = runtime.map_err(Into::into).and_then(run);
         elapsed.map_err(|error: Box<dyn Error>| error.to_string())
     });
@@ -99,7 +123,7 @@ pub(crate) async fn run(side: Side, count: u32) -> Result<Taken, Box<dyn Error>>
     })
 }
 
-async fn take_in(side: Side, count: u32) -> Result<Duration, Box<dyn Error>> {
+async fn take_in(side: Side, handlers: u32, count: u32) -> Result<Duration, Box<dyn Error>> {
     let feed = Feed::new("Pod", pods(), count.into());
     let finish = Arc::new(Finish {
         last_version: feed.last_version(),
@@ -108,17 +132,17 @@ async fn take_in(side: Side, count: u32) -> Result<Duration, Box<dyn Error>> {
     });
     let pods = HttpListWatch::<Pod>::new(feed.client(), Scope::All);
     match side {
-        Side::Typed => informer(pods, &feed, &finish, true).await,
+        Side::Typed => informer(pods, &feed, &finish, handlers, true).await,
         Side::Dropped => {
             let pods = pods.without_fields([".metadata.managedFields"])?;
-            informer(pods, &feed, &finish, true).await
+            informer(pods, &feed, &finish, handlers, true).await
         }
         Side::Compact => {
             let pods = pods.compact(CompactOptions::default());
-            informer(pods, &feed, &finish, false).await
+            informer(pods, &feed, &finish, handlers, false).await
         }
-        Side::KubeRuntime => kube_runtime(&feed, &finish).await,
-        Side::KubeRuntimeShared => kube_runtime_shared(&feed, &finish).await,
+        Side::KubeRuntime => kube_runtime(&feed, &finish, handlers).await,
+        Side::KubeRuntimeShared => kube_runtime_shared(&feed, &finish, handlers).await,
     }
 }
 
@@ -142,6 +166,7 @@ async fn informer(
     pods: HttpListWatch<Pod>,
     feed: &Feed,
     finish: &Arc<Finish>,
+    handlers: u32,
     decodes: bool,
 ) -> Result<Duration, Box<dyn Error>> {
     let mut options = ReflectorOptions::default();
@@ -149,7 +174,7 @@ async fn informer(
     let informer = SharedInformer::builder(pods)
         .with_options(options)
         .build()?;
-    for _ in 0..HANDLERS {
+    for _ in 0..handlers {
         let handler = Looking {
             finish: Arc::clone(finish),
             decodes,
@@ -160,14 +185,18 @@ async fn informer(
     informer.wait_for_cache_sync(DEADLINE).await?;
     let start = Instant::now();
     feed.begin();
-    finish.wait(u64::from(HANDLERS)).await?;
+    finish.wait(u64::from(handlers)).await?;
     let elapsed = start.elapsed();
     informer.shutdown().await;
     Ok(elapsed)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
-async fn kube_runtime(feed: &Arc<Feed>, finish: &Finish) -> Result<Duration, Box<dyn Error>> {
+async fn kube_runtime(
+    feed: &Arc<Feed>,
+    finish: &Finish,
+    handlers: u32,
+) -> Result<Duration, Box<dyn Error>> {
     let (_store, writer) = reflector::store::<Pod>();
     let mut events = watcher(
         Api::<Pod>::all(feed.client()),
@@ -185,7 +214,7 @@ async fn kube_runtime(feed: &Arc<Feed>, finish: &Finish) -> Result<Duration, Box
                     feed.begin();
                 }
                 watcher::Event::Apply(pod) => {
-                    for _ in 0..HANDLERS {
+                    for _ in 0..handlers {
                         finish.look(&pod);
                     }
                     if finish.is_over(1) {
@@ -205,10 +234,11 @@ async fn kube_runtime(feed: &Arc<Feed>, finish: &Finish) -> Result<Duration, Box
 async fn kube_runtime_shared(
     feed: &Arc<Feed>,
     finish: &Arc<Finish>,
+    handlers: u32,
 ) -> Result<Duration, Box<dyn Error>> {
     let (store, writer) = reflector::store_shared::<Pod>(SUBSCRIBER_BUFFER);
     let mut tasks = JoinSet::new();
-    for _ in 0..HANDLERS {
+    for _ in 0..handlers {
         let mut subscriber = writer.subscribe().ok_or("the store is not shared")?;
         let finish = Arc::clone(finish);
         tasks.spawn(async move {
@@ -226,7 +256,7 @@ async fn kube_runtime_shared(
     timeout(DEADLINE, store.wait_until_ready()).await??;
     let start = Instant::now();
     feed.begin();
-    finish.wait(u64::from(HANDLERS)).await?;
+    finish.wait(u64::from(handlers)).await?;
     Ok(start.elapsed())
 }
 

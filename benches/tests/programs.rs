@@ -77,6 +77,8 @@ fn figures_measures_every_part() {
             "figures",
             "--pods",
             "60",
+            "--curve",
+            "5",
             "--largest",
             "60",
             "--rounds",
@@ -93,7 +95,7 @@ fn figures_measures_every_part() {
     for what in [
         "sync of 60 pods, compact: resident a pod",
         "relist of 60 unchanged pods, informer compact, streaming list",
-        "updates to three handlers on one core, typed",
+        "updates to 3 handlers on one core, typed",
         "lookup of 30 pods among 60 by an index",
         "slowest read (p99.9) while a relist of 60 is applied",
         "server commit to handler over TCP, p99",
@@ -104,5 +106,33 @@ fn figures_measures_every_part() {
         "60 pods after 0 min of 1000 writes/s, resident, compressed",
     ] {
         assert!(csv.contains(what), "{what} is missing in\n{csv}");
+    }
+}
+
+#[test]
+fn curves_measures_every_count() {
+    let results = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_benches"))
+        .args(["curves", "--watchers", "1,3", "--handlers", "1,2"])
+        .args(["--operations", "20", "--results"])
+        .arg(results.path())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    let read = |name: &str| fs::read_to_string(results.path().join(name)).unwrap();
+    let (watchers, handlers) = (read("watchers.csv"), read("handlers.csv"));
+    for count in [1, 3] {
+        assert!(watchers.contains(&format!("\n{count},\"fake server\",")));
+    }
+    for side in [
+        "informer typed",
+        "informer without managedFields",
+        "informer compact, handlers take keys",
+        "kube-runtime reflector, one stream",
+        "kube-runtime shared reflector",
+    ] {
+        assert_eq!(handlers.matches(side).count(), 2, "{side} in\n{handlers}");
+        assert!(read("handlers.svg").contains(side));
     }
 }

@@ -41,6 +41,8 @@ const RELIST_SIDES: [Side; 6] = [
     Side::KubeRuntimePaged,
 ];
 const CONNECTIONS: u32 = 8;
+/// How many handlers are told of updates.
+const HANDLERS: u32 = 3;
 /// The churn of the simulated cluster, in writes a second.
 const CHURN: u32 = 1_000;
 const MINUTE: Duration = Duration::from_mins(1);
@@ -59,6 +61,14 @@ pub(crate) struct Options {
         value_parser = clap::value_parser!(u32).range(1..=500_000),
     )]
     pods: Vec<u32>,
+    /// Sizes that are synced besides, for the growth curve.
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_values_t = [1_000, 10_000],
+        value_parser = clap::value_parser!(u32).range(1..=500_000),
+    )]
+    curve: Vec<u32>,
     /// How large the largest is: of the server, of reads.
     #[arg(long, default_value_t = 150_000, value_parser = clap::value_parser!(u32).range(1..=500_000))]
     largest: u32,
@@ -142,7 +152,7 @@ async fn measure(part: Part, options: &Options) -> Result<Vec<Figure>, Box<dyn E
 
 async fn sync(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
     let results = sync::measure(&sync::Options {
-        pods: options.pods.clone(),
+        pods: [&options.curve[..], &options.pods].concat(),
         rounds: options.rounds,
         sides: SYNC_SIDES.to_vec(),
         results: None,
@@ -230,7 +240,7 @@ async fn relist(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
 
 async fn updates(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
     let count = options.operations;
-    let rate = |side| updates::per_second(side, count, options.rounds);
+    let rate = |side| updates::per_second(side, HANDLERS, count, options.rounds);
     let peer = rate(updates::Side::KubeRuntime).await?;
     let peer = peer.max(rate(updates::Side::KubeRuntimeShared).await?);
     let mut figures = Vec::new();
@@ -242,7 +252,7 @@ async fn updates(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
         let own = rate(side).await?;
         figures.push(Figure::at_least(
             format!(
-                "updates to three handlers on one core, {what}: times kube-runtime's {peer:.0}/s"
+                "updates to {HANDLERS} handlers on one core, {what}: times kube-runtime's {peer:.0}/s"
             ),
             own / peer,
             target,
