@@ -229,7 +229,8 @@ pub fn field_set(data: &[u8]) {
     let Some(set) = FieldSet::from_value(&value) else {
         return;
     };
-    let again = FieldSet::from_value(&set.to_value()).expect("what is written can be read");
+    let again =
+        FieldSet::from_value(&set.clone().into_value()).expect("what is written can be read");
     assert_eq!(again, set);
     assert_eq!(set.intersection(&set).printed(), set.printed());
     let mut rest = set.clone();
