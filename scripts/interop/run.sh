@@ -41,6 +41,23 @@ run_script() {
     count=$((count + 1))
 }
 
+# score COMMAND: the process that COMMAND starts under test, through what ends watches and takes history away.
+score() {
+    local said
+    said=$(mktemp)
+    if timeout "$LIMIT" "$TARGET/release/conformance" score --against tcp --subject external --command "$1" \
+        --scenario nothing --scenario disconnect --scenario expire --speed 4 --converge-within 60 >"$said" 2>&1; then
+        echo "interop: ${1##* }: ok, every scenario holds"
+        rm -f "$said"
+    else
+        echo "interop: ${1##* }: FAILED with $?; it said:" >&2
+        cat "$said" >&2
+        rm -f "$said"
+        exit 1
+    fi
+    count=$((count + 1))
+}
+
 run_python() {
     if ! python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
         echo "interop: python: SKIPPED, there is no python3 (3.10 or newer, with venv) on this machine"
@@ -61,6 +78,7 @@ run_python() {
     done
     run_script "--tls" "$installed/bin/python" "$scripts/shared_informer.py"
     run_script "--tls --authorization rbac --token jane-token=jane" "$installed/bin/python" "$scripts/security.py"
+    score "$installed/bin/python conformance/external/informer.py"
 }
 
 run_javascript() {
