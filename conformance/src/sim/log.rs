@@ -11,6 +11,9 @@ use tracing::{
 
 use crate::trace::{Observation, Recorder};
 
+/// Whose errors are not taken in: a client over TCP logs each request that fails, be that meant to happen or not.
+const CLIENT: &str = "kube_client";
+
 /// Records warnings and errors; everything else is not even built.
 #[derive(Debug)]
 pub(super) struct WarningRecorder {
@@ -34,7 +37,7 @@ impl WarningRecorder {
 
 impl Subscriber for WarningRecorder {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= Level::WARN
+        *metadata.level() <= Level::WARN && !metadata.target().starts_with(CLIENT)
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
@@ -74,5 +77,24 @@ impl Visit for Line {
             write!(self.fields, " {}={value:?}", field.name())
         };
         written.expect("a string takes what is written");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_are_recorded_and_what_the_client_logs_of_requests_is_not() {
+        let recorder = Recorder::default();
+        let log = WarningRecorder::new(recorder.clone());
+        tracing::subscriber::with_default(log, || {
+            tracing::error!(target: "kube_client::client::builder", "failed with status 503");
+            tracing::info!("all is well");
+            tracing::warn!(rv = 5, "the server went back");
+        });
+        let trace = recorder.take();
+        let said: Vec<String> = trace.numbered().map(|(_, said)| said.to_string()).collect();
+        assert_eq!(said, ["warned: the server went back rv=5"]);
     }
 }
