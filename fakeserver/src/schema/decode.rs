@@ -170,7 +170,7 @@ impl Decoder {
                 Json::String(text) => json!(text),
                 other => self.integer(other, "int32", i64::from(i32::MIN)..=i64::from(i32::MAX)),
             },
-            Form::RawExtension | Form::RawJson => json.to_value(),
+            Form::RawExtension | Form::RawJson => self.raw(json),
             Form::StringList => {
                 self.list(json, go.0, |decoder, item| decoder.string(item, "string"))
             }
@@ -310,6 +310,14 @@ impl Decoder {
         match json::number(text) {
             Some(value) => print_double(value.as_f64().unwrap_or_default()),
             None => self.cannot_unmarshal(&format!("number {text}"), go),
+        }
+    }
+
+    /// Anything, but for numbers that nobody could read again.
+    fn raw(&mut self, json: &Json) -> Value {
+        match json.beyond_double() {
+            Some(number) => self.cannot_unmarshal(&format!("number {number}"), "float64"),
+            None => json.to_value(),
         }
     }
 

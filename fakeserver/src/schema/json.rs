@@ -72,6 +72,16 @@ impl Json<'_> {
         }
     }
 
+    /// The first number in it that is beyond what a double holds.
+    pub(super) fn beyond_double(&self) -> Option<&str> {
+        match self {
+            Json::Number(text) => number(text).is_none().then_some(text),
+            Json::Array(items) => items.iter().find_map(Json::beyond_double),
+            Json::Object(pairs) => pairs.iter().find_map(|(_, value)| value.beyond_double()),
+            _ => None,
+        }
+    }
+
     /// The plain value: keys sorted, the last of duplicates, numbers as numbers.
     pub(super) fn to_value(&self) -> Value {
         match self {

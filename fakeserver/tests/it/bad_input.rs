@@ -44,6 +44,16 @@ async fn bodies_that_are_no_objects_are_refused() {
 }
 
 #[tokio::test]
+async fn a_number_that_is_no_double_is_refused_where_anything_may_stand() {
+    let api = Api::new();
+    let body = r#"{"metadata":{"name":"a"},"revision":1,"data":{"a":[{"b":1e999}]}}"#;
+    let path = "/apis/apps/v1/namespaces/default/controllerrevisions";
+    let answer = api.send("POST", path, &[], body.as_bytes().to_vec()).await;
+    let why = answer.refused(400);
+    assert!(why.contains("cannot unmarshal number 1e999"), "{why}");
+}
+
+#[tokio::test]
 async fn a_body_that_is_too_large_is_refused() {
     let api = Api::new();
     let large = json!({"metadata": {"name": "a"}, "data": {"k": "x".repeat(4 << 20)}});
