@@ -12,7 +12,7 @@ use informer::{
     Deleted, EventHandler, Object, SharedInformer,
     compact::CompactOptions,
     delta_fifo::DeltaFifoOptions,
-    http::{HttpListWatch, Scope},
+    http::{self, HttpListWatch, Scope},
     indexer::{IndexFn, Indexer},
     processor::{HandlerOptions, HandlerRegistration},
     reflector::ReflectorOptions,
@@ -62,6 +62,15 @@ pub(super) fn nodes(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<
     InformerSubject::<PartialObjectMeta<Node>>::boxed(parts, &(), extras, held)
 }
 
+/// The client that users of `informer` make. kube's own would repeat what fails, and keep it to itself.
+fn own_client(parts: &SubjectParts<'_>) -> kube::Client {
+    let Some(url) = &parts.url else {
+        return parts.client.clone();
+    };
+    let config = kube::Config::new(url.parse().expect("an address makes a URL"));
+    http::client(config).expect("a URL without TLS is all that a client needs")
+}
+
 struct InformerSubject<K> {
     place: usize,
     selection: Selection,
@@ -91,15 +100,15 @@ where
         held: Held,
     ) -> Box<dyn Subject> {
         let (plan, bug) = (parts.plan, extras.bug);
+        let client = own_client(&parts);
         let scope = match &plan.selection.namespace {
             Some(namespace) => Scope::Namespace(namespace.clone()),
             None => Scope::All,
         };
         let companion = extras
             .has_companion
-            .then(|| SharedInformer::new(parts.client.clone(), Scope::All));
-        let client = parts.client.clone();
-        let mut list_watch = HttpListWatch::<K>::new_with(parts.client, scope, dynamic_type);
+            .then(|| SharedInformer::new(client.clone(), Scope::All));
+        let mut list_watch = HttpListWatch::<K>::new_with(client.clone(), scope, dynamic_type);
         if let Some(selector) = plan.selection.label_selector() {
             list_watch = list_watch.with_labels(selector);
         }

@@ -84,7 +84,7 @@ impl Args {
                     return Err("standard input: a second start".to_owned());
                 }
                 (command @ Command::Start { .. }, None) => {
-                    mirror = Some(self.library.start(Asked::of(command)?)?);
+                    mirror = Some(self.library.start(Asked::of(command, self.library)?)?);
                 }
                 (Command::Cache, Some(mirror)) => say(&Message::Cache {
                     objects: mirror.held(),
@@ -112,7 +112,7 @@ impl Library {
 // === impl Asked ===
 
 impl Asked {
-    fn of(command: Command) -> Result<Self, String> {
+    fn of(command: Command, library: Library) -> Result<Self, String> {
         let Command::Start {
             server,
             resource,
@@ -124,7 +124,12 @@ impl Asked {
         };
         let url = server.parse();
         let url = url.map_err(|error| format!("the server `{server}`: {error}"))?;
-        let client = kube::Client::try_from(kube::Config::new(url));
+        let config = kube::Config::new(url);
+        // As the users of each make one.
+        let client = match library {
+            Library::Informer => ::informer::http::client(config),
+            Library::KubeRuntime => kube::Client::try_from(config),
+        };
         Ok(Self {
             client: client.map_err(|error| whole(&error))?,
             kind: match resource.as_str() {
