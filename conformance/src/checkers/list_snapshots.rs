@@ -23,8 +23,8 @@ fn in_pages(trace: &Trace, model: &Model) -> Vec<Finding> {
     let anomalies = Anomalies::of(trace);
     let mut findings = Vec::new();
     let mut requests: BTreeMap<usize, Asked> = BTreeMap::new();
-    // The pages of each informer's list that is under way.
-    let mut lists: BTreeMap<usize, List> = BTreeMap::new();
+    // In the order of requests: the next page of a list may be there before the one that it follows has ended.
+    let mut pages: BTreeMap<usize, Page<'_>> = BTreeMap::new();
     for (record, (at, observation)) in trace.timed().enumerate() {
         match observation {
             Observation::Request {
@@ -45,28 +45,39 @@ fn in_pages(trace: &Trace, model: &Model) -> Vec<Finding> {
                 has_more,
                 members,
             } => {
-                let Some(asked) = requests.get(request) else {
-                    continue;
+                let page = Page {
+                    record,
+                    at,
+                    revision: *revision,
+                    has_more: *has_more,
+                    members,
                 };
-                let informer = asked.informer;
-                let list = lists.entry(informer).or_default();
-                if !asked.is_continued {
-                    *list = List::begin(asked.at);
-                }
-                let state = || Some(model.history(informer)?.at(*revision));
-                let wrong = list.page(*revision, members).or_else(|| {
-                    let is_wrong = !has_more && state().is_some_and(|state| state != list.state);
-                    is_wrong.then(|| "is not the state at its version".to_owned())
-                });
-                let expected_of =
-                    |lived: RangeInclusive<Duration>| anomalies.touching(informer, &lived);
-                findings.extend(wrong.map(|text| {
-                    let text = format!("list of {informer} at {revision}: {text}");
-                    Finding::at(record, text).expected_of(expected_of(list.began..=at))
-                }));
+                pages.insert(*request, page);
             }
             _ => {}
         }
+    }
+    // The pages of each informer's list that is under way.
+    let mut lists: BTreeMap<usize, List> = BTreeMap::new();
+    for (request, page) in &pages {
+        let Some(asked) = requests.get(request) else {
+            continue;
+        };
+        let (informer, revision) = (asked.informer, page.revision);
+        let list = lists.entry(informer).or_default();
+        if !asked.is_continued {
+            *list = List::begin(asked.at);
+        }
+        let state = || Some(model.history(informer)?.at(revision));
+        let wrong = list.page(revision, page.members).or_else(|| {
+            let is_wrong = !page.has_more && state().is_some_and(|state| state != list.state);
+            is_wrong.then(|| "is not the state at its version".to_owned())
+        });
+        let expected_of = |lived: RangeInclusive<Duration>| anomalies.touching(informer, &lived);
+        findings.extend(wrong.map(|text| {
+            let text = format!("list of {informer} at {revision}: {text}");
+            Finding::at(page.record, text).expected_of(expected_of(list.began..=page.at))
+        }));
     }
     findings
 }
@@ -105,6 +116,15 @@ struct Asked {
     /// Whether it goes on where another page ended.
     is_continued: bool,
     at: Duration,
+}
+
+/// A page, when it was there.
+struct Page<'a> {
+    record: usize,
+    at: Duration,
+    revision: u64,
+    has_more: bool,
+    members: &'a [Member],
 }
 
 #[derive(Default)]
