@@ -9,6 +9,7 @@ use super::{
     Finding,
     anomalies::Anomalies,
     bounded_requests::{Ask, WAIT_MAX, WAIT_MIN, asks},
+    heard::SUSPEND,
 };
 use crate::{
     model::Model,
@@ -19,7 +20,7 @@ use crate::{
 pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
     let mut findings = Vec::new();
     let ends = ends(trace);
-    let sleeps = Anomalies::named(trace, &["suspend"]);
+    let sleeps = Anomalies::named(trace, &[SUSPEND]);
     for (informer, asks) in asks(trace) {
         let ends = ends.get(&informer).map_or(&[][..], Vec::as_slice);
         let mut waits = Waits::default();

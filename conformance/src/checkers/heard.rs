@@ -8,7 +8,7 @@ use std::{
 use crate::trace::{Observation, RequestKind};
 
 /// The name of the fault after which time leaps: what was due meanwhile is due at once.
-const SUSPEND: &str = "suspend";
+pub(super) const SUSPEND: &str = "suspend";
 
 /// Notices when time leapt.
 #[derive(Default)]
