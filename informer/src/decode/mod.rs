@@ -4,10 +4,9 @@
 //! frame into a [`WatchEvent`](crate::list_watch::WatchEvent) and takes one body apart as a [`ListBody`].
 //!
 //! An object is first *peeked* at: its metadata is read, and the rest checked to be JSON, or stepped over where that was
-//! done with the list. If [`Known`] holds
-//! exactly that version, the handle that is held is used and nothing is decoded. An object whose metadata is sound but
-//! whose content its type refuses is a [`DecodeError`] beside the others; a body that is not what
-//! the API promises is an error of the whole response.
+//! done with the list. If [`Known`] holds exactly that version, the handle that is held is used and nothing is decoded. An
+//! object whose metadata is sound but whose content its type refuses is a [`DecodeError`] beside the others; a body that is
+//! not what the API promises is an error of the whole response.
 //!
 //! # Memory
 //!
