@@ -37,7 +37,7 @@ use clap::{Parser, Subcommand};
         cargo run --release -p benches --features heap -- sync   with what is on the heap; times mean nothing then\n  \
         cargo run --release -p benches -- figures            everything that is promised, measured; 35 minutes\n  \
         cargo run --release -p benches -- figures --only reads,latency   a part of it\n  \
-        cargo run --release -p benches -- curves             more and more watchers and handlers; 3 minutes\n  \
+        cargo run --release -p benches -- curves             more and more watchers and handlers; a minute\n  \
         cargo run --release -p benches -- server             building a fake server"
 )]
 struct Arguments {
