@@ -14,6 +14,8 @@ readonly TARGET=${CARGO_TARGET_DIR:-target}
 readonly INSTALLED=$TARGET/interop
 
 count=0
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
 
 # Whether $1, an installation, was made from the very files that follow.
 is_installed() {
@@ -22,40 +24,35 @@ is_installed() {
     [ -f "$stamp" ] && cat "$@" | cmp -s - "$stamp"
 }
 
-# run_script FLAGS COMMAND... SCRIPT: with a server of its own, which KUBECONFIG names. FLAGS are words for the server.
-run_script() {
-    local flags script=${*: -1} name said
-    read -ra flags <<<"$1"
+# attempt NAME COMMAND...: within the limit. What it printed is in $said, and shown if it fails.
+attempt() {
+    local name=$1 status=0
     shift
-    name=$(basename "$(dirname "$script")")/$(basename "$script")${flags[*]:+ (${flags[*]})}
-    said=$(mktemp)
-    if timeout "$LIMIT" "$TARGET/release/fakeserver" run "${flags[@]}" -- "$@" >"$said" 2>&1; then
-        echo "interop: $name: ok, $(grep -c '^ok - ' "$said") checks"
-        rm -f "$said"
-    else
-        echo "interop: $name: FAILED with $?; it said:" >&2
+    timeout "$LIMIT" "$@" >"$said" 2>&1 || status=$?
+    if [ "$status" != 0 ]; then
+        echo "interop: $name: FAILED with $status; it said:" >&2
         cat "$said" >&2
-        rm -f "$said"
         exit 1
     fi
     count=$((count + 1))
 }
 
+# run_script FLAGS COMMAND... SCRIPT: with a server of its own, which KUBECONFIG names. FLAGS are words for the server.
+run_script() {
+    local flags script=${*: -1} name
+    read -ra flags <<<"$1"
+    shift
+    name=$(basename "$(dirname "$script")")/$(basename "$script")${flags[*]:+ (${flags[*]})}
+    attempt "$name" "$TARGET/release/fakeserver" run "${flags[@]}" -- "$@"
+    echo "interop: $name: ok, $(grep -c '^ok - ' "$said") checks"
+}
+
 # score COMMAND: the process that COMMAND starts under test, through what ends watches and takes history away.
 score() {
-    local said
-    said=$(mktemp)
-    if timeout "$LIMIT" "$TARGET/release/conformance" score --against tcp --subject external --command "$1" \
-        --scenario nothing --scenario disconnect --scenario expire --speed 4 --converge-within 60 >"$said" 2>&1; then
-        echo "interop: ${1##* }: ok, every scenario holds"
-        rm -f "$said"
-    else
-        echo "interop: ${1##* }: FAILED with $?; it said:" >&2
-        cat "$said" >&2
-        rm -f "$said"
-        exit 1
-    fi
-    count=$((count + 1))
+    local name=${1##* }
+    attempt "$name" "$TARGET/release/conformance" score --against tcp --subject external --command "$1" \
+        --scenario nothing --scenario disconnect --scenario expire --speed 4 --converge-within 60
+    echo "interop: $name: ok, every scenario holds"
 }
 
 run_python() {
