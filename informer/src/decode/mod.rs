@@ -1,7 +1,8 @@
 //! Stage 1: bytes of a response become list items and watch events, item by item.
 //!
 //! Nothing here waits or decides. [`FrameSplitter`] cuts a stream into frames at any chunk boundary, [`Decoder`] turns one
-//! frame into a [`WatchEvent`](crate::list_watch::WatchEvent) and takes one body apart as a [`ListBody`].
+//! frame into a [`WatchEvent`](crate::list_watch::WatchEvent) and takes one body apart as a [`ListBody`]. Items are cut out of
+//! a list while it arrives, by `list_splitter`.
 //!
 //! An object is first *peeked* at: its metadata is read, and the rest checked to be JSON, or stepped over where that was
 //! done with the list. If [`Known`] holds exactly that version, the handle that is held is used and nothing is decoded. An
@@ -10,8 +11,8 @@
 //!
 //! # Memory
 //!
-//! A list needs its body once and the decoded objects; no tree of JSON values is built in between, and no object keeps the
-//! body alive. A watch needs the largest frame once.
+//! A list needs the decoded objects, and of its body what was not decoded yet; no tree of JSON values is built in between,
+//! and no object keeps the body alive. A watch needs the largest frame once.
 
 mod frame;
 mod outline;
@@ -19,6 +20,7 @@ mod peek;
 mod typed;
 mod status;
 mod watch_event;
+mod list_splitter;
 mod list_body;
 
 #[cfg(test)]
@@ -27,6 +29,7 @@ mod tests;
 use std::sync::Arc;
 
 use serde::{Deserializer, de::DeserializeOwned};
+use serde_json::value::RawValue;
 
 use self::peek::Peek;
 use crate::{
@@ -38,6 +41,7 @@ use crate::{
     sync::{Mutex, lock},
 };
 
+pub(crate) use self::list_splitter::ListSplitter;
 pub use self::{
     frame::{FRAME_SIZE_MAX_BYTES, FrameSplitter},
     list_body::ListBody,
@@ -101,6 +105,19 @@ impl Decoder {
         let peek = Peek::of(json)
             .map_err(|error| malformed("an object with malformed metadata", error))?;
         self.peeked(json, peek, making)
+    }
+
+    /// The same of an item that was cut out of a list, and that nobody has looked into yet.
+    pub(crate) fn item<K: DeserializeOwned + Send + Sync + 'static>(
+        &self,
+        item: &[u8],
+        making: &Making<'_, K>,
+    ) -> Result<Arrived<K>, ListWatchError> {
+        let json = match str::from_utf8(item) {
+            Ok(json) if serde_json::from_str::<&RawValue>(json).is_ok() => json,
+            _ => return Err(protocol("a body that is not a list")),
+        };
+        self.object(json, making)
     }
 
     /// The same of an object whose metadata was read.

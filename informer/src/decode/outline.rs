@@ -3,7 +3,7 @@
 use memchr::memchr2;
 
 /// Which bytes begin or end what is nested, or hide that.
-const NESTS: [bool; 256] = {
+pub(super) const NESTS: [bool; 256] = {
     let mut nests = [false; 256];
     nests[b'"' as usize] = true;
     nests[b'{' as usize] = true;

@@ -11,8 +11,7 @@ mod tests;
 
 use std::{marker::PhantomData, sync::Arc};
 
-use bytes::Bytes;
-use futures::FutureExt;
+use futures::{FutureExt, StreamExt};
 use kube::Resource;
 use serde::de::DeserializeOwned;
 
@@ -233,8 +232,8 @@ where
 
     /// # Memory
     ///
-    /// Holds the body of the page once, the decoded objects, and the body of the next page, which is asked for before this one
-    /// is decoded.
+    /// Holds the decoded objects, what of the page has come and is not decoded yet (a thousand items at most), and the body of
+    /// the next page, which is asked for before this one is decoded.
     ///
     /// # Cancel safety
     ///
@@ -244,8 +243,10 @@ where
         request: &ListRequest,
         known: &Arc<dyn Known<K>>,
     ) -> Result<ListPage<K>, ListWatchError> {
-        let on_its_way = self.next_page.take(request.continue_token.as_deref());
-        let body: Bytes = on_its_way.unwrap_or_else(|| self.fetch(request)).await?;
+        let body = match self.next_page.take(request.continue_token.as_deref()) {
+            Some(on_its_way) => on_its_way.into_stream().boxed(),
+            None => response::chunks(send(&self.client, self.target.list(request)?).await?),
+        };
         let ask = |token: &str| {
             self.fetch(&ListRequest {
                 limit: request.limit,
@@ -253,7 +254,7 @@ where
                 ..ListRequest::default()
             })
         };
-        self.maker(known).page(&body, &self.next_page, ask).await
+        self.maker(known).page(body, &self.next_page, ask).await
     }
 
     /// # Cancel safety

@@ -1,19 +1,21 @@
-//! The pages of a list: the next is asked for while the present one is decoded, on as many threads as there are.
+//! The pages of a list: each is decoded while it arrives, on as many threads as there are, and the next is asked for
+//! meanwhile.
 
-use std::{pin::pin, sync::Arc};
+use std::{collections::VecDeque, pin::pin, sync::Arc};
 
 use bytes::Bytes;
 use futures::{
-    FutureExt,
-    future::{BoxFuture, Either, ready, select},
+    FutureExt, StreamExt,
+    future::{BoxFuture, Either, pending, ready, select},
 };
 use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+use super::response::Chunks;
 use crate::{
     compact::Packer,
-    decode::{Decoder, ListBody, Making},
+    decode::{Decoder, ListSplitter, Making},
     known::Known,
     list_watch::{Arrived, ListPage, ListWatchError},
     sync::{Mutex, lock},
@@ -22,6 +24,8 @@ use crate::{
 
 /// How many items one task decodes.
 const CHUNK_LEN: usize = 64;
+/// How many tasks there are at most: the body waits on its way when it comes faster than it is decoded.
+const CHUNKS_MAX: usize = 16;
 
 pub(super) type Body = BoxFuture<'static, Result<Bytes, ListWatchError>>;
 
@@ -34,6 +38,22 @@ pub(super) struct Maker<K> {
     pub(super) decoder: Arc<Decoder>,
     pub(super) known: Arc<dyn Known<K>>,
     pub(super) packer: Option<Arc<Packer<K>>>,
+}
+
+/// The page after the one that is being decoded, once it is known where that begins.
+#[derive(Default)]
+struct Following(Option<(String, Body)>);
+
+/// The items of a page, decoded in the order in which they came. Dropped, it ends what it began.
+struct Decoding<'a, K> {
+    maker: &'a Maker<K>,
+    /// Where other threads can take a part.
+    tasks: Option<TaskSet>,
+    /// Too few for a task.
+    waiting: Vec<Bytes>,
+    /// Of each task, what it will have decoded.
+    decoded: VecDeque<oneshot::Receiver<Result<Vec<Arrived<K>>, ListWatchError>>>,
+    items: Vec<Arrived<K>>,
 }
 
 // === impl NextPage ===
@@ -60,78 +80,48 @@ impl<K: DeserializeOwned + Send + Sync + 'static> Maker<K> {
         }
     }
 
-    /// Decodes a page, and has the next one brought by `ask` meanwhile, which `next` then keeps.
+    /// Decodes a page while it arrives, and has the next one brought by `ask` meanwhile, which `next` then keeps.
     pub(super) async fn page(
         &self,
-        body: &Bytes,
+        mut body: Chunks,
         next: &NextPage,
-        ask: impl FnOnce(&str) -> Body,
+        ask: impl Fn(&str) -> Body,
     ) -> Result<ListPage<K>, ListWatchError> {
-        let mut list = self.decoder.list_body(body)?;
-        let Some(token) = list.continue_token().map(str::to_owned) else {
-            let items = self.items(body, &mut list).await?;
-            return Ok(list.into_page(items));
-        };
-        let asked = ask(&token);
-        let (items, asked) = {
-            let items = pin!(self.items(body, &mut list));
-            // Asked first, since a small page is decoded at once.
-            match select(asked, items).await {
-                Either::Left((brought, items)) => (items.await?, ready(brought).boxed()),
-                Either::Right((items, asked)) => (items?, asked),
+        let mut splitter = ListSplitter::default();
+        let mut decoding = Decoding::new(self);
+        let mut following = Following::default();
+        let mut cut = Vec::new();
+        let mut has_looked = false;
+        while let Some(chunk) = following.beside(body.next()).await {
+            splitter.push(&chunk?, |item| cut.push(item));
+            let unread = (!has_looked).then(|| splitter.beginning());
+            if let Some(beginning) = unread.flatten() {
+                has_looked = true;
+                // Asked first, since a small page is decoded at once.
+                let list = self.decoder.list_body(&beginning).ok();
+                let token = list.and_then(|list| list.continue_token().map(str::to_owned));
+                following.begin(token, &ask).await;
             }
-        };
-        next.put(token, asked);
+            for item in cut.drain(..) {
+                following.beside(decoding.push(item)).await?;
+            }
+        }
+        let has_cut = splitter.has_cut();
+        let frame = splitter.finish();
+        let mut list = self.decoder.list_body(&frame)?;
+        // What says where the list goes on may stand behind the items.
+        following
+            .begin(list.continue_token().map(str::to_owned), &ask)
+            .await;
+        while let Some(json) = list.next_json().filter(|_| !has_cut) {
+            let item = Bytes::copy_from_slice(json.as_bytes());
+            following.beside(decoding.push(item)).await?;
+        }
+        let items = following.beside(decoding.finish()).await?;
+        if let Some((token, body)) = following.0 {
+            next.put(token, body);
+        }
         Ok(list.into_page(items))
-    }
-
-    async fn items(
-        &self,
-        body: &Bytes,
-        list: &mut ListBody<'_>,
-    ) -> Result<Vec<Arrived<K>>, ListWatchError> {
-        if list.len() > CHUNK_LEN && has_threads() {
-            return self.items_in_parallel(body, list).await;
-        }
-        let mut items = Vec::with_capacity(list.len());
-        while let Some(json) = list.next_json() {
-            items.push(self.decoder.object(json, &self.making())?);
-            // A list of the whole cluster takes seconds to decode: others on this thread are let in between.
-            tokio::task::consume_budget().await;
-        }
-        Ok(items)
-    }
-
-    /// In the order of the list, whoever decodes what. Dropped, it ends what it began.
-    async fn items_in_parallel(
-        &self,
-        body: &Bytes,
-        list: &mut ListBody<'_>,
-    ) -> Result<Vec<Arrived<K>>, ListWatchError> {
-        let len = list.len();
-        let tasks = TaskSet::new();
-        let mut chunks = Vec::with_capacity(len.div_ceil(CHUNK_LEN));
-        while !list.is_empty() {
-            let items = std::iter::from_fn(|| list.next_json());
-            let items = items.map(|json| body.slice_ref(json.as_bytes()));
-            let chunk: Vec<Bytes> = items.take(CHUNK_LEN).collect();
-            let (done, decoded) = oneshot::channel();
-            let (maker, stop) = (self.clone(), tasks.stop_token().clone());
-            tasks.spawn(async move {
-                // Whoever waits for it may have gone.
-                let _ = done.send(maker.chunk(&chunk, &stop));
-            });
-            chunks.push(decoded);
-        }
-        let mut items = Vec::with_capacity(len);
-        for decoded in chunks {
-            match decoded.await {
-                Ok(chunk) => items.extend(chunk?),
-                // The runtime goes down: nobody reads the answer any more.
-                Err(_) => return std::future::pending().await,
-            }
-        }
-        Ok(items)
     }
 
     fn chunk(
@@ -141,11 +131,105 @@ impl<K: DeserializeOwned + Send + Sync + 'static> Maker<K> {
     ) -> Result<Vec<Arrived<K>>, ListWatchError> {
         let items = chunk.iter().take_while(|_| !stop.is_cancelled());
         items
-            .map(|json| {
-                let json = str::from_utf8(json).expect("it was checked with the list");
-                self.decoder.object(json, &self.making())
-            })
+            .map(|item| self.decoder.item(item, &self.making()))
             .collect()
+    }
+}
+
+// === impl Following ===
+
+impl Following {
+    fn is_unknown(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Asks for the page that begins at `token`, if there is one and nobody has asked yet.
+    async fn begin(&mut self, token: Option<String>, ask: impl Fn(&str) -> Body) {
+        if let (true, Some(token)) = (self.is_unknown(), token) {
+            let body = ask(&token);
+            self.0 = Some((token, body));
+            self.beside(ready(())).await;
+        }
+    }
+
+    /// Waits for `work`, and lets the page come meanwhile.
+    async fn beside<T>(&mut self, work: impl Future<Output = T>) -> T {
+        let Some((_, body)) = &mut self.0 else {
+            return work.await;
+        };
+        match select(&mut *body, pin!(work)).await {
+            Either::Left((brought, work)) => {
+                *body = ready(brought).boxed();
+                work.await
+            }
+            Either::Right((done, _)) => done,
+        }
+    }
+}
+
+// === impl Decoding ===
+
+impl<'a, K: DeserializeOwned + Send + Sync + 'static> Decoding<'a, K> {
+    fn new(maker: &'a Maker<K>) -> Self {
+        Self {
+            maker,
+            tasks: has_threads().then(TaskSet::new),
+            waiting: Vec::new(),
+            decoded: VecDeque::new(),
+            items: Vec::new(),
+        }
+    }
+
+    /// Decodes an item, or has it decoded with others.
+    async fn push(&mut self, item: Bytes) -> Result<(), ListWatchError> {
+        let Some(tasks) = &self.tasks else {
+            let item = self.maker.decoder.item(&item, &self.maker.making())?;
+            self.items.push(item);
+            // A list of the whole cluster takes seconds to decode: others on this thread are let in between.
+            tokio::task::consume_budget().await;
+            return Ok(());
+        };
+        self.waiting.push(item);
+        if self.waiting.len() < CHUNK_LEN {
+            return Ok(());
+        }
+        let chunk = std::mem::take(&mut self.waiting);
+        let (done, decoded) = oneshot::channel();
+        let (maker, stop) = (self.maker.clone(), tasks.stop_token().clone());
+        tasks.spawn(async move {
+            // Whoever waits for it may have gone.
+            let _ = done.send(maker.chunk(&chunk, &stop));
+        });
+        self.decoded.push_back(decoded);
+        if self.decoded.len() > CHUNKS_MAX {
+            self.collect().await?;
+        }
+        Ok(())
+    }
+
+    /// All items, in the order of the list, whoever decoded what.
+    async fn finish(mut self) -> Result<Vec<Arrived<K>>, ListWatchError> {
+        let last = self.maker.chunk(&self.waiting, &CancellationToken::new());
+        while !self.decoded.is_empty() {
+            self.collect().await?;
+        }
+        self.items.extend(last?);
+        Ok(self.items)
+    }
+
+    /// Waits for those that were given away first.
+    async fn collect(&mut self) -> Result<(), ListWatchError> {
+        let Some(decoded) = self.decoded.pop_front() else {
+            return Ok(());
+        };
+        match decoded.await {
+            Ok(chunk) => {
+                self.items.extend(chunk?);
+                Ok(())
+            }
+            // The runtime goes down: nobody reads the answer any more.
+            Err(_) => pending().await,
+        }
     }
 }
 

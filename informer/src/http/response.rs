@@ -3,15 +3,19 @@
 use std::{error::Error, io, time::Duration};
 
 use bytes::{Bytes, BytesMut};
+use futures::{StreamExt, future, stream::BoxStream};
 use http::{HeaderMap, Response, header};
 use http_body::Body as _;
-use http_body_util::{BodyExt, Limited};
+use http_body_util::{BodyExt, BodyStream, Limited};
 use kube::client::Body;
 
 use crate::{
     decode::status_of_answer,
     list_watch::{ListWatchError, Status},
 };
+
+/// A body, as it comes.
+pub(super) type Chunks = BoxStream<'static, Result<Bytes, ListWatchError>>;
 
 /// As much of a failure's body is read: a `Status` is small, and what a proxy has to say is not worth more.
 const FAILURE_SIZE_MAX_BYTES: usize = 64 << 10;
@@ -36,6 +40,23 @@ pub(super) async fn whole_body(response: Response<Body>) -> Result<Bytes, ListWa
         }
     }
     Ok(whole.freeze())
+}
+
+/// The body as it comes.
+pub(super) fn chunks(response: Response<Body>) -> Chunks {
+    let frames = BodyStream::new(response.into_body());
+    let chunks = frames.filter_map(|frame| {
+        let chunk = frame
+            .map_err(transport_error)
+            .map(http_body::Frame::into_data);
+        // Trailers say nothing.
+        future::ready(match chunk {
+            Ok(Ok(chunk)) => Some(Ok(chunk)),
+            Ok(Err(_)) => None,
+            Err(error) => Some(Err(error)),
+        })
+    });
+    chunks.boxed()
 }
 
 /// What an answer that is no success says. A body that cannot be read changes nothing: the code says enough.
