@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use super::lists::{Lists, WholeList};
 use crate::trace::{Observation, RequestKind};
 
 /// The name of the fault after which time leaps: what was due meanwhile is due at once.
@@ -22,6 +23,7 @@ pub(super) struct Leaps {
 pub(super) struct Heard {
     informers: BTreeMap<usize, Told>,
     requests: BTreeMap<usize, Asked>,
+    lists: Lists,
 }
 
 /// What the server has told one informer.
@@ -41,11 +43,8 @@ pub(super) struct Told {
 
 struct Asked {
     informer: usize,
-    /// The version asked for; that of the first page, if this is another page of a list.
+    /// The version asked for.
     revision: String,
-    /// The version that the first page has.
-    listed: Option<u64>,
-    is_continued: bool,
     /// Whether events are those of the initial state.
     is_initial: bool,
     is_watch: bool,
@@ -90,6 +89,9 @@ impl Heard {
 
     /// Takes in what was observed at a moment. Whether a whole state is complete with it; a request is to be looked at before.
     pub(super) fn observe(&mut self, at: Duration, observation: &Observation) -> bool {
+        if let Some(list) = self.lists.observe(observation) {
+            return self.list(at, &list);
+        }
         match observation {
             Observation::Request {
                 informer,
@@ -113,12 +115,6 @@ impl Heard {
                 }
                 false
             }
-            Observation::Page {
-                request,
-                revision,
-                has_more,
-                ..
-            } => self.page(at, *request, *revision, *has_more),
             Observation::Frame {
                 request, member, ..
             } => {
@@ -141,51 +137,25 @@ impl Heard {
     }
 
     fn ask(&mut self, informer: usize, request: usize, kind: &RequestKind) {
-        let mut asked = Asked {
-            informer,
-            revision: String::new(),
-            listed: None,
-            is_continued: false,
-            is_initial: false,
-            is_watch: false,
-        };
-        match kind {
-            RequestKind::List {
-                is_continued: true, ..
-            } => {
-                // One list at a time: the page before this one is that of the last request.
-                let mut of_informer = self.requests.values().rev();
-                let before = of_informer.find(|asked| asked.informer == informer);
-                if let Some(before) = before {
-                    asked.revision.clone_from(&before.revision);
-                    asked.listed = before.listed;
-                }
-                asked.is_continued = true;
-            }
-            RequestKind::List { revision, .. } => asked.revision.clone_from(revision),
+        let (revision, is_watch, is_initial) = match kind {
+            RequestKind::List { revision, .. } => (revision, false, false),
             RequestKind::Watch {
                 revision,
                 is_streaming_list,
-            } => {
-                asked.revision.clone_from(revision);
-                asked.is_initial = *is_streaming_list;
-                asked.is_watch = true;
-            }
-        }
+            } => (revision, true, *is_streaming_list),
+        };
+        let asked = Asked {
+            informer,
+            revision: revision.clone(),
+            is_initial,
+            is_watch,
+        };
         self.requests.insert(request, asked);
     }
 
-    fn page(&mut self, at: Duration, request: usize, revision: u64, has_more: bool) -> bool {
-        let Some(asked) = self.requests.get_mut(&request) else {
-            return false;
-        };
-        let version = *asked.listed.get_or_insert(revision);
-        if has_more {
-            return false;
-        }
-        let told = self.informers.entry(asked.informer).or_default();
-        let is_look = !asked.is_continued;
-        told.state(at, version, &asked.revision, is_look)
+    fn list(&mut self, at: Duration, list: &WholeList) -> bool {
+        let told = self.informers.entry(list.informer).or_default();
+        told.state(at, list.version, &list.asked, list.has_one_page)
     }
 
     fn end_of_initial_state(&mut self, at: Duration, request: usize, revision: u64) -> bool {

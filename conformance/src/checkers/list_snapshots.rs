@@ -54,6 +54,16 @@ fn in_pages(trace: &Trace, model: &Model) -> Vec<Finding> {
                 };
                 pages.insert(*request, page);
             }
+            Observation::Ended { request, .. } if !pages.contains_key(request) => {
+                // A page that was not brought is asked for anew, and so are those behind it.
+                if let Some(asked) = requests.get(request) {
+                    let is_behind = |other: &usize| {
+                        let of_other = requests.get(other).map(|other| other.informer);
+                        other > request && of_other == Some(asked.informer)
+                    };
+                    pages.retain(|other, _| !is_behind(other));
+                }
+            }
             _ => {}
         }
     }

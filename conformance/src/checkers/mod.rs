@@ -62,6 +62,7 @@ pub mod resumable;
 pub mod list_snapshots;
 mod anomalies;
 mod stream;
+mod lists;
 mod heard;
 
 use std::fmt;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Finding, anomalies::Anomalies};
+use super::{Finding, anomalies::Anomalies, lists::Lists};
 use crate::{
     model::{History, Model},
     trace::{Heard, Key, Notified, Observation, Trace},
@@ -14,12 +14,15 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
     let merging = Anomalies::named(trace, &["coalesce"]);
     let mut findings = Vec::new();
     let mut requests: BTreeMap<usize, usize> = BTreeMap::new();
-    // The last whole list that each informer got, which may leap over states.
+    let mut lists = Lists::default();
+    // The last whole state that each informer got, which may leap over others.
     let mut listed: BTreeMap<usize, List> = BTreeMap::new();
     // What each handler was last told of a key, and when it joined.
     let mut told: BTreeMap<(usize, usize, Key), Told> = BTreeMap::new();
     let mut joined: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for (number, record) in trace.records().iter().enumerate() {
+        let listing = lists.observe(&record.observation);
+        let mut whole = listing.map(|list| (list.informer, list.version));
         match &record.observation {
             Observation::HandlerJoins {
                 informer, handler, ..
@@ -58,17 +61,20 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
                 let revision = told_revision(notified);
                 told.insert(place, Told { revision, number });
             }
-            observation => {
-                let Some((request, revision)) = ends_list(observation) else {
-                    continue;
-                };
-                let list = List {
-                    number,
-                    at: record.at,
-                    revision,
-                };
-                listed.extend(requests.get(&request).map(|informer| (*informer, list)));
-            }
+            Observation::Bookmark {
+                request,
+                revision,
+                ends_initial_events: true,
+            } => whole = requests.get(request).map(|informer| (*informer, *revision)),
+            _ => {}
+        }
+        if let Some((informer, revision)) = whole {
+            let list = List {
+                number,
+                at: record.at,
+                revision,
+            };
+            listed.insert(informer, list);
         }
     }
     findings
@@ -94,24 +100,6 @@ struct Told {
     /// Up to where it heard of everything; `None` if it was found gone, at whatever revision.
     revision: Option<u64>,
     number: usize,
-}
-
-/// The request whose answer is a whole list now, and the version of the list.
-fn ends_list(observation: &Observation) -> Option<(usize, u64)> {
-    match observation {
-        Observation::Page {
-            request,
-            revision,
-            has_more: false,
-            ..
-        }
-        | Observation::Bookmark {
-            request,
-            revision,
-            ends_initial_events: true,
-        } => Some((*request, *revision)),
-        _ => None,
-    }
 }
 
 fn told_revision(notified: &Notified) -> Option<u64> {

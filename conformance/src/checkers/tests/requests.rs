@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{A, B, Story, check_by, member, state, told_well};
+use super::{A, B, Member, Story, check_by, member, state, told_well};
 use crate::trace::{Ending, Heard, Observation, RequestKind};
 
 /// Which of all checkers find something.
@@ -38,13 +38,32 @@ impl Story {
     fn relisted(&mut self) {
         let request = self.asked_for_list("6");
         self.answered(request, 200);
+        self.paged(request, false, vec![member(A, "a", 5)]);
+    }
+
+    /// A page that came whole.
+    fn paged(&mut self, request: usize, has_more: bool, members: Vec<Member>) {
         self.push(Observation::Page {
             request,
             revision: 6,
-            has_more: false,
-            members: vec![member(A, "a", 5)],
+            has_more,
+            members,
         });
         self.end(request, Ending::Clean);
+    }
+
+    /// A list whose last page is there while the first one still comes. Gives the request for that.
+    fn relisted_but_for_the_first_page(&mut self) -> usize {
+        let first = self.asked_for_list("6");
+        self.answered(first, 200);
+        let last = self.request(RequestKind::List {
+            revision: String::new(),
+            is_continued: true,
+        });
+        self.answered(last, 200);
+        self.paged(last, false, vec![]);
+        self.wait(1_000);
+        first
     }
 
     /// All that is told well, and then the end of the watch in good order.
@@ -130,15 +149,44 @@ fn a_look_at_the_version_is_no_state() {
             let quiet = story.watch(6);
             story.wait(600_000);
             story.end(quiet, Ending::Dropped);
-            let request = story.asked_for_list("6");
-            story.answered(request, 200);
-            story.push(Observation::Page {
-                request,
-                revision: 6,
-                has_more: false,
-                members: vec![member(A, "a", 5)],
-            });
-            story.end(request, Ending::Clean);
+            story.relisted();
+            story.watch(6);
+        },
+        &[],
+    );
+}
+
+#[test]
+fn a_list_is_there_when_all_of_its_pages_are_whichever_is_first() {
+    let tell = |story: &mut Story, end_first: fn(&mut Story, usize)| {
+        story.told_well_and_ended();
+        story.refused(6, 410);
+        story.wait(2_000);
+        let first = story.relisted_but_for_the_first_page();
+        end_first(story, first);
+        story.wait(2_000);
+        story.watch(6);
+    };
+    let bring: fn(&mut Story, usize) =
+        |story, first| story.paged(first, true, vec![member(A, "a", 5)]);
+    check(|story| tell(story, bring), &[]);
+    let too_early = [("rewatches", "although that has expired")];
+    check(|story| tell(story, |_, _| ()), &too_early);
+    let break_off: fn(&mut Story, usize) = |story, first| story.end(first, Ending::Broken);
+    check(|story| tell(story, break_off), &too_early);
+}
+
+#[test]
+fn pages_behind_one_that_broke_are_asked_for_anew() {
+    check(
+        |story| {
+            story.told_well_and_ended();
+            story.refused(6, 410);
+            story.wait(2_000);
+            let first = story.relisted_but_for_the_first_page();
+            story.end(first, Ending::Broken);
+            story.wait(2_000);
+            story.relisted();
             story.watch(6);
         },
         &[],
