@@ -192,3 +192,25 @@ impl<K> Clone for Index<K> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{Value, object};
+
+    #[test]
+    fn entries_are_in_the_order_of_values_and_then_of_keys() {
+        let entry = |value: &str, name: &str| Entry::<Value> {
+            value: value.into(),
+            object: object(name),
+        };
+        let entries = [entry("a", "a/x"), entry("a", "a/y"), entry("b", "a/x")];
+        for (place, one) in entries.iter().enumerate() {
+            for (other_place, other) in entries.iter().enumerate() {
+                let order = place.cmp(&other_place);
+                assert_eq!(one.partial_cmp(other), Some(order));
+                assert_eq!(one == other, order.is_eq());
+            }
+        }
+    }
+}

@@ -87,3 +87,20 @@ place_between!(
     Ordering::Greater,
     K
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::key;
+
+    #[test]
+    fn the_parts_of_a_key_equal_that_key_and_no_other() {
+        let parts = KeyOf {
+            namespace: "a",
+            name: "x",
+        };
+        for (other, is_equal) in [("a/x", true), ("a/y", false), ("b/x", false), ("x", false)] {
+            assert_eq!(parts.equivalent(&key(other)), is_equal, "{other}");
+        }
+    }
+}

@@ -302,6 +302,46 @@ fn a_key_is_either_an_object_or_undecodable() {
     assert_eq!(reader.undecodable().len(), 1);
     assert_eq!(reader.undecodable()[0].key, key("n/a"));
     assert_eq!(reader.len(), 1);
+    let snapshot = reader.snapshot();
+    let found = snapshot.get_undecodable(&key("n/a")).unwrap();
+    assert_eq!(found.resource_version.as_str(), "2");
+    assert!(snapshot.get_undecodable(&key("n/b")).is_none());
+}
+
+#[test]
+fn an_object_is_found_by_its_names_and_a_snapshot_without_any_is_empty() {
+    let mut writer = holding([("n/a@1", "red"), ("z@2", "")]);
+    let snapshot = writer.reader().snapshot();
+    for (namespace, name, version) in [("n", "a", Some("1")), ("", "z", Some("2")), ("z", "", None)]
+    {
+        let found = snapshot.get_by_name(namespace, name);
+        assert_eq!(
+            found.map(|object| object.resource_version().as_str()),
+            version
+        );
+    }
+    assert!(!snapshot.is_empty());
+    writer.write(|draft| {
+        draft.remove(&key("n/a"));
+        draft.remove(&key("z"));
+    });
+    assert!(writer.reader().snapshot().is_empty());
+}
+
+#[test]
+fn what_an_index_refuses_is_noted_once_with_the_key_and_the_reason() {
+    let mut writer = holding([]);
+    writer.write(|draft| {
+        draft.insert(object_with("n/a@1", "red", []));
+        draft.insert(object_with("n/b@2", "fail", []));
+        let noted: Vec<String> = draft
+            .take_failures()
+            .iter()
+            .map(|failure| format!("{} {}: {}", failure.index, failure.key, failure.reason))
+            .collect();
+        assert_eq!(noted, ["word n/b: the text says so"]);
+        assert!(draft.take_failures().is_empty());
+    });
 }
 
 #[test]

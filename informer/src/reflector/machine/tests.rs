@@ -13,7 +13,7 @@ use super::{
 use crate::{
     list_watch::ListRequest,
     object::ResourceVersion,
-    reflector::{Cause, Decision, Phase, ReflectorOptions, control::Order},
+    reflector::{Cause, Decision, PauseOptions, Phase, ReflectorOptions, control::Order},
 };
 
 /// Without jitter, so that delays can be read.
@@ -219,6 +219,38 @@ fn deadlines_follow_what_was_heard() {
 }
 
 #[test]
+fn a_whole_state_is_being_acquired_from_the_first_request_to_the_commit() {
+    let check = |streaming_lists: bool, inputs: &[(&str, bool)]| {
+        let mut player = Player::new(options().with_streaming_lists(streaming_lists));
+        assert!(player.machine.is_acquiring(), "at the beginning");
+        for (input, is_acquiring) in inputs {
+            player.play(input);
+            assert_eq!(player.machine.is_acquiring(), *is_acquiring, "{input}");
+        }
+    };
+    check(
+        false,
+        &[
+            ("page 7 next", true),
+            ("fail transport", false),
+            ("waited", true),
+            ("page 7", false),
+            ("opened", false),
+            ("ended", false),
+        ],
+    );
+    check(
+        true,
+        &[
+            ("opened", true),
+            ("added 5", true),
+            ("end-bookmark 9", false),
+            ("ended", false),
+        ],
+    );
+}
+
+#[test]
 fn watches_ask_for_an_end_between_five_and_ten_minutes_or_what_was_chosen() {
     let check = |min: Duration, expected: std::ops::Range<u64>| {
         for seed in 0..200 {
@@ -235,6 +267,37 @@ fn watches_ask_for_an_end_between_five_and_ten_minutes_or_what_was_chosen() {
     check(ReflectorOptions::default().watch_timeout_min, 300..600);
     check(Duration::from_mins(30), 1800..3600);
     check(Duration::ZERO, 1..2);
+    check(Duration::MAX, 31_536_000..63_072_000);
+}
+
+#[test]
+fn probes_come_after_a_second_at_least_and_two_years_at_most() {
+    let check = |period: Duration, expected: std::ops::Range<u64>| {
+        for seed in 0..200 {
+            let pause = PauseOptions {
+                after_failures: 1,
+                probe_period: period,
+                ..PauseOptions::default()
+            };
+            let options = options().with_streaming_lists(false).with_pause(pause);
+            let mut machine = Machine::new(options, seed, &ResourceVersion::unknown());
+            let failed = Input::Failed {
+                cause: Cause::NotFound,
+                retry_after: None,
+            };
+            machine.handle(Moment::ZERO, failed, &mut Vec::new());
+            let Phase::Paused {
+                probe_after: Some(after),
+                ..
+            } = machine.phase()
+            else {
+                panic!("the first failure pauses");
+            };
+            assert!(expected.contains(&after.as_secs()), "{after:?}");
+        }
+    };
+    check(Duration::ZERO, 1..2);
+    check(Duration::from_mins(2), 120..240);
     check(Duration::MAX, 31_536_000..63_072_000);
 }
 

@@ -121,12 +121,9 @@ impl Machine {
                 return state;
             }
         }
-        // A stream that brought changes has only to be slowed down: the version it got to is sound.
-        let has_changes = reading.is_some_and(Reading::has_changes);
         let retries_max = match failing.cause {
             Cause::Expired | Cause::TooLargeVersion | Cause::Unreadable => Some(0),
             Cause::Throttled | Cause::Refused => None,
-            Cause::EndedEarly if has_changes => None,
             Cause::Unavailable | Cause::Transport | Cause::TimedOut => Some(4),
             _ => Some(1),
         };
@@ -158,7 +155,8 @@ impl Machine {
         Some(self.rewatch(now))
     }
 
-    /// Begins delays anew if the stream has proved the server healthy.
+    /// Begins delays anew, and the count of failures, if the stream has proved the server healthy: a stream that brought
+    /// changes has only to be slowed down, for the version it got to is sound.
     fn note_health(&mut self, now: Moment, reading: &Reading) {
         if reading.has_changes() || reading.lived(now) >= self.options.healthy_after {
             self.backoff.reset();

@@ -72,6 +72,7 @@ fn an_item_that_is_never_forgotten_does_not_stay_in_memory() {
     }
     // What failed within three times the longest delay, and no more.
     assert_eq!(limiter.len(), 3_001);
+    assert!(!limiter.is_empty());
     let end = start + S(9_999);
     assert_eq!(limiter.num_requeues(&9_999, end), 1);
     assert_eq!(limiter.num_requeues(&6_999, end), 1);
