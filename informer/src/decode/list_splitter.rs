@@ -27,8 +27,10 @@ pub(crate) struct ListSplitter {
     progress: Progress,
     /// The key that is being read, where a key is.
     key: Vec<u8>,
-    /// Where the items begin in the frame, once they have.
-    items_at: Option<usize>,
+    /// Whether the items have begun.
+    has_cut: bool,
+    /// A list without items that begins as this one, until somebody takes it.
+    beginning: Option<Vec<u8>>,
 }
 
 /// Where the next byte is.
@@ -104,15 +106,14 @@ impl ListSplitter {
         }
     }
 
-    /// A list without items that begins as this one, if the first of its items has come: what it says before them.
-    pub(crate) fn beginning(&self) -> Option<Vec<u8>> {
-        let items = self.items_at.map(|at| &self.frame[..at])?;
-        Some([items, b"]}"].concat())
+    /// What the list says before its items, as a list without any: once, when they begin.
+    pub(crate) fn take_beginning(&mut self) -> Option<Vec<u8>> {
+        self.beginning.take()
     }
 
-    /// Whether items were cut out of it.
+    /// Whether the items were found, and each was cut out.
     pub(crate) fn has_cut(&self) -> bool {
-        self.items_at.is_some()
+        self.has_cut
     }
 
     /// What is left of the body when all of it has come.
@@ -136,8 +137,9 @@ impl ListSplitter {
                 self.place = Place::Key;
                 return 0;
             }
-            (Place::Colon, b'[') if self.key == ITEMS && self.items_at.is_none() => {
-                self.items_at = Some(self.frame.len() + 1);
+            (Place::Colon, b'[') if self.key == ITEMS && !self.has_cut => {
+                self.has_cut = true;
+                self.beginning = Some([&*self.frame, b"[]}"].concat());
                 self.place = Place::Items;
             }
             (Place::Colon, _) => {

@@ -232,8 +232,8 @@ where
 
     /// # Memory
     ///
-    /// Holds the decoded objects, what of the page has come and is not decoded yet (a thousand items at most), and the body of
-    /// the next page, which is asked for before this one is decoded.
+    /// Holds the decoded objects, what of the page has come and is not decoded yet (about a thousand items at most), and the
+    /// body of the next page, which is asked for before this one is decoded.
     ///
     /// # Cancel safety
     ///

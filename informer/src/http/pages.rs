@@ -42,7 +42,11 @@ pub(super) struct Maker<K> {
 
 /// The page after the one that is being decoded, once it is known where that begins.
 #[derive(Default)]
-struct Following(Option<(String, Body)>);
+struct Following {
+    asked: Option<(String, Body)>,
+    /// What came of it, if it has come already.
+    brought: Option<Result<Bytes, ListWatchError>>,
+}
 
 /// The items of a page, decoded in the order in which they came. Dropped, it ends what it began.
 struct Decoding<'a, K> {
@@ -91,12 +95,9 @@ impl<K: DeserializeOwned + Send + Sync + 'static> Maker<K> {
         let mut decoding = Decoding::new(self);
         let mut following = Following::default();
         let mut cut = Vec::new();
-        let mut has_looked = false;
         while let Some(chunk) = following.beside(body.next()).await {
             splitter.push(&chunk?, |item| cut.push(item));
-            let unread = (!has_looked).then(|| splitter.beginning());
-            if let Some(beginning) = unread.flatten() {
-                has_looked = true;
+            if let Some(beginning) = splitter.take_beginning() {
                 // Asked first, since a small page is decoded at once.
                 let list = self.decoder.list_body(&beginning).ok();
                 let token = list.and_then(|list| list.continue_token().map(str::to_owned));
@@ -113,12 +114,13 @@ impl<K: DeserializeOwned + Send + Sync + 'static> Maker<K> {
         following
             .begin(list.continue_token().map(str::to_owned), &ask)
             .await;
+        // Where the key of the items is written with escapes, none was cut out.
         while let Some(json) = list.next_json().filter(|_| !has_cut) {
             let item = Bytes::copy_from_slice(json.as_bytes());
             following.beside(decoding.push(item)).await?;
         }
         let items = following.beside(decoding.finish()).await?;
-        if let Some((token, body)) = following.0 {
+        if let Some((token, body)) = following.into_page() {
             next.put(token, body);
         }
         Ok(list.into_page(items))
@@ -139,31 +141,38 @@ impl<K: DeserializeOwned + Send + Sync + 'static> Maker<K> {
 // === impl Following ===
 
 impl Following {
-    fn is_unknown(&self) -> bool {
-        self.0.is_none()
-    }
-
     /// Asks for the page that begins at `token`, if there is one and nobody has asked yet.
     async fn begin(&mut self, token: Option<String>, ask: impl Fn(&str) -> Body) {
-        if let (true, Some(token)) = (self.is_unknown(), token) {
-            let body = ask(&token);
-            self.0 = Some((token, body));
-            self.beside(ready(())).await;
-        }
+        let Some(token) = token.filter(|_| self.asked.is_none()) else {
+            return;
+        };
+        let body = ask(&token);
+        self.asked = Some((token, body));
+        self.beside(ready(())).await;
     }
 
     /// Waits for `work`, and lets the page come meanwhile.
     async fn beside<T>(&mut self, work: impl Future<Output = T>) -> T {
-        let Some((_, body)) = &mut self.0 else {
+        let on_its_way = self.asked.as_mut().filter(|_| self.brought.is_none());
+        let Some((_, body)) = on_its_way else {
             return work.await;
         };
-        match select(&mut *body, pin!(work)).await {
+        match select(body, pin!(work)).await {
             Either::Left((brought, work)) => {
-                *body = ready(brought).boxed();
+                self.brought = Some(brought);
                 work.await
             }
             Either::Right((done, _)) => done,
         }
+    }
+
+    fn into_page(self) -> Option<(String, Body)> {
+        let (token, body) = self.asked?;
+        let body = match self.brought {
+            Some(brought) => ready(brought).boxed(),
+            None => body,
+        };
+        Some((token, body))
     }
 }
 

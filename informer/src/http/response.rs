@@ -1,9 +1,9 @@
-//! Reads answers: whole bodies, and failures of every kind.
+//! Reads answers: bodies, whole or as they come, and failures of every kind.
 
 use std::{error::Error, io, time::Duration};
 
 use bytes::{Bytes, BytesMut};
-use futures::{StreamExt, future, stream::BoxStream};
+use futures::{StreamExt, TryStreamExt, future, stream::BoxStream};
 use http::{HeaderMap, Response, header};
 use http_body::Body as _;
 use http_body_util::{BodyExt, BodyStream, Limited};
@@ -31,13 +31,11 @@ pub(super) async fn whole_body(response: Response<Body>) -> Result<Bytes, ListWa
         .size_hint()
         .lower()
         .min(WHOLE_SIZE_HINT_MAX_BYTES);
-    let mut body = response.into_body();
     let mut whole = BytesMut::with_capacity(usize::try_from(hint).unwrap_or_default());
-    while let Some(frame) = body.frame().await {
+    let mut chunks = chunks(response);
+    while let Some(chunk) = chunks.try_next().await? {
         // Each chunk is let go of at once, so that the body is not held twice.
-        if let Ok(chunk) = frame.map_err(transport_error)?.into_data() {
-            whole.extend_from_slice(&chunk);
-        }
+        whole.extend_from_slice(&chunk);
     }
     Ok(whole.freeze())
 }
