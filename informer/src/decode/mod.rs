@@ -4,19 +4,21 @@
 //! frame into a [`WatchEvent`](crate::list_watch::WatchEvent) and takes one body apart as a [`ListBody`]. Items are cut out of
 //! a list while it arrives, by `list_splitter`.
 //!
-//! An object is first *peeked* at: its metadata is read, and the rest checked to be JSON, or stepped over where that was
-//! done with the list. If [`Known`] holds exactly that version, the handle that is held is used and nothing is decoded. An
-//! object whose metadata is sound but whose content its type refuses is a [`DecodeError`] beside the others; a body that is
-//! not what the API promises is an error of the whole response.
+//! An object is first *peeked* at: its metadata is read, its arrays are measured, and the rest is stepped over; whoever then
+//! builds it checks all of it. If [`Known`] holds exactly that version, the handle that is held is used and nothing is
+//! decoded. An object whose metadata is sound but whose content its type refuses is a [`DecodeError`] beside the others; a
+//! body that is not what the API promises is an error of the whole response.
 //!
 //! # Memory
 //!
 //! A list needs the decoded objects, and of its body what was not decoded yet; no tree of JSON values is built in between,
-//! and no object keeps the body alive. A watch needs the largest frame once.
+//! and no object keeps the body alive. Vectors of objects and strings are as long as they need to be. A watch needs the
+//! largest frame once.
 
 mod frame;
 mod outline;
 mod peek;
+mod exact;
 mod typed;
 mod status;
 mod watch_event;
@@ -31,7 +33,10 @@ use std::sync::Arc;
 use serde::{Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use self::peek::Peek;
+use self::{
+    exact::{Exact, Lengths},
+    peek::Peek,
+};
 use crate::{
     compact::Packer,
     field_path::{FieldPath, Pruned},
@@ -96,42 +101,36 @@ impl Decoder {
         self
     }
 
-    /// Makes one object of JSON that was checked, or takes it from what is known.
+    /// Makes one object of JSON that nobody may have checked, or takes it from what is known.
+    ///
+    /// # Errors
+    ///
+    /// It is not an object of the type that was asked for, or no JSON at all: then whoever has the rest of what it came with
+    /// knows what is wrong.
     pub(crate) fn object<K: DeserializeOwned + Send + Sync + 'static>(
         &self,
         json: &str,
         making: &Making<'_, K>,
     ) -> Result<Arrived<K>, ListWatchError> {
-        let peek = Peek::of(json)
-            .map_err(|error| malformed("an object with malformed metadata", error))?;
-        self.peeked(json, peek, making)
-    }
-
-    /// The same of an item that was cut out of a list, and that nobody has looked into yet.
-    pub(crate) fn item<K: DeserializeOwned + Send + Sync + 'static>(
-        &self,
-        item: &[u8],
-        making: &Making<'_, K>,
-    ) -> Result<Arrived<K>, ListWatchError> {
-        let json = match str::from_utf8(item) {
-            Ok(json) if serde_json::from_str::<&RawValue>(json).is_ok() => json,
-            _ => return Err(protocol("a body that is not a list")),
+        // Who builds an object checks its JSON by that.
+        let is_checked = making.packer.is_some();
+        let peek = if is_checked {
+            Peek::whole(json)
+        } else {
+            Peek::of(json)
         };
-        self.object(json, making)
-    }
-
-    /// The same of an object whose metadata was read.
-    fn peeked<K: DeserializeOwned + Send + Sync + 'static>(
-        &self,
-        json: &str,
-        peek: Peek<'_>,
-        making: &Making<'_, K>,
-    ) -> Result<Arrived<K>, ListWatchError> {
+        let mut peek =
+            peek.map_err(|error| malformed("an object with malformed metadata", error))?;
         self.check_type(&peek)?;
         let has_type = !peek.kind.is_empty() || !peek.api_version.is_empty();
+        let lengths = std::mem::take(&mut peek.lengths);
         let metadata = peek.into_metadata(&mut lock(&self.interner))?;
         if let Some(object) = making.known.and_then(|known| known.lookup(&metadata)) {
-            return Ok(Ok(object));
+            return if is_checked || is_json(json) {
+                Ok(Ok(object))
+            } else {
+                Err(protocol("a malformed object"))
+            };
         }
         // List items of built-in types come without kind and apiVersion, watch events with them: a user's type sees both
         // alike.
@@ -139,14 +138,31 @@ impl Decoder {
         if let Some(packer) = making.packer {
             return Ok(Ok(Object::compact(metadata, packer.put(json, is_whole))));
         }
-        Ok(match self.parse(json, is_whole) {
-            Ok(value) => Ok(Object::new(metadata, value)),
-            Err(error) => Err(DecodeError {
+        match self.build(json, is_whole, &lengths) {
+            Ok(value) => Ok(Ok(Object::new(metadata, value))),
+            Err(error) if !is_json(json) => Err(malformed("a malformed object", error)),
+            Err(error) => Ok(Err(DecodeError {
                 key: metadata.key,
                 resource_version: metadata.resource_version,
                 source: Arc::new(error),
-            }),
-        })
+            })),
+        }
+    }
+
+    /// The same of an item that was cut out of a list.
+    pub(crate) fn item<K: DeserializeOwned + Send + Sync + 'static>(
+        &self,
+        item: &[u8],
+        making: &Making<'_, K>,
+    ) -> Result<Arrived<K>, ListWatchError> {
+        let Ok(json) = str::from_utf8(item) else {
+            return Err(protocol("a body that is not a list"));
+        };
+        let object = self.object(json, making);
+        if object.is_err() && !is_json(json) {
+            return Err(protocol("a body that is not a list"));
+        }
+        object
     }
 
     /// Builds an object, whose JSON says its type if it `is_whole`.
@@ -155,11 +171,22 @@ impl Decoder {
         json: &str,
         is_whole: bool,
     ) -> serde_json::Result<K> {
+        self.build(json, is_whole, &Lengths::default())
+    }
+
+    /// The same of JSON whose arrays were measured.
+    fn build<K: DeserializeOwned>(
+        &self,
+        json: &str,
+        is_whole: bool,
+        lengths: &Lengths,
+    ) -> serde_json::Result<K> {
         let mut json = serde_json::Deserializer::from_str(json);
+        let json = Exact::new(&mut json, lengths);
         if self.dropped.is_empty() {
-            self.value(is_whole, &mut json)
+            self.value(is_whole, json)
         } else {
-            self.value(is_whole, Pruned::new(&mut json, &self.dropped))
+            self.value(is_whole, Pruned::new(json, &self.dropped))
         }
     }
 
@@ -214,6 +241,10 @@ impl<'a, K> Making<'a, K> {
         let packer = None;
         Self { known, packer }
     }
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<&RawValue>(text).is_ok()
 }
 
 fn protocol(what: impl Into<String>) -> ListWatchError {

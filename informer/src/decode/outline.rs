@@ -1,6 +1,8 @@
-//! Finds the parts of an object that are read on arrival, in JSON that was checked, without reading the rest.
+//! Finds the parts of an object that are read on arrival, without reading the rest or checking it; and measures its arrays.
 
 use memchr::memchr2;
+
+use super::exact::{ArrayLength, Lengths};
 
 /// Which bytes begin or end what is nested, or hide that.
 pub(super) const NESTS: [bool; 256] = {
@@ -14,70 +16,117 @@ pub(super) const NESTS: [bool; 256] = {
 };
 
 /// The JSON of the parts of an object; `None` for a part that is not there.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(super) struct Outline<'a> {
     pub(super) api_version: Option<&'a str>,
     pub(super) kind: Option<&'a str>,
-    pub(super) metadata: Option<&'a str>,
+    pub(super) metadata: MetadataOutline<'a>,
+    pub(super) lengths: Lengths,
 }
 
-/// The outline of the object that `json` is, which must be valid JSON; `None` where that takes more than a look: for what is
-/// not an object, has a part twice, or escapes in a key.
-pub(super) fn outline(json: &str) -> Option<Outline<'_>> {
-    let mut found = Outline::default();
-    let mut scan = Scan {
-        bytes: json.as_bytes(),
-        at: 0,
-    };
-    scan.expect(b'{')?;
-    if scan.peek()? == b'}' {
-        return Some(found);
-    }
-    loop {
-        let key = scan.plain_key()?;
-        scan.expect(b':')?;
-        scan.skip_spaces();
-        let begin = scan.at;
-        scan.skip_value()?;
-        let value = json.get(begin..scan.at)?;
-        let part = match key {
-            b"apiVersion" => Some(&mut found.api_version),
-            b"kind" => Some(&mut found.kind),
-            b"metadata" => Some(&mut found.metadata),
-            _ => None,
-        };
-        if part.is_some_and(|part| part.replace(value).is_some()) {
-            return None;
-        }
-        match scan.next()? {
-            b',' => {}
-            b'}' => return Some(found),
-            _ => return None,
-        }
-    }
+/// The same of its metadata.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct MetadataOutline<'a> {
+    pub(super) namespace: Option<&'a str>,
+    pub(super) name: Option<&'a str>,
+    pub(super) uid: Option<&'a str>,
+    pub(super) resource_version: Option<&'a str>,
+    pub(super) labels: Option<&'a str>,
+    pub(super) owner_references: Option<&'a str>,
+    pub(super) deletion_timestamp: Option<&'a str>,
 }
 
 struct Scan<'a> {
-    bytes: &'a [u8],
+    json: &'a str,
     at: usize,
+    /// Of each nested value that has begun, the array that it is; an object is none.
+    open: Vec<Option<usize>>,
+    arrays: Vec<ArrayLength>,
+}
+
+/// The outline of the object that `json` is; `None` where that takes more than a look: for what is not an object, has a part
+/// twice, or escapes in a key. What is not JSON may have an outline all the same.
+pub(super) fn outline(json: &str) -> Option<Outline<'_>> {
+    let mut found = Outline::default();
+    let mut scan = Scan {
+        json,
+        at: 0,
+        open: Vec::new(),
+        arrays: Vec::new(),
+    };
+    let mut has_metadata = false;
+    scan.members(|scan, key| {
+        let part = match key {
+            "apiVersion" => &mut found.api_version,
+            "kind" => &mut found.kind,
+            "metadata" => {
+                found.metadata = scan.metadata()?;
+                return (!std::mem::replace(&mut has_metadata, true)).then_some(());
+            }
+            _ => return scan.value().map(drop),
+        };
+        scan.part(part)
+    })?;
+    scan.skip_spaces();
+    found.lengths = Lengths::new(json, scan.arrays);
+    (scan.at == json.len()).then_some(found)
 }
 
 // === impl Scan ===
 
 impl<'a> Scan<'a> {
+    fn bytes(&self) -> &'a [u8] {
+        self.json.as_bytes()
+    }
+
+    fn metadata(&mut self) -> Option<MetadataOutline<'a>> {
+        let mut found = MetadataOutline::default();
+        self.members(|scan, key| {
+            let part = match key {
+                "namespace" => &mut found.namespace,
+                "name" => &mut found.name,
+                "uid" => &mut found.uid,
+                "resourceVersion" => &mut found.resource_version,
+                "labels" => &mut found.labels,
+                "ownerReferences" => &mut found.owner_references,
+                "deletionTimestamp" => &mut found.deletion_timestamp,
+                _ => return scan.value().map(drop),
+            };
+            scan.part(part)
+        })?;
+        Some(found)
+    }
+
+    /// Goes through an object that is not empty; `member` goes behind the value of each key.
+    fn members(&mut self, mut member: impl FnMut(&mut Self, &str) -> Option<()>) -> Option<()> {
+        self.expect(b'{')?;
+        loop {
+            let key = self.plain_key()?;
+            self.expect(b':')?;
+            member(self, key)?;
+            match self.next()? {
+                b',' => {}
+                b'}' => return Some(()),
+                _ => return None,
+            }
+        }
+    }
+
+    /// The value that begins here, as a part that was not there before.
+    fn part(&mut self, part: &mut Option<&'a str>) -> Option<()> {
+        let before = part.replace(self.value()?);
+        before.is_none().then_some(())
+    }
+
     fn skip_spaces(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes.get(self.at) {
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.bytes().get(self.at) {
             self.at += 1;
         }
     }
 
-    fn peek(&mut self) -> Option<u8> {
-        self.skip_spaces();
-        self.bytes.get(self.at).copied()
-    }
-
     fn next(&mut self) -> Option<u8> {
-        let next = self.peek()?;
+        self.skip_spaces();
+        let next = self.bytes().get(self.at).copied()?;
         self.at += 1;
         Some(next)
     }
@@ -86,54 +135,75 @@ impl<'a> Scan<'a> {
         (self.next()? == byte).then_some(())
     }
 
-    fn plain_key(&mut self) -> Option<&'a [u8]> {
+    fn plain_key(&mut self) -> Option<&'a str> {
         self.expect(b'"')?;
         let begin = self.at;
         loop {
-            match self.bytes.get(self.at)? {
+            match self.bytes().get(self.at)? {
                 b'\\' => return None,
                 b'"' => break,
                 _ => self.at += 1,
             }
         }
-        let key = &self.bytes[begin..self.at];
+        let key = self.json.get(begin..self.at);
         self.at += 1;
-        Some(key)
+        key
     }
 
-    /// Goes behind the value that begins here.
-    fn skip_value(&mut self) -> Option<()> {
-        match self.bytes.get(self.at)? {
-            b'"' => self.skip_string(),
-            b'{' | b'[' => self.skip_nested(),
-            _ => self.skip_scalar(),
+    /// The value that begins here, which is then behind.
+    fn value(&mut self) -> Option<&'a str> {
+        self.skip_spaces();
+        let begin = self.at;
+        match self.bytes().get(self.at)? {
+            b'"' => self.skip_string()?,
+            b'{' | b'[' => self.skip_nested()?,
+            _ => self.skip_scalar()?,
         }
+        self.json.get(begin..self.at)
     }
 
     fn skip_nested(&mut self) -> Option<()> {
-        let mut depth = 0_usize;
+        let outside = self.open.len();
         loop {
-            let rest = &self.bytes[self.at..];
-            self.at += rest.iter().position(|byte| NESTS[usize::from(*byte)])?;
-            match self.bytes[self.at] {
+            let rest = self.bytes().get(self.at..)?;
+            let step = rest.iter().position(|byte| NESTS[usize::from(*byte)])?;
+            self.at += step;
+            match rest[step] {
                 b'"' => {
+                    self.count();
                     self.skip_string()?;
                     continue;
                 }
-                b'{' | b'[' => depth += 1,
-                _ => depth -= 1,
+                b'{' => {
+                    self.count();
+                    self.open.push(None);
+                }
+                b'[' => {
+                    self.count();
+                    self.open.push(Some(self.arrays.len()));
+                    let begin = self.at;
+                    self.arrays.push(ArrayLength { begin, len: 0 });
+                }
+                _ => drop(self.open.pop()?),
             }
             self.at += 1;
-            if depth == 0 {
+            if self.open.len() == outside {
                 return Some(());
             }
+        }
+    }
+
+    /// Counts what begins here, if it is an element of an array.
+    fn count(&mut self) {
+        if let Some(Some(array)) = self.open.last() {
+            self.arrays[*array].len += 1;
         }
     }
 
     fn skip_string(&mut self) -> Option<()> {
         self.at += 1;
         loop {
-            let rest = self.bytes.get(self.at..)?;
+            let rest = self.bytes().get(self.at..)?;
             let step = memchr2(b'"', b'\\', rest)?;
             let is_end = rest[step] == b'"';
             self.at += step + if is_end { 1 } else { 2 };
@@ -144,7 +214,7 @@ impl<'a> Scan<'a> {
     }
 
     fn skip_scalar(&mut self) -> Option<()> {
-        let rest = &self.bytes[self.at..];
+        let rest = self.bytes().get(self.at..)?;
         let is_end = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');
         self.at += rest.iter().position(is_end)?;
         Some(())
@@ -161,26 +231,35 @@ mod tests {
     #[test]
     fn parts_are_found_wherever_they_are() {
         let found = outline(
-            r#" { "kind" : "Pod" ,"spec":{"metadata":"}\"{","a":[1,{"b":[]}]},"metadata":{"name":"x"} , "n":-1.5e3 }"#,
+            r#" { "kind" : "Pod" ,"spec":{"metadata":"}\"{","a":[1,{"b":[]}]},"metadata":{"uid":null , "name":"x"} , "n":-1.5e3 } "#,
         );
-        let expected = Outline {
-            api_version: None,
-            kind: Some(r#""Pod""#),
-            metadata: Some(r#"{"name":"x"}"#),
+        let found = found.unwrap();
+        assert_eq!((found.api_version, found.kind), (None, Some(r#""Pod""#)));
+        let metadata = MetadataOutline {
+            uid: Some("null"),
+            name: Some(r#""x""#),
+            ..MetadataOutline::default()
         };
-        assert_eq!(found, Some(expected));
-        assert_eq!(outline("{}"), Some(Outline::default()));
+        assert_eq!(found.metadata, metadata);
+        assert_eq!(found.lengths.arrays(), [1, 0]);
     }
 
     #[test]
     fn what_takes_more_than_a_look_is_left_to_others() {
         for json in [
             "[]",
+            "{}",
             "null",
             r#"{"kind":"a","kind":"b"}"#,
             r#"{"kin\u0064":"a"}"#,
+            r#"{"metadata":null}"#,
+            r#"{"metadata":{"name":"a","name":"b"}}"#,
+            r#"{"metadata":{"name":"a"},"metadata":{"name":"b"}}"#,
+            r#"{"kind":"a"} {}"#,
+            r#"{"kind":"a""#,
+            r#"{"kind":]}"#,
         ] {
-            assert_eq!(outline(json), None, "{json}");
+            assert!(outline(json).is_none(), "{json}");
         }
     }
 
@@ -200,13 +279,31 @@ mod tests {
         })
     }
 
+    /// How many strings and nested values each array has, in the order in which they begin.
+    fn lengths_in(value: &Value, found: &mut Vec<usize>) {
+        if let Value::Array(elements) = value {
+            let are_counted = elements
+                .iter()
+                .filter(|element| element.is_string() || element.is_array() || element.is_object());
+            found.push(are_counted.count());
+            for element in elements {
+                lengths_in(element, found);
+            }
+        } else if let Value::Object(members) = value {
+            for value in members.values() {
+                lengths_in(value, found);
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn parts_are_what_a_parser_finds(
-            values in prop::collection::vec(any_json(), 5),
+            values in prop::collection::vec(any_json(), 7),
             is_pretty in any::<bool>(),
         ) {
-            let [a, metadata, b, kind, c] = &values[..] else { unreachable!() };
+            let [a, labels, name, owners, b, kind, c] = &values[..] else { unreachable!() };
+            let metadata = json!({"labels": labels, "managedFields": a, "name": name, "ownerReferences": owners});
             let object = json!({"a": a, "metadata": metadata, "b": b, "kind": kind, "z": c});
             let json = if is_pretty {
                 serde_json::to_string_pretty(&object)
@@ -215,10 +312,20 @@ mod tests {
             };
             let json = json.unwrap();
             let found = outline(&json).unwrap();
-            prop_assert_eq!(found.api_version, None);
+            prop_assert_eq!((found.api_version, found.metadata.uid), (None, None));
             let read = |json: Option<&str>| serde_json::from_str::<Value>(json.unwrap()).unwrap();
-            prop_assert_eq!(&read(found.metadata), metadata);
             prop_assert_eq!(&read(found.kind), kind);
+            prop_assert_eq!(&read(found.metadata.labels), labels);
+            prop_assert_eq!(&read(found.metadata.name), name);
+            prop_assert_eq!(&read(found.metadata.owner_references), owners);
+            let mut lengths = Vec::new();
+            lengths_in(&object, &mut lengths);
+            prop_assert_eq!(found.lengths.arrays(), lengths);
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in "(\\{\"(kind|metadata)\": ?)?[\"\\\\{}\\[\\],: 1aé\n]{0,24}") {
+            drop(outline(&text));
         }
     }
 }

@@ -7,7 +7,11 @@ use serde::{
     de::{IgnoredAny, MapAccess, Visitor},
 };
 
-use super::{outline::outline, protocol};
+use super::{
+    exact::Lengths,
+    outline::{MetadataOutline, outline},
+    protocol,
+};
 use crate::{
     list_watch::ListWatchError,
     object::{Interner, Metadata, ObjectKey, OwnerReference, ResourceVersion},
@@ -23,6 +27,9 @@ pub(super) struct Peek<'a> {
     pub(super) kind: Text<'a>,
     #[serde(borrow)]
     metadata: PeekMetadata<'a>,
+    /// How long its arrays are, if they were measured.
+    #[serde(skip)]
+    pub(super) lengths: Lengths,
 }
 
 #[derive(Default, Deserialize)]
@@ -111,7 +118,7 @@ pub(super) fn is_status(api_version: &str, kind: &str) -> bool {
 // === impl Peek ===
 
 impl<'a> Peek<'a> {
-    /// Reads `json`, which is known to be JSON.
+    /// Reads `json`, of which the rest may be no JSON.
     pub(super) fn of(json: &'a str) -> serde_json::Result<Self> {
         let Some(outline) = outline(json) else {
             return serde_json::from_str(json);
@@ -119,11 +126,12 @@ impl<'a> Peek<'a> {
         Ok(Self {
             api_version: part(outline.api_version)?,
             kind: part(outline.kind)?,
-            metadata: part(outline.metadata)?,
+            metadata: PeekMetadata::of(&outline.metadata)?,
+            lengths: outline.lengths,
         })
     }
 
-    /// The same of what is not known to be JSON: all of it is checked.
+    /// The same, with all of it checked.
     pub(super) fn whole(text: &'a str) -> serde_json::Result<Self> {
         serde_json::from_str(text)
     }
@@ -151,6 +159,22 @@ impl<'a> Peek<'a> {
             labels: interner.labels(&labels),
             owners: interner.owners(&owners),
             is_terminating: meta.deletion_timestamp.is_some(),
+        })
+    }
+}
+
+// === impl PeekMetadata ===
+
+impl<'a> PeekMetadata<'a> {
+    fn of(outline: &MetadataOutline<'a>) -> serde_json::Result<Self> {
+        Ok(Self {
+            namespace: part(outline.namespace)?,
+            name: part(outline.name)?,
+            uid: part(outline.uid)?,
+            resource_version: part(outline.resource_version)?,
+            labels: part(outline.labels)?,
+            owner_references: part(outline.owner_references)?,
+            deletion_timestamp: part(outline.deletion_timestamp)?,
         })
     }
 }

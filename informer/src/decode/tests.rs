@@ -7,8 +7,9 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::core::{DynamicObject, PartialObjectMeta};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
-use super::{Decoder, FrameSplitter, status_of_answer};
+use super::{Decoder, FrameSplitter, Making, status_of_answer};
 use crate::{
     known::{Known, KnownNothing},
     list_watch::{Arrived, ListPage, ListWatchError, WatchEvent},
@@ -342,6 +343,52 @@ fn the_peeked_metadata_is_that_of_the_decoded_object() {
 }
 
 #[test]
+fn vectors_are_as_long_as_they_need_to_be() {
+    let container = r#"{"name":"c","args":["a","b","c"],"resources":{"claims":[]},"env":[{"name":"x","value":"[\"["}],
+        "ports":[{"containerPort":1},{"containerPort":2},{"containerPort":3},{"containerPort":4},{"containerPort":5}]}"#;
+    let object = format!(
+        r#"{{"kind":"Pod","apiVersion":"v1","metadata":{{"name":"a","resourceVersion":"3","ownerReferences":[],
+        "managedFields":[{{"manager":"m","fieldsV1":{{"f:data":[[],[[]]]}}}}],"finalizers":["x/y"],"unknown":[[],[[]]]}},
+        "spec":{{"containers":[{container},{container},{container}],"tolerations":null}}}}"#
+    );
+    let frame = format!(r#"{{"type":"ADDED","object":{object}}}"#);
+    let whole = Decoder::new("v1", "Pod");
+    let pruned = whole
+        .clone()
+        .without_fields([".metadata.managedFields".parse().unwrap()]);
+    let cut = pruned
+        .clone()
+        .without_fields([".spec.containers[*]".parse().unwrap()]);
+    for (decoder, len) in [(&whole, 3), (&pruned, 3), (&cut, 0)] {
+        let event = decoder.watch_event(frame.as_bytes(), &KnownNothing);
+        let Ok(WatchEvent::Added(Ok(of_event))) = event else {
+            panic!("{event:?}");
+        };
+        let of_item = decoder.item(object.as_bytes(), &Making::typed(None));
+        for pod in [of_event, of_item.unwrap().unwrap()] {
+            let pod: Arc<Pod> = pod.get().unwrap();
+            assert_eq!(pod.metadata.finalizers.as_ref().unwrap().capacity(), 1);
+            let containers = &pod.spec.as_ref().unwrap().containers;
+            assert_eq!((containers.len(), containers.capacity()), (len, len));
+            for container in containers {
+                assert_eq!(container.args.as_ref().unwrap().capacity(), 3);
+                assert_eq!(container.env.as_ref().unwrap().capacity(), 1);
+                assert_eq!(container.ports.as_ref().unwrap().capacity(), 5);
+            }
+        }
+    }
+}
+
+/// Whatever is asked for is there.
+struct EverythingIs(Object<ConfigMap>);
+
+impl Known<ConfigMap> for EverythingIs {
+    fn lookup(&self, _: &Metadata) -> Option<Object<ConfigMap>> {
+        Some(self.0.clone())
+    }
+}
+
+#[test]
 fn a_known_version_is_the_handle_that_is_held_and_is_not_decoded() {
     struct Holds(Object<ConfigMap>);
     impl Known<ConfigMap> for Holds {
@@ -515,6 +562,28 @@ proptest! {
         let length = length % body.len();
         let page = page_of::<ConfigMap>(&config_maps(), &body.as_bytes()[..length], &KnownNothing);
         prop_assert!(matches!(page, Err(ListWatchError::Transport(_))), "{:?}", page);
+    }
+
+    #[test]
+    fn what_is_no_json_is_never_taken_for_an_object(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let object = br#"{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"a","resourceVersion":"3","finalizers":["x/y"],
+            "managedFields":[{"manager":"m","fieldsV1":{"f:data":{".":{}}}}]},"data":{"k":"v \" w"},"immutable":true}"#;
+        let mut object = object.to_vec();
+        let at = at.index(object.len());
+        object[at] = byte;
+        let is_json = serde_json::from_slice::<&RawValue>(&object).is_ok();
+        let frame = [b"{\"type\":\"ADDED\",\"object\":", &*object, b"}"].concat();
+        let held = EverythingIs(Object::from_value(ConfigMap::default()));
+        let whole = config_maps();
+        let pruned = config_maps().without_fields([".metadata.managedFields".parse().unwrap()]);
+        for decoder in [whole, pruned] {
+            let event = decoder.watch_event::<ConfigMap>(&frame, &KnownNothing);
+            let item = decoder.item::<ConfigMap>(&object, &Making::typed(None));
+            let known = decoder.item(&object, &Making::typed(Some(&held)));
+            for is_taken in [event.is_ok(), item.is_ok(), known.is_ok()] {
+                prop_assert!(is_json || !is_taken, "{}", String::from_utf8_lossy(&object));
+            }
+        }
     }
 
     #[test]

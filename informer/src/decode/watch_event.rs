@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Decoder, Making, malformed,
-    peek::{self, Peek, PeekBookmark, Text},
+    peek::{self, PeekBookmark, Text},
     protocol, status,
 };
 use crate::{
@@ -61,9 +61,9 @@ impl Decoder {
         making: &Making<'_, K>,
     ) -> Result<WatchEvent<K>, ListWatchError> {
         if let Some((change, json)) = change_as_usual(frame)
-            && let Ok(peek) = Peek::whole(json)
+            && let Ok(event) = self.change(change, json, making)
         {
-            return self.change(change, json, peek, making);
+            return Ok(event);
         }
         let wire: WireEvent<'_> = serde_json::from_slice(frame)
             .map_err(|error| malformed("a frame that is not an event", error))?;
@@ -77,9 +77,9 @@ impl Decoder {
             };
         };
         match &*wire.event_type {
-            "ADDED" => self.looked_at(Change::Added, object, making),
-            "MODIFIED" => self.looked_at(Change::Modified, object, making),
-            "DELETED" => self.looked_at(Change::Deleted, object, making),
+            "ADDED" => self.change(Change::Added, object.get(), making),
+            "MODIFIED" => self.change(Change::Modified, object.get(), making),
+            "DELETED" => self.change(Change::Deleted, object.get(), making),
             "BOOKMARK" => bookmark(object),
             "ERROR" => match status::parse(object.get().as_bytes()) {
                 Some(status) => Ok(WatchEvent::Error(status)),
@@ -89,23 +89,10 @@ impl Decoder {
         }
     }
 
-    fn looked_at<K: DeserializeOwned + Send + Sync + 'static>(
-        &self,
-        change: Change,
-        object: &RawValue,
-        making: &Making<'_, K>,
-    ) -> Result<WatchEvent<K>, ListWatchError> {
-        let json = object.get();
-        let peek = Peek::of(json)
-            .map_err(|error| malformed("an object with malformed metadata", error))?;
-        self.change(change, json, peek, making)
-    }
-
     fn change<K: DeserializeOwned + Send + Sync + 'static>(
         &self,
         change: Change,
         json: &str,
-        peek: Peek<'_>,
         making: &Making<'_, K>,
     ) -> Result<WatchEvent<K>, ListWatchError> {
         let known = match change {
@@ -114,7 +101,7 @@ impl Decoder {
             Change::Deleted => None,
         };
         let packer = making.packer;
-        let object = self.peeked(json, peek, &Making { known, packer })?;
+        let object = self.object(json, &Making { known, packer })?;
         Ok(match change {
             Change::Added => WatchEvent::Added(object),
             Change::Modified => WatchEvent::Modified(object),

@@ -184,6 +184,15 @@ impl<'de, A: SeqAccess<'de>> SeqAccess<'de> for Pruned<'_, A> {
             paths: self.paths.clone(),
         })
     }
+
+    fn size_hint(&self) -> Option<usize> {
+        let are_dropped = self.paths.iter().any(|steps| steps.is_empty());
+        if are_dropped {
+            Some(0)
+        } else {
+            self.inner.size_hint()
+        }
+    }
 }
 
 impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Pruned<'_, S> {
