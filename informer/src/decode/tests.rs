@@ -312,6 +312,39 @@ fn types_of_the_users_own_decode_with_their_type_put_in_front() {
 }
 
 #[test]
+fn types_of_the_users_own_may_keep_json_as_it_is_and_have_enums() {
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    enum Size {
+        Default,
+        Fixed(Vec<u32>),
+        Range { from: u32, to: u32 },
+    }
+    #[derive(serde::Deserialize)]
+    struct Odd {
+        raw: Box<RawValue>,
+        sizes: Vec<Size>,
+        names: Vec<(String, Vec<String>)>,
+        #[serde(flatten)]
+        rest: std::collections::BTreeMap<String, serde_json::Value>,
+    }
+
+    let frame = r#"{"type":"ADDED","object":{"metadata":{"name":"a","resourceVersion":"3"},"raw":[ ["x"],{"y":[]}],
+        "sizes":["default",{"fixed":[1,2]},{"range":{"from":1,"to":2}}],"names":[["n",["m","o"]]],"other":[["p"]]}}"#;
+    let event = config_maps().watch_event::<Odd>(frame.as_bytes(), &KnownNothing);
+    let Ok(WatchEvent::Added(Ok(object))) = event else {
+        panic!("not added");
+    };
+    let odd = object.get().unwrap();
+    assert_eq!(odd.raw.get(), r#"[ ["x"],{"y":[]}]"#);
+    let range = Size::Range { from: 1, to: 2 };
+    let sizes = [Size::Default, Size::Fixed(vec![1, 2]), range];
+    assert_eq!(odd.sizes, sizes);
+    assert_eq!(odd.names, [("n".into(), vec!["m".into(), "o".into()])]);
+    assert_eq!(odd.rest["other"], serde_json::json!([["p"]]));
+}
+
+#[test]
 fn metadata_only_objects_are_accepted_where_they_were_asked_for_and_whole_ones_too() {
     let decoder = Decoder::new("v1", "Pod").metadata_only();
     let partial = r#"{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a","resourceVersion":"3"}}"#;
