@@ -364,6 +364,17 @@ fn an_authoritative_state_counts_even_where_versions_go_back() {
 }
 
 #[test]
+fn each_stale_item_of_a_state_is_counted() {
+    let applied = check(
+        "=9[a@5,b@6,c@7,d@8]",
+        "=4[a@3,b@4,?c@4,?d@4]",
+        "",
+        "a@5 b@6 c@7 d@8 at 9",
+    );
+    assert_eq!((applied.stale_count, applied.gone_back_count), (4, 0));
+}
+
+#[test]
 fn a_key_that_comes_twice_counts_at_its_later_version() {
     check("", "=5[a@1,a@3,a@2]", "(+a@3)", "a@3 at 5");
     check("", "=5[a@1,?a@3]", "", "?a@3 at 5");
