@@ -71,7 +71,7 @@ struct ServerOptions {
     compact_age: KeptAge,
 
     /// How many bytes of history are kept. `off` keeps all.
-    #[arg(long, value_name = "BYTES", default_value = "268435456", value_parser = parse_bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "134217728", value_parser = parse_bytes)]
     compact_bytes: KeptBytes,
 
     /// Keep objects compressed: less memory for a large cluster, some microseconds more for each object that is written
@@ -215,7 +215,7 @@ fn parse_bytes(text: &str) -> Result<KeptBytes, String> {
     }
     text.parse()
         .map(|bytes| KeptBytes(Some(bytes)))
-        .map_err(|error| format!("{error}; try `268435456` or `off`"))
+        .map_err(|error| format!("{error}; try `134217728` or `off`"))
 }
 
 fn parse_controllers(text: &str) -> Result<Controllers, String> {

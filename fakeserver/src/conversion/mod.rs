@@ -39,8 +39,12 @@ pub(crate) fn stored_under<'a>(group: &'a str, plural: &'a str) -> (&'a str, &'a
 }
 
 /// The name under which a field of a form is selected in what is stored.
-pub(crate) fn stored_field<'a>(group: &str, field: &'a str) -> &'a str {
-    const RENAMED: [(&str, &str); 8] = [
+pub(crate) fn stored_field<'a>(group: &str, plural: &str, field: &'a str) -> &'a str {
+    const OF_PODS: &[(&str, &str)] = &[
+        ("spec.host", "spec.nodeName"),
+        ("status.podIPs", "status.podIP"),
+    ];
+    const OF_EVENTS: &[(&str, &str)] = &[
         ("regarding.kind", "involvedObject.kind"),
         ("regarding.namespace", "involvedObject.namespace"),
         ("regarding.name", "involvedObject.name"),
@@ -53,10 +57,12 @@ pub(crate) fn stored_field<'a>(group: &str, field: &'a str) -> &'a str {
         ("regarding.fieldPath", "involvedObject.fieldPath"),
         ("reportingController", "reportingComponent"),
     ];
-    if group != EVENTS {
-        return field;
-    }
-    let renamed = RENAMED.iter().find(|(own, _)| *own == field);
+    let renamed = match (group, plural) {
+        ("", "pods") => OF_PODS,
+        (EVENTS, "events") => OF_EVENTS,
+        _ => &[],
+    };
+    let renamed = renamed.iter().find(|(own, _)| *own == field);
     renamed.map_or(field, |(_, stored)| stored)
 }
 

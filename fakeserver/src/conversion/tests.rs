@@ -129,10 +129,14 @@ fn other_kinds_stay_what_they_are() {
     assert_eq!(stored_under("events.k8s.io", "events"), ("", "events"));
     assert_eq!(stored_under("apps", "deployments"), ("apps", "deployments"));
     assert_eq!(
-        stored_field("events.k8s.io", "regarding.name"),
+        stored_field("events.k8s.io", "events", "regarding.name"),
         "involvedObject.name"
     );
-    assert_eq!(stored_field("", "regarding.name"), "regarding.name");
+    assert_eq!(
+        stored_field("", "events", "regarding.name"),
+        "regarding.name"
+    );
+    assert_eq!(stored_field("", "pods", "spec.host"), "spec.nodeName");
 }
 
 proptest! {

@@ -249,8 +249,9 @@ impl<'a> Call<'a> {
     pub(crate) fn selection(&self, options: &ListOptions) -> Result<Selection, Status> {
         let labels = LabelSelector::parse(&options.label_selector)?;
         let supported = |field: &str| check_field(&self.resource, field);
+        let (group, plural) = (&self.resource.group, &self.resource.plural);
         let mut fields = FieldSelector::parse(&options.field_selector, supported)?
-            .renamed(|field| stored_field(&self.resource.group, field));
+            .renamed(|field| stored_field(group, plural, field));
         // A watch below the deprecated path of an object is one of the collection, for that name.
         if let Some(name) = &self.path.name {
             fields = fields.and("metadata.name", name);

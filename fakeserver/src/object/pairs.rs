@@ -1,18 +1,19 @@
-//! Labels, and what field selectors may ask for: names and values in one piece of memory.
+//! Labels, and what field selectors may ask for: names and values in little memory.
 
 use std::{collections::BTreeMap, fmt, iter::FusedIterator, ops::Index};
+
+use internment::ArcIntern;
 
 /// Names with a value each, in the order of the names, byte for byte.
 ///
 /// # Memory
 ///
-/// The text, and eight bytes for each name: a store holds two of them for each of its objects.
-#[derive(Clone, Default, PartialEq, Eq)]
+/// The text of the values, and four bytes for each: a store holds two of them for each of its objects. The names are shared
+/// by all in the process that have the same.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Pairs {
-    /// Each name, with its value behind it.
-    text: Box<str>,
-    /// Where each name and each value ends.
-    ends: Box<[u32]>,
+    names: ArcIntern<Names>,
+    values: Values,
 }
 
 /// The [`Pairs`] one by one.
@@ -22,25 +23,43 @@ pub struct PairsIter<'a> {
     next: usize,
 }
 
+type Names = Box<[Box<str>]>;
+
+/// Texts in one piece of memory: where each of them ends, and then their bytes.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+struct Values(Box<[u8]>);
+
+/// How many bytes it takes to say where a text ends.
+const END_BYTES: usize = size_of::<u32>();
+
 // === impl Pairs ===
 
 impl Pairs {
-    /// The pairs of a text, in which every name and every value ends at the next one of `ends`.
-    pub(crate) fn from_parts(text: Box<str>, ends: Box<[u32]>) -> Self {
-        debug_assert_eq!(ends.len() % 2, 0, "a name has a value");
-        Self { text, ends }
+    /// The same names with other values: parts of `text`, each of which ends at the next one of `ends`.
+    pub(crate) fn with_values(&self, text: &str, ends: &[u32]) -> Self {
+        debug_assert_eq!(ends.len(), self.len(), "a name has a value");
+        Self {
+            names: self.names.clone(),
+            values: Values::new(text, ends),
+        }
     }
 
-    /// The text of all names and values, and where each of them ends.
-    pub(crate) fn parts(&self) -> (&str, &[u32]) {
-        (&self.text, &self.ends)
+    /// The text of all values, and where each of them ends.
+    pub(crate) fn values(&self) -> (String, Vec<u32>) {
+        let mut text = String::new();
+        let ends = self.iter().map(|(_, value)| {
+            text.push_str(value);
+            end_of(&text)
+        });
+        let ends = ends.collect();
+        (text, ends)
     }
 
     /// The value of `name`.
     pub fn get(&self, name: &str) -> Option<&str> {
         // A handful at most.
-        let found = self.iter().find(|(known, _)| *known == name);
-        found.map(|(_, value)| value)
+        let place = self.names.iter().position(|known| **known == *name)?;
+        Some(self.values.get(place, self.len()))
     }
 
     /// The names and their values, in the order of the names.
@@ -53,19 +72,12 @@ impl Pairs {
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.ends.len() / 2
+        self.names.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// What ends at the place of that number.
-    fn part(&self, number: usize) -> Option<&str> {
-        let end = *self.ends.get(number)? as usize;
-        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        Some(&self.text[start as usize..end])
+        self.names.is_empty()
     }
 }
 
@@ -81,12 +93,16 @@ impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Pairs {
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
         let mut text = String::new();
-        let mut ends = Vec::with_capacity(2 * sorted.len());
-        for part in sorted.iter().flat_map(|(name, value)| [name, value]) {
-            text.push_str(part);
-            ends.push(u32::try_from(text.len()).expect("an object is smaller than that"));
+        let mut ends = Vec::with_capacity(sorted.len());
+        for value in sorted.values() {
+            text.push_str(value);
+            ends.push(end_of(&text));
         }
-        Self::from_parts(text.into(), ends.into())
+        let names: Names = sorted.into_keys().map(String::into_boxed_str).collect();
+        Self {
+            names: ArcIntern::new(names),
+            values: Values::new(&text, &ends),
+        }
     }
 }
 
@@ -125,14 +141,15 @@ impl<'a> Iterator for PairsIter<'a> {
     type Item = (&'a str, &'a str);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let name = self.pairs.part(self.next)?;
-        let value = self.pairs.part(self.next + 1)?;
-        self.next += 2;
+        let Pairs { names, values } = self.pairs;
+        let name = names.get(self.next)?;
+        let value = values.get(self.next, names.len());
+        self.next += 1;
         Some((name, value))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.pairs.len() - self.next / 2;
+        let left = self.pairs.len() - self.next;
         (left, Some(left))
     }
 }
@@ -140,6 +157,33 @@ impl<'a> Iterator for PairsIter<'a> {
 impl ExactSizeIterator for PairsIter<'_> {}
 
 impl FusedIterator for PairsIter<'_> {}
+
+// === impl Values ===
+
+impl Values {
+    fn new(text: &str, ends: &[u32]) -> Self {
+        let ends = ends.iter().flat_map(|end| end.to_ne_bytes());
+        Self(ends.chain(text.bytes()).collect())
+    }
+
+    /// The text at `place` of `count`.
+    fn get(&self, place: usize, count: usize) -> &str {
+        let (ends, text) = self.0.split_at(count * END_BYTES);
+        let (ends, _) = ends.as_chunks::<END_BYTES>();
+        let end = |place: usize| u32::from_ne_bytes(ends[place]) as usize;
+        let start = place.checked_sub(1).map_or(0, end);
+        std::str::from_utf8(&text[start..end(place)]).expect("it was a text")
+    }
+}
+
+/// Where something ends that ends where `text` does now.
+///
+/// # Panics
+///
+/// If that is more than 4 GiB.
+fn end_of(text: &str) -> u32 {
+    u32::try_from(text.len()).expect("an object is smaller than that")
+}
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Registry;
-use crate::{object::Pairs, resource::ResourceType, status::Status, storage::GroupResource};
+use crate::{
+    conversion::stored_field, object::Pairs, resource::ResourceType, status::Status,
+    storage::GroupResource,
+};
 
 /// A field that a type adds to `metadata.name` and `metadata.namespace`.
 struct Selectable {
@@ -153,23 +156,20 @@ pub(crate) fn check_field(resource: &ResourceType, label: &str) -> Result<(), St
     )))
 }
 
-/// The values that field selectors may ask for in `object`.
+/// The values that field selectors may ask for in `object`, apart from its name and namespace. One that has two names is there
+/// under that of [`stored_field`].
 pub(crate) fn selectable_fields(
     registry: &Registry,
     resource: &GroupResource,
     object: &Value,
 ) -> Pairs {
     let mut fields: BTreeMap<String, String> = BTreeMap::new();
-    for (label, name) in [
-        ("metadata.name", "name"),
-        ("metadata.namespace", "namespace"),
-    ] {
-        if let Some(value) = object["metadata"][name].as_str() {
-            fields.insert(label.to_owned(), value.to_owned());
-        }
-    }
-    let added = selectable(resource.group(), resource.resource()).unwrap_or_default();
+    let (group, plural) = (resource.group(), resource.resource());
+    let added = selectable(group, plural).unwrap_or_default();
     for field in added {
+        if stored_field(group, plural, field.label) != field.label {
+            continue;
+        }
         let value = field.path.iter().fold(object, |value, key| &value[*key]);
         let value = match value {
             Value::String(text) => text.clone(),
@@ -178,7 +178,7 @@ pub(crate) fn selectable_fields(
         };
         fields.insert(field.label.to_owned(), value);
     }
-    if (resource.group(), resource.resource()) == ("", "events") && fields["source"].is_empty() {
+    if (group, plural) == ("", "events") && fields["source"].is_empty() {
         let reporter = fields["reportingComponent"].clone();
         fields.insert("source".to_owned(), reporter);
     }

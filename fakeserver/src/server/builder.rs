@@ -204,7 +204,8 @@ impl FakeServerBuilder {
     }
 
     /// Keeps objects compressed, each resource with a dictionary of its own: a large cluster takes a fraction of the memory
-    /// then, while each write and each read of an object costs some microseconds more. By default it does not.
+    /// then, while each write and each read of an object costs some microseconds more. By default it does so only with versions
+    /// that were superseded, and with objects that were not written lately, once they are more than a gibibyte of JSON.
     pub fn with_compression(mut self, compresses: bool) -> Self {
         self.compresses = compresses;
         self

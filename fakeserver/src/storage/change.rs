@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::{ObjectKey, StoredObject, key::GroupResource};
+use super::{ObjectKey, StoredObject, key::GroupResource, packer::Packer};
 use crate::revision::Revision;
 
 /// What a write did to its key.
@@ -27,16 +27,11 @@ pub enum ChangeKind {
 #[derive(Debug)]
 pub struct Change {
     revision: Revision,
-    state: State,
+    /// One of the two is there.
+    before: Option<Arc<StoredObject>>,
+    after: Option<Arc<StoredObject>>,
     pub(super) committed: Instant,
     frames: FrameCache,
-}
-
-#[derive(Debug)]
-enum State {
-    Created(Arc<StoredObject>),
-    Updated(Arc<StoredObject>, Arc<StoredObject>),
-    Deleted(Arc<StoredObject>),
 }
 
 /// The encodings of one change, by what distinguishes them. A handful at most, so a list serves. Nothing once the change is
@@ -57,15 +52,13 @@ impl Change {
         after: Option<Arc<StoredObject>>,
         committed: Instant,
     ) -> Option<Self> {
-        let state = match (before, after) {
-            (None, Some(after)) => State::Created(after),
-            (Some(before), Some(after)) => State::Updated(before, after),
-            (Some(before), None) => State::Deleted(before),
-            (None, None) => return None,
-        };
+        if before.is_none() && after.is_none() {
+            return None;
+        }
         Some(Self {
             revision,
-            state,
+            before,
+            after,
             committed,
             frames: FrameCache(Mutex::new(Some(Vec::new()))),
         })
@@ -92,34 +85,27 @@ impl Change {
 
     /// What the write did.
     pub fn kind(&self) -> ChangeKind {
-        match self.state {
-            State::Created(_) => ChangeKind::Created,
-            State::Updated(..) => ChangeKind::Updated,
-            State::Deleted(_) => ChangeKind::Deleted,
+        match (&self.before, &self.after) {
+            (None, _) => ChangeKind::Created,
+            (Some(_), Some(_)) => ChangeKind::Updated,
+            (Some(_), None) => ChangeKind::Deleted,
         }
     }
 
     /// The object that the write replaced or deleted.
     pub fn before(&self) -> Option<&Arc<StoredObject>> {
-        match &self.state {
-            State::Created(_) => None,
-            State::Updated(before, _) | State::Deleted(before) => Some(before),
-        }
+        self.before.as_ref()
     }
 
     /// The object that the write left.
     pub fn after(&self) -> Option<&Arc<StoredObject>> {
-        match &self.state {
-            State::Created(after) | State::Updated(_, after) => Some(after),
-            State::Deleted(_) => None,
-        }
+        self.after.as_ref()
     }
 
     /// The object that the change is about: the new one, or the last one.
     pub(crate) fn subject(&self) -> &Arc<StoredObject> {
-        match &self.state {
-            State::Created(object) | State::Updated(_, object) | State::Deleted(object) => object,
-        }
+        let subject = self.after.as_ref().or(self.before.as_ref());
+        subject.expect("a change has an object before or after it")
     }
 
     pub(crate) fn key(&self) -> &ObjectKey {
@@ -132,15 +118,18 @@ impl Change {
 
     /// What the change adds to the history: the bytes that it superseded, and what stands around them.
     pub(super) fn history_bytes(&self) -> u64 {
-        /// The change itself, what is parsed of the object, and a part of a copied path of a persistent map.
-        const AROUND: usize = 1 << 10;
+        /// The change itself, what stands around the JSON of a version, and an entry of a persistent map.
+        const AROUND: usize = 384;
         let superseded = self.before().map_or(0, |before| before.held_bytes());
         (superseded + AROUND) as u64
     }
 
-    /// Keeps no frames any more.
-    pub(super) fn forget_frames(&self) {
+    /// Keeps no frames any more, and what it superseded in as little space as `packer` knows.
+    pub(super) fn retire(&self, packer: &Packer) {
         *self.frames() = None;
+        if let Some(before) = self.before() {
+            before.pack(packer);
+        }
     }
 
     /// A panic while a frame is encoded leaves the list as it was.

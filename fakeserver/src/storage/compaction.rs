@@ -20,11 +20,11 @@ pub struct Compaction {
 // === impl Compaction ===
 
 impl Compaction {
-    /// What a real server keeps: five minutes, and here at most 256 MiB.
+    /// What a real server keeps: five minutes, and here at most 128 MiB.
     pub const fn production() -> Self {
         Self {
             age: Some(Duration::from_mins(5)),
-            bytes: Some(256 << 20),
+            bytes: Some(128 << 20),
         }
     }
 }

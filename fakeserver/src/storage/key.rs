@@ -7,7 +7,10 @@ use crate::conversion::stored_under;
 /// A resource of any version: `apps` and `deployments`. All versions of a resource share their objects, and so do the two
 /// groups that have events.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct GroupResource {
+pub(crate) struct GroupResource(Arc<Names>);
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Names {
     group: Arc<str>,
     resource: Arc<str>,
 }
@@ -19,7 +22,7 @@ pub(crate) struct ObjectKey {
     /// `namespace/name`, or the name alone.
     path: Arc<str>,
     /// The length of the namespace, where there is one.
-    namespace: Option<usize>,
+    namespace: Option<u32>,
 }
 
 // === impl GroupResource ===
@@ -30,28 +33,28 @@ impl GroupResource {
         let (group, resource) = (group.into(), resource.into());
         let stored = stored_under(&group, &resource);
         if stored == (&group, &resource) {
-            return Self { group, resource };
+            return Self(Arc::new(Names { group, resource }));
         }
-        Self {
+        Self(Arc::new(Names {
             group: stored.0.into(),
             resource: stored.1.into(),
-        }
+        }))
     }
 
     pub(crate) fn group(&self) -> &str {
-        &self.group
+        &self.0.group
     }
 
     pub(crate) fn resource(&self) -> &str {
-        &self.resource
+        &self.0.resource
     }
 }
 
 impl fmt::Display for GroupResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.resource)?;
-        if !self.group.is_empty() {
-            write!(f, ".{}", self.group)?;
+        f.write_str(self.resource())?;
+        if !self.group().is_empty() {
+            write!(f, ".{}", self.group())?;
         }
         Ok(())
     }
@@ -64,7 +67,7 @@ impl ObjectKey {
         Self {
             resource,
             path: format!("{namespace}/{name}").into(),
-            namespace: Some(namespace.len()),
+            namespace: Some(u32::try_from(namespace.len()).expect("a URL is shorter than that")),
         }
     }
 
@@ -89,12 +92,12 @@ impl ObjectKey {
     }
 
     pub(crate) fn namespace(&self) -> Option<&str> {
-        self.namespace.map(|length| &self.path[..length])
+        self.namespace.map(|length| &self.path[..length as usize])
     }
 
     pub(crate) fn name(&self) -> &str {
         match self.namespace {
-            Some(length) => &self.path[length + 1..],
+            Some(length) => &self.path[length as usize + 1..],
             None => &self.path,
         }
     }

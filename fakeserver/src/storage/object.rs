@@ -1,8 +1,12 @@
 //! An object as it is stored: serialized once, with what lists and watches ask for beside the bytes.
 
-use std::ops;
+use std::{
+    ops,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
 use bytes::Bytes;
+use internment::ArcIntern;
 use serde_json::{Map, Value};
 
 use super::{
@@ -35,33 +39,39 @@ const METADATA_ORDER: [&str; 15] = [
 ///
 /// The bytes hold neither `kind` nor `apiVersion`: a list item is the bytes as they are, everything else puts a head
 /// before them.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct StoredObject {
-    key: ObjectKey,
+    header: Arc<Header>,
     revision: Revision,
-    uid: Box<str>,
-    labels: Pairs,
-    fields: Pairs,
-    json: Json,
+    /// It says the same whenever it is looked at, but may come to take less space.
+    json: Mutex<Json>,
     /// Where the value of `metadata` is.
-    metadata: ops::Range<usize>,
+    metadata: Place,
     /// Where the digits of `metadata.resourceVersion` are.
-    version: ops::Range<usize>,
+    version: Place,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 enum Json {
     Plain(Bytes),
     Packed(Packed),
 }
 
-/// What lists and watches ask for without reading the JSON.
+/// A range of the JSON of an object, which is shorter than 4 GiB.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    start: u32,
+    end: u32,
+}
+
+/// What lists and watches ask for without reading the JSON. The versions of an object share it as long as it stays the same.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) key: ObjectKey,
-    pub(super) revision: Revision,
     pub(super) uid: Box<str>,
-    pub(super) labels: Pairs,
-    /// What field selectors may ask for.
+    /// Many objects have the same.
+    pub(super) labels: ArcIntern<Pairs>,
+    /// What field selectors may ask for, apart from name and namespace.
     pub(super) fields: Pairs,
 }
 
@@ -77,7 +87,8 @@ pub(super) struct Serialized {
 // === impl StoredObject ===
 
 impl StoredObject {
-    /// Serializes `object` as it stands at `revision`. `fields` are what field selectors may ask for.
+    /// Serializes `object` as it stands at `revision`. `fields` are what field selectors may ask for, apart from name and
+    /// namespace.
     pub(super) fn new(key: ObjectKey, revision: Revision, object: Value, fields: Pairs) -> Self {
         let mut object = match object {
             Value::Object(object) => object,
@@ -101,69 +112,80 @@ impl StoredObject {
         };
         let header = Header {
             key,
-            revision,
             uid,
-            labels,
+            labels: ArcIntern::new(labels),
             fields,
         };
-        Self::from_parts(header, serialize(&metadata, &object))
+        Self::from_parts(header, revision, serialize(&metadata, &object))
     }
 
     /// The object whose JSON is there already.
-    pub(super) fn from_parts(header: Header, serialized: Serialized) -> Self {
+    pub(super) fn from_parts(header: Header, revision: Revision, serialized: Serialized) -> Self {
         Self {
-            key: header.key,
-            revision: header.revision,
-            uid: header.uid,
-            labels: header.labels,
-            fields: header.fields,
-            json: Json::Plain(serialized.json),
-            metadata: serialized.metadata,
-            version: serialized.version,
+            header: Arc::new(header),
+            revision,
+            json: Mutex::new(Json::Plain(serialized.json)),
+            metadata: Place::new(&serialized.metadata),
+            version: Place::new(&serialized.version),
         }
     }
 
     /// Where the value of `metadata` is, and where the digits of the version are.
-    pub(super) fn places(&self) -> (&ops::Range<usize>, &ops::Range<usize>) {
-        (&self.metadata, &self.version)
+    pub(super) fn places(&self) -> (ops::Range<usize>, ops::Range<usize>) {
+        (self.metadata.range(), self.version.range())
     }
 
-    /// The same in less space, if `packer` knows how.
-    pub(super) fn packed(mut self, packer: Option<&Packer>) -> Self {
-        if let (Some(packer), Json::Plain(json)) = (packer, &self.json)
-            && let Some(packed) = packer.pack(self.key.resource(), json)
-        {
-            self.json = Json::Packed(packed);
+    /// The same, which shares with `before`, the version before it, what is equal.
+    pub(super) fn sharing(mut self, before: &Self) -> Self {
+        if self.header == before.header {
+            self.header = Arc::clone(&before.header);
+        } else if let Some(own) = Arc::get_mut(&mut self.header) {
+            own.key = before.header.key.clone();
         }
         self
     }
 
+    /// Takes less space from now on, if `packer` knows how. Returns how many bytes of JSON are not held any more.
+    pub(super) fn pack(&self, packer: &Packer) -> usize {
+        let json = match &*self.stored() {
+            Json::Plain(json) => json.clone(),
+            Json::Packed(_) => return 0,
+        };
+        // Whoever reads in the meantime does not wait for it.
+        let Some(less) = packer.pack(self.resource(), &json) else {
+            return 0;
+        };
+        *self.stored() = Json::Packed(less);
+        json.len()
+    }
+
     /// The same version of the same object, which says `object`.
     pub(crate) fn saying(&self, object: Value) -> Self {
-        Self::new(self.key.clone(), self.revision, object, self.fields.clone())
+        let Header { key, fields, .. } = &*self.header;
+        Self::new(key.clone(), self.revision, object, fields.clone())
     }
 
     pub(crate) fn key(&self) -> &ObjectKey {
-        &self.key
+        &self.header.key
     }
 
     pub(crate) fn resource(&self) -> &GroupResource {
-        self.key.resource()
+        self.key().resource()
     }
 
     /// The namespace, or nothing for an object of the cluster.
     pub fn namespace(&self) -> Option<&str> {
-        self.key.namespace()
+        self.key().namespace()
     }
 
     /// The name.
     pub fn name(&self) -> &str {
-        self.key.name()
+        self.key().name()
     }
 
     /// `metadata.uid`.
     pub fn uid(&self) -> &str {
-        &self.uid
+        &self.header.uid
     }
 
     /// The revision of the write that made this version: its `metadata.resourceVersion`.
@@ -173,20 +195,29 @@ impl StoredObject {
 
     /// `metadata.labels`.
     pub fn labels(&self) -> &Pairs {
-        &self.labels
+        &self.header.labels
     }
 
-    /// The values that field selectors may ask for, apart from name and namespace.
-    pub(crate) fn fields(&self) -> &Pairs {
-        &self.fields
+    /// What a field selector that names `field` asks for. A field that the object does not have is empty.
+    pub(crate) fn field(&self, field: &str) -> &str {
+        match field {
+            "metadata.name" => self.name(),
+            "metadata.namespace" => self.namespace().unwrap_or_default(),
+            _ => self.header.fields.get(field).unwrap_or_default(),
+        }
+    }
+
+    /// What field selectors may ask for, apart from name and namespace.
+    pub(super) fn fields(&self) -> &Pairs {
+        &self.header.fields
     }
 
     /// The object as JSON, without `kind` and `apiVersion`.
     ///
-    /// These are the bytes of the store, unless it [compresses](crate::FakeServerBuilder::with_compression) them: then they
+    /// These are the bytes of the store, unless it has [compressed](crate::FakeServerBuilder::with_compression) them: then they
     /// are made anew at each call.
     pub fn json(&self) -> Bytes {
-        match &self.json {
+        match &*self.stored() {
             Json::Plain(json) => json.clone(),
             Json::Packed(packed) => packed.unpack(),
         }
@@ -194,46 +225,77 @@ impl StoredObject {
 
     /// How long its JSON is.
     pub(crate) fn json_length(&self) -> usize {
-        match &self.json {
+        match &*self.stored() {
             Json::Plain(json) => json.len(),
             Json::Packed(packed) => packed.length(),
         }
     }
 
     pub(crate) fn metadata_length(&self) -> usize {
-        self.metadata.len()
+        self.metadata.range().len()
     }
 
     /// How many bytes its JSON takes in the store.
     pub(super) fn held_bytes(&self) -> usize {
-        match &self.json {
+        match &*self.stored() {
             Json::Plain(json) => json.len(),
             Json::Packed(packed) => packed.held_bytes(),
         }
     }
 
+    /// How many bytes its JSON takes in the store as it is: none once it is packed.
+    pub(super) fn plain_bytes(&self) -> usize {
+        match &*self.stored() {
+            Json::Plain(json) => json.len(),
+            Json::Packed(_) => 0,
+        }
+    }
+
+    /// What is held is replaced in one step.
+    fn stored(&self) -> MutexGuard<'_, Json> {
+        self.json.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The JSON of `metadata`.
     pub(crate) fn metadata_json(&self) -> Bytes {
-        self.json().slice(self.metadata.clone())
+        self.json().slice(self.metadata.range())
     }
 
     /// The object's bytes in three parts, the middle one being the digits of its version.
     pub(crate) fn around_version(&self) -> [Bytes; 3] {
-        split(&self.json(), &self.version)
+        split(&self.json(), &self.version.range())
     }
 
     /// The bytes of `metadata` in three parts, the middle one being the digits of its version.
     pub(crate) fn metadata_around_version(&self) -> [Bytes; 3] {
-        let offset = self.metadata.start;
+        let (metadata, version) = self.places();
+        let offset = metadata.start;
         split(
             &self.metadata_json(),
-            &(self.version.start - offset..self.version.end - offset),
+            &(version.start - offset..version.end - offset),
         )
     }
 
     /// The object as a value, without `kind` and `apiVersion`.
     pub fn to_value(&self) -> Value {
         serde_json::from_slice(&self.json()).expect("stored objects are serialized values")
+    }
+}
+
+// === impl Place ===
+
+impl Place {
+    /// # Panics
+    ///
+    /// If it is beyond 4 GiB.
+    fn new(range: &ops::Range<usize>) -> Self {
+        let [start, end] = [range.start, range.end]
+            .map(|at| u32::try_from(at).expect("an object is smaller than that"));
+        Self { start, end }
+    }
+
+    fn range(self) -> ops::Range<usize> {
+        self.start as usize..self.end as usize
     }
 }
 

@@ -1,4 +1,4 @@
-//! Compressed objects: each resource has a dictionary, trained on the first of its objects.
+//! Compressed objects: each resource has a dictionary, made of some of its objects.
 
 use std::{
     cell::RefCell,
@@ -8,16 +8,15 @@ use std::{
 };
 
 use bytes::Bytes;
-use zstd::zstd_safe::{CCtx, CDict, DCtx, DDict, compress_bound};
+use zstd::zstd_safe::{CCtx, CDict, DCtx, DDict, compress_bound, get_frame_content_size};
 
 use super::key::GroupResource;
 
-/// How many objects have come when a dictionary is trained: soon, and once more when it is known better what comes.
-const TRAINED_AT: [usize; 2] = [256, 8_192];
-/// How many objects a dictionary is trained on at most, spread over those that have come.
-const SAMPLES_MAX: usize = 512;
-/// Objects beyond this are not learnt from: one dictionary knows a small part of them only.
-const SAMPLE_BYTES_MAX: usize = 32 << 10;
+/// How many objects have come when the first dictionary is made.
+const FIRST_AT: usize = 128;
+/// How many times as many have come when the next one is made, since it is known better by then what comes.
+const NEXT_AT: usize = 2;
+/// How long a dictionary is at most. Objects of more than half of that are not learnt from.
 const DICTIONARY_BYTES: usize = 64 << 10;
 const LEVEL: i32 = 3;
 
@@ -31,30 +30,42 @@ thread_local! {
 ///
 /// # Memory
 ///
-/// For each resource one dictionary or two of 64 KiB, and until the second is trained the samples for it.
+/// For each resource 64 KiB of samples and half a MiB to pack with. A new dictionary comes whenever it has had twice as many
+/// objects; 64 KiB of the old one stay as long as something is packed with it.
 #[derive(Debug, Default)]
-pub(super) struct Packer(Mutex<BTreeMap<GroupResource, Training>>);
+pub(super) struct Packer(Mutex<BTreeMap<GroupResource, Learnt>>);
 
 /// How far a resource has come.
-#[derive(Debug, Default)]
-struct Training {
-    dictionary: Option<Arc<Dictionary>>,
+#[derive(Debug)]
+struct Learnt {
+    dictionary: Option<Dictionary>,
     seen: usize,
-    samples: Vec<Bytes>,
+    /// When the next dictionary is made.
+    made_at: usize,
+    samples: Samples,
 }
 
-/// What is known of the objects of a resource, and what is needed to read what was compressed with it.
+/// Some of many, as far apart from each other as all of them fit into a dictionary.
+#[derive(Debug)]
+struct Samples {
+    taken: Vec<Bytes>,
+    bytes: usize,
+    /// One of so many is taken.
+    every: usize,
+}
+
+/// What is known of the objects of a resource.
+#[derive(Clone)]
 struct Dictionary {
-    compress: CDict<'static>,
-    decompress: DDict<'static>,
+    compress: Arc<CDict<'static>>,
+    decompress: Arc<DDict<'static>>,
 }
 
 /// Bytes that take less space.
-#[derive(Clone, Debug)]
 pub(super) struct Packed {
-    bytes: Box<[u8]>,
-    length: usize,
-    dictionary: Arc<Dictionary>,
+    /// A frame that says how long it is unpacked.
+    frame: Box<[u8]>,
+    dictionary: Arc<DDict<'static>>,
 }
 
 // === impl Packer ===
@@ -63,63 +74,85 @@ impl Packer {
     /// `json`, an object of `resource`, packed; nothing while too little is known of its like, or if that saves nothing.
     pub(super) fn pack(&self, resource: &GroupResource, json: &Bytes) -> Option<Packed> {
         let dictionary = {
-            let mut trainings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if !trainings.contains_key(resource) {
-                trainings.insert(resource.clone(), Training::default());
+            let mut resources = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if !resources.contains_key(resource) {
+                resources.insert(resource.clone(), Learnt::default());
             }
-            let training = trainings.get_mut(resource)?;
-            training.learn(json);
-            training.dictionary.clone()?
+            let learnt = resources.get_mut(resource)?;
+            learnt.learn(json);
+            learnt.dictionary.clone()?
         };
         let mut packed = Vec::with_capacity(compress_bound(json.len()));
         let done = COMPRESSOR.with_borrow_mut(|compressor| {
             compressor.compress_using_cdict(&mut packed, json, &dictionary.compress)
         });
         (done.is_ok() && packed.len() < json.len()).then(|| Packed {
-            bytes: packed.as_slice().into(),
-            length: json.len(),
-            dictionary,
+            frame: packed.as_slice().into(),
+            dictionary: dictionary.decompress,
         })
     }
 }
 
-// === impl Training ===
+// === impl Learnt ===
 
-impl Training {
-    /// Takes note of an object, and trains a dictionary when it is time.
+impl Learnt {
+    /// Takes note of an object, and makes a dictionary when it is time.
     fn learn(&mut self, json: &Bytes) {
-        let [first, last] = TRAINED_AT;
-        if self.seen >= last {
-            return;
-        }
+        self.samples.offer(self.seen, json);
         self.seen += 1;
-        let every = if self.seen <= first {
-            1
-        } else {
-            last / SAMPLES_MAX
-        };
-        if self.seen.is_multiple_of(every) && json.len() <= SAMPLE_BYTES_MAX {
-            self.samples.push(json.clone());
+        if self.seen == self.made_at {
+            self.made_at *= NEXT_AT;
+            let content = self.samples.taken.concat();
+            self.dictionary = Some(Dictionary {
+                compress: Arc::new(CDict::create(&content, LEVEL)),
+                decompress: Arc::new(DDict::create(&content)),
+            });
         }
-        if !TRAINED_AT.contains(&self.seen) {
+    }
+}
+
+impl Default for Learnt {
+    fn default() -> Self {
+        Self {
+            dictionary: None,
+            seen: 0,
+            made_at: FIRST_AT,
+            samples: Samples::default(),
+        }
+    }
+}
+
+// === impl Samples ===
+
+impl Samples {
+    /// Takes `json`, the object of that number, if it is its turn.
+    fn offer(&mut self, number: usize, json: &Bytes) {
+        if !number.is_multiple_of(self.every) || json.len() > DICTIONARY_BYTES / 2 {
             return;
         }
-        // Of the first ones, as many as of those that came later.
-        let samples: Vec<&[u8]> = self.samples.iter().map(|sample| &**sample).collect();
-        if let Ok(dictionary) = zstd::dict::from_samples(&samples, DICTIONARY_BYTES) {
-            self.dictionary = Some(Arc::new(Dictionary {
-                compress: CDict::create(&dictionary, LEVEL),
-                decompress: DDict::create(&dictionary),
-            }));
-        }
-        if self.seen == last {
-            self.samples = Vec::new();
-        } else {
-            let mut number = 0_usize;
-            self.samples.retain(|_| {
-                number += 1;
-                number.is_multiple_of(last / SAMPLES_MAX)
+        self.bytes += json.len();
+        // A copy: the object itself may come to take less space.
+        self.taken.push(Bytes::copy_from_slice(json));
+        while self.bytes > DICTIONARY_BYTES {
+            self.every *= 2;
+            let mut is_kept = false;
+            self.taken.retain(|sample| {
+                is_kept = !is_kept;
+                if !is_kept {
+                    self.bytes -= sample.len();
+                }
+                is_kept
             });
+        }
+    }
+}
+
+impl Default for Samples {
+    fn default() -> Self {
+        Self {
+            taken: Vec::new(),
+            bytes: 0,
+            every: 1,
         }
     }
 }
@@ -129,22 +162,32 @@ impl Training {
 impl Packed {
     /// How many bytes it takes.
     pub(super) fn held_bytes(&self) -> usize {
-        self.bytes.len()
+        self.frame.len()
     }
 
     /// How many bytes it is unpacked.
     pub(super) fn length(&self) -> usize {
-        self.length
+        match get_frame_content_size(&self.frame) {
+            Ok(Some(length)) => usize::try_from(length).expect("it was in memory"),
+            _ => unreachable!("what is packed here says its length"),
+        }
     }
 
     pub(super) fn unpack(&self) -> Bytes {
-        let mut bytes = Vec::with_capacity(self.length);
+        let mut bytes = Vec::with_capacity(self.length());
         let done = DECOMPRESSOR.with_borrow_mut(|decompressor| {
-            let dictionary = &self.dictionary.decompress;
-            decompressor.decompress_using_ddict(&mut bytes, &self.bytes, dictionary)
+            decompressor.decompress_using_ddict(&mut bytes, &self.frame, &self.dictionary)
         });
         debug_assert!(done.is_ok(), "what was packed here can be unpacked");
         bytes.into()
+    }
+}
+
+impl fmt::Debug for Packed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Packed")
+            .field("bytes", &self.held_bytes())
+            .finish_non_exhaustive()
     }
 }
 
@@ -176,7 +219,7 @@ mod tests {
         for number in 0..10_000 {
             let json = object(number);
             match packer.pack(&resource, &json) {
-                None => assert!(number < TRAINED_AT[0] as u64, "{number} is not packed"),
+                None => assert!(number < FIRST_AT as u64 - 1, "{number} is not packed"),
                 Some(small) => {
                     count += 1;
                     assert_eq!(small.unpack(), json);
@@ -189,7 +232,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(count, 10_000 - TRAINED_AT[0] + 1);
+        assert_eq!(count, 10_000 - FIRST_AT + 1);
         let other = GroupResource::new("", "nodes");
         assert!(
             packer.pack(&other, &object(0)).is_none(),

@@ -1,15 +1,24 @@
 //! The pure core of the store: tables, the revision, and what has been forgotten.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
 use tokio::time::Instant;
 
 use super::{
     Change, Compaction, ObjectKey, StoredObject,
     key::GroupResource,
+    packer::Packer,
     table::{Objects, Range, Snapshot, Table},
 };
 use crate::revision::Revision;
+
+/// How many bytes of JSON are held as they are. Beyond that the objects are packed that were not written lately, and take some
+/// microseconds more when they are read.
+const PLAIN_BYTES_MAX: u64 = if cfg!(test) { 64 << 10 } else { 1 << 30 };
+/// How many of the last revisions are written lately.
+const LATELY: u64 = if cfg!(test) { 16 } else { 1_024 };
+/// How many objects are looked at for each write, while there are too many bytes.
+const LOOKED_AT: usize = 32;
 
 /// All objects of all resources, with their history. It is read through a [`View`].
 #[derive(Debug)]
@@ -21,9 +30,13 @@ pub(super) struct State {
     /// Watches from older revisions are refused, whatever the tables still know.
     watchable: Revision,
     compaction: Compaction,
-    history_bytes: u64,
     /// Where the store began, with what every cluster has.
     beginning: Revision,
+    /// How many bytes of JSON the present objects hold as they are. Another store that has some of them too may have packed
+    /// them since.
+    plain_bytes: u64,
+    /// The object up to which was looked for some to be packed: its resource and its path.
+    looked_up_to: Option<(GroupResource, Arc<str>)>,
 }
 
 /// Why a past state cannot be read.
@@ -55,8 +68,9 @@ impl State {
             compacted: Revision::default(),
             watchable: Revision::default(),
             compaction,
-            history_bytes: 0,
             beginning: Revision::default(),
+            plain_bytes: 0,
+            looked_up_to: None,
         }
     }
 
@@ -73,7 +87,7 @@ impl State {
             of_resource.insert(Arc::clone(object.key().path()), object);
         }
         let tables = by_resource.into_iter();
-        Self {
+        let mut restored = Self {
             revision,
             tables: tables
                 .map(|(resource, objects)| (resource, Table::restored(objects)))
@@ -82,22 +96,54 @@ impl State {
             watchable: revision,
             beginning: revision,
             ..Self::new(compaction)
-        }
+        };
+        restored.plain_bytes = restored.count_plain_bytes();
+        restored
     }
 
-    /// Takes a change, which must have the next revision.
-    pub(super) fn apply(&mut self, change: Arc<Change>) {
+    /// Takes a change, which must have the next revision. What became history some time ago is packed by `packer`.
+    pub(super) fn apply(&mut self, change: Arc<Change>, packer: &Packer) {
         debug_assert_eq!(
             change.revision(),
             self.revision.next().get(),
             "every write takes the next revision"
         );
         self.revision = Revision::new(change.revision());
-        self.history_bytes += change.history_bytes();
-        self.tables
-            .entry(change.resource().clone())
-            .or_insert_with(Table::new)
-            .apply(change);
+        let plain_bytes =
+            |side: Option<&Arc<StoredObject>>| side.map_or(0, |object| object.plain_bytes()) as u64;
+        self.plain_bytes += plain_bytes(change.after());
+        let table = self.tables.entry(change.resource().clone());
+        let replaced = table.or_insert_with(Table::new).apply(change, packer);
+        self.plain_bytes -= plain_bytes(replaced.as_ref());
+        if self.plain_bytes > PLAIN_BYTES_MAX {
+            self.pack_some(packer);
+        }
+    }
+
+    /// Packs some of the present objects, of those that come next in the order of resources and paths.
+    fn pack_some(&mut self, packer: &Packer) {
+        let looked_up_to = self.looked_up_to.take();
+        let (resource, path) = match &looked_up_to {
+            Some((resource, path)) => (Bound::Included(resource), Bound::Excluded(&**path)),
+            None => (Bound::Unbounded, Bound::Unbounded),
+        };
+        let mut tables = self.tables.range((resource, Bound::Unbounded));
+        let first = tables.next().map(|(_, table)| table.objects_after(path));
+        let others = tables.flat_map(|(_, table)| table.objects_after(Bound::Unbounded));
+        let mut last = None;
+        for object in first.into_iter().flatten().chain(others).take(LOOKED_AT) {
+            if object.revision() + LATELY <= self.revision.get() {
+                self.plain_bytes -= object.pack(packer) as u64;
+            }
+            last = Some(object.key());
+        }
+        self.looked_up_to = last.map(|key| (key.resource().clone(), Arc::clone(key.path())));
+    }
+
+    fn count_plain_bytes(&self) -> u64 {
+        let tables = self.tables.values();
+        let objects = tables.flat_map(|table| table.objects_after(Bound::Unbounded));
+        objects.map(|object| object.plain_bytes() as u64).sum()
     }
 
     /// Forgets what is too old or too much at `now`.
@@ -110,13 +156,13 @@ impl State {
                     .filter(|change| now.saturating_duration_since(change.committed) >= age)
                     .map(|change| Revision::new(change.revision()))
                 {
-                    self.history_bytes -= table.forget_changes(due);
+                    table.forget_changes(due);
                     forgotten = forgotten.max(due);
                 }
             }
         }
         if let Some(limit) = self.compaction.bytes {
-            while self.history_bytes > limit {
+            while self.history_bytes() > limit {
                 let Some((oldest, table)) = self
                     .tables
                     .values_mut()
@@ -126,13 +172,17 @@ impl State {
                     break;
                 };
                 let oldest = Revision::new(oldest);
-                self.history_bytes -= table.forget_changes(oldest);
+                table.forget_changes(oldest);
                 forgotten = forgotten.max(oldest);
             }
         }
         if forgotten > self.compacted {
             self.compacted = forgotten;
         }
+    }
+
+    fn history_bytes(&self) -> u64 {
+        self.tables.values().map(Table::history_bytes).sum()
     }
 
     /// Forgets every past state; watches go on, and can start wherever they could.
@@ -160,10 +210,11 @@ impl State {
         let oldest = self.beginning.max(self.compacted);
         let then = Revision::new(then).max(oldest).min(self.revision);
         for table in self.tables.values_mut() {
-            self.history_bytes -= table.roll_back(then);
+            table.roll_back(then);
         }
         self.revision = then;
         self.watchable = then;
+        self.plain_bytes = self.count_plain_bytes();
     }
 }
 

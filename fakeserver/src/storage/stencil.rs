@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use bytes::Bytes;
+use internment::ArcIntern;
 use serde_json::Value;
 
 use super::{
@@ -43,9 +44,17 @@ pub(crate) fn number_hole(hole: u8) -> i64 {
 #[derive(Debug)]
 pub(crate) struct Stencil {
     uid: Pattern,
-    labels: Pattern,
-    fields: Pattern,
+    labels: PairsPattern,
+    fields: PairsPattern,
     json: Pattern,
+}
+
+/// Names and values with holes in the values.
+#[derive(Debug)]
+struct PairsPattern {
+    marked: Pairs,
+    /// Of the values, with a notch at the end of each.
+    values: Pattern,
 }
 
 /// A text with holes.
@@ -77,12 +86,12 @@ impl Stencil {
         let text = std::str::from_utf8(&json).expect("JSON is written as UTF-8");
         let (metadata, version) = prototype.places();
         let mut places = holes(text);
-        places.push((version.clone(), Step::Version));
+        places.push((version, Step::Version));
         places.push((metadata.end..metadata.end, Step::Notch));
         Self {
             uid: Pattern::new(prototype.uid(), holes(prototype.uid())),
-            labels: Pattern::of_pairs(prototype.labels()),
-            fields: Pattern::of_pairs(prototype.fields()),
+            labels: PairsPattern::new(prototype.labels()),
+            fields: PairsPattern::new(prototype.fields()),
             json: Pattern::new(text, places),
         }
     }
@@ -105,17 +114,16 @@ impl Stencil {
         let metadata_end = json.notches.first().copied().unwrap_or_default();
         let header = Header {
             key,
-            revision,
             uid: uid.text.into(),
-            labels: self.labels.pairs(values),
-            fields: self.fields.pairs(values),
+            labels: ArcIntern::new(self.labels.print(values)),
+            fields: self.fields.print(values),
         };
         let serialized = Serialized {
             json: Bytes::from(json.text.into_boxed_str().into_boxed_bytes()),
             metadata: METADATA_START..metadata_end as usize,
             version: json.version,
         };
-        StoredObject::from_parts(header, serialized)
+        StoredObject::from_parts(header, revision, serialized)
     }
 }
 
@@ -190,22 +198,28 @@ impl Pattern {
             steps: steps.into(),
         }
     }
+}
 
-    /// The pattern of names and values, with a notch at the end of each.
-    fn of_pairs(pairs: &Pairs) -> Self {
-        let (text, ends) = pairs.parts();
-        let mut places = holes(text);
-        places.extend(ends.iter().map(|end| {
-            let end = *end as usize;
+// === impl PairsPattern ===
+
+impl PairsPattern {
+    fn new(marked: &Pairs) -> Self {
+        let (text, ends) = marked.values();
+        let mut places = holes(&text);
+        places.extend(ends.into_iter().map(|end| {
+            let end = end as usize;
             (end..end, Step::Notch)
         }));
-        Self::new(text, places)
+        Self {
+            marked: marked.clone(),
+            values: Pattern::new(&text, places),
+        }
     }
 
-    fn pairs(&self, values: &[&str]) -> Pairs {
+    fn print(&self, values: &[&str]) -> Pairs {
         let mut print = Print::new(values, "");
-        print.fill(self);
-        Pairs::from_parts(print.text.into(), print.notches.into())
+        print.fill(&self.values);
+        self.marked.with_values(&print.text, &print.notches)
     }
 }
 

@@ -23,8 +23,9 @@ pub(crate) struct Storage {
     state: Mutex<State>,
     compaction: Compaction,
     fields: Box<SelectableFields>,
-    /// Compresses what is written, if that is wanted.
-    packer: Option<Packer>,
+    packer: Packer,
+    /// Whether it packs what is written, and not only what was superseded.
+    compresses: bool,
     sink: Arc<dyn ChangeSink>,
     /// Told of each new revision. Its waiters wake in the order in which they came.
     advanced: Notify,
@@ -51,7 +52,8 @@ impl Storage {
             state: Mutex::new(State::new(compaction)),
             compaction,
             fields,
-            packer: None,
+            packer: Packer::default(),
+            compresses: false,
             sink,
             advanced: Notify::new(),
         }
@@ -59,7 +61,7 @@ impl Storage {
 
     /// Compresses what is written from now on.
     pub(crate) fn compress(&mut self) {
-        self.packer = Some(Packer::default());
+        self.compresses = true;
     }
 
     /// Runs `work` alone on the store. Its writes take effect together when it succeeds; if it fails, nothing changes.
@@ -68,7 +70,7 @@ impl Storage {
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut state = self.lock();
-        let mut transaction = Transaction::new(View(&state), &*self.fields, self.packer.as_ref());
+        let mut transaction = Transaction::new(View(&state), &*self.fields, self.current_packer());
         let answer = work(&mut transaction)?;
         let changes = transaction.into_changes();
         if changes.is_empty() {
@@ -129,7 +131,7 @@ impl Storage {
     pub(crate) fn reset(&self, work: impl FnOnce(&mut Transaction<'_>)) {
         let mut state = self.lock();
         let mut fresh = State::new(self.compaction);
-        let mut transaction = Transaction::new(View(&fresh), &*self.fields, self.packer.as_ref());
+        let mut transaction = Transaction::new(View(&fresh), &*self.fields, self.current_packer());
         work(&mut transaction);
         let changes = transaction.into_changes();
         // Whoever watched the old store ends first, so that he hears nothing of the new one.
@@ -151,7 +153,10 @@ impl Storage {
         let objects = objects.into_iter().map(|(key, made, object)| {
             let fields = (self.fields)(key.resource(), &object);
             let object = StoredObject::new(key, made, object, fields);
-            Arc::new(object.packed(self.packer.as_ref()))
+            if let Some(packer) = self.current_packer() {
+                object.pack(packer);
+            }
+            Arc::new(object)
         });
         let restored = State::restored(self.compaction, revision, objects.collect());
         let mut state = self.lock();
@@ -169,7 +174,7 @@ impl Storage {
             if change.revision() != View(&state).revision().next().get() {
                 break;
             }
-            state.apply(Arc::clone(&change));
+            state.apply(Arc::clone(&change), &self.packer);
             self.sink.changed(&change);
         }
         let revision = View(&state).revision();
@@ -178,10 +183,15 @@ impl Storage {
         revision
     }
 
+    /// What packs the present objects, if anything does.
+    fn current_packer(&self) -> Option<&Packer> {
+        self.compresses.then_some(&self.packer)
+    }
+
     /// Makes `changes` part of `state`, and tells of them.
     fn commit(&self, state: &mut State, changes: Vec<Change>) {
         for change in changes.into_iter().map(Arc::new) {
-            state.apply(Arc::clone(&change));
+            state.apply(Arc::clone(&change), &self.packer);
             self.sink.changed(&change);
         }
     }

@@ -5,31 +5,43 @@ use std::{collections::VecDeque, ops::Bound, sync::Arc};
 use imbl::OrdMap;
 use tokio::time::Instant;
 
-use super::{Change, StoredObject};
+use super::{Change, ObjectKey, StoredObject, packer::Packer};
 use crate::revision::Revision;
 
 pub(super) type Objects = OrdMap<Arc<str>, Arc<StoredObject>>;
 
-/// After so many changes a state is kept. What was between is found by making those changes again, which takes less than a
-/// millisecond. Tests come by every case with fewer.
+/// A state is kept after as many changes as there are objects, but not before so many. What is between two of them is found
+/// from the nearer one, which takes about a microsecond for each change. Tests come by every case with fewer.
 const CHANGES_PER_STATE: usize = if cfg!(test) { 4 } else { 512 };
-/// How many of the last changes keep the frames that were made of them. Watchers are seldom further behind.
-const FRAMES_KEPT: usize = 1_024;
+/// How many of the last changes keep the frames that were made of them, and what they replaced as it was. Watchers are seldom
+/// further behind.
+const RECENT: usize = if cfg!(test) { 8 } else { 1_024 };
 
 /// The objects of one resource.
 ///
 /// # Memory
 ///
-/// The objects now; of each change what it replaced, and a small part of a copied path of a persistent map.
+/// The objects now; of each change what it replaced, compressed unless it is recent, and at most an entry of a persistent map.
 #[derive(Debug)]
 pub(super) struct Table {
     current: Objects,
     /// Some states, oldest first; never empty. The first one is the state before the first change that is kept.
     states: VecDeque<(Revision, Objects)>,
     /// The changes that are kept, oldest first.
-    log: VecDeque<Arc<Change>>,
+    log: VecDeque<Logged>,
+    /// How many bytes of history they are.
+    history_bytes: u64,
+    /// How many of them came after the last state that is kept.
+    since_state: usize,
     /// The last change that was forgotten.
     forgotten: Revision,
+}
+
+/// A change, and how many bytes of history it counts for.
+#[derive(Debug)]
+struct Logged {
+    change: Arc<Change>,
+    bytes: u64,
 }
 
 /// The objects of one resource as they were at one revision.
@@ -60,67 +72,87 @@ impl Table {
             current: objects.clone(),
             states: VecDeque::from([(Revision::default(), objects)]),
             log: VecDeque::new(),
+            history_bytes: 0,
+            since_state: 0,
             forgotten: Revision::default(),
         }
     }
 
-    /// Takes the next change of this resource.
-    pub(super) fn apply(&mut self, change: Arc<Change>) {
-        if self.log.len() >= CHANGES_PER_STATE * self.states.len()
+    /// Takes the next change of this resource, and returns the object that it replaced here. What is not recent any more is
+    /// packed by `packer`.
+    pub(super) fn apply(
+        &mut self,
+        change: Arc<Change>,
+        packer: &Packer,
+    ) -> Option<Arc<StoredObject>> {
+        if self.since_state >= CHANGES_PER_STATE.max(self.current.len())
             && let Some(last) = self.log.back()
         {
-            let made = Revision::new(last.revision());
+            let made = Revision::new(last.change.revision());
             self.states.push_back((made, self.current.clone()));
+            self.since_state = 0;
         }
-        make(&mut self.current, &change);
-        self.log.push_back(change);
-        if let Some(old) = self.log.len().checked_sub(FRAMES_KEPT + 1) {
-            self.log[old].forget_frames();
+        let replaced = redo(&mut self.current, &change);
+        let bytes = change.history_bytes();
+        self.history_bytes += bytes;
+        self.log.push_back(Logged { change, bytes });
+        self.since_state += 1;
+        if let Some(old) = self.log.len().checked_sub(RECENT + 1) {
+            let old = &mut self.log[old];
+            old.change.retire(packer);
+            self.history_bytes -= old.bytes;
+            old.bytes = old.change.history_bytes();
+            self.history_bytes += old.bytes;
         }
+        replaced
     }
 
-    /// Forgets every change up to `revision`, and returns how many bytes of history they were.
-    pub(super) fn forget_changes(&mut self, revision: Revision) -> u64 {
-        let mut bytes = 0;
-        while let Some(change) = self
+    /// Forgets every change up to `revision`.
+    pub(super) fn forget_changes(&mut self, revision: Revision) {
+        while let Some(Logged { change, bytes }) = self
             .log
-            .pop_front_if(|change| change.revision() <= revision.get())
+            .pop_front_if(|logged| logged.change.revision() <= revision.get())
         {
             self.forgotten = Revision::new(change.revision());
-            bytes += change.history_bytes();
+            self.history_bytes -= bytes;
             let next = self.states.get(1);
             if next.is_some_and(|(made, _)| *made <= self.forgotten) {
                 self.states.pop_front();
             } else if let Some((made, objects)) = self.states.front_mut() {
                 *made = self.forgotten;
-                make(objects, &change);
+                redo(objects, &change);
             }
         }
-        bytes
+        self.since_state = self.since_state.min(self.log.len());
     }
 
-    /// Forgets everything after `revision`, and returns how many bytes of history it was. The state of then is known.
-    pub(super) fn roll_back(&mut self, revision: Revision) -> u64 {
+    /// Forgets everything after `revision`. The state of then is known.
+    pub(super) fn roll_back(&mut self, revision: Revision) {
         self.current = self.state_at(revision);
         while self.states.len() > 1 && self.states.back().is_some_and(|(made, _)| *made > revision)
         {
             self.states.pop_back();
         }
-        let mut bytes = 0;
-        while let Some(change) = self
+        while let Some(Logged { bytes, .. }) = self
             .log
-            .pop_back_if(|change| change.revision() > revision.get())
+            .pop_back_if(|logged| logged.change.revision() > revision.get())
         {
-            bytes += change.history_bytes();
+            self.history_bytes -= bytes;
         }
-        bytes
+        let kept = self.states.back().map(|(made, _)| *made);
+        self.since_state = self.log.len() - self.changes_until(kept.unwrap_or_default());
+    }
+
+    /// How many bytes of history there are.
+    pub(super) fn history_bytes(&self) -> u64 {
+        self.history_bytes
     }
 
     /// The last change that was made by then, as far as changes are known.
     pub(super) fn revision_at(&self, then: Instant) -> Revision {
-        let after = self.log.partition_point(|change| change.committed <= then);
-        match after.checked_sub(1) {
-            Some(last) => Revision::new(self.log[last].revision()),
+        let committed = |logged: &Logged| logged.change.committed <= then;
+        match self.log.partition_point(committed).checked_sub(1) {
+            Some(last) => Revision::new(self.log[last].change.revision()),
             None => self.forgotten,
         }
     }
@@ -131,11 +163,20 @@ impl Table {
     }
 
     pub(super) fn oldest_change(&self) -> Option<&Arc<Change>> {
-        self.log.front()
+        self.log.front().map(|logged| &logged.change)
     }
 
     pub(super) fn get(&self, path: &str) -> Option<&Arc<StoredObject>> {
         self.current.get(path)
+    }
+
+    /// The present objects, those that come after a path.
+    pub(super) fn objects_after(
+        &self,
+        path: Bound<&str>,
+    ) -> impl Iterator<Item = &Arc<StoredObject>> + use<'_> {
+        let objects = self.current.range::<_, str>((path, Bound::Unbounded));
+        objects.map(|(_, object)| object)
     }
 
     /// The state now.
@@ -157,39 +198,61 @@ impl Table {
         &self,
         revision: Revision,
     ) -> impl Iterator<Item = &Arc<Change>> + use<'_> {
-        let start = self
-            .log
-            .partition_point(|change| change.revision() <= revision.get());
-        self.log.range(start..)
+        let changes = self.log.range(self.changes_until(revision)..);
+        changes.map(|logged| &logged.change)
     }
 
-    /// The state at `revision`: the last one that was kept, and the changes since.
+    /// How many of the changes that are kept were made by `revision`.
+    fn changes_until(&self, revision: Revision) -> usize {
+        self.log
+            .partition_point(|logged| logged.change.revision() <= revision.get())
+    }
+
+    /// The state at `revision`: the nearest one that was kept, and the changes between.
     fn state_at(&self, revision: Revision) -> Objects {
-        let last = self.log.back();
-        if last.is_none_or(|last| last.revision() <= revision.get()) {
-            return self.current.clone();
+        let until = self.changes_until(revision);
+        let next = self.states.partition_point(|(made, _)| *made <= revision);
+        let (made, earlier) = &self.states[next.saturating_sub(1)];
+        let (later, end) = match self.states.get(next) {
+            Some((made, later)) => (later, self.changes_until(*made)),
+            None => (&self.current, self.log.len()),
+        };
+        let start = self.changes_until(*made);
+        if until - start < end - until {
+            let mut objects = earlier.clone();
+            for logged in self.log.range(start..until) {
+                redo(&mut objects, &logged.change);
+            }
+            objects
+        } else {
+            let mut objects = later.clone();
+            for logged in self.log.range(until..end).rev() {
+                undo(&mut objects, &logged.change);
+            }
+            objects
         }
-        let after = self.states.partition_point(|(made, _)| *made <= revision);
-        let (made, objects) = &self.states[after.saturating_sub(1)];
-        let mut objects = objects.clone();
-        let changes = self.changes_since(*made);
-        for change in changes.take_while(|change| change.revision() <= revision.get()) {
-            make(&mut objects, change);
-        }
-        objects
     }
 }
 
-/// Does to `objects` what a change did.
-fn make(objects: &mut Objects, change: &Change) {
-    let path = change.key().path();
-    match change.after() {
-        Some(after) => {
-            objects.insert(Arc::clone(path), Arc::clone(after));
-        }
-        None => {
-            objects.remove(&**path);
-        }
+/// Does to `objects` what a change did, and returns what was there before.
+fn redo(objects: &mut Objects, change: &Change) -> Option<Arc<StoredObject>> {
+    set(objects, change.key(), change.after())
+}
+
+/// Makes `objects` what they were before a change, and returns what was there.
+fn undo(objects: &mut Objects, change: &Change) -> Option<Arc<StoredObject>> {
+    set(objects, change.key(), change.before())
+}
+
+fn set(
+    objects: &mut Objects,
+    key: &ObjectKey,
+    object: Option<&Arc<StoredObject>>,
+) -> Option<Arc<StoredObject>> {
+    let path = key.path();
+    match object {
+        Some(object) => objects.insert(Arc::clone(path), Arc::clone(object)),
+        None => objects.remove(&**path),
     }
 }
 

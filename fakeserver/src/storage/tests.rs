@@ -382,11 +382,113 @@ fn history_is_forgotten_when_it_is_large() {
     }
     let kept = storage.view(|view| view.log(&pods(), &Range::All, Revision::default()).len());
     assert!(
-        (30..64).contains(&kept),
-        "kept {kept} changes of about 1 KiB"
+        (100..170).contains(&kept),
+        "kept {kept} changes of about half a KiB"
     );
     let present = storage.view(|view| view.snapshot(&pods()).objects(&Range::All, None).count());
     assert_eq!(present, 1, "what is present is never forgotten");
+}
+
+#[test]
+fn what_was_superseded_is_packed_and_says_the_same() {
+    let storage = storage(Compaction::default());
+    // Each write says which revision it takes, the first one being 2.
+    for revision in 2..=1_000 {
+        put(&storage, &key(&pods(), (revision % 5) as u8), revision);
+    }
+    for revision in (6..=1_000).step_by(37).chain([999, 1_000]) {
+        let then = storage.view(|view| view.snapshot_at(&pods(), Revision::new(revision)));
+        let shown = shown(then.unwrap().objects(&Range::All, None));
+        let mut shown: Vec<(u64, u64)> = shown.into_values().collect();
+        shown.sort_unstable();
+        let expected: Vec<_> = (revision - 4..=revision).map(|of| (of, of)).collect();
+        assert_eq!(shown, expected, "at {revision}");
+    }
+    let changes = storage.view(|view| view.log(&pods(), &Range::All, Revision::default()));
+    let plain = |changes: &[Arc<Change>]| {
+        let before = changes.iter().filter_map(|change| change.before());
+        before.filter(|before| before.plain_bytes() > 0).count()
+    };
+    let (known, recent) = changes[200..].split_at(changes.len() - 200 - 8);
+    assert_eq!((plain(known), plain(recent)), (0, 8));
+}
+
+#[test]
+fn what_was_not_written_lately_is_packed_when_there_is_much() {
+    let storage = storage(Compaction::default());
+    let keys: Vec<ObjectKey> = (0..2_000)
+        .map(|number| ObjectKey::cluster(pods(), &format!("o{number:04}")))
+        .collect();
+    // Each write says which revision it takes, the first one being 2.
+    for (key, revision) in keys.iter().zip(2..) {
+        put(&storage, key, revision);
+    }
+    let plain_bytes = || {
+        let present = storage.view(|view| view.snapshot(&pods()));
+        let bytes = present.objects(&Range::All, None);
+        bytes.map(|object| object.plain_bytes()).sum::<usize>()
+    };
+    assert!(
+        plain_bytes() <= 65 << 10,
+        "{} bytes are as they were",
+        plain_bytes()
+    );
+    let at = |revision: u64| {
+        let then = storage.view(|view| view.snapshot_at(&pods(), Revision::new(revision)));
+        shown(then.unwrap().objects(&Range::All, None))
+    };
+    let all = at(2_001);
+    assert!(
+        all.values()
+            .zip(2..)
+            .all(|(shown, revision)| *shown == (revision, revision))
+    );
+
+    storage.roll_back(500);
+    assert_eq!(at(1_501), all.into_iter().take(1_500).collect());
+    for (key, value) in keys.iter().zip(5_000..) {
+        put(&storage, key, value);
+    }
+    assert!(
+        plain_bytes() <= 65 << 10,
+        "{} bytes are as they were",
+        plain_bytes()
+    );
+    assert_eq!(at(3_501)["o0000"], (1_502, 5_000));
+}
+
+#[test]
+fn a_store_that_compresses_follows_one_that_does_not() {
+    let leader = storage(Compaction::default());
+    let mut follower = storage(Compaction::default());
+    follower.compress();
+    let keys: Vec<ObjectKey> = (0..400)
+        .map(|number| ObjectKey::cluster(pods(), &format!("o{number:03}")))
+        .collect();
+    let write = |value: u32| {
+        for key in &keys {
+            put(&leader, key, value);
+        }
+    };
+    write(1);
+    let present = leader.view(|view| view.snapshot(&pods()));
+    let restored = present.objects(&Range::All, None).map(|object| {
+        let revision = Revision::new(object.revision());
+        (object.key().clone(), revision, object.to_value())
+    });
+    let then = leader.revision();
+    follower.restore(then, restored.collect());
+    write(2);
+    for key in &keys[..100] {
+        delete(&leader, key);
+    }
+    let changes = leader.view(|view| view.log(&pods(), &Range::All, then));
+    assert_eq!(follower.follow(changes), leader.revision());
+    let state = |storage: &Storage| {
+        let present = storage.view(|view| view.snapshot(&pods()));
+        shown(present.objects(&Range::All, None))
+    };
+    assert_eq!(state(&follower), state(&leader));
 }
 
 #[tokio::test(start_paused = true)]

@@ -48,9 +48,7 @@ impl<'a> Transaction<'a> {
         let fields = (self.fields)(key.resource(), &object);
         let revision = self.revision.next();
         let after = StoredObject::new(key.clone(), revision, object, fields);
-        let after = Arc::new(after.packed(self.packer));
-        self.write(key, Some(Arc::clone(&after)));
-        after
+        self.store(key, after)
     }
 
     /// Stores what `stencil` makes of `values`, as [`put`](Self::put) would.
@@ -61,9 +59,7 @@ impl<'a> Transaction<'a> {
         values: &[&str],
     ) -> Arc<StoredObject> {
         let after = stencil.print(key.clone(), self.revision.next(), values);
-        let after = Arc::new(after.packed(self.packer));
-        self.write(key, Some(Arc::clone(&after)));
-        after
+        self.store(key, after)
     }
 
     /// Removes what is under `key`, and returns it as it was. If there is nothing, nothing changes.
@@ -126,6 +122,20 @@ impl<'a> Transaction<'a> {
 
     pub(super) fn into_changes(self) -> Vec<Change> {
         self.changes
+    }
+
+    /// Writes `after`, in as little memory as it takes.
+    fn store(&mut self, key: &ObjectKey, after: StoredObject) -> Arc<StoredObject> {
+        let after = match self.get(key) {
+            Some(before) => after.sharing(&before),
+            None => after,
+        };
+        if let Some(packer) = self.packer {
+            after.pack(packer);
+        }
+        let after = Arc::new(after);
+        self.write(key, Some(Arc::clone(&after)));
+        after
     }
 
     fn write(&mut self, key: &ObjectKey, after: Option<Arc<StoredObject>>) {

@@ -37,7 +37,7 @@ impl Selection {
     pub(crate) fn matches(&self, object: &StoredObject) -> bool {
         self.range.contains(object)
             && self.labels.matches(object.labels())
-            && self.fields.matches(object.fields())
+            && self.fields.matches(|field| object.field(field))
     }
 
     /// Whether all objects of its range are selected.

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
 use super::{EventKind, Selection};
-use crate::storage::{Change, ChangeSink, GroupResource, StoredObject};
+use crate::storage::{Change, ChangeSink, GroupResource};
 
 /// The open watches of a server.
 #[derive(Debug)]
@@ -203,15 +203,11 @@ impl OfResource {
     }
 
     /// Has those asked that may see a change.
-    fn for_each_concerned<'c>(&mut self, change: &'c Change, mut ask: impl FnMut(&mut Entry)) {
+    fn for_each_concerned(&mut self, change: &Change, mut ask: impl FnMut(&mut Entry)) {
         self.asked.values_mut().for_each(&mut ask);
         for (field, values) in &mut self.indexed {
             let sides = [change.before(), change.after()];
-            // A field that an object does not have is empty.
-            let value = |side: Option<&'c Arc<StoredObject>>| {
-                side.map(|side| side.fields().get(field).unwrap_or_default())
-            };
-            let [before, after] = sides.map(value);
+            let [before, after] = sides.map(|side| side.map(|side| side.field(field)));
             let found = before.and_then(|value| values.get_mut(value));
             found
                 .into_iter()

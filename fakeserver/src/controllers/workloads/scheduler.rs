@@ -136,10 +136,8 @@ impl Controller for Scheduler {
                 self.waiting.remove(key);
             }
         }
-        if let (Some((before, _)), None) = (&change.before, &change.after)
-            && let Some(node) = before.fields().get("spec.nodeName")
-        {
-            self.count(node, index);
+        if let (Some((before, _)), None) = (&change.before, &change.after) {
+            self.count(before.field("spec.nodeName"), index);
             self.look_again(due);
         }
     }

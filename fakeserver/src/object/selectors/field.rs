@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{object::Pairs, status::Status};
+use crate::status::Status;
 
 /// A conjunction of requirements on fields. The empty one selects everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -77,11 +77,10 @@ impl FieldSelector {
         self.requirements.is_empty()
     }
 
-    /// Whether an object with these fields is selected. A field that it does not have is empty.
-    pub(crate) fn matches(&self, fields: &Pairs) -> bool {
+    /// Whether an object is selected of which `value` tells what a field holds.
+    pub(crate) fn matches<'a>(&self, value: impl Fn(&str) -> &'a str) -> bool {
         self.requirements.iter().all(|requirement| {
-            let value = fields.get(&requirement.field).unwrap_or_default();
-            (value == requirement.value) == requirement.is_equal
+            (value(&requirement.field) == requirement.value) == requirement.is_equal
         })
     }
 }
