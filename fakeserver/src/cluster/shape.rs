@@ -46,6 +46,10 @@ const PODS_PER_DAEMON: u32 = 8;
 pub(super) fn found(options: &ClusterOptions, seed: u64, now: i64) -> World {
     let average = options.pods.div_ceil(options.nodes);
     let mut world = World::empty(seed, 110.max(average + average / 2));
+    // Some more are there while deployments are rolled out.
+    world
+        .pods
+        .reserve((options.pods + options.pods / 8) as usize);
     let daemons = (options.pods / options.nodes / PODS_PER_DAEMON).min(4);
     let jobs = options.pods / 50;
     let in_apps = options.pods - daemons * options.nodes - jobs;

@@ -379,6 +379,11 @@ impl<T> Places<T> {
         Some(thing)
     }
 
+    /// Makes room for so many, and no more than that.
+    pub(super) fn reserve(&mut self, count: usize) {
+        self.places.reserve_exact(count);
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.places.len() - self.free.len()

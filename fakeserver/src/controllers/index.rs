@@ -12,15 +12,18 @@ pub(super) struct Observed<'a> {
     pub(super) after: Option<(&'a Arc<StoredObject>, Meta)>,
 }
 
+/// Those that name an owner, in the order of their keys, and whether they block its deletion. Most owners have few.
+type Dependents = Vec<(ObjectKey, bool)>;
+
 /// Finds what an object owns.
 ///
 /// # Memory
 ///
-/// One entry for each reference to an owner.
+/// One entry for each reference to an owner, and one for each owner.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// By the uid of the owner, be it there or not: those that name it, and whether they block its deletion.
-    dependents: BTreeMap<String, BTreeMap<ObjectKey, bool>>,
+    /// By the uid of the owner, be it there or not.
+    dependents: BTreeMap<Box<str>, Dependents>,
     /// Empty unless somebody asks for pods.
     pub(super) pods: Pods,
     tracks_pods: bool,
@@ -94,17 +97,23 @@ impl Index {
         }
         let key = change.key();
         for owner in before {
-            if let Some(dependents) = self.dependents.get_mut(&owner.uid) {
-                dependents.remove(key);
+            if let Some(dependents) = self.dependents.get_mut(&*owner.uid) {
+                if let Ok(place) = place_of(key, dependents) {
+                    dependents.remove(place);
+                }
                 if dependents.is_empty() {
-                    self.dependents.remove(&owner.uid);
+                    self.dependents.remove(&*owner.uid);
                 }
             }
         }
         for owner in after {
             let blocks = owner.blocks();
-            let dependents = self.dependents.entry(owner.uid).or_default();
-            dependents.insert(key.clone(), blocks);
+            let dependents = self.dependents.entry(owner.uid.into());
+            let dependents = dependents.or_insert_with(|| Vec::with_capacity(1));
+            match place_of(key, dependents) {
+                Ok(place) => dependents[place].1 = blocks,
+                Err(place) => dependents.insert(place, (key.clone(), blocks)),
+            }
         }
     }
 
@@ -113,4 +122,9 @@ impl Index {
         let dependents = self.dependents.get(uid).into_iter().flatten();
         dependents.map(|(key, blocks)| (key, *blocks))
     }
+}
+
+/// Where a key is, or belongs.
+fn place_of(key: &ObjectKey, dependents: &Dependents) -> Result<usize, usize> {
+    dependents.binary_search_by(|(known, _)| known.cmp(key))
 }
