@@ -16,11 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::{task::JoinSet, time::sleep};
 
-use crate::{
-    job::Job,
-    serve::{ServerOptions, ServerProcess},
-    wire::Connection,
-};
+use crate::{job::Job, program::Program, wire::Connection};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
 /// How large the data of an object is that changes; an event is 4.2 KB then.
@@ -40,9 +36,9 @@ pub(crate) struct FannedOut {
 
 /// How many events a second all watchers get together.
 pub(crate) async fn events_per_second(watchers: u32, changes: u32) -> Result<f64, Box<dyn Error>> {
-    let server = ServerProcess::start(ServerOptions::default()).await?;
+    let server = Program::serve(&[]).await?;
     let job = Job::FanOut {
-        url: server.contents.url.clone(),
+        url: server.url.clone(),
         watchers,
         changes,
     };

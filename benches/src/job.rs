@@ -9,12 +9,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{
-    fan_out, load, reads, relist,
-    serve::{self, ServerOptions},
-    side::Side,
-    sync, updates,
-};
+use crate::{fan_out, load, reads, relist, serve, side::Side, sync, updates};
 
 /// How long a job may take to say the next thing.
 const DEADLINE: Duration = Duration::from_mins(10);
@@ -22,8 +17,8 @@ const DEADLINE: Duration = Duration::from_mins(10);
 /// What a process is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Job {
-    /// Serve until standard input ends.
-    Serve(ServerOptions),
+    /// Serve a cluster of so many pods until standard input ends.
+    Serve { pods: u32 },
     /// Sync an empty cache.
     Sync { side: Side, url: String },
     /// Sync an empty cache, say so, and wait until everything was listed again.
@@ -91,7 +86,7 @@ impl Job {
     /// Does it in this process.
     pub(crate) async fn run(self) -> Result<(), Box<dyn Error>> {
         match self {
-            Self::Serve(options) => serve::run(options).await,
+            Self::Serve { pods } => serve::run(pods).await,
             Self::Sync { side, url } => say(&sync::run_side(side, &url).await?),
             Self::Relist { side, url } => say(&relist::run_side(side, &url).await?),
             Self::Updates {

@@ -10,11 +10,7 @@ use futures::future::try_join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{
-    job::Job,
-    serve::{ServerOptions, ServerProcess},
-    wire::Connection,
-};
+use crate::{job::Job, program::Program, serve::ServerProcess, wire::Connection};
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
 /// How large the objects are that are created, about.
@@ -31,14 +27,14 @@ pub(crate) async fn creates_per_second(
     connections: u32,
     count: u32,
 ) -> Result<f64, Box<dyn Error>> {
-    let server = ServerProcess::start(ServerOptions::default()).await?;
+    let server = Program::serve(&[]).await?;
     let job = Job::Create {
-        url: server.contents.url.clone(),
+        url: server.url.clone(),
         connections,
         count,
     };
     let created: Created = job.outcome().await?;
-    let mut connection = Connection::open(&server.contents.url).await?;
+    let mut connection = Connection::open(&server.url).await?;
     let one = connection
         .ask("GET", &format!("{PODS}?limit=1"), Bytes::new())
         .await?;
@@ -94,14 +90,14 @@ pub(crate) async fn list(server: &ServerProcess) -> Result<(Duration, u64), Box<
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 pub(crate) async fn first_answer() -> Result<Duration, Box<dyn Error>> {
     let start = Instant::now();
-    let server = ServerProcess::start(ServerOptions::default()).await?;
-    ask_something(&server).await?;
+    let server = Program::serve(&[]).await?;
+    ask_something(&server.url).await?;
     Ok(start.elapsed())
 }
 
-/// Asks the server for something small.
-pub(crate) async fn ask_something(server: &ServerProcess) -> Result<(), Box<dyn Error>> {
-    let mut connection = Connection::open(&server.contents.url).await?;
+/// Asks the server at `url` for something small.
+pub(crate) async fn ask_something(url: &str) -> Result<(), Box<dyn Error>> {
+    let mut connection = Connection::open(url).await?;
     let path = "/api/v1/namespaces/default";
     connection.ask("GET", path, Bytes::new()).await?;
     Ok(())

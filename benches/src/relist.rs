@@ -5,14 +5,7 @@ use std::error::Error;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
-use crate::{
-    answer::Answer,
-    job::Job,
-    process,
-    serve::{ServerOptions, ServerProcess},
-    side::Side,
-    sync::SETTLING,
-};
+use crate::{answer::Answer, job::Job, process, serve::ServerProcess, side::Side, sync::SETTLING};
 
 /// What listing everything again cost.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,11 +19,7 @@ pub(crate) struct Measured {
 
 /// By how much the memory of each of `sides` grows while `pods` pods are listed again.
 pub(crate) async fn measure(pods: u32, sides: &[Side]) -> Result<Vec<f64>, Box<dyn Error>> {
-    let mut server = ServerProcess::start(ServerOptions {
-        pods,
-        ..ServerOptions::default()
-    })
-    .await?;
+    let mut server = ServerProcess::start(pods).await?;
     let mut ratios = Vec::new();
     for side in sides {
         let (side, url) = (*side, server.contents.url.clone());

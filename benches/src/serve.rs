@@ -2,7 +2,7 @@
 
 use std::{error::Error, net::Ipv4Addr, process::Stdio, time::Duration};
 
-use fakeserver::{Churn, ClusterOptions, Compaction, FakeServer};
+use fakeserver::{ClusterOptions, Compaction, FakeServer};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::{
@@ -13,24 +13,14 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{answer::Answer, job::Job, process};
+use crate::{answer::Answer, job::Job};
 
 /// How many pods run on a node.
-const PODS_A_NODE: u32 = 30;
+pub(crate) const PODS_A_NODE: u32 = 30;
 /// The seed of the cluster.
-const SEED: u64 = 7;
+pub(crate) const SEED: u64 = 7;
 /// How long a server may take to be there.
 const DEADLINE: Duration = Duration::from_mins(2);
-
-/// What a server is to hold.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct ServerOptions {
-    /// Running pods, with the nodes, deployments and all else that belongs to them.
-    pub(crate) pods: u32,
-    /// Writes a second by which the cluster lives.
-    pub(crate) churn: u32,
-    pub(crate) is_compressed: bool,
-}
 
 /// Where a server is, and what it holds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,26 +35,19 @@ pub(crate) struct Contents {
 #[derive(Debug)]
 pub(crate) struct ServerProcess {
     pub(crate) contents: Contents,
-    child: Child,
+    _child: Child,
     input: ChildStdin,
 }
 
-/// Serves a cluster over loopback HTTP until standard input ends; each line of it has all watches end, and everybody list
-/// again.
-pub(crate) async fn run(options: ServerOptions) -> Result<(), Box<dyn Error>> {
-    let mut builder = FakeServer::builder()
+/// Serves a cluster of `pods` running pods over loopback HTTP until standard input ends; each line of it has all watches end,
+/// and everybody list again.
+pub(crate) async fn run(pods: u32) -> Result<(), Box<dyn Error>> {
+    let server = FakeServer::builder()
         .with_seed(SEED)
         // What the program keeps, unless told otherwise.
         .with_compaction(Compaction::production())
-        .with_compression(options.is_compressed);
-    if options.pods > 0 {
-        let mut cluster = ClusterOptions::new(options.pods.div_ceil(PODS_A_NODE), options.pods);
-        if options.churn > 0 {
-            cluster = cluster.with_churn(Churn::new(options.churn));
-        }
-        builder = builder.with_cluster(cluster);
-    }
-    let server = builder.build();
+        .with_cluster(ClusterOptions::new(pods.div_ceil(PODS_A_NODE), pods))
+        .build();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let pods = server.objects("", "v1", "pods");
     let contents = Contents {
@@ -106,9 +89,9 @@ pub(crate) async fn run(options: ServerOptions) -> Result<(), Box<dyn Error>> {
 // === impl ServerProcess ===
 
 impl ServerProcess {
-    pub(crate) async fn start(options: ServerOptions) -> Result<Self, Box<dyn Error>> {
+    pub(crate) async fn start(pods: u32) -> Result<Self, Box<dyn Error>> {
         let mut child = Command::new(std::env::current_exe()?)
-            .args(Job::Serve(options).arguments()?)
+            .args(Job::Serve { pods }.arguments()?)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -120,7 +103,7 @@ impl ServerProcess {
         let line = line.ok_or("the server ended before it was ready")?;
         Ok(Self {
             contents: serde_json::from_str(&line)?,
-            child,
+            _child: child,
             input,
         })
     }
@@ -130,11 +113,5 @@ impl ServerProcess {
         self.input.write_all(b"expire\n").await?;
         self.input.flush().await?;
         Ok(())
-    }
-
-    /// What the operating system says of it.
-    pub(crate) fn usage(&self) -> Result<process::Usage, Box<dyn Error>> {
-        let pid = self.child.id().ok_or("the server has ended")?;
-        process::usage_of(pid.try_into()?)
     }
 }

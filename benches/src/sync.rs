@@ -16,7 +16,7 @@ use crate::{
     process,
     progress::progress_bar,
     results::{Results, Row},
-    serve::{Contents, ServerOptions, ServerProcess},
+    serve::{Contents, ServerProcess},
     side::Side,
 };
 
@@ -87,11 +87,8 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
 pub(crate) async fn measure(options: &Options) -> Result<Results, Box<dyn Error>> {
     let mut results = Results::new(options.rounds);
     for count in &options.pods {
-        let server = ServerProcess::start(ServerOptions {
-            pods: *count,
-            ..ServerOptions::default()
-        });
-        let contents = &server.await?.contents;
+        let server = ServerProcess::start(*count).await?;
+        let contents = &server.contents;
         for (side, measured) in measure_sides(options, contents).await? {
             results.push(row(*count, contents, side, &measured));
         }

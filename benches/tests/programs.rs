@@ -1,6 +1,6 @@
 //! The benchmarks with small parameters, so that they cannot rot. Durations are not looked at.
 
-use std::{fs, process::Command};
+use std::{fs, path::Path, process::Command};
 
 const SIDES: [&str; 12] = [
     "informer typed, paged list",
@@ -69,8 +69,23 @@ fn server_asks_what_it_built() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("of 3"));
 }
 
+/// The program `fakeserver` stands beside the benches if everything is built, and not if only they are.
+fn build_fakeserver() {
+    let benches = Path::new(env!("CARGO_BIN_EXE_benches"));
+    if benches.with_file_name("fakeserver").is_file() {
+        return;
+    }
+    let target = benches.ancestors().nth(2).unwrap();
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--locked", "-p", "fakeserver", "--target-dir"])
+        .arg(target)
+        .status();
+    assert!(built.unwrap().success());
+}
+
 #[test]
 fn figures_measures_every_part() {
+    build_fakeserver();
     let results = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_benches"))
         .args([

@@ -10,10 +10,11 @@ use tokio::time::sleep;
 use self::figure::{Figure, csv, table};
 use crate::{
     fan_out, latency, load,
+    program::Program,
     progress::progress_bar,
     reads, relist,
     results::{Results, machine},
-    serve::{ServerOptions, ServerProcess},
+    serve::{PODS_A_NODE, SEED, ServerProcess},
     side::Side,
     sync, updates,
 };
@@ -312,11 +313,8 @@ async fn latency(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
 async fn server(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
     let first = load::first_answer().await?;
     let (listed, _) = {
-        let server = ServerProcess::start(ServerOptions {
-            pods: options.largest,
-            ..ServerOptions::default()
-        });
-        load::list(&server.await?).await?
+        let server = ServerProcess::start(options.largest).await?;
+        load::list(&server).await?
     };
     let watchers = options.watchers;
     let changes = (options.operations / 8).max(1);
@@ -354,15 +352,18 @@ async fn server(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
 /// Both servers live at the same time: what is measured is memory.
 async fn memory(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
     let mut servers = Vec::new();
-    for is_compressed in [false, true] {
-        let server = ServerProcess::start(ServerOptions {
-            pods: options.largest,
-            churn: CHURN,
-            is_compressed,
-        })
-        .await?;
+    let cluster = [
+        ("--nodes", options.largest.div_ceil(PODS_A_NODE).to_string()),
+        ("--pods", options.largest.to_string()),
+        ("--churn", CHURN.to_string()),
+        ("--seed", SEED.to_string()),
+    ];
+    let cluster = cluster.map(|(name, value)| [name.to_owned(), value]);
+    for compress in [None, Some("--compress".to_owned())] {
+        let arguments = cluster.iter().flatten().cloned().chain(compress);
+        let server = Program::serve(&arguments.collect::<Vec<_>>()).await?;
         // A cluster lives from the first request on.
-        load::ask_something(&server).await?;
+        load::ask_something(&server.url).await?;
         servers.push(server);
     }
     sleep(MINUTE * options.churn_minutes).await;
