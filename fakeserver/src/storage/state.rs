@@ -120,7 +120,8 @@ impl State {
         }
     }
 
-    /// Packs some of the present objects, of those that come next in the order of resources and paths.
+    /// Packs some of the present objects, of those that come next in the order of resources and paths, until they are few
+    /// enough bytes.
     fn pack_some(&mut self, packer: &Packer) {
         let looked_up_to = self.looked_up_to.take();
         let (resource, path) = match &looked_up_to {
@@ -136,6 +137,9 @@ impl State {
                 self.plain_bytes -= object.pack(packer) as u64;
             }
             last = Some(object.key());
+            if self.plain_bytes <= PLAIN_BYTES_MAX {
+                break;
+            }
         }
         self.looked_up_to = last.map(|key| (key.resource().clone(), Arc::clone(key.path())));
     }
