@@ -37,7 +37,7 @@ use clap::{Parser, Subcommand};
         cargo run --release -p benches -- sync --pods 50000  a larger cluster\n  \
         cargo run --release -p benches --features heap -- sync   with what is on the heap; times mean nothing then\n  \
         cargo build --release -p fakeserver -p benches && target/release/benches figures\n  \
-                                                             everything that is promised, measured; 35 minutes\n  \
+                                                             everything that is promised, measured; half an hour\n  \
         cargo run --release -p benches -- figures --only reads,latency   a part of it\n  \
         cargo run --release -p benches -- curves             more and more watchers and handlers; a minute\n  \
         cargo run --release -p benches -- server             building a fake server"
