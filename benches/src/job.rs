@@ -1,18 +1,11 @@
 //! What runs in a process of its own: told by its arguments, answered by the last line that it prints.
 
-use std::{error::Error, process::Stdio, time::Duration};
+use std::{error::Error, process::Stdio};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use tokio::{
-    io::{AsyncBufReadExt, BufReader, Lines},
-    process::{Child, ChildStdout, Command},
-    time::timeout,
-};
+use tokio::process::Command;
 
-use crate::{fan_out, load, reads, relist, serve, side::Side, sync, updates};
-
-/// How long a job may take to say the next thing.
-const DEADLINE: Duration = Duration::from_mins(10);
+use crate::{child::Child, fan_out, load, reads, relist, serve, side::Side, sync, updates};
 
 /// What a process is to do.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,37 +38,23 @@ pub(crate) enum Job {
     },
 }
 
-/// A job under way.
-pub(crate) struct Running {
-    child: Child,
-    lines: Lines<BufReader<ChildStdout>>,
-}
-
 // === impl Job ===
 
 impl Job {
-    /// What the process is started with.
-    pub(crate) fn arguments(&self) -> serde_json::Result<[String; 2]> {
-        Ok(["job".to_owned(), serde_json::to_string(self)?])
-    }
-
     /// Starts a process that does it.
-    pub(crate) fn start(&self) -> Result<Running, Box<dyn Error>> {
+    pub(crate) fn start(&self) -> Result<Child, Box<dyn Error>> {
         let mut command = Command::new(std::env::current_exe()?);
+        command.args(["job".to_owned(), serde_json::to_string(self)?]);
+        command.stdin(match self {
+            Self::Serve { .. } => Stdio::piped(),
+            _ => Stdio::null(),
+        });
         if let Self::Sync { side, .. } = self
             && let Some(threads) = side.threads()
         {
             command.env("TOKIO_WORKER_THREADS", threads.to_string());
         }
-        let mut child = command
-            .args(self.arguments()?)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()?;
-        let stdout = child.stdout.take().expect("standard output is piped");
-        let lines = BufReader::new(stdout).lines();
-        Ok(Running { child, lines })
+        Child::start(&mut command)
     }
 
     /// What came of it, done in a process of its own.
@@ -104,7 +83,7 @@ impl Job {
                 url,
                 connections,
                 count,
-            } => say(&load::create(&url, connections, count).await?),
+            } => say(&load::create(url, connections, count).await?),
         }
     }
 }
@@ -112,22 +91,4 @@ impl Job {
 fn say<T: Serialize>(outcome: &T) -> Result<(), Box<dyn Error>> {
     println!("{}", serde_json::to_string(outcome)?);
     Ok(())
-}
-
-// === impl Running ===
-
-impl Running {
-    /// The next line that it prints.
-    pub(crate) async fn line(&mut self) -> Result<String, Box<dyn Error>> {
-        let line = timeout(DEADLINE, self.lines.next_line()).await;
-        let line = line.map_err(|_| "a process said nothing for ten minutes")?;
-        Ok(line?.ok_or("a process ended without an answer, and said why above")?)
-    }
-
-    /// What it prints last.
-    pub(crate) async fn outcome<T: DeserializeOwned>(mut self) -> Result<T, Box<dyn Error>> {
-        let outcome = serde_json::from_str(&self.line().await?)?;
-        self.child.wait().await?;
-        Ok(outcome)
-    }
 }

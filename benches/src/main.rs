@@ -3,6 +3,7 @@
 //! How they measure, and what to keep in mind when reading the figures, is in `benches/README.md`.
 
 mod answer;
+mod child;
 mod curves;
 mod fan_out;
 mod feed;

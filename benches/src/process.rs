@@ -3,6 +3,7 @@
 use std::{error::Error, fs, time::Duration};
 
 use procfs::{WithCurrentSystemInfo, process::Process};
+use tokio::runtime;
 
 #[cfg(feature = "heap")]
 #[global_allocator]
@@ -33,6 +34,27 @@ pub(crate) fn usage() -> Result<Usage, Box<dyn Error>> {
 /// The same of another process, of whose heap nothing is known.
 pub(crate) fn usage_of(pid: i32) -> Result<Usage, Box<dyn Error>> {
     of(&Process::new(pid)?)
+}
+
+/// Runs `work` on one thread, which does nothing else.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark has a thread of its own for what it measures"
+)]
+pub(crate) async fn on_one_thread<T, F>(
+    work: impl FnOnce() -> F + Send + 'static,
+) -> Result<T, Box<dyn Error>>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<T, Box<dyn Error>>>,
+{
+    let done = tokio::task::spawn_blocking(move || {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        let done = runtime.map_err(Into::into);
+        let done = done.and_then(|runtime| runtime.block_on(work()));
+        done.map_err(|error: Box<dyn Error>| error.to_string())
+    });
+    Ok(done.await??)
 }
 
 /// Forgets how much memory was resident up to now.

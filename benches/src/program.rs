@@ -5,20 +5,13 @@ use std::{
     error::Error,
     path::{Path, PathBuf},
     process::Stdio,
-    time::Duration,
 };
 
-use tokio::{
-    io::{AsyncBufReadExt, BufReader},
-    process::{Child, Command},
-    time::timeout,
-};
+use tokio::process::Command;
 
-use crate::process;
+use crate::{child::Child, process::Usage};
 
-/// How long it may take to be there.
-const DEADLINE: Duration = Duration::from_mins(2);
-/// What it says when it is.
+/// What it says when it is there.
 const READY: &str = "listening on ";
 
 /// A running program, which ends with this.
@@ -34,18 +27,15 @@ impl Program {
     /// Runs `fakeserver serve` with `arguments` at any port, until it listens.
     pub(crate) async fn serve(arguments: &[String]) -> Result<Self, Box<dyn Error>> {
         let path = path()?;
-        let mut child = Command::new(&path)
+        let mut command = Command::new(&path);
+        command
             .args(["serve", "--listen", "127.0.0.1:0"])
             .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()?;
-        let stdout = child.stdout.take().expect("standard output is piped");
-        let mut lines = BufReader::new(stdout).lines();
-        let line = timeout(DEADLINE, lines.next_line()).await??;
-        let url = line.as_deref().and_then(|line| line.strip_prefix(READY));
-        let url = url.ok_or_else(|| format!("{} does not listen", path.display()))?;
+            .stdin(Stdio::null());
+        let mut child = Child::start(&mut command)?;
+        let line = child.line().await?;
+        let url = line.strip_prefix(READY);
+        let url = url.ok_or_else(|| format!("{} does not listen: {line}", path.display()))?;
         Ok(Self {
             url: url.to_owned(),
             child,
@@ -53,9 +43,8 @@ impl Program {
     }
 
     /// What the operating system says of it.
-    pub(crate) fn usage(&self) -> Result<process::Usage, Box<dyn Error>> {
-        let pid = self.child.id().ok_or("the server has ended")?;
-        process::usage_of(pid.try_into()?)
+    pub(crate) fn usage(&self) -> Result<Usage, Box<dyn Error>> {
+        self.child.usage()
     }
 }
 

@@ -1,6 +1,6 @@
 //! The server under load, in a process of its own: what it runs, and the handle to it.
 
-use std::{error::Error, net::Ipv4Addr, process::Stdio, time::Duration};
+use std::{error::Error, net::Ipv4Addr};
 
 use fakeserver::{ClusterOptions, Compaction, FakeServer};
 use serde::{Deserialize, Serialize};
@@ -8,19 +8,16 @@ use serde_json::json;
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
     net::TcpListener,
-    process::{Child, ChildStdin, Command},
-    time::timeout,
+    process::ChildStdin,
 };
 use tokio_util::sync::CancellationToken;
 
-use crate::{answer::Answer, job::Job};
+use crate::{answer::Answer, child::Child, job::Job};
 
 /// How many pods run on a node.
 pub(crate) const PODS_A_NODE: u32 = 30;
 /// The seed of the cluster.
 pub(crate) const SEED: u64 = 7;
-/// How long a server may take to be there.
-const DEADLINE: Duration = Duration::from_mins(2);
 
 /// Where a server is, and what it holds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -90,19 +87,10 @@ pub(crate) async fn run(pods: u32) -> Result<(), Box<dyn Error>> {
 
 impl ServerProcess {
     pub(crate) async fn start(pods: u32) -> Result<Self, Box<dyn Error>> {
-        let mut child = Command::new(std::env::current_exe()?)
-            .args(Job::Serve { pods }.arguments()?)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()?;
-        let stdout = child.stdout.take().expect("standard output is piped");
-        let input = child.stdin.take().expect("standard input is piped");
-        let mut lines = BufReader::new(stdout).lines();
-        let line = timeout(DEADLINE, lines.next_line()).await??;
-        let line = line.ok_or("the server ended before it was ready")?;
+        let mut child = Job::Serve { pods }.start()?;
+        let input = child.take_input().expect("standard input is piped");
         Ok(Self {
-            contents: serde_json::from_str(&line)?,
+            contents: serde_json::from_str(&child.line().await?)?,
             _child: child,
             input,
         })

@@ -19,16 +19,12 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, ResourceExt};
 use kube_runtime::{WatchStreamExt, reflector, watcher};
 use serde::{Deserialize, Serialize};
-use tokio::{
-    runtime::{self, Runtime},
-    sync::Notify,
-    task::JoinSet,
-    time::timeout,
-};
+use tokio::{sync::Notify, task::JoinSet, time::timeout};
 
 use crate::{
     feed::{Feed, VERSION},
     job::Job,
+    process::on_one_thread,
 };
 
 /// How many pods there are, updated in turn.
@@ -107,19 +103,10 @@ pub(crate) async fn per_second(
 }
 
 /// Takes in `count` updates in this process, and tells so many handlers.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a benchmark has a thread of its own for what it measures"
-)]
 pub(crate) async fn run(side: Side, handlers: u32, count: u32) -> Result<Taken, Box<dyn Error>> {
-    let elapsed = tokio::task::spawn_blocking(move || {
-        let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        let run = |runtime: Runtime| runtime.block_on(take_in(side, handlers, count));
-        let elapsed = runtime.map_err(Into::into).and_then(run);
-        elapsed.map_err(|error: Box<dyn Error>| error.to_string())
-    });
+    let elapsed = on_one_thread(move || take_in(side, handlers, count));
     Ok(Taken {
-        elapsed: elapsed.await??,
+        elapsed: elapsed.await?,
     })
 }
 

@@ -1,0 +1,59 @@
+//! A process that is started, says what it has to say line by line, and ends with whoever has started it.
+
+use std::{error::Error, process::Stdio, time::Duration};
+
+use serde::de::DeserializeOwned;
+use tokio::{
+    io::{AsyncBufReadExt, BufReader, Lines},
+    process::{self, ChildStdin, ChildStdout, Command},
+    time::timeout,
+};
+
+use crate::process::{Usage, usage_of};
+
+/// How long a process may take to say the next thing.
+const DEADLINE: Duration = Duration::from_mins(10);
+
+/// A process under way.
+#[derive(Debug)]
+pub(crate) struct Child {
+    process: process::Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+// === impl Child ===
+
+impl Child {
+    /// Starts `command`, whose standard input is empty unless it says otherwise.
+    pub(crate) fn start(command: &mut Command) -> Result<Self, Box<dyn Error>> {
+        let mut process = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+        let stdout = process.stdout.take().expect("standard output is piped");
+        let lines = BufReader::new(stdout).lines();
+        Ok(Self { process, lines })
+    }
+
+    /// Its standard input, if it was piped and nobody has taken it yet.
+    pub(crate) fn take_input(&mut self) -> Option<ChildStdin> {
+        self.process.stdin.take()
+    }
+
+    /// The next line that it prints.
+    pub(crate) async fn line(&mut self) -> Result<String, Box<dyn Error>> {
+        let line = timeout(DEADLINE, self.lines.next_line()).await;
+        let line = line.map_err(|_| "a process said nothing for ten minutes")?;
+        Ok(line?.ok_or("a process ended without an answer, and said why above")?)
+    }
+
+    /// What it prints last.
+    pub(crate) async fn outcome<T: DeserializeOwned>(mut self) -> Result<T, Box<dyn Error>> {
+        let outcome = serde_json::from_str(&self.line().await?)?;
+        self.process.wait().await?;
+        Ok(outcome)
+    }
+
+    /// What the operating system says of it.
+    pub(crate) fn usage(&self) -> Result<Usage, Box<dyn Error>> {
+        let pid = self.process.id().ok_or("the process has ended")?;
+        usage_of(pid.try_into()?)
+    }
+}
