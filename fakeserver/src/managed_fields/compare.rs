@@ -1,7 +1,5 @@
 //! Which fields differ between two states of an object, field by field as its schema says they merge.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use super::{Element, FieldSet, Shape, elements, shape};
@@ -83,39 +81,48 @@ impl Comparison {
         let before = distinct(before, schema);
         let after = distinct(after, schema);
         let items = schema.and_then(Schema::items);
-        let only_before = before
-            .keys()
-            .filter(|element| !after.contains_key(*element));
-        for element in after.keys().chain(only_before) {
-            let (before, after) = (before.get(element).copied(), after.get(element).copied());
-            let found = Difference::of(before, after, items);
-            self.add(|| element.clone(), found);
+        for (element, item) in &before {
+            if find(&after, element).is_none() {
+                let found = Difference::of(Some(item), None, items);
+                self.add(|| element.clone(), found);
+            }
+        }
+        for (element, item) in after {
+            let found = Difference::of(find(&before, &element), Some(item), items);
+            self.add(|| element, found);
         }
     }
 
     /// Adds what was found in a part. Its element is made only if something was.
-    fn add(&mut self, element: impl Fn() -> Element, found: Difference) {
+    fn add(&mut self, element: impl FnOnce() -> Element, found: Difference) {
         let Comparison { set, removed } = found.below;
-        if found.is_set || !set.is_empty() {
-            self.set.insert_node(element(), found.is_set, set);
+        let is_set = found.is_set || !set.is_empty();
+        let is_removed = found.is_removed || !removed.is_empty();
+        if !is_set && !is_removed {
+            return;
         }
-        if found.is_removed || !removed.is_empty() {
-            self.removed
-                .insert_node(element(), found.is_removed, removed);
+        let element = element();
+        if is_removed {
+            let element = element.clone();
+            self.removed.insert_node(element, found.is_removed, removed);
+        }
+        if is_set {
+            self.set.insert_node(element, found.is_set, set);
         }
     }
 }
 
-/// The items of a list by their path elements. Of equal ones, the first counts.
-fn distinct<'v>(
-    list: Option<&'v Value>,
-    schema: Option<Schema<'_>>,
-) -> BTreeMap<Element, &'v Value> {
-    let mut distinct = BTreeMap::new();
-    for (element, item) in elements(list, schema) {
-        distinct.entry(element).or_insert(item);
-    }
-    distinct
+/// The items of a list by their path elements, in the order of those. Of equal ones, the first counts.
+fn distinct<'v>(list: Option<&'v Value>, schema: Option<Schema<'_>>) -> Vec<(Element, &'v Value)> {
+    let mut items = elements(list, schema);
+    items.sort_by(|(a, _), (b, _)| a.cmp(b));
+    items.dedup_by(|(later, _), (first, _)| later == first);
+    items
+}
+
+fn find<'v>(items: &[(Element, &'v Value)], element: &str) -> Option<&'v Value> {
+    let at = items.binary_search_by(|(known, _)| known.as_str().cmp(element));
+    at.ok().map(|at| items[at].1)
 }
 
 fn is_empty_container(value: Option<&Value>) -> bool {

@@ -1,8 +1,8 @@
 //! How values merge, and which path element stands for an item of a list.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeMap};
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::schema::{ListType, Schema, SchemaType};
 
@@ -55,12 +55,13 @@ pub(crate) fn as_element(item: &Value, schema: Schema<'_>) -> Element {
     if schema.list_type() != ListType::Map {
         return format!("v:{item}");
     }
-    let keys: Map<String, Value> = schema
-        .list_map_keys()
-        .iter()
-        .filter_map(|key| Some((key.clone(), key_of(item, key, schema)?.into_owned())))
+    let keys = schema.list_map_keys().iter();
+    let keys: BTreeMap<&str, Cow<'_, Value>> = keys
+        .filter_map(|key| Some((key.as_str(), key_of(item, key, schema)?)))
         .collect();
-    format!("k:{}", Value::Object(keys))
+    let mut element = b"k:".to_vec();
+    serde_json::to_writer(&mut element, &keys).expect("values serialize into memory");
+    String::from_utf8(element).expect("JSON is text")
 }
 
 /// The value of a key of a list's item: a key may have a default.

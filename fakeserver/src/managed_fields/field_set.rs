@@ -1,7 +1,5 @@
 //! A set of fields of an object, in the form in which `fieldsV1` writes it.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value};
 
 use crate::schema::Schema;
@@ -12,7 +10,8 @@ use crate::schema::Schema;
 /// `v:"x"` for an item of a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FieldSet {
-    children: BTreeMap<String, Node>,
+    /// In the order of their elements, each of which is there once. Most sets are small, and made in that order.
+    children: Vec<(String, Node)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,7 +29,7 @@ const SELF: &str = ".";
 impl FieldSet {
     /// Reads a `fieldsV1`; nothing if it is none.
     pub(crate) fn from_value(value: &Value) -> Option<Self> {
-        let mut children = BTreeMap::new();
+        let mut set = Self::default();
         for (element, below) in value.as_object()? {
             if element == SELF {
                 continue;
@@ -39,28 +38,52 @@ impl FieldSet {
                 return None;
             }
             let fields = below.as_object()?;
-            let node = Node {
+            *set.node_mut(element) = Node {
                 is_member: fields.is_empty() || fields.contains_key(SELF),
                 below: Self::from_value(below)?,
             };
-            children.insert(element.clone(), node);
         }
-        Some(Self { children })
+        Some(set)
     }
 
     /// Writes a `fieldsV1`.
     pub(crate) fn into_value(self) -> Value {
-        let fields = self.children.into_iter().map(|(element, node)| {
-            let mut below = node.below.into_value();
-            if let Value::Object(below) = &mut below
-                && node.is_member
-                && !below.is_empty()
-            {
-                below.insert(SELF.to_owned(), Value::Object(Map::new()));
-            }
+        self.into_members(false)
+    }
+
+    /// The same, which says of itself that it is in the set, too, if it is.
+    fn into_members(self, is_member: bool) -> Value {
+        let has_own = is_member && !self.is_empty();
+        let own = has_own.then(|| (SELF.to_owned(), Value::Object(Map::new())));
+        let children = self.children.into_iter();
+        let children = children.map(|(element, node)| {
+            let below = node.below.into_members(node.is_member);
             (element, below)
         });
-        Value::Object(fields.collect())
+        Value::Object(own.into_iter().chain(children).collect())
+    }
+
+    /// Where `element` is, or where it would be.
+    fn find(&self, element: &str) -> Result<usize, usize> {
+        match self.children.last() {
+            Some((last, _)) if last.as_str() < element => Err(self.children.len()),
+            _ => (self.children).binary_search_by(|(known, _)| known.as_str().cmp(element)),
+        }
+    }
+
+    fn node(&self, element: &str) -> Option<&Node> {
+        let at = self.find(element).ok()?;
+        Some(&self.children[at].1)
+    }
+
+    /// The node of `element`, which is made if it is not there.
+    fn node_mut(&mut self, element: &str) -> &mut Node {
+        let at = self.find(element).unwrap_or_else(|at| {
+            let child = (element.to_owned(), Node::default());
+            self.children.insert(at, child);
+            at
+        });
+        &mut self.children[at].1
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -72,7 +95,7 @@ impl FieldSet {
         let Some((element, rest)) = path.split_first() else {
             return;
         };
-        let node = self.children.entry(element.clone()).or_default();
+        let node = self.node_mut(element);
         if rest.is_empty() {
             node.is_member = true;
         } else {
@@ -83,7 +106,7 @@ impl FieldSet {
     /// Adds all of `other`.
     pub(crate) fn extend(&mut self, other: &Self) {
         for (element, theirs) in &other.children {
-            let ours = self.children.entry(element.clone()).or_default();
+            let ours = self.node_mut(element);
             ours.is_member |= theirs.is_member;
             ours.below.extend(&theirs.below);
         }
@@ -92,8 +115,8 @@ impl FieldSet {
     /// Takes out all of `other`. Says whether anything was taken out.
     pub(crate) fn subtract(&mut self, other: &Self) -> bool {
         let mut is_changed = false;
-        self.children.retain(|element, ours| {
-            if let Some(theirs) = other.children.get(element) {
+        self.children.retain_mut(|(element, ours)| {
+            if let Some(theirs) = other.node(element) {
                 is_changed |= ours.is_member && theirs.is_member;
                 ours.is_member &= !theirs.is_member;
                 is_changed |= ours.below.subtract(&theirs.below);
@@ -105,38 +128,43 @@ impl FieldSet {
 
     /// Takes out `element` with everything below it.
     pub(crate) fn remove(&mut self, element: &str) {
-        self.children.remove(element);
+        if let Ok(at) = self.find(element) {
+            self.children.remove(at);
+        }
     }
 
     /// Takes out what `cut` takes out of what is below `element`, and `element` itself.
     pub(crate) fn cut(&mut self, element: &str, cut: impl FnOnce(&mut Self)) {
-        if let Some(node) = self.children.get_mut(element) {
+        if let Ok(at) = self.find(element) {
+            let node = &mut self.children[at].1;
             node.is_member = false;
             cut(&mut node.below);
             if node.below.is_empty() {
-                self.children.remove(element);
+                self.children.remove(at);
             }
         }
     }
 
     /// Adds `element`, if `is_member`, and what is `below` it.
     pub(crate) fn insert_node(&mut self, element: String, is_member: bool, below: Self) {
-        if is_member || !below.is_empty() {
-            self.children.insert(element, Node { is_member, below });
+        if !is_member && below.is_empty() {
+            return;
+        }
+        let node = Node { is_member, below };
+        match self.find(&element) {
+            Ok(at) => self.children[at].1 = node,
+            Err(at) => self.children.insert(at, (element, node)),
         }
     }
 
     /// Whether the path of just `element` is in the set.
     pub(crate) fn has(&self, element: &str) -> bool {
-        self.children
-            .get(element)
-            .is_some_and(|node| node.is_member)
+        self.node(element).is_some_and(|node| node.is_member)
     }
 
     /// What is below `element`, if anything is.
     pub(crate) fn below(&self, element: &str) -> Option<&Self> {
-        self.children
-            .get(element)
+        self.node(element)
             .map(|node| &node.below)
             .filter(|below| !below.is_empty())
     }
@@ -145,7 +173,7 @@ impl FieldSet {
     pub(crate) fn intersection(&self, other: &Self) -> Self {
         let mut both = Self::default();
         for (element, ours) in &self.children {
-            if let Some(theirs) = other.children.get(element) {
+            if let Some(theirs) = other.node(element) {
                 let is_member = ours.is_member && theirs.is_member;
                 both.insert_node(
                     element.clone(),

@@ -1,6 +1,6 @@
 //! Labels, and what field selectors may ask for: names and values in little memory.
 
-use std::{collections::BTreeMap, fmt, iter::FusedIterator, ops::Index};
+use std::{borrow::Cow, fmt, iter::FusedIterator, ops::Index};
 
 use internment::ArcIntern;
 
@@ -81,24 +81,28 @@ impl Pairs {
     }
 }
 
-impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Pairs {
+impl<'a, K: Into<Cow<'a, str>>, V: Into<Cow<'a, str>>> FromIterator<(K, V)> for Pairs {
     /// Of pairs with the same name the last one counts.
     ///
     /// # Panics
     ///
     /// If it is more than 4 GiB of text.
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
-        let sorted: BTreeMap<String, String> = pairs
-            .into_iter()
+        let pairs = pairs.into_iter();
+        let mut sorted: Vec<(Cow<'a, str>, Cow<'a, str>)> = pairs
             .map(|(name, value)| (name.into(), value.into()))
             .collect();
+        // The last one comes first of those with the same name, and stays.
+        sorted.reverse();
+        sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
+        sorted.dedup_by(|(earlier, _), (last, _)| earlier == last);
         let mut text = String::new();
         let mut ends = Vec::with_capacity(sorted.len());
-        for value in sorted.values() {
+        for (_, value) in &sorted {
             text.push_str(value);
             ends.push(end_of(&text));
         }
-        let names: Names = sorted.into_keys().map(String::into_boxed_str).collect();
+        let names: Names = sorted.into_iter().map(|(name, _)| name.into()).collect();
         Self {
             names: ArcIntern::new(names),
             values: Values::new(&text, &ends),
@@ -187,6 +191,8 @@ fn end_of(text: &str) -> u32 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;

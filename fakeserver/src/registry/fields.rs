@@ -1,6 +1,6 @@
 //! The fields that each type lets clients select by.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
 use serde_json::Value;
 
@@ -11,6 +11,7 @@ use crate::{
 };
 
 /// A field that a type adds to `metadata.name` and `metadata.namespace`.
+#[derive(Clone, Copy)]
 struct Selectable {
     /// What clients write.
     label: &'static str,
@@ -163,30 +164,41 @@ pub(crate) fn selectable_fields(
     resource: &GroupResource,
     object: &Value,
 ) -> Pairs {
-    let mut fields: BTreeMap<String, String> = BTreeMap::new();
     let (group, plural) = (resource.group(), resource.resource());
     let added = selectable(group, plural).unwrap_or_default();
-    for field in added {
-        if stored_field(group, plural, field.label) != field.label {
-            continue;
-        }
-        let value = field.path.iter().fold(object, |value, key| &value[*key]);
-        let value = match value {
-            Value::String(text) => text.clone(),
-            Value::Null => field.default.to_owned(),
-            other => other.to_string(),
-        };
-        fields.insert(field.label.to_owned(), value);
-    }
-    if (group, plural) == ("", "events") && fields["source"].is_empty() {
-        let reporter = fields["reportingComponent"].clone();
-        fields.insert("source".to_owned(), reporter);
-    }
-    if let Some(custom) = registry
+    let value = |field: &Selectable| field.value(object);
+    let said = |label: &str| {
+        let field = added.iter().find(|field| field.label == label);
+        field.map(value).unwrap_or_default()
+    };
+    let built_in = added
+        .iter()
+        .filter(|field| stored_field(group, plural, field.label) == field.label)
+        .map(|field| match (field.label, value(field)) {
+            // Who made an event that names no source is who reports it.
+            ("source", source) if source.is_empty() => (field.label, said("reportingComponent")),
+            (label, value) => (label, value),
+        });
+    let custom = registry
         .custom(resource)
         .and_then(|own| own.custom.as_ref())
-    {
-        fields.extend(custom.selectable_fields(object));
+        .map(|custom| custom.selectable_fields(object))
+        .unwrap_or_default();
+    let custom = custom
+        .iter()
+        .map(|(label, value)| (label.as_str(), value.into()));
+    built_in.chain(custom).collect()
+}
+
+// === impl Selectable ===
+
+impl Selectable {
+    fn value(self, object: &Value) -> Cow<'_, str> {
+        let value = self.path.iter().fold(object, |value, key| &value[*key]);
+        match value {
+            Value::String(text) => text.into(),
+            Value::Null => self.default.into(),
+            other => other.to_string().into(),
+        }
     }
-    fields.into_iter().collect()
 }

@@ -8,130 +8,146 @@ use super::types::{Field, FieldValue, Form, Omit, Shape, TypeId, TypeTable};
 ///
 /// Unknown fields are gone, absent ones without `omitempty` are zero or null, empty optional ones are gone, and structs
 /// held by value are there. Values are expected to be of their type; those that are not stay as they are.
-pub fn canonical(table: &TypeTable, id: TypeId, value: Value) -> Value {
-    let ty = table.get(id);
-    match (ty.form, value) {
-        (Form::Struct, Value::Object(fields)) => canonical_struct(table, id, fields).into(),
-        (Form::Struct, Value::Null) => canonical_struct(table, id, Map::new()).into(),
-        (Form::SchemaOrArray | Form::SchemaOrBool | Form::SchemaOrStringArray, value) => {
-            canonical_schema(table, id, value)
-        }
-        (Form::Quantity, Value::Null) => json!("0"),
-        (Form::IntOrString, Value::Null) => json!(0),
-        (_, value) => value,
+pub fn canonical(table: &TypeTable, id: TypeId, mut value: Value) -> Value {
+    print(table, id, &mut value);
+    value
+}
+
+/// The same, of one field of an object that has changed since.
+pub fn canonical_field(table: &TypeTable, id: TypeId, name: &str, object: &mut Value) {
+    let (Some(field), Some(fields)) = (table.field(id, name), object.as_object_mut()) else {
+        return;
+    };
+    let mut value = fields.remove(name).unwrap_or_default();
+    if print_field(table, field, &mut value) {
+        fields.insert(name.to_owned(), value);
     }
 }
 
-fn canonical_struct(
-    table: &TypeTable,
-    id: TypeId,
-    mut fields: Map<String, Value>,
-) -> Map<String, Value> {
-    let mut out = Map::new();
-    if table.get(id).has_type_meta {
-        for name in ["kind", "apiVersion"] {
-            let value = fields
-                .remove(name)
-                .filter(|value| value != "" && !value.is_null());
-            out.extend(value.map(|value| (name.to_owned(), value)));
+/// The same, in place.
+fn print(table: &TypeTable, id: TypeId, value: &mut Value) {
+    match (table.get(id).form, &mut *value) {
+        (Form::Struct, Value::Object(fields)) => print_struct(table, id, fields),
+        (Form::Struct, Value::Null) => {
+            let mut fields = Map::new();
+            print_struct(table, id, &mut fields);
+            *value = fields.into();
         }
-    }
-    for (name, value) in fields {
-        if let Some(field) = table.field(id, &name) {
-            let value = canonical_field(table, field, value);
-            out.extend(value.map(|value| (name, value)));
+        (Form::SchemaOrArray | Form::SchemaOrBool | Form::SchemaOrStringArray, _) => {
+            print_schema(table, id, value);
         }
+        (Form::Quantity, Value::Null) => *value = json!("0"),
+        (Form::IntOrString, Value::Null) => *value = json!(0),
+        _ => {}
     }
+}
+
+fn print_struct(table: &TypeTable, id: TypeId, fields: &mut Map<String, Value>) {
+    let has_type_meta = table.get(id).has_type_meta;
+    fields.retain(|name, value| match table.field(id, name) {
+        _ if has_type_meta && matches!(name.as_str(), "kind" | "apiVersion") => {
+            *value != "" && !value.is_null()
+        }
+        Some(field) => print_field(table, field, value),
+        None => false,
+    });
     for field in table.shown_fields(id) {
-        if !out.contains_key(&field.name) {
-            let value = canonical_field(table, field, Value::Null);
-            out.extend(value.map(|value| (field.name.clone(), value)));
+        if !fields.contains_key(&field.name) {
+            let mut value = Value::Null;
+            if print_field(table, field, &mut value) {
+                fields.insert(field.name.clone(), value);
+            }
         }
     }
-    out
 }
 
-fn canonical_field(table: &TypeTable, field: &Field, value: Value) -> Option<Value> {
+/// Says whether the field is there at all.
+fn print_field(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
     match field.shape {
-        Shape::Single => canonical_single(table, field, value),
-        Shape::Repeated => canonical_list(table, field, value),
-        Shape::Map => canonical_map(table, field, value),
+        Shape::Single => print_single(table, field, value),
+        Shape::Repeated => print_list(table, field, value),
+        Shape::Map => print_map(table, field, value),
     }
 }
 
-fn canonical_single(table: &TypeTable, field: &Field, value: Value) -> Option<Value> {
-    if field.pointer {
-        return match (value, field.omit) {
-            (Value::Null, Omit::Never) => Some(Value::Null),
-            (Value::Null, _) => None,
-            (value, _) => Some(canonical_element(table, field, value)),
-        };
+fn print_single(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
+    if field.pointer && value.is_null() {
+        return field.omit == Omit::Never;
     }
-    let value = canonical_element(table, field, value);
+    print_element(table, field, value);
+    if field.pointer {
+        return true;
+    }
     let is_struct = matches!(field.value, FieldValue::Message(_));
     match field.omit {
-        Omit::Zero if value.is_null() => None,
-        Omit::Empty if !is_struct && is_zero(&value) => None,
-        _ => Some(value),
+        Omit::Zero => !value.is_null(),
+        Omit::Empty => is_struct || !is_zero(value),
+        Omit::Never => true,
     }
 }
 
-fn canonical_list(table: &TypeTable, field: &Field, value: Value) -> Option<Value> {
+fn print_list(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
     match value {
         Value::Array(items) if !items.is_empty() => {
-            let items = items
-                .into_iter()
-                .map(|item| canonical_element(table, field, item));
-            Some(items.collect())
+            for item in items {
+                print_element(table, field, item);
+            }
+            true
         }
-        Value::Array(_) | Value::Null => match field.omit {
+        Value::Array(_) | Value::Null => {
             // The API server sees to it that lists of objects are never null.
-            Omit::Never if field.name == "items" => Some(json!([])),
-            Omit::Never => Some(Value::Null),
-            _ => None,
-        },
-        other => Some(other),
+            *value = match &*field.name {
+                "items" => json!([]),
+                _ => Value::Null,
+            };
+            field.omit == Omit::Never
+        }
+        _ => true,
     }
 }
 
-fn canonical_map(table: &TypeTable, field: &Field, value: Value) -> Option<Value> {
+fn print_map(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
     match value {
         Value::Object(entries) if !entries.is_empty() => {
-            let entries = (entries.into_iter())
-                .map(|(key, value)| (key, canonical_element(table, field, value)));
-            Some(Value::Object(entries.collect()))
+            for entry in entries.values_mut() {
+                print_element(table, field, entry);
+            }
+            true
         }
-        Value::Object(_) | Value::Null => (field.omit == Omit::Never).then_some(Value::Null),
-        other => Some(other),
+        Value::Object(_) | Value::Null => {
+            *value = Value::Null;
+            field.omit == Omit::Never
+        }
+        _ => true,
     }
 }
 
 /// One value of a field; null is its zero.
-fn canonical_element(table: &TypeTable, field: &Field, value: Value) -> Value {
-    match (field.value, value) {
-        (FieldValue::Message(id), value) => canonical(table, id, value),
-        (FieldValue::String, Value::Null) => json!(""),
-        (FieldValue::Bool, Value::Null) => json!(false),
-        (FieldValue::Int32 | FieldValue::Int64 | FieldValue::Double, Value::Null) => json!(0),
-        (_, value) => value,
+fn print_element(table: &TypeTable, field: &Field, value: &mut Value) {
+    match field.value {
+        FieldValue::Message(id) => print(table, id, value),
+        _ if !value.is_null() => {}
+        FieldValue::String => *value = json!(""),
+        FieldValue::Bool => *value = json!(false),
+        FieldValue::Int32 | FieldValue::Int64 | FieldValue::Double => *value = json!(0),
+        FieldValue::Bytes => {}
     }
 }
 
 /// A JSON schema in one of the places where something else may stand, too.
-fn canonical_schema(table: &TypeTable, id: TypeId, value: Value) -> Value {
+fn print_schema(table: &TypeTable, id: TypeId, value: &mut Value) {
     let schema = table.field(id, "schema").map(|field| field.value);
     let Some(FieldValue::Message(schema)) = schema else {
-        return value;
+        return;
     };
     match value {
-        Value::Object(_) => canonical(table, schema, value),
-        Value::Array(items) => (items.into_iter())
-            .map(|item| match item {
-                Value::Object(_) => canonical(table, schema, item),
-                other => other,
-            })
-            .collect(),
-        other => other,
+        Value::Object(_) => print(table, schema, value),
+        Value::Array(items) => {
+            for item in items.iter_mut().filter(|item| item.is_object()) {
+                print(table, schema, item);
+            }
+        }
+        _ => {}
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
     fmt::{self, Write as _},
 };
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, map::Entry};
 
 use super::{
     base64,
@@ -185,29 +185,25 @@ impl Decoder {
         let ty = table.get(id);
         let parent = self.parent.replace(ty.go_name());
         let mut out = Map::new();
-        let mut seen = BTreeSet::new();
         for (key, json) in pairs {
             let length = self.enter_key(key);
-            let is_known = if let Some(field) = table.field(id, key) {
+            let is_twice = if let Some(field) = table.field(id, key) {
                 self.fields.push(&field.name);
                 let value = self.field(field, json);
-                store(&mut out, field, value);
-                true
+                self.fields.pop();
+                Some(store(&mut out, field, value))
             } else if let Some(name) = type_meta_name(key).filter(|_| ty.has_type_meta) {
                 self.fields.push(name);
                 let value = self.string(json, "string");
-                out.insert(name.to_owned(), value);
-                true
-            } else {
-                false
-            };
-            if is_known {
                 self.fields.pop();
-                if !seen.insert(key) {
-                    self.strict_error(StrictError::DuplicateField);
-                }
+                Some(out.insert(name.to_owned(), value).is_some())
             } else {
-                self.strict_error(StrictError::UnknownField);
+                None
+            };
+            match is_twice {
+                Some(false) => {}
+                Some(true) => self.strict_error(StrictError::DuplicateField),
+                None => self.strict_error(StrictError::UnknownField),
             }
             self.path.truncate(length);
         }
@@ -433,17 +429,23 @@ fn type_meta_name(key: &str) -> Option<&'static str> {
     ["kind", "apiVersion"].into_iter().find(|name| *name == key)
 }
 
-/// Puts a value into a field that may have been seen before: structs and maps are read into, everything else replaced.
-fn store(out: &mut Map<String, Value>, field: &Field, value: Value) {
+/// Puts a value into a field that may have been seen before, and says whether it has: structs and maps are read into,
+/// everything else replaced.
+fn store(out: &mut Map<String, Value>, field: &Field, value: Value) -> bool {
     let by_value = field.shape == Shape::Single && !field.pointer;
-    match (out.get_mut(&field.name), value) {
-        (None, value) => {
-            out.insert(field.name.clone(), value);
+    let entry = match out.entry(&*field.name) {
+        Entry::Vacant(entry) => {
+            entry.insert(value);
+            return false;
         }
-        (Some(_), Value::Null) if by_value => {}
-        (Some(Value::Object(old)), Value::Object(new)) => merge(old, new),
-        (Some(old), value) => *old = value,
+        Entry::Occupied(entry) => entry.into_mut(),
+    };
+    match (entry, value) {
+        (_, Value::Null) if by_value => {}
+        (Value::Object(old), Value::Object(new)) => merge(old, new),
+        (old, value) => *old = value,
     }
+    true
 }
 
 fn merge(old: &mut Map<String, Value>, new: Map<String, Value>) {

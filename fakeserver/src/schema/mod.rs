@@ -36,7 +36,7 @@ pub(crate) use self::arena::STRUCTURE;
 pub use self::{
     arena::{ListType, PatchStrategy, Schema, SchemaId, SchemaType, Schemas, schemas},
     base64::{Base64Error, decode as decode_base64, encode as encode_base64},
-    canonical::canonical,
+    canonical::{canonical, canonical_field},
     decode::{Decoded, decode, duplicate_fields, print_double},
     error::{DecodeError, StrictError, cannot_be_handled_as, strict_decoding_error, unrecognized},
     json::SyntaxError,

@@ -79,7 +79,7 @@ fn check_node_resources(node: &Field<'_>, found: &mut Findings) {
     for list in ["capacity", "allocatable"] {
         let amounts = node.at("status").at(list);
         for (resource, amount) in amounts.entries() {
-            let place = amount.called_at(&amounts.at(resource));
+            let place = amount.called_at(&amounts.key_as_member(resource));
             check_resource_amount(resource, &place, found);
         }
     }

@@ -92,7 +92,7 @@ pub(super) fn update_secret(old: &Field<'_>, new: &Field<'_>, found: &mut Findin
 }
 
 /// What says that it does not change does not change.
-fn check_frozen(old: &Field<'_>, new: &Field<'_>, fields: &[&str], found: &mut Findings) {
+fn check_frozen(old: &Field<'_>, new: &Field<'_>, fields: &[&'static str], found: &mut Findings) {
     if !old.at("immutable").is_true() {
         return;
     }

@@ -1,15 +1,34 @@
 //! A place in an object: its path as findings name it, and its value.
 
+use std::{borrow::Cow, cell::OnceCell, rc::Rc};
+
 use serde_json::Value;
 
 /// What stands where nothing is.
 static NOTHING: Value = Value::Null;
 
-/// A field of an object, there or not.
+/// A field of an object, there or not. Most are never named, so the path is put together only for a finding.
 #[derive(Clone, Debug)]
 pub(super) struct Field<'a> {
-    path: String,
+    place: Place,
+    /// The place again, for what is below.
+    shared: OnceCell<Rc<Place>>,
     value: &'a Value,
+}
+
+/// Where a field is: the last step, and where that begins.
+#[derive(Clone, Debug)]
+struct Place {
+    within: Option<Rc<Place>>,
+    step: Step,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Root,
+    Member(Cow<'static, str>),
+    Key(String),
+    Item(usize),
 }
 
 // === impl Field ===
@@ -17,73 +36,76 @@ pub(super) struct Field<'a> {
 impl<'a> Field<'a> {
     /// A whole object, whose path is empty.
     pub(super) fn root(object: &'a Value) -> Self {
+        let place = Place {
+            within: None,
+            step: Step::Root,
+        };
+        Self::new(place, object)
+    }
+
+    fn new(place: Place, value: &'a Value) -> Self {
         Self {
-            path: String::new(),
-            value: object,
+            place,
+            shared: OnceCell::new(),
+            value,
+        }
+    }
+
+    /// The place of what one step leads to.
+    fn below(&self, step: Step) -> Place {
+        let within = self.shared.get_or_init(|| Rc::new(self.place.clone()));
+        Place {
+            within: Some(Rc::clone(within)),
+            step,
         }
     }
 
     /// A member of a struct.
-    pub(super) fn at(&self, name: &str) -> Field<'a> {
-        let path = match self.path.as_str() {
-            "" => name.to_owned(),
-            path => [path, ".", name].concat(),
-        };
-        Field {
-            path,
-            value: self.get(name),
-        }
+    pub(super) fn at(&self, name: &'static str) -> Field<'a> {
+        Self::new(self.below(Step::Member(name.into())), self.get(name))
+    }
+
+    /// An entry of a map, where findings call it a member.
+    pub(super) fn key_as_member(&self, key: &str) -> Field<'a> {
+        let step = Step::Member(key.to_owned().into());
+        Self::new(self.below(step), self.get(key))
     }
 
     /// An entry of a map.
     pub(super) fn key(&self, key: &str) -> Field<'a> {
-        Field {
-            path: within(&self.path, key),
-            value: self.get(key),
-        }
+        Self::new(self.below(Step::Key(key.to_owned())), self.get(key))
     }
 
     /// The same value, where findings say it stands in another struct.
-    pub(super) fn called_within(&self, parent: &Field<'a>, name: &str) -> Field<'a> {
-        Field {
-            value: self.value,
-            ..parent.at(name)
-        }
+    pub(super) fn called_within(&self, parent: &Field<'_>, name: &'static str) -> Field<'a> {
+        Self::new(parent.below(Step::Member(name.into())), self.value)
     }
 
     /// The same value, where findings say it stands at another place.
     pub(super) fn called_at(&self, place: &Field<'_>) -> Field<'a> {
-        Field {
-            path: place.path.clone(),
-            value: self.value,
-        }
+        Self::new(place.place.clone(), self.value)
     }
 
     /// An item of a list, there or not.
     pub(super) fn place(&self, place: usize) -> Field<'a> {
-        Field {
-            path: within(&self.path, &place.to_string()),
-            value: self.value.get(place).unwrap_or(&NOTHING),
-        }
+        let value = self.value.get(place).unwrap_or(&NOTHING);
+        Self::new(self.below(Step::Item(place)), value)
     }
 
     /// The items of a list.
     pub(super) fn items(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
-        let path = self.path.clone();
+        let list = self.clone();
         let items = self.value.as_array().into_iter().flatten().enumerate();
-        items.map(move |(place, value)| Field {
-            path: within(&path, &place.to_string()),
-            value,
-        })
+        items.map(move |(place, value)| Self::new(list.below(Step::Item(place)), value))
     }
 
     /// The entries of a map, by key.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&'a str, Field<'a>)> + use<'a> {
-        let path = self.path.clone();
+        let map = self.clone();
         let entries = self.value.as_object().into_iter().flatten();
         entries.map(move |(key, value)| {
-            let path = within(&path, key);
-            (key.as_str(), Field { path, value })
+            let place = map.below(Step::Key(key.clone()));
+            (key.as_str(), Self::new(place, value))
         })
     }
 
@@ -92,8 +114,11 @@ impl<'a> Field<'a> {
         self.value.get(name).unwrap_or(&NOTHING)
     }
 
-    pub(super) fn path(&self) -> &str {
-        &self.path
+    /// As findings name it: `spec.containers[0].image`.
+    pub(super) fn path(&self) -> String {
+        let mut path = String::new();
+        self.place.write(&mut path);
+        path
     }
 
     pub(super) fn value(&self) -> &'a Value {
@@ -136,7 +161,31 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The path of an entry or an item. There are so many of them that formatting would be a tenth of a write.
-fn within(path: &str, key: &str) -> String {
-    [path, "[", key, "]"].concat()
+// === impl Place ===
+
+impl Place {
+    fn write(&self, path: &mut String) {
+        if let Some(within) = &self.within {
+            within.write(path);
+        }
+        match &self.step {
+            Step::Root => {}
+            Step::Member(name) => {
+                if !path.is_empty() {
+                    path.push('.');
+                }
+                path.push_str(name);
+            }
+            Step::Key(key) => {
+                path.push('[');
+                path.push_str(key);
+                path.push(']');
+            }
+            Step::Item(place) => {
+                path.push('[');
+                path.push_str(&place.to_string());
+                path.push(']');
+            }
+        }
+    }
 }

@@ -95,7 +95,7 @@ fn check_amounts(limit: &Field<'_>, found: &mut Findings) {
             }
         }
         "PersistentVolumeClaim" => {
-            let says = |field: &str| limit.at(field).key("storage").is_set();
+            let says = |field: &'static str| limit.at(field).key("storage").is_set();
             if !says("min") && !says("max") {
                 found.required(
                     &limit.at("limits"),
@@ -115,8 +115,8 @@ fn check_amounts(limit: &Field<'_>, found: &mut Findings) {
 }
 
 fn check_order(limit: &Field<'_>, resource: &str, found: &mut Findings) {
-    let amount = |field: &str| limit.at(field).key(resource);
-    let parsed = |field: &str| amount(field).text().parse::<Quantity>().ok();
+    let amount = |field: &'static str| limit.at(field).key(resource);
+    let parsed = |field: &'static str| amount(field).text().parse::<Quantity>().ok();
     for (high, low, at, low_words, high_words) in ORDER {
         let (Some(most), Some(least)) = (parsed(high), parsed(low)) else {
             continue;

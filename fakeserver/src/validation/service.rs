@@ -311,7 +311,13 @@ pub(super) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
 }
 
 /// The first of a list stays what it is.
-fn check_fixed(was: &Field<'_>, is: &Field<'_>, name: &str, why: &str, found: &mut Findings) {
+fn check_fixed(
+    was: &Field<'_>,
+    is: &Field<'_>,
+    name: &'static str,
+    why: &str,
+    found: &mut Findings,
+) {
     let (before, after) = (was.at(name).place(0), is.at(name).place(0));
     if before.has_text() && before.value() != after.value() {
         if name == "clusterIPs" {

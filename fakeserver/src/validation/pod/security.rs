@@ -239,7 +239,7 @@ pub(super) fn check_operating_system(spec: &Field<'_>, found: &mut Findings) {
                     found.forbidden(&field, why);
                 }
             }
-            let mut forbid = |context: &Field<'_>, names: &[&str]| {
+            let mut forbid = |context: &Field<'_>, names: &[&'static str]| {
                 for name in names {
                     if context.at(name).is_set() {
                         found.forbidden(&context.at(name), why);

@@ -58,7 +58,7 @@ pub(in crate::validation) fn check_status(old: &Field<'_>, new: &Field<'_>, foun
 fn check_transitions(
     old: &Field<'_>,
     is: &Field<'_>,
-    list: &str,
+    list: &'static str,
     policy: &str,
     found: &mut Findings,
 ) {

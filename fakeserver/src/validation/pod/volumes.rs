@@ -116,7 +116,7 @@ fn check_source(volume: &Field<'_>, found: &mut Findings) {
 }
 
 fn check_source_of(kind: &str, source: &Field<'_>, found: &mut Findings) {
-    let mut require = |names: &[&str]| {
+    let mut require = |names: &[&'static str]| {
         for name in names {
             if !source.at(name).has_text() {
                 found.required(&source.at(name), "");

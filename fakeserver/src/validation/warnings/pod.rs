@@ -173,7 +173,7 @@ fn affinity(affinity: &Field<'_>, told: &mut Vec<String>) {
 }
 
 /// Items of a list that have the same key, of which one would do.
-fn duplicates(list: &Field<'_>, key: &str, told: &mut Vec<String>) {
+fn duplicates(list: &Field<'_>, key: &'static str, told: &mut Vec<String>) {
     let mut seen: Vec<&str> = Vec::new();
     for key_of_item in list.items().map(|item| item.at(key)) {
         let text = key_of_item.text();
@@ -210,7 +210,7 @@ fn variables(env: &Field<'_>, told: &mut Vec<String>) {
 fn ports<'a>(ports: impl Iterator<Item = Field<'a>>, told: &mut Vec<String>) {
     let mut seen: Vec<Field<'a>> = Vec::new();
     for port in ports {
-        let number = |port: &Field<'_>, field: &str| port.at(field).number();
+        let number = |port: &Field<'_>, field: &'static str| port.at(field).number();
         let same = |other: &&Field<'a>| {
             number(other, "containerPort") == number(&port, "containerPort")
                 && other.get("protocol") == port.get("protocol")
