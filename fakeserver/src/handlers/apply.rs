@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     Call,
     attempt::{Attempt, Halt},
-    create::create_in,
+    create::{Draft, create_in},
     escalation,
     update::{Existing, check_name, replace},
     write::{Outcome, Source, remove},
@@ -79,7 +79,8 @@ pub(super) fn apply_in(
         escalation::check_create(call)?;
         // There is no version yet that it could be based on.
         remove(&mut object["metadata"], "resourceVersion");
-        let outcome = create_in(call, tx, options, object, Source::Apply)?;
+        let draft = Draft::new(call, options, object, Source::Apply, tx.now_text());
+        let outcome = create_in(call, tx, options, draft)?;
         Ok((StatusCode::CREATED, outcome))
     }
 }

@@ -6,8 +6,12 @@
 //! all that it has to know is known. If the object has changed meanwhile, the question is another one, and is asked again.
 //!
 //! The time, uids and generated names are the same in all attempts. Without webhooks there is one, without a wait.
+//!
+//! A write may also be tried while others write ([`Call::write_optimistically`]), and takes the store only to commit. Then it
+//! is made anew, alone, if somebody has changed what it had read, or if a webhook has a say in it.
 
 use std::{
+    mem,
     ops::{Deref, DerefMut},
     sync::Arc,
 };
@@ -28,7 +32,7 @@ use crate::{
     request::WriteOptions,
     state::Core,
     status::Status,
-    storage::{ObjectKey, StoredObject, Transaction},
+    storage::{ObjectKey, StoredObject, Transaction, Unmade},
 };
 
 /// How often a write begins anew because the object has changed while webhooks were asked.
@@ -104,6 +108,36 @@ impl Call<'_> {
         }
     }
 
+    /// Runs `work` on the store while others write to it, if no webhook has a say in it, and gives what it comes to with
+    /// what the client should know. `None` if it has to be run alone, by [`write`](Self::write): nothing has happened then.
+    pub(super) fn write_optimistically(
+        &self,
+        options: &impl AdmissionOptions,
+        work: impl FnOnce(&mut Attempt<'_, '_>) -> Result<Outcome, Halt>,
+    ) -> Option<Result<(Outcome, Vec<String>), Status>> {
+        if self.conversion().is_some() {
+            return None;
+        }
+        let core = &*self.server.core;
+        let mut review = Review::new(core, options, self);
+        let done = core.storage.transact_optimistically(|tx| {
+            if !core.hooks.current(tx).is_empty() {
+                return Err(None);
+            }
+            work(&mut Attempt::new(tx, &mut review, core, None)).map_err(Some)
+        });
+        match done {
+            Ok((outcome, changes)) => Some(Ok((outcome.made_by(&changes), review.warnings()))),
+            Err(Unmade::Refused(Some(Halt::Refused(status)))) => {
+                Some(Err(status.after(&review.warnings())))
+            }
+            Err(Unmade::Refused(Some(Halt::Asks(_)))) => {
+                unreachable!("where there are no webhooks, none is asked")
+            }
+            Err(Unmade::Overtaken | Unmade::Refused(None)) => None,
+        }
+    }
+
     /// Runs `work` alone on the store, for somebody behind the API: no webhook is asked.
     pub(super) fn write_unreviewed<T>(
         &self,
@@ -174,11 +208,11 @@ impl<'a, 't> Attempt<'a, 't> {
     }
 
     /// What the request brought. It is needed again if webhooks may be asked.
-    pub(super) fn input(&self, call: &Call<'_>, object: &mut Value) -> Value {
+    pub(super) fn input<T: Clone + Default>(&self, call: &Call<'_>, brought: &mut T) -> T {
         if self.hooks.is_empty() && call.conversion().is_none() {
-            object.take()
+            mem::take(brought)
         } else {
-            object.clone()
+            brought.clone()
         }
     }
 

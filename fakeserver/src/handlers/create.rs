@@ -31,44 +31,91 @@ const SERVER_SET: [&str; 5] = [
     "selfLink",
 ];
 
+/// A new object before anybody but its writer has a say in it: complete, and his.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Draft {
+    object: Value,
+    source: Source,
+    /// What it keeps of another server.
+    brought: Option<Brought>,
+}
+
+// === impl Draft ===
+
+impl Draft {
+    /// What `body` is to become, and what its writer should know of it.
+    fn read(
+        call: &Call<'_>,
+        options: &WriteOptions,
+        body: &[u8],
+    ) -> Result<(Self, Vec<String>), Status> {
+        let mut received = call.receive(body, options.field_validation)?;
+        call.place(&mut received.object)?;
+        received.drop_duplicate_owners();
+        let Received { object, warnings } = received;
+        let now = call.server.core.clock.now_text();
+        let draft = Self::new(call, options, object, Source::Sent, &now);
+        Ok((draft, warnings))
+    }
+
+    /// Completes `object`, which was sent at `now`.
+    pub(super) fn new(
+        call: &Call<'_>,
+        options: &WriteOptions,
+        object: Value,
+        source: Source,
+        now: &str,
+    ) -> Self {
+        let brought = (source == Source::Loaded).then(|| Brought::of(call, &object));
+        let mut object = complete(call, object);
+        if source != Source::Apply {
+            call.record_managers(options, None, &mut object, now);
+        }
+        Self {
+            object,
+            source,
+            brought,
+        }
+    }
+}
+
 /// Creates the object in `body`.
 pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
     let encoding = call.encoding(Shape::Object)?;
     let options = WriteOptions::parse(&call.query, "CreateOptions")?;
-    let mut received = call.receive(body, options.field_validation)?;
-    call.place(&mut received.object)?;
-    received.drop_duplicate_owners();
-    let Received {
-        mut object,
-        mut warnings,
-    } = received;
-    let written = call.write(&options, |tx| {
-        let object = tx.input(call, &mut object);
-        create_in(call, tx, &options, object, Source::Sent)
-    });
-    let written = written.await.map_err(|status| status.after(&warnings));
-    let (outcome, said) = written?;
+    let (draft, mut warnings) = Draft::read(call, &options, body)?;
+    let at_once = call.write_optimistically(&options, |tx| create_in(call, tx, &options, draft));
+    let written = if let Some(written) = at_once {
+        written
+    } else {
+        let (mut draft, _) = Draft::read(call, &options, body)?;
+        let written = call.write(&options, |tx| {
+            let draft = tx.input(call, &mut draft);
+            create_in(call, tx, &options, draft)
+        });
+        written.await
+    };
+    let (outcome, said) = written.map_err(|status| status.after(&warnings))?;
     warnings.extend(said);
     Ok(call.answer(StatusCode::CREATED, &encoding, &outcome, &warnings))
 }
 
-/// Creates `object`, which is in the namespace of the request.
+/// Creates what `draft` is to be, in the namespace of the request.
 pub(super) fn create_in(
     call: &Call<'_>,
     tx: &mut Attempt<'_, '_>,
     options: &WriteOptions,
-    mut object: Value,
-    source: Source,
+    draft: Draft,
 ) -> Result<Outcome, Halt> {
     let strategy = call.strategy();
+    let Draft {
+        mut object,
+        source,
+        mut brought,
+    } = draft;
     let mut given_name = text(&object, "name").to_owned();
     if let Some(namespace) = &call.path.namespace {
         namespaces::check_accepts(tx, namespace, call.named(&given_name))?;
-    }
-    let mut brought = (source == Source::Loaded).then(|| Brought::of(call, &object));
-    object = complete(call, object);
-    if source != Source::Apply {
-        call.record_managers(options, None, &mut object, tx.now_text());
     }
     if let Some(mutated) = tx.mutate(call, Operation::Create, Some(&object), None)? {
         object = complete(call, mutated);
@@ -144,7 +191,8 @@ fn complete(call: &Call<'_>, mut object: Value) -> Value {
     }
     if !call.strategy().is_created_with_status() {
         remove(&mut object, "status");
-        object = call.canonical(object);
+        call.complete_field(&mut object, "metadata");
+        call.complete_field(&mut object, "status");
     }
     call.strategy().set_defaults(&mut object);
     object

@@ -13,7 +13,7 @@ use super::{
     Call, Requester, Verb,
     apply::apply_in,
     attempt::{Attempt, Halt},
-    create::create_in,
+    create::{Draft, create_in},
     definitions, delete, namespaces,
     update::{Existing, replace},
     write::{Outcome, Source, remove},
@@ -33,7 +33,7 @@ const MANAGER: &str = "fakeserver";
 const DEFAULT_NAMESPACE: &str = "default";
 
 /// What only a server sets, and an object keeps that comes from another one.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Brought {
     metadata: Map<String, Value>,
     status: Option<Value>,
@@ -58,7 +58,8 @@ pub(crate) fn load(server: &Server, object: &Value) -> Result<Arc<StoredObject>,
             let mut object = object;
             remove(&mut object["metadata"], "resourceVersion");
             remove(&mut object["metadata"], "managedFields");
-            let outcome = create_in(&call, tx, &options, object, Source::Loaded)?;
+            let draft = Draft::new(&call, &options, object, Source::Loaded, tx.now_text());
+            let outcome = create_in(&call, tx, &options, draft)?;
             return Ok(stored_of(outcome)?);
         };
         let status = object.get("status").cloned();

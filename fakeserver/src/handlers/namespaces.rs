@@ -1,9 +1,10 @@
 //! What may be created in a namespace, and which one may be deleted.
 
+use serde::{Deserialize, de::IgnoredAny};
+
 use crate::{
-    deletion::is_deleted,
     status::{Cause, Named, Status},
-    storage::{GroupResource, ObjectKey, Transaction},
+    storage::{GroupResource, ObjectKey, StoredObject, Transaction},
 };
 
 /// The namespaces that cannot be deleted.
@@ -26,7 +27,7 @@ pub(super) fn check_accepts(
             name: namespace,
         }));
     };
-    if !is_deleted(&found.to_value()) {
+    if !is_deleted(&found) {
         return Ok(());
     }
     let mut cause = Cause::new(
@@ -41,6 +42,18 @@ pub(super) fn check_accepts(
         ),
         vec![cause],
     ))
+}
+
+/// Whether it is going away. Every creation asks, so nothing else of it is read.
+fn is_deleted(namespace: &StoredObject) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Metadata {
+        deletion_timestamp: Option<IgnoredAny>,
+    }
+    let metadata: Metadata =
+        serde_json::from_slice(&namespace.metadata_json()).expect("stored metadata is an object");
+    metadata.deletion_timestamp.is_some()
 }
 
 /// Whether a namespace may be deleted.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{
     Call, allocation,
     attempt::{Attempt, Halt},
-    create::create_in,
+    create::{Draft, create_in},
     escalation, plugins,
     write::{Outcome, Received, Source, remove},
 };
@@ -59,7 +59,8 @@ pub(super) async fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
             None if call.strategy().creates_on_update() && call.subresource().is_empty() => {
                 escalation::check_create(call)?;
                 remove(&mut object["metadata"], "resourceVersion");
-                let outcome = create_in(call, tx, &options, object, Source::Sent)?;
+                let draft = Draft::new(call, &options, object, Source::Sent, tx.now_text());
+                let outcome = create_in(call, tx, &options, draft)?;
                 Ok((StatusCode::CREATED, outcome))
             }
             None => Err(Status::not_found(call.named(call.name())).into()),

@@ -19,7 +19,7 @@ use crate::{
     response::{Encoding, Format},
     schema::{self, Decoded, Document, StrictError, TypeId},
     status::{FieldError, Status, Success, warning_header},
-    storage::{ObjectKey, StoredObject, Transaction},
+    storage::{Change, ObjectKey, StoredObject, Transaction},
     strategy::Strategy,
     validation::{finalizer_warnings, kind_errors, object_warnings},
 };
@@ -48,15 +48,32 @@ pub(super) enum Outcome {
 }
 
 /// Where what is written comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Source {
     /// It was sent as a whole: its uid is a condition.
+    #[default]
     Sent,
     Patch,
     /// It was put in from behind the API, and may come from another server.
     Loaded,
     /// A configuration was applied: it is known already who owns what.
     Apply,
+}
+
+// === impl Outcome ===
+
+impl Outcome {
+    /// The same, if it was stored by one of `changes`.
+    pub(super) fn made_by(self, changes: &[Arc<Change>]) -> Self {
+        let Self::Stored(stored) = &self else {
+            return self;
+        };
+        let mut made = changes.iter().rev().filter_map(|change| change.after());
+        match made.find(|made| made.key() == stored.key()) {
+            Some(made) => Self::Stored(Arc::clone(made)),
+            None => self,
+        }
+    }
 }
 
 // === impl Received ===
@@ -199,12 +216,12 @@ impl Call<'_> {
         Received::of(wanted, decoded, validation)
     }
 
-    /// Fills in what every object of this type has, and leaves out what says nothing.
-    pub(super) fn canonical(&self, object: Value) -> Value {
+    /// Fills in what every object of this type has in `field`, and leaves out what says nothing.
+    pub(super) fn complete_field(&self, object: &mut Value, field: &str) {
         let resource = &*self.resource;
-        match schema::type_of_kind(&resource.group, &resource.version, &resource.kind) {
-            Some(id) => schema::canonical(schema::types(), id, object),
-            None => object,
+        let id = schema::type_of_kind(&resource.group, &resource.version, &resource.kind);
+        if let Some(id) = id {
+            schema::canonical_field(schema::types(), id, field, object);
         }
     }
 

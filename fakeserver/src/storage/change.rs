@@ -73,6 +73,20 @@ impl Change {
         Self::new(self.revision, before, after, self.committed)
     }
 
+    /// The same write of the same key at another time.
+    pub(super) fn at(
+        &self,
+        revision: Revision,
+        before: Option<Arc<StoredObject>>,
+        committed: Instant,
+    ) -> Option<Self> {
+        let after = self.after().map(|after| match after.revision() {
+            made if made == revision.get() => Arc::clone(after),
+            _ => Arc::new(after.at(revision)),
+        });
+        Self::new(revision, before, after, committed)
+    }
+
     /// The revision that the write took.
     pub fn revision(&self) -> u64 {
         self.revision.get()

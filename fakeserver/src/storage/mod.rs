@@ -17,6 +17,7 @@ mod change;
 mod table;
 mod compaction;
 mod state;
+mod base;
 mod transaction;
 mod store;
 pub(crate) mod continue_token;
@@ -30,7 +31,7 @@ pub(crate) use self::{
     key::{GroupResource, ObjectKey},
     state::{HistoryError, TooOld, View},
     stencil::{Stencil, number_hole, raw_hole, text_hole},
-    store::{ChangeSink, Storage},
+    store::{ChangeSink, Storage, Unmade},
     table::{Range, Snapshot},
     transaction::Transaction,
 };

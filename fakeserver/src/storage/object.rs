@@ -35,6 +35,9 @@ const METADATA_ORDER: [&str; 15] = [
     "managedFields",
 ];
 
+/// How long the JSON of most objects is at most.
+const USUAL_BYTES: usize = 8 << 10;
+
 /// One version of one object.
 ///
 /// The bytes hold neither `kind` nor `apiVersion`: a list item is the bytes as they are, everything else puts a head
@@ -157,6 +160,23 @@ impl StoredObject {
         };
         *self.stored() = Json::Packed(less);
         json.len()
+    }
+
+    /// The same object as if it had been written at `revision`.
+    pub(super) fn at(&self, revision: Revision) -> Self {
+        let old = self.json();
+        let (metadata, version) = self.places();
+        let digits = revision.to_string();
+        let (head, tail) = (&old[..version.start], &old[version.end..]);
+        let json = [head, digits.as_bytes(), tail].concat();
+        let metadata_end = metadata.end - version.len() + digits.len();
+        Self {
+            header: Arc::clone(&self.header),
+            revision,
+            json: Mutex::new(Json::Plain(json.into())),
+            metadata: Place::new(&(metadata.start..metadata_end)),
+            version: Place::new(&(version.start..version.start + digits.len())),
+        }
     }
 
     /// The same version of the same object, which says `object`.
@@ -300,7 +320,7 @@ impl Place {
 }
 
 fn serialize(metadata: &Map<String, Value>, rest: &Map<String, Value>) -> Serialized {
-    let mut json = Vec::with_capacity(512);
+    let mut json = Vec::with_capacity(USUAL_BYTES);
     let mut version = 0..0;
     json.extend_from_slice(b"{\"metadata\":");
     let start = json.len();

@@ -1,6 +1,7 @@
 //! The state under its lock: transactions in, views out.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -13,7 +14,10 @@ use tokio::{
 };
 
 use super::{
-    Change, Compaction, ObjectKey, StoredObject, Transaction, View, packer::Packer, state::State,
+    Change, Compaction, ObjectKey, StoredObject, Transaction, View,
+    base::{Base, Open},
+    packer::Packer,
+    state::State,
     transaction::SelectableFields,
 };
 use crate::revision::Revision;
@@ -38,6 +42,14 @@ pub(crate) trait ChangeSink: Send + Sync {
 
     /// The store is empty, and its revisions begin anew.
     fn reset(&self);
+}
+
+/// Why an optimistic write was not made. Nothing has happened.
+#[derive(Debug)]
+pub(crate) enum Unmade<E> {
+    /// Somebody has changed what it had read: to be done again, by [`Storage::transact`].
+    Overtaken,
+    Refused(E),
 }
 
 // === impl Storage ===
@@ -69,18 +81,35 @@ impl Storage {
         &self,
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut state = self.lock();
-        let mut transaction = Transaction::new(View(&state), &*self.fields, self.current_packer());
+        let state = self.lock();
+        let base = Base::Locked(View(&state));
+        let mut transaction = Transaction::new(base, &*self.fields, self.current_packer());
         let answer = work(&mut transaction)?;
-        let changes = transaction.into_changes();
-        if changes.is_empty() {
-            return Ok(answer);
-        }
-        self.commit(&mut state, changes);
-        state.compact_due(Instant::now());
-        drop(state);
-        self.advanced.notify_waiters();
+        let (changes, _) = transaction.into_changes();
+        self.finish(state, changes.into_iter().map(Arc::new).collect());
         Ok(answer)
+    }
+
+    /// Runs `work` on the store while others write to it, and takes over its writes if nobody has changed what it has read.
+    /// They have their revisions only then, so what `work` answers may name others; the changes as they were made come with
+    /// the answer.
+    pub(crate) fn transact_optimistically<T, E>(
+        &self,
+        work: impl FnOnce(&mut Transaction<'_>) -> Result<T, E>,
+    ) -> Result<(T, Vec<Arc<Change>>), Unmade<E>> {
+        let base = Base::Open(Open::new(self));
+        // What is packed could not be given its revision.
+        let mut transaction = Transaction::new(base, &*self.fields, None);
+        let answer = work(&mut transaction);
+        let (changes, reads) = transaction.into_changes();
+        let state = self.lock();
+        if !reads.hold(View(&state)) {
+            return Err(Unmade::Overtaken);
+        }
+        let answer = answer.map_err(Unmade::Refused)?;
+        let changes = self.made_now(&state, &changes);
+        self.finish(state, changes.clone());
+        Ok((answer, changes))
     }
 
     /// Runs `look` on the store while nothing is written. It must be quick: take snapshots, and walk them afterwards.
@@ -88,6 +117,11 @@ impl Storage {
         let mut state = self.lock();
         state.compact_due(Instant::now());
         look(View(&state))
+    }
+
+    /// The same, for what is read all the time: what has become too old stays until somebody else comes.
+    pub(super) fn peek<T>(&self, look: impl FnOnce(View<'_>) -> T) -> T {
+        look(View(&self.lock()))
     }
 
     /// Waits until the store has reached `revision`, at most for `limit`. Tells where it stands, if it has not.
@@ -131,12 +165,13 @@ impl Storage {
     pub(crate) fn reset(&self, work: impl FnOnce(&mut Transaction<'_>)) {
         let mut state = self.lock();
         let mut fresh = State::new(self.compaction);
-        let mut transaction = Transaction::new(View(&fresh), &*self.fields, self.current_packer());
+        let base = Base::Locked(View(&fresh));
+        let mut transaction = Transaction::new(base, &*self.fields, self.current_packer());
         work(&mut transaction);
-        let changes = transaction.into_changes();
+        let (changes, _) = transaction.into_changes();
         // Whoever watched the old store ends first, so that he hears nothing of the new one.
         self.sink.reset();
-        self.commit(&mut fresh, changes);
+        self.commit(&mut fresh, changes.into_iter().map(Arc::new).collect());
         fresh.begin_here();
         *state = fresh;
     }
@@ -188,9 +223,40 @@ impl Storage {
         self.compresses.then_some(&self.packer)
     }
 
+    /// `changes` with the revisions that come next in `state`.
+    fn made_now(&self, state: &State, changes: &[Change]) -> Vec<Arc<Change>> {
+        let mut revision = View(state).revision();
+        let committed = Instant::now();
+        let mut written: BTreeMap<&ObjectKey, Option<Arc<StoredObject>>> = BTreeMap::new();
+        let made = changes.iter().map(|change| {
+            revision = revision.next();
+            let before = written.get(change.key()).cloned();
+            let before = before.unwrap_or_else(|| change.before().cloned());
+            let made = change.at(revision, before, committed);
+            let made = made.expect("it is as much of a change as before");
+            if let (Some(after), Some(packer)) = (made.after(), self.current_packer()) {
+                after.pack(packer);
+            }
+            written.insert(change.key(), made.after().cloned());
+            Arc::new(made)
+        });
+        made.collect()
+    }
+
+    /// Makes `changes` part of the state, and gives it free.
+    fn finish(&self, mut state: MutexGuard<'_, State>, changes: Vec<Arc<Change>>) {
+        if changes.is_empty() {
+            return;
+        }
+        self.commit(&mut state, changes);
+        state.compact_due(Instant::now());
+        drop(state);
+        self.advanced.notify_waiters();
+    }
+
     /// Makes `changes` part of `state`, and tells of them.
-    fn commit(&self, state: &mut State, changes: Vec<Change>) {
-        for change in changes.into_iter().map(Arc::new) {
+    fn commit(&self, state: &mut State, changes: Vec<Arc<Change>>) {
+        for change in changes {
             state.apply(Arc::clone(&change), &self.packer);
             self.sink.changed(&change);
         }

@@ -568,3 +568,136 @@ fn bad_continue_tokens_are_refused_with_the_apis_words() {
     );
     check_json(r#"{"v":"meta.k8s.io/v1","rv":5,"start":"//a"}"#, ": //a");
 }
+
+/// Writes of some keys, as [`Step::Write`] has them, to one resource.
+type Writes = Vec<(u8, Option<u32>)>;
+
+fn writes() -> impl Strategy<Value = Writes> {
+    prop::collection::vec((0..12_u8, prop::option::weighted(0.7, 0..1_000_u32)), 0..4)
+}
+
+fn write_all(tx: &mut Transaction<'_>, writes: &Writes) {
+    for (number, value) in writes {
+        let key = key(&pods(), *number);
+        match value {
+            Some(value) => drop(tx.put(&key, object(&key, *value))),
+            None => drop(tx.delete(&key)),
+        }
+    }
+}
+
+fn transact(storage: &Storage, writes: &Writes) {
+    let Ok(()) = storage.transact(|tx| {
+        write_all(tx, writes);
+        Ok::<_, Infallible>(())
+    });
+}
+
+proptest! {
+    #[test]
+    fn an_optimistic_write_is_as_if_made_in_one_moment_or_is_not_made(
+        before in writes(),
+        reads in prop::collection::vec(0..12_u8, 0..4),
+        (lists, asks_revision) in (any::<bool>(), any::<bool>()),
+        others in writes(),
+        own in writes(),
+        compresses in any::<bool>(),
+    ) {
+        let stores = [(); 2].map(|()| {
+            let mut storage = storage(Compaction::default());
+            if compresses {
+                storage.compress();
+            }
+            transact(&storage, &before);
+            storage
+        });
+        let [open, locked] = &stores;
+        let begun = open.revision();
+        let keys: Vec<ObjectKey> = reads.iter().map(|number| key(&pods(), *number)).collect();
+        let was_read: Vec<_> = keys.iter().map(|key| open.peek(|view| view.get(key).cloned())).collect();
+        let done = open.transact_optimistically(|tx| {
+            let read_all = |tx: &Transaction<'_>| shown(keys.iter().filter_map(|key| tx.get(key)).collect::<Vec<_>>().iter());
+            let read = read_all(tx);
+            let listed = if lists { tx.list(&pods(), None) } else { Vec::new() };
+            let revision = if asks_revision { tx.revision() } else { 0 };
+            transact(open, &others);
+            prop_assert_eq!(read_all(tx), read);
+            prop_assert!(!lists || shown(tx.list(&pods(), None).iter()) == shown(listed.iter()));
+            write_all(tx, &own);
+            Ok::<_, TestCaseError>(revision)
+        });
+        transact(locked, &others);
+        let others_wrote = locked.revision() > begun;
+        let is_read = keys.iter().zip(&was_read).all(|(key, read)| {
+            let found = locked.peek(|view| view.get(key).cloned());
+            found.map(|found| found.revision()) == read.as_ref().map(|read| read.revision())
+        });
+        match done {
+            Ok((_, changes)) => {
+                prop_assert!(is_read && !(asks_revision && others_wrote), "what was read has changed");
+                let revisions = (locked.revision().get() + 1..).take(changes.len());
+                prop_assert!(changes.iter().map(|change| change.revision()).eq(revisions));
+                transact(locked, &own);
+            }
+            Err(Unmade::Refused(failed)) => return Err(failed),
+            Err(Unmade::Overtaken) => prop_assert!(others_wrote && (lists || asks_revision || !is_read), "nothing was in its way"),
+        }
+        prop_assert_eq!(open.revision(), locked.revision());
+        let log = |storage: &Storage| storage.peek(|view| view.log(&pods(), &Range::All, Revision::default()));
+        for (ours, theirs) in log(open).iter().zip(&log(locked)) {
+            prop_assert_eq!(ours.revision(), theirs.revision());
+            for (ours, theirs) in [(ours.before(), theirs.before()), (ours.after(), theirs.after())] {
+                prop_assert_eq!(ours.map(|object| object.json()), theirs.map(|object| object.json()));
+                prop_assert_eq!(ours.map(|object| object.places()), theirs.map(|object| object.places()));
+            }
+        }
+        for revision in (1..=locked.revision().get()).map(Revision::new) {
+            let at = |storage: &Storage| {
+                storage.peek(|view| shown(view.snapshot_at(&pods(), revision).unwrap().objects(&Range::All, None)))
+            };
+            prop_assert_eq!(at(open), at(locked));
+        }
+    }
+}
+
+#[test]
+fn writers_that_do_not_wait_for_each_other_lose_no_write() {
+    const WRITERS: u32 = 4;
+    const WRITES: u32 = 200;
+    let storage = storage(Compaction::default());
+    let counter = key(&pods(), 0);
+    put(&storage, &counter, 0);
+    let add = |tx: &mut Transaction<'_>| {
+        let value = tx.get(&counter).unwrap().to_value()["spec"]["value"]
+            .as_u64()
+            .unwrap();
+        tx.put(
+            &counter,
+            object(&counter, u32::try_from(value).unwrap() + 1),
+        );
+        Ok::<_, Infallible>(())
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..WRITERS {
+            scope.spawn(|| {
+                for _ in 0..WRITES {
+                    match storage.transact_optimistically(add) {
+                        Ok(_) => {}
+                        Err(Unmade::Overtaken) => {
+                            let Ok(()) = storage.transact(add);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let last = storage.peek(|view| view.get(&counter).cloned()).unwrap();
+    assert_eq!(last.to_value()["spec"]["value"], json!(WRITERS * WRITES));
+    assert_eq!(storage.revision().get(), u64::from(WRITERS * WRITES) + 2);
+    let log = storage.peek(|view| view.log(&pods(), &Range::All, Revision::default()));
+    let committed: Vec<_> = log.iter().map(|change| change.committed).collect();
+    assert!(
+        committed.is_sorted(),
+        "changes are in the order of their times"
+    );
+}

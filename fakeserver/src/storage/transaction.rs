@@ -6,16 +6,19 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{
-    Change, ObjectKey, Range, Stencil, StoredObject, View, key::GroupResource, packer::Packer,
+    Change, ObjectKey, Range, Stencil, StoredObject,
+    base::{Base, Reads},
+    key::GroupResource,
+    packer::Packer,
 };
 use crate::{conversion::to_stored, object::Pairs, revision::Revision};
 
 /// What field selectors may ask for in an object of a resource.
 pub(crate) type SelectableFields = dyn Fn(&GroupResource, &Value) -> Pairs + Send + Sync;
 
-/// Writes over a [`View`]. They are seen by its own reads at once, and by everybody else when it is committed.
+/// Writes over what the store holds. They are seen by its own reads at once, and by everybody else when it is committed.
 pub(crate) struct Transaction<'a> {
-    view: View<'a>,
+    base: Base<'a>,
     fields: &'a SelectableFields,
     packer: Option<&'a Packer>,
     revision: Revision,
@@ -27,15 +30,15 @@ pub(crate) struct Transaction<'a> {
 
 impl<'a> Transaction<'a> {
     pub(super) fn new(
-        view: View<'a>,
+        base: Base<'a>,
         fields: &'a SelectableFields,
         packer: Option<&'a Packer>,
     ) -> Self {
         Self {
-            view,
+            revision: base.revision(),
+            base,
             fields,
             packer,
-            revision: view.revision(),
             written: BTreeMap::new(),
             changes: Vec::new(),
         }
@@ -71,13 +74,14 @@ impl<'a> Transaction<'a> {
 
     /// The revision of the last write, this transaction's own included.
     pub(crate) fn revision(&self) -> u64 {
+        self.base.read_all();
         self.revision.get()
     }
 
     pub(crate) fn get(&self, key: &ObjectKey) -> Option<Arc<StoredObject>> {
         match self.written.get(key) {
             Some(written) => written.clone(),
-            None => self.view.get(key).cloned(),
+            None => self.base.get(key),
         }
     }
 
@@ -88,7 +92,7 @@ impl<'a> Transaction<'a> {
         namespace: Option<&str>,
     ) -> Vec<Arc<StoredObject>> {
         let range = Range::of(namespace);
-        let stored = self.view.snapshot(resource);
+        let stored = self.base.snapshot(resource);
         let mut objects: BTreeMap<Arc<str>, Arc<StoredObject>> = stored
             .objects(&range, None)
             .map(|object| (Arc::clone(object.key().path()), Arc::clone(object)))
@@ -110,18 +114,19 @@ impl<'a> Transaction<'a> {
 
     /// The objects of all resources in one namespace.
     pub(crate) fn list_namespace(&self, namespace: &str) -> Vec<Arc<StoredObject>> {
-        let mut resources: Vec<&GroupResource> = self.view.resources().collect();
-        resources.extend(self.written.keys().map(ObjectKey::resource));
+        let mut resources = self.base.resources();
+        resources.extend(self.written.keys().map(|key| key.resource().clone()));
         resources.sort_unstable();
         resources.dedup();
         resources
-            .into_iter()
+            .iter()
             .flat_map(|resource| self.list(resource, Some(namespace)))
             .collect()
     }
 
-    pub(super) fn into_changes(self) -> Vec<Change> {
-        self.changes
+    /// What it writes, and what it has read of a store that others wrote to.
+    pub(super) fn into_changes(self) -> (Vec<Change>, Reads) {
+        (self.changes, self.base.into_reads())
     }
 
     /// Writes `after`, in as little memory as it takes.

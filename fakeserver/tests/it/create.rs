@@ -1,6 +1,6 @@
 //! POST.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Api, CONFIG_MAPS, DEPLOYMENTS, PODS, deployment, pod, version};
 
@@ -191,4 +191,51 @@ async fn the_same_seed_and_requests_give_the_same_objects() {
         runs.push(api.post(CONFIG_MAPS, &sent).await.text);
     }
     assert_eq!(runs[0], runs[1]);
+}
+
+#[test]
+fn of_many_who_create_the_same_at_once_one_succeeds() {
+    const CLIENTS: usize = 4;
+    const NAMES: usize = 50;
+    let api = Api::new();
+    let create_all = || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let mut created = Vec::new();
+            for name in 0..NAMES {
+                let sent = json!({"metadata": {"name": format!("c{name}")}});
+                let answer = api.post(CONFIG_MAPS, &sent).await;
+                match answer.code.as_u16() {
+                    201 => created.push(answer.json()),
+                    409 => assert_eq!(answer.json()["reason"], "AlreadyExists"),
+                    other => panic!("{other}: {}", answer.text),
+                }
+            }
+            created
+        })
+    };
+    let before = api.server.revision();
+    let mut created: Vec<Value> = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(create_all)).collect();
+        let created = clients
+            .into_iter()
+            .map(|client| client.join().expect("no client fails"));
+        created.flatten().collect()
+    });
+    assert_eq!(created.len(), NAMES, "each name is created once");
+    created.sort_by_key(version);
+    for (object, expected) in created.iter().zip(before + 1..) {
+        assert_eq!(version(object), expected, "no version is taken twice");
+    }
+    let stored = api.server.objects("", "v1", "configmaps");
+    for object in &created {
+        let name = object["metadata"]["name"].as_str().unwrap();
+        let stored = stored.iter().find(|stored| stored.name() == name);
+        let stored = stored.expect("what was answered is stored");
+        assert_eq!(stored.revision(), version(object));
+        assert_eq!(stored.to_value()["metadata"], object["metadata"]);
+    }
 }
