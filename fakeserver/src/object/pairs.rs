@@ -1,6 +1,6 @@
 //! Labels, and what field selectors may ask for: names and values in little memory.
 
-use std::{borrow::Cow, fmt, iter::FusedIterator, ops::Index};
+use std::{borrow::Cow, fmt, iter::FusedIterator, ops::Index, slice};
 
 use internment::ArcIntern;
 
@@ -8,8 +8,8 @@ use internment::ArcIntern;
 ///
 /// # Memory
 ///
-/// The text of the values, and four bytes for each: a store holds two of them for each of its objects. The names are shared
-/// by all in the process that have the same.
+/// The text of the values, and mostly a byte for each: a store holds two of them for each of its objects. The names are
+/// shared by all in the process that have the same.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Pairs {
     names: ArcIntern<Names>,
@@ -19,18 +19,23 @@ pub struct Pairs {
 /// The [`Pairs`] one by one.
 #[derive(Clone, Debug)]
 pub struct PairsIter<'a> {
-    pairs: &'a Pairs,
-    next: usize,
+    names: slice::Iter<'a, Box<str>>,
+    /// Of the values that are left.
+    lengths: &'a [u8],
+    text: &'a [u8],
 }
 
 type Names = Box<[Box<str>]>;
 
-/// Texts in one piece of memory: where each of them ends, and then their bytes.
+/// How many bits of a length a byte has.
+const LENGTH_BITS: u32 = 7;
+/// Set in all bytes of a length but the last.
+const LENGTH_GOES_ON: u8 = 1 << LENGTH_BITS;
+
+/// Texts in one piece of memory: how long each of them is, and then their bytes. A length is written in seven bits a byte, the
+/// lowest first; the eighth bit says that it goes on.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 struct Values(Box<[u8]>);
-
-/// How many bytes it takes to say where a text ends.
-const END_BYTES: usize = size_of::<u32>();
 
 // === impl Pairs ===
 
@@ -64,9 +69,11 @@ impl Pairs {
 
     /// The names and their values, in the order of the names.
     pub fn iter(&self) -> PairsIter<'_> {
+        let (lengths, text) = self.values.parts(self.len());
         PairsIter {
-            pairs: self,
-            next: 0,
+            names: self.names.iter(),
+            lengths,
+            text,
         }
     }
 
@@ -145,16 +152,14 @@ impl<'a> Iterator for PairsIter<'a> {
     type Item = (&'a str, &'a str);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Pairs { names, values } = self.pairs;
-        let name = names.get(self.next)?;
-        let value = values.get(self.next, names.len());
-        self.next += 1;
-        Some((name, value))
+        let name = self.names.next()?;
+        let (value, text) = self.text.split_at(read_length(&mut self.lengths));
+        self.text = text;
+        Some((name, as_text(value)))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.pairs.len() - self.next;
-        (left, Some(left))
+        self.names.size_hint()
     }
 }
 
@@ -166,18 +171,63 @@ impl FusedIterator for PairsIter<'_> {}
 
 impl Values {
     fn new(text: &str, ends: &[u32]) -> Self {
-        let ends = ends.iter().flat_map(|end| end.to_ne_bytes());
-        Self(ends.chain(text.bytes()).collect())
+        let mut bytes = Vec::with_capacity(ends.len() + text.len());
+        let mut start = 0;
+        for end in ends {
+            write_length(end - start, &mut bytes);
+            start = *end;
+        }
+        bytes.extend_from_slice(text.as_bytes());
+        Self(bytes.into())
+    }
+
+    /// The lengths of `count` texts, and the texts.
+    fn parts(&self, count: usize) -> (&[u8], &[u8]) {
+        let mut text = &*self.0;
+        for _ in 0..count {
+            read_length(&mut text);
+        }
+        (&self.0[..self.0.len() - text.len()], text)
     }
 
     /// The text at `place` of `count`.
     fn get(&self, place: usize, count: usize) -> &str {
-        let (ends, text) = self.0.split_at(count * END_BYTES);
-        let (ends, _) = ends.as_chunks::<END_BYTES>();
-        let end = |place: usize| u32::from_ne_bytes(ends[place]) as usize;
-        let start = place.checked_sub(1).map_or(0, end);
-        std::str::from_utf8(&text[start..end(place)]).expect("it was a text")
+        let (mut lengths, mut text) = self.parts(count);
+        for _ in 0..place {
+            text = &text[read_length(&mut lengths)..];
+        }
+        as_text(&text[..read_length(&mut lengths)])
     }
+}
+
+fn write_length(mut length: u32, bytes: &mut Vec<u8>) {
+    while let rest @ 1.. = length >> LENGTH_BITS {
+        bytes.push(low_bits(length) | LENGTH_GOES_ON);
+        length = rest;
+    }
+    bytes.push(low_bits(length));
+}
+
+/// Takes a length from the beginning of `bytes`.
+fn read_length(bytes: &mut &[u8]) -> usize {
+    let mut length = 0;
+    let mut shift = 0;
+    while let Some(byte) = bytes.split_off_first() {
+        length |= usize::from(byte & !LENGTH_GOES_ON) << shift;
+        if byte & LENGTH_GOES_ON == 0 {
+            break;
+        }
+        shift += LENGTH_BITS;
+    }
+    length
+}
+
+fn low_bits(length: u32) -> u8 {
+    length.to_le_bytes()[0] & !LENGTH_GOES_ON
+}
+
+fn as_text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("it was a text")
 }
 
 /// Where something ends that ends where `text` does now.
@@ -205,6 +255,20 @@ mod tests {
         assert_eq!(pairs.get(""), Some(""));
         assert_eq!(&pairs["b"], "c");
         assert_eq!(format!("{pairs:?}"), r#"{"": "", "a": "bc", "b": "c"}"#);
+    }
+
+    #[test]
+    fn values_may_be_long() {
+        let long =
+            [0, 1, 127, 128, 129, 16_383, 16_384, 3_000_000].map(|length| "x".repeat(length));
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+        let pairs: Pairs = names.into_iter().zip(&long).collect();
+        assert!(
+            pairs
+                .iter()
+                .eq(names.into_iter().zip(long.iter().map(String::as_str)))
+        );
+        assert_eq!(&pairs["h"], long[7]);
     }
 
     proptest! {

@@ -34,10 +34,13 @@ pub struct Change {
     frames: FrameCache,
 }
 
-/// The encodings of one change, by what distinguishes them. A handful at most, so a list serves. Nothing once the change is
-/// so old that they are not kept.
+/// The encodings of one change. Nothing once the change is so old that they are not kept, as most are.
 #[derive(Debug)]
-struct FrameCache(Mutex<Option<Vec<Frame>>>);
+struct FrameCache(Mutex<Option<Box<Frames>>>);
+
+/// Encodings by what distinguishes them. A handful at most, so a list serves.
+#[derive(Debug, Default)]
+struct Frames(Vec<Frame>);
 
 /// What distinguishes an encoding, and what it made.
 type Frame = (Box<[u8]>, Bytes);
@@ -60,7 +63,7 @@ impl Change {
             before,
             after,
             committed,
-            frames: FrameCache(Mutex::new(Some(Vec::new()))),
+            frames: FrameCache(Mutex::new(Some(Box::default()))),
         })
     }
 
@@ -147,14 +150,14 @@ impl Change {
     }
 
     /// A panic while a frame is encoded leaves the list as it was.
-    fn frames(&self) -> MutexGuard<'_, Option<Vec<Frame>>> {
+    fn frames(&self) -> MutexGuard<'_, Option<Box<Frames>>> {
         self.frames.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The frame that is known by `key`, encoded by `encode` on first use and shared from then on.
     pub(crate) fn frame(&self, key: &[u8], encode: impl FnOnce() -> Bytes) -> Bytes {
         let mut frames = self.frames();
-        let Some(frames) = frames.as_mut() else {
+        let Some(Frames(frames)) = frames.as_deref_mut() else {
             return encode();
         };
         if let Some((_, frame)) = frames.iter().find(|(known, _)| **known == *key) {

@@ -35,6 +35,8 @@ const METADATA_ORDER: [&str; 15] = [
     "managedFields",
 ];
 
+/// Where the value of `metadata` begins.
+const METADATA_START: usize = r#"{"metadata":"#.len();
 /// How long the JSON of most objects is at most.
 const USUAL_BYTES: usize = 8 << 10;
 
@@ -48,23 +50,16 @@ pub struct StoredObject {
     revision: Revision,
     /// It says the same whenever it is looked at, but may come to take less space.
     json: Mutex<Json>,
-    /// Where the value of `metadata` is.
-    metadata: Place,
-    /// Where the digits of `metadata.resourceVersion` are.
-    version: Place,
+    /// Where the value of `metadata` ends; it begins at [`METADATA_START`].
+    metadata_end: u32,
+    /// Where the digits of `metadata.resourceVersion` begin; they are those of the revision.
+    version_start: u32,
 }
 
 #[derive(Debug)]
 enum Json {
     Plain(Bytes),
     Packed(Packed),
-}
-
-/// A range of the JSON of an object, which is shorter than 4 GiB.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    start: u32,
-    end: u32,
 }
 
 /// What lists and watches ask for without reading the JSON. The versions of an object share it as long as it stays the same.
@@ -81,10 +76,10 @@ pub(super) struct Header {
 /// `{"metadata":{...},...}`, and where is what.
 pub(super) struct Serialized {
     pub(super) json: Bytes,
-    /// The value of `metadata`.
-    pub(super) metadata: ops::Range<usize>,
-    /// The digits of `metadata.resourceVersion`.
-    pub(super) version: ops::Range<usize>,
+    /// Where the value of `metadata` ends.
+    pub(super) metadata_end: usize,
+    /// Where the digits of `metadata.resourceVersion` begin.
+    pub(super) version_start: usize,
 }
 
 // === impl StoredObject ===
@@ -124,18 +119,28 @@ impl StoredObject {
 
     /// The object whose JSON is there already.
     pub(super) fn from_parts(header: Header, revision: Revision, serialized: Serialized) -> Self {
+        Self::made_of(Arc::new(header), revision, serialized)
+    }
+
+    /// # Panics
+    ///
+    /// If it is more than 4 GiB.
+    fn made_of(header: Arc<Header>, revision: Revision, serialized: Serialized) -> Self {
+        let place = |at: usize| u32::try_from(at).expect("an object is smaller than that");
         Self {
-            header: Arc::new(header),
+            header,
             revision,
+            metadata_end: place(serialized.metadata_end),
+            version_start: place(serialized.version_start),
             json: Mutex::new(Json::Plain(serialized.json)),
-            metadata: Place::new(&serialized.metadata),
-            version: Place::new(&serialized.version),
         }
     }
 
     /// Where the value of `metadata` is, and where the digits of the version are.
     pub(super) fn places(&self) -> (ops::Range<usize>, ops::Range<usize>) {
-        (self.metadata.range(), self.version.range())
+        let digits = self.revision().checked_ilog10().map_or(1, |tens| tens + 1);
+        let (end, start) = (self.metadata_end as usize, self.version_start as usize);
+        (METADATA_START..end, start..start + digits as usize)
     }
 
     /// The same, which shares with `before`, the version before it, what is equal.
@@ -169,14 +174,12 @@ impl StoredObject {
         let digits = revision.to_string();
         let (head, tail) = (&old[..version.start], &old[version.end..]);
         let json = [head, digits.as_bytes(), tail].concat();
-        let metadata_end = metadata.end - version.len() + digits.len();
-        Self {
-            header: Arc::clone(&self.header),
-            revision,
-            json: Mutex::new(Json::Plain(json.into())),
-            metadata: Place::new(&(metadata.start..metadata_end)),
-            version: Place::new(&(version.start..version.start + digits.len())),
-        }
+        let serialized = Serialized {
+            json: json.into(),
+            metadata_end: metadata.end - version.len() + digits.len(),
+            version_start: version.start,
+        };
+        Self::made_of(Arc::clone(&self.header), revision, serialized)
     }
 
     /// The same version of the same object, which says `object`.
@@ -252,7 +255,7 @@ impl StoredObject {
     }
 
     pub(crate) fn metadata_length(&self) -> usize {
-        self.metadata.range().len()
+        self.places().0.len()
     }
 
     /// How many bytes its JSON takes in the store.
@@ -278,12 +281,12 @@ impl StoredObject {
 
     /// The JSON of `metadata`.
     pub(crate) fn metadata_json(&self) -> Bytes {
-        self.json().slice(self.metadata.range())
+        self.json().slice(self.places().0)
     }
 
     /// The object's bytes in three parts, the middle one being the digits of its version.
     pub(crate) fn around_version(&self) -> [Bytes; 3] {
-        split(&self.json(), &self.version.range())
+        split(&self.json(), &self.places().1)
     }
 
     /// The bytes of `metadata` in three parts, the middle one being the digits of its version.
@@ -302,28 +305,11 @@ impl StoredObject {
     }
 }
 
-// === impl Place ===
-
-impl Place {
-    /// # Panics
-    ///
-    /// If it is beyond 4 GiB.
-    fn new(range: &ops::Range<usize>) -> Self {
-        let [start, end] = [range.start, range.end]
-            .map(|at| u32::try_from(at).expect("an object is smaller than that"));
-        Self { start, end }
-    }
-
-    fn range(self) -> ops::Range<usize> {
-        self.start as usize..self.end as usize
-    }
-}
-
 fn serialize(metadata: &Map<String, Value>, rest: &Map<String, Value>) -> Serialized {
     let mut json = Vec::with_capacity(USUAL_BYTES);
-    let mut version = 0..0;
+    let mut version_start = 0;
     json.extend_from_slice(b"{\"metadata\":");
-    let start = json.len();
+    debug_assert_eq!(json.len(), METADATA_START, "metadata comes first");
     json.push(b'{');
     let known = METADATA_ORDER
         .iter()
@@ -334,11 +320,11 @@ fn serialize(metadata: &Map<String, Value>, rest: &Map<String, Value>) -> Serial
     for (field, value) in known.chain(unknown) {
         let value_start = write_member(&mut json, field, value);
         if field == "resourceVersion" {
-            version = value_start + 1..json.len() - 1;
+            version_start = value_start + 1;
         }
     }
     json.push(b'}');
-    let end = json.len();
+    let metadata_end = json.len();
     for (field, value) in rest {
         write_member(&mut json, field, value);
     }
@@ -346,8 +332,8 @@ fn serialize(metadata: &Map<String, Value>, rest: &Map<String, Value>) -> Serial
     Serialized {
         // Its own length and no more: a store holds many of them.
         json: Bytes::copy_from_slice(&json),
-        metadata: start..end,
-        version,
+        metadata_end,
+        version_start,
     }
 }
 

@@ -19,6 +19,10 @@ const NEXT_AT: usize = 2;
 /// How long a dictionary is at most. Objects of more than half of that are not learnt from.
 const DICTIONARY_BYTES: usize = 64 << 10;
 const LEVEL: i32 = 3;
+/// What every frame of zstd begins with, so it is not held.
+const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// How long the head of a frame is at most that says how long it is unpacked, without the magic number.
+const HEAD_BYTES: usize = 14;
 
 thread_local! {
     // Each takes some hundred kilobytes, and time to make.
@@ -63,7 +67,7 @@ struct Dictionary {
 
 /// Bytes that take less space.
 pub(super) struct Packed {
-    /// A frame that says how long it is unpacked.
+    /// What comes after [`MAGIC`] in a frame that says how long it is unpacked.
     frame: Box<[u8]>,
     dictionary: Arc<DDict<'static>>,
 }
@@ -87,7 +91,7 @@ impl Packer {
             compressor.compress_using_cdict(&mut packed, json, &dictionary.compress)
         });
         (done.is_ok() && packed.len() < json.len()).then(|| Packed {
-            frame: packed.as_slice().into(),
+            frame: packed[MAGIC.len()..].into(),
             dictionary: dictionary.decompress,
         })
     }
@@ -167,16 +171,22 @@ impl Packed {
 
     /// How many bytes it is unpacked.
     pub(super) fn length(&self) -> usize {
-        match get_frame_content_size(&self.frame) {
+        match get_frame_content_size(&with_magic(self.head())) {
             Ok(Some(length)) => usize::try_from(length).expect("it was in memory"),
             _ => unreachable!("what is packed here says its length"),
         }
     }
 
+    /// As much of the frame as it takes to know how long it is unpacked.
+    fn head(&self) -> &[u8] {
+        &self.frame[..self.frame.len().min(HEAD_BYTES)]
+    }
+
     pub(super) fn unpack(&self) -> Bytes {
         let mut bytes = Vec::with_capacity(self.length());
+        let frame = with_magic(&self.frame);
         let done = DECOMPRESSOR.with_borrow_mut(|decompressor| {
-            decompressor.decompress_using_ddict(&mut bytes, &self.frame, &self.dictionary)
+            decompressor.decompress_using_ddict(&mut bytes, &frame, &self.dictionary)
         });
         debug_assert!(done.is_ok(), "what was packed here can be unpacked");
         bytes.into()
@@ -197,6 +207,11 @@ impl fmt::Debug for Dictionary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Dictionary").finish_non_exhaustive()
     }
+}
+
+/// A frame as zstd reads it.
+fn with_magic(frame: &[u8]) -> Vec<u8> {
+    [&MAGIC, frame].concat()
 }
 
 #[cfg(test)]

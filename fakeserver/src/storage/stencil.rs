@@ -104,8 +104,6 @@ impl Stencil {
         revision: Revision,
         values: &[&str],
     ) -> StoredObject {
-        /// What every object begins with.
-        const METADATA_START: usize = r#"{"metadata":"#.len();
         let version_text = revision.to_string();
         let mut json = Print::new(values, &version_text);
         json.fill(&self.json);
@@ -120,8 +118,8 @@ impl Stencil {
         };
         let serialized = Serialized {
             json: Bytes::from(json.text.into_boxed_str().into_boxed_bytes()),
-            metadata: METADATA_START..metadata_end as usize,
-            version: json.version,
+            metadata_end: metadata_end as usize,
+            version_start: json.version_start,
         };
         StoredObject::from_parts(header, revision, serialized)
     }
@@ -132,7 +130,8 @@ struct Print<'a> {
     values: &'a [&'a str],
     revision: &'a str,
     text: String,
-    version: Range<usize>,
+    /// Where the digits of the revision begin.
+    version_start: usize,
     notches: Vec<u32>,
 }
 
@@ -144,7 +143,7 @@ impl<'a> Print<'a> {
             values,
             revision,
             text: String::new(),
-            version: 0..0,
+            version_start: 0,
             notches: Vec::new(),
         }
     }
@@ -166,7 +165,7 @@ impl<'a> Print<'a> {
                 Step::Fill(hole) => self.text.push_str(self.values[usize::from(*hole)]),
                 Step::Version => {
                     self.text.push_str(self.revision);
-                    self.version = start..self.text.len();
+                    self.version_start = start;
                 }
                 Step::Notch => {
                     let end = u32::try_from(start).expect("an object is smaller than that");
