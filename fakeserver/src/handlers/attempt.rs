@@ -108,33 +108,25 @@ impl Call<'_> {
         }
     }
 
-    /// Runs `work` on the store while others write to it, if no webhook has a say in it, and gives what it comes to with
-    /// what the client should know. `None` if it has to be run alone, by [`write`](Self::write): nothing has happened then.
+    /// Runs `work` on the store while others write to it, and gives what it comes to with what the client should know.
+    /// `None` if it has to be run alone, by [`write`](Self::write): nothing has happened then.
     pub(super) fn write_optimistically(
         &self,
         options: &impl AdmissionOptions,
         work: impl FnOnce(&mut Attempt<'_, '_>) -> Result<Outcome, Halt>,
     ) -> Option<Result<(Outcome, Vec<String>), Status>> {
-        if self.conversion().is_some() {
-            return None;
-        }
         let core = &*self.server.core;
         let mut review = Review::new(core, options, self);
         let done = core.storage.transact_optimistically(|tx| {
-            if !core.hooks.current(tx).is_empty() {
-                return Err(None);
-            }
-            work(&mut Attempt::new(tx, &mut review, core, None)).map_err(Some)
+            let hooks = core.hooks.current(tx);
+            work(&mut Attempt::new(tx, &mut review, core, Some(hooks)))
         });
         match done {
             Ok((outcome, changes)) => Some(Ok((outcome.made_by(&changes), review.warnings()))),
-            Err(Unmade::Refused(Some(Halt::Refused(status)))) => {
+            Err(Unmade::Refused(Halt::Refused(status))) => {
                 Some(Err(status.after(&review.warnings())))
             }
-            Err(Unmade::Refused(Some(Halt::Asks(_)))) => {
-                unreachable!("where there are no webhooks, none is asked")
-            }
-            Err(Unmade::Overtaken | Unmade::Refused(None)) => None,
+            Err(Unmade::Overtaken | Unmade::Refused(Halt::Asks(_))) => None,
         }
     }
 
