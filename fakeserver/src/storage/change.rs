@@ -1,6 +1,9 @@
 //! One write: what a key held before and after it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use tokio::time::Instant;
@@ -30,9 +33,18 @@ pub struct Change {
     /// One of the two is there.
     before: Option<Arc<StoredObject>>,
     after: Option<Arc<StoredObject>>,
-    pub(super) committed: Instant,
+    committed: Moment,
     frames: FrameCache,
 }
+
+/// An instant in half the space: nanoseconds after one that is before all others.
+#[derive(Debug, Clone, Copy)]
+struct Moment(u64);
+
+/// The one before all others.
+static ORIGIN: OnceLock<Instant> = OnceLock::new();
+/// By how much the first write of all comes after it: other clocks of this process, paused ones, may be behind its own.
+const BEFORE_ALL: Duration = Duration::from_hours(24);
 
 /// The encodings of one change. Nothing once the change is so old that they are not kept, as most are.
 #[derive(Debug)]
@@ -62,7 +74,7 @@ impl Change {
             revision,
             before,
             after,
-            committed,
+            committed: Moment::of(committed),
             frames: FrameCache(Mutex::new(Some(Box::default()))),
         })
     }
@@ -73,7 +85,7 @@ impl Change {
         before: Option<Arc<StoredObject>>,
         after: Option<Arc<StoredObject>>,
     ) -> Option<Self> {
-        Self::new(self.revision, before, after, self.committed)
+        Self::new(self.revision, before, after, self.committed())
     }
 
     /// The same write of the same key at another time.
@@ -97,7 +109,7 @@ impl Change {
 
     /// When the write was made, by the clock of the process: to measure how long it takes until somebody hears of it.
     pub fn committed(&self) -> Instant {
-        self.committed
+        self.committed.instant()
     }
 
     /// What the write did.
@@ -166,5 +178,20 @@ impl Change {
         let frame = encode();
         frames.push((key.into(), frame.clone()));
         frame
+    }
+}
+
+// === impl Moment ===
+
+impl Moment {
+    fn of(instant: Instant) -> Self {
+        let origin = ORIGIN.get_or_init(|| instant.checked_sub(BEFORE_ALL).unwrap_or(instant));
+        let after = instant.saturating_duration_since(*origin);
+        Self(u64::try_from(after.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn instant(self) -> Instant {
+        let origin = ORIGIN.get().expect("every moment is counted from it");
+        *origin + Duration::from_nanos(self.0)
     }
 }

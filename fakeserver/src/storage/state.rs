@@ -157,7 +157,7 @@ impl State {
             for table in self.tables.values_mut() {
                 while let Some(due) = table
                     .oldest_change()
-                    .filter(|change| now.saturating_duration_since(change.committed) >= age)
+                    .filter(|change| now.saturating_duration_since(change.committed()) >= age)
                     .map(|change| Revision::new(change.revision()))
                 {
                     table.forget_changes(due);

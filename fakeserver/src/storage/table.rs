@@ -150,7 +150,7 @@ impl Table {
 
     /// The last change that was made by then, as far as changes are known.
     pub(super) fn revision_at(&self, then: Instant) -> Revision {
-        let committed = |logged: &Logged| logged.change.committed <= then;
+        let committed = |logged: &Logged| logged.change.committed() <= then;
         match self.log.partition_point(committed).checked_sub(1) {
             Some(last) => Revision::new(self.log[last].change.revision()),
             None => self.forgotten,

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration}
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tokio::time::{advance, timeout};
+use tokio::time::{Instant, advance, timeout};
 
 use super::{
     continue_token::{ContinueToken, ContinueTokenError},
@@ -695,9 +695,21 @@ fn writers_that_do_not_wait_for_each_other_lose_no_write() {
     assert_eq!(last.to_value()["spec"]["value"], json!(WRITERS * WRITES));
     assert_eq!(storage.revision().get(), u64::from(WRITERS * WRITES) + 2);
     let log = storage.peek(|view| view.log(&pods(), &Range::All, Revision::default()));
-    let committed: Vec<_> = log.iter().map(|change| change.committed).collect();
+    let committed: Vec<_> = log.iter().map(|change| change.committed()).collect();
     assert!(
         committed.is_sorted(),
         "changes are in the order of their times"
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_tells_the_instant_of_its_commit() {
+    let storage = storage(Compaction::default());
+    for _ in 0..3 {
+        let now = Instant::now();
+        put(&storage, &key(&pods(), 0), 1);
+        let log = storage.view(|view| view.log(&pods(), &Range::All, Revision::default()));
+        assert_eq!(log.last().unwrap().committed(), now);
+        advance(Duration::from_nanos(1_234_567_891)).await;
+    }
 }
