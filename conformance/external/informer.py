@@ -20,7 +20,7 @@ LISTS = {
 
 # Standard output belongs to the protocol; what the library logs is not asked for.
 logging.disable(logging.CRITICAL)
-output = threading.Lock()
+output = threading.RLock()
 # What a handler was told last of each key: the library does not say what an object was before.
 known = {}
 
@@ -91,7 +91,9 @@ def main():
         if command["do"] == "start":
             informer = start(command)
         elif command["do"] == "cache":
-            say("cache", objects=[stated(found) for found in informer.cache.list()])
+            # Nothing is said in between: what was said before is in the cache.
+            with output:
+                say("cache", objects=[stated(found) for found in informer.cache.list()])
     # The watch may be waiting for the server; the process does not wait for it.
 
 

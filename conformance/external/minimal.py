@@ -17,7 +17,7 @@ ANSWER_S = 30
 WATCH_S = 300
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30
 
-output = threading.Lock()
+output = threading.RLock()
 
 
 def say(what, **fields):
@@ -150,7 +150,9 @@ def main():
             # It ends with the process, wherever it waits.
             threading.Thread(target=mirror.run, daemon=True).start()
         elif command["do"] == "cache":
-            say("cache", objects=mirror.held())
+            # Nothing is said in between: what was said before is in the cache.
+            with output:
+                say("cache", objects=mirror.held())
 
 
 main()

@@ -4,6 +4,7 @@ mod informer;
 mod kube_runtime;
 
 use std::{
+    borrow::Borrow,
     error::Error,
     io::{self, Write},
     process::ExitCode,
@@ -86,7 +87,7 @@ impl Args {
                 (command @ Command::Start { .. }, None) => {
                     mirror = Some(self.library.start(Asked::of(command, self.library)?)?);
                 }
-                (Command::Cache, Some(mirror)) => say(&Message::Cache {
+                (Command::Cache, Some(mirror)) => say_now(|| Message::Cache {
                     objects: mirror.held(),
                 }),
                 (Command::Cache, None) => {
@@ -144,11 +145,17 @@ impl Asked {
     }
 }
 
-/// Writes a line. Who does not listen any more is about to end this.
+/// Writes a line.
 fn say(message: &Message) {
-    let mut line = serde_json::to_string(message).expect("messages are plain values");
-    line.push('\n');
+    say_now(|| message);
+}
+
+/// Writes a line, and makes it while nobody else writes one: what was said before is known to whoever makes it. Who does not
+/// listen any more is about to end this.
+fn say_now<M: Borrow<Message>>(message: impl FnOnce() -> M) {
     let mut output = io::stdout().lock();
+    let mut line = serde_json::to_string(message().borrow()).expect("messages are plain values");
+    line.push('\n');
     let _ = output
         .write_all(line.as_bytes())
         .and_then(|()| output.flush());
