@@ -24,7 +24,7 @@ pub(crate) struct Child {
 // === impl Child ===
 
 impl Child {
-    /// Starts `command`, whose standard input is empty unless it says otherwise.
+    /// Starts `command`, whose standard input is as it says.
     pub(crate) fn start(command: &mut Command) -> Result<Self, Box<dyn Error>> {
         let mut process = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
         let stdout = process.stdout.take().expect("standard output is piped");

@@ -7,8 +7,8 @@
 //!
 //! The time, uids and generated names are the same in all attempts. Without webhooks there is one, without a wait.
 //!
-//! A write may also be tried while others write ([`Call::write_optimistically`]), and takes the store only to commit. Then it
-//! is made anew, alone, if somebody has changed what it had read, or if a webhook has a say in it.
+//! A write may also be tried while others write ([`Call::write_optimistically`]), and takes the store only to read and to
+//! commit. Then it is made anew, alone, if somebody has changed what it had read, or if a webhook has a say in it.
 
 use std::{
     mem,

@@ -88,7 +88,7 @@ impl Change {
         Self::new(self.revision, before, after, self.committed())
     }
 
-    /// The same write of the same key at another time.
+    /// The same write at another revision, of an object that was `before` by then.
     pub(super) fn at(
         &self,
         revision: Revision,
