@@ -35,8 +35,8 @@ const METADATA_ORDER: [&str; 15] = [
     "managedFields",
 ];
 
-/// Where the value of `metadata` begins.
-const METADATA_START: usize = r#"{"metadata":"#.len();
+/// What stands before the value of `metadata`.
+const BEFORE_METADATA: &[u8] = br#"{"metadata":"#;
 /// How long the JSON of most objects is at most.
 const USUAL_BYTES: usize = 8 << 10;
 
@@ -50,7 +50,7 @@ pub struct StoredObject {
     revision: Revision,
     /// It says the same whenever it is looked at, but may come to take less space.
     json: Mutex<Json>,
-    /// Where the value of `metadata` ends; it begins at [`METADATA_START`].
+    /// Where the value of `metadata` ends; it begins after [`BEFORE_METADATA`].
     metadata_end: u32,
     /// Where the digits of `metadata.resourceVersion` begin; they are those of the revision.
     version_start: u32,
@@ -114,18 +114,15 @@ impl StoredObject {
             labels: ArcIntern::new(labels),
             fields,
         };
-        Self::from_parts(header, revision, serialize(&metadata, &object))
+        Self::made_of(Arc::new(header), revision, serialize(&metadata, &object))
     }
 
     /// The object whose JSON is there already.
-    pub(super) fn from_parts(header: Header, revision: Revision, serialized: Serialized) -> Self {
-        Self::made_of(Arc::new(header), revision, serialized)
-    }
-
+    ///
     /// # Panics
     ///
     /// If it is more than 4 GiB.
-    fn made_of(header: Arc<Header>, revision: Revision, serialized: Serialized) -> Self {
+    pub(super) fn made_of(header: Arc<Header>, revision: Revision, serialized: Serialized) -> Self {
         let place = |at: usize| u32::try_from(at).expect("an object is smaller than that");
         Self {
             header,
@@ -140,7 +137,7 @@ impl StoredObject {
     pub(super) fn places(&self) -> (ops::Range<usize>, ops::Range<usize>) {
         let digits = self.revision().checked_ilog10().map_or(1, |tens| tens + 1);
         let (end, start) = (self.metadata_end as usize, self.version_start as usize);
-        (METADATA_START..end, start..start + digits as usize)
+        (BEFORE_METADATA.len()..end, start..start + digits as usize)
     }
 
     /// The same, which shares with `before`, the version before it, what is equal.
@@ -308,8 +305,7 @@ impl StoredObject {
 fn serialize(metadata: &Map<String, Value>, rest: &Map<String, Value>) -> Serialized {
     let mut json = Vec::with_capacity(USUAL_BYTES);
     let mut version_start = 0;
-    json.extend_from_slice(b"{\"metadata\":");
-    debug_assert_eq!(json.len(), METADATA_START, "metadata comes first");
+    json.extend_from_slice(BEFORE_METADATA);
     json.push(b'{');
     let known = METADATA_ORDER
         .iter()

@@ -3,7 +3,7 @@
 //! A stencil is cut from an object that was made as any other, with marks in it where something is to be filled in. So what
 //! is printed with it says exactly what the same object would say that came through the API, at the price of copying it.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use bytes::Bytes;
 use internment::ArcIntern;
@@ -121,7 +121,7 @@ impl Stencil {
             metadata_end: metadata_end as usize,
             version_start: json.version_start,
         };
-        StoredObject::from_parts(header, revision, serialized)
+        StoredObject::made_of(Arc::new(header), revision, serialized)
     }
 }
 
