@@ -1,39 +1,49 @@
-//! `bugs`: is every mistake that is made on purpose caught?
+//! The command `bugs`: hunts seeded bugs.
 
 use std::{
-    fmt::Write, fs, io::IsTerminal, num::NonZeroUsize, path::PathBuf, process::ExitCode, thread,
+    fmt::Write, io::IsTerminal, num::NonZeroUsize, path::PathBuf, process::ExitCode, thread,
 };
 
 use clap::Args as ClapArgs;
 use comfy_table::{Cell, CellAlignment, Table, presets};
+use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::say;
-use crate::bugs::{Bug, Hunt, hunts, page};
+use crate::{
+    bugs::Bug,
+    hunt::{Hunt, hunts, page},
+};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// How many seeds a bug has to be caught in.
+    /// Number of seeds in which a bug has to be caught.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
-    /// The first seed.
+    /// First seed.
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
-    /// Only this bug; may be given several times.
+    /// Hunt this bug only; may be given several times.
     #[arg(long = "bug", value_name = "NAME", value_parser = named)]
     bugs: Vec<Bug>,
-    /// How many threads to use; as many as there are processors if left out.
+    /// Number of threads [default: one a processor].
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Write the table to this file, too, as a page.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 // === impl Args ===
 
 impl Args {
     pub(super) fn run(self) -> ExitCode {
+        if let Err(error) = self.output.check(self.markdown.as_deref()) {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
         let bugs = if self.bugs.is_empty() {
             Bug::all().collect()
         } else {
@@ -54,9 +64,9 @@ impl Args {
         let got_away: Vec<&Hunt> = found.iter().filter(|hunt| hunt.catch.is_none()).collect();
         say(&verdict(found.len(), &got_away));
         if let Some(path) = &self.markdown
-            && let Err(error) = fs::write(path, page(&found))
+            && let Err(error) = self.output.write(path, page(&found).as_bytes())
         {
-            eprintln!("cannot write {}: {error}", path.display());
+            eprintln!("{error}");
             return ExitCode::from(2);
         }
         if got_away.is_empty() {
@@ -85,7 +95,7 @@ fn table(found: &[Hunt]) -> Table {
     for hunt in found {
         let caught_by = match &hunt.catch {
             Some(caught) => caught.by(),
-            None => "nobody".to_owned(),
+            None => "none".to_owned(),
         };
         table.add_row([
             Cell::new(hunt.bug.name),

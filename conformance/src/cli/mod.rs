@@ -19,7 +19,8 @@ use clap::{Parser, Subcommand};
 
 /// Proves that informers' caches converge to the server's state under faults.
 ///
-/// Simulates clusters on a paused clock, each run from a seed: operations, faults, and informers that mirror the cluster.
+/// Simulates clusters on a paused clock, each run from a seed: operations, faults, and informers that mirror the
+/// cluster.
 /// Checks after each run that every promise was kept.
 #[derive(Debug, Parser)]
 #[command(version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
@@ -32,28 +33,28 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Runs seeds and reports; what happens without a command.
+    /// Runs seeds and reports the results; the default command.
     #[command(after_help = EXAMPLES)]
     Sim(sim::Args),
-    /// Runs one seed or one plan again and tells what was broken.
+    /// Runs one seed or one plan again and reports the broken promises.
     #[command(after_help = REPLAY_EXAMPLES)]
     Replay(replay::Args),
-    /// Makes mistakes on purpose and tells which checker catches each.
+    /// Hunts seeded bugs and reports the checkers that catch them.
     #[command(after_help = BUGS_EXAMPLES)]
     Bugs(bugs::Args),
-    /// Plays recorded conversations with a kube-apiserver against any server and tells what differs.
+    /// Plays recorded conversations with a kube-apiserver against any server and reports the differences.
     ///
-    /// Writes to the server: objects in namespaces named like the transcripts, and definitions. They stay there. Use a server
-    /// that may be thrown away, and that has not seen them.
+    /// Writes to the server: objects in namespaces named like the transcripts, and definitions. They stay there. Use a
+    /// disposable server that has not seen them.
     #[command(after_help = WIRE_EXAMPLES)]
     Wire(Box<wire::Args>),
-    /// Stands in front of an API server and does to its answers what faults order.
+    /// Runs a proxy in front of an API server that applies faults to its answers.
     #[command(after_help = PROXY_EXAMPLES)]
     Proxy(Box<proxy::Args>),
-    /// Runs every scenario against every contestant and shows what became of each.
+    /// Runs every scenario against every contestant and reports each contestant's verdict.
     #[command(after_help = SCORE_EXAMPLES)]
     Score(score::Args),
-    /// Is a process under test: an informer that says on standard output what it sees, in lines of JSON.
+    /// Runs an informer as a process under test, which reports on standard output in lines of JSON.
     ///
     /// A reference for the protocol of docs/external.md, and a way to try it by hand.
     #[command(after_help = SUBJECT_EXAMPLES)]
@@ -96,7 +97,7 @@ reached.";
 const PROXY_EXAMPLES: &str = "\
 Examples:
   conformance proxy --kubeconfig ~/.kube/config --faults faults.json --write-kubeconfig ./faulty
-  kubectl --kubeconfig ./faulty get pods --watch
+  kubectl --kubeconfig ./faulty --context fakeserver-proxy get pods --watch
   curl http://127.0.0.1:8002/_control/faults --data '{\"fault\":\"throttle\",\"match\":{\"verb\":\"list\"}}'
 A line is printed for each fault that fires, and a table at the end, which is Ctrl-C.
 Exit status: 0 after Ctrl-C, 1 if it is pressed twice, 2 if it cannot serve.";
@@ -110,7 +111,7 @@ Examples:
   conformance score --against tcp --subject external --command \"python3 conformance/external/informer.py\"
                                                            an informer in another language; see docs/external.md
   KUBECONFIG=FILE conformance score --against kubeconfig   a real API server, which may be thrown away
-  conformance score --json score.json                      the cells as JSON, too
+  conformance score --json score.json                      the cells as JSON, too; --force replaces an old file
 Exit status: 0 if every cell holds that has to, 1 if one does not, 2 if the command line is wrong.";
 
 const SUBJECT_EXAMPLES: &str = "\
@@ -123,7 +124,7 @@ Exit status: 0 after the end of its input, 2 if it is told what it does not unde
 // === impl Cli ===
 
 impl Cli {
-    /// Does what was asked for and gives the exit status.
+    /// Runs the command and returns the exit status.
     pub fn run(self) -> ExitCode {
         match self.command {
             None => self.sim.run(),
@@ -138,7 +139,7 @@ impl Cli {
     }
 }
 
-/// Writes to standard output. Nobody may be there to read: `conformance | head` is no failure.
+/// Writes to standard output. A closed pipe (`conformance | head`) is no failure.
 fn say(text: &str) {
     let _ = io::stdout().write_all(text.as_bytes());
 }

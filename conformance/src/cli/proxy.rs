@@ -10,10 +10,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use clap::Args as ClapArgs;
+use clap::{Args as ClapArgs, builder::NonEmptyStringValueParser};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use fakeserver::{
     Certificates, Listener,
+    cli::kubeconfig::{Credential, Kubeconfig, KubeconfigFile},
     faults::{FaultSpec, Firing},
 };
 use kube::{
@@ -29,10 +30,7 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::say;
-use crate::{
-    call::whole,
-    proxy::{Kubeconfig, Proxy},
-};
+use crate::{call::whole, proxy::Proxy};
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
@@ -50,21 +48,39 @@ pub(super) struct Args {
     /// The faults to begin with: a list in JSON, or one.
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
-    /// Where to listen; port 0 takes a free one.
+    /// Address to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8002")]
     listen: SocketAddr,
     /// Speak TLS, with an authority made for the run, which the written kubeconfig names. Clients in Go use HTTP/2 only so.
     #[arg(long)]
     tls: bool,
-    /// Where to write a kubeconfig for the proxy.
+    /// A kubeconfig to add the proxy to: a cluster, a user without credentials and a context.
+    ///
+    /// Everything else in the file stays as it is. The entries are removed when the proxy ends, and so is the file if the
+    /// proxy has created it and nothing else is in it.
     #[arg(long, value_name = "FILE")]
     write_kubeconfig: Option<PathBuf>,
-    /// How many connections are served at a time; further ones wait.
+    /// The name of the cluster, the user and the context that are written.
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "write_kubeconfig",
+        default_value = "fakeserver-proxy",
+        value_parser = NonEmptyStringValueParser::new()
+    )]
+    write_context: String,
+    /// Make the written context the current one of its kubeconfig, even if another one is.
+    #[arg(long, requires = "write_kubeconfig")]
+    use_context: bool,
+    /// Leave the written entries in their kubeconfig when the proxy ends.
+    #[arg(long, requires = "write_kubeconfig")]
+    keep: bool,
+    /// Connections that are served at a time; further ones wait
     #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
     max_connections: usize,
 }
 
-/// What has fired, for the table at the end.
+/// The faults that have fired, for the table at the end.
 #[derive(Debug, Default)]
 struct Tally {
     by_rule: Mutex<BTreeMap<&'static str, (u64, u64)>>,
@@ -97,35 +113,49 @@ impl Args {
     /// Serves until a signal. A second signal ends the process at once.
     async fn serve(self) -> Result<ExitCode, String> {
         let mut signals = Signals::listen().map_err(|error| whole(&error))?;
+        let certificates = if self.tls {
+            Some(Certificates::new([self.listen.ip().to_string()]))
+        } else {
+            None
+        };
+        let certificates = certificates.transpose().map_err(|error| whole(&error))?;
+        let mut own = Kubeconfig {
+            context: self.write_context.clone(),
+            address: self.listen,
+            authority_pem: certificates.as_ref().map(Certificates::authority_pem),
+            // The proxy brings the credentials of its upstream, or passes those on that the client adds.
+            administrator: Credential::None,
+            users: Vec::new(),
+        };
+        let file = self.kubeconfig_file();
+        if let Some(file) = &file {
+            file.check(&own).await.map_err(|error| whole(&error))?;
+            // A killed proxy may have left itself as the current context of the kubeconfig that is read below.
+            let removed = file.remove_stale(&own).await;
+            removed.map_err(|error| whole(&error))?;
+        }
         let proxy = Proxy::new(self.config().await?).map_err(|error| whole(&error))?;
         let tally = Arc::new(Tally::default());
         observe(&proxy, &tally);
-        let specs = match &self.faults {
-            Some(file) => read(file)?,
-            None => Vec::new(),
-        };
-        for spec in &specs {
-            let guard = proxy.install(spec).map_err(|error| whole(&error))?;
-            guard.detach();
-        }
+        let faults = self.install_faults(&proxy)?;
         let listener = TcpListener::bind(self.listen).await.map_err(|error| {
             let address = self.listen;
             format!("cannot listen on {address}: {error}; `--listen 127.0.0.1:0` takes a free port")
         })?;
-        let address = listener.local_addr().map_err(|error| whole(&error))?;
+        own.address = listener.local_addr().map_err(|error| whole(&error))?;
         let mut listener = Listener::new(listener).with_connections_max(self.max_connections);
-        let mut kubeconfig = Kubeconfig::new(address);
-        if self.tls {
-            let certificates = Certificates::new([address.ip().to_string()]);
-            let certificates = certificates.map_err(|error| whole(&error))?;
-            kubeconfig = kubeconfig.with_authority(certificates.authority_pem());
-            listener = listener.with_certificates(&certificates);
+        if let Some(certificates) = &certificates {
+            listener = listener.with_certificates(certificates);
         }
-        if let Some(file) = &self.write_kubeconfig {
-            kubeconfig.write(file).map_err(|error| whole(&error))?;
+        let added = match file {
+            Some(file) => Some(file.add(&own).await.map_err(|error| whole(&error))?),
+            None => None,
+        };
+        say(&format!("listening on {}\n", own.url()));
+        if let Some(added) = &added {
+            say(&format!("{}\n", added.command()));
         }
-        say(&format!("listening on {}\n", kubeconfig.url()));
-        say(&format!("{} faults in force\n", specs.len()));
+        say(&format!("{faults} faults in force\n"));
 
         let stop = CancellationToken::new();
         let stopping = async {
@@ -138,11 +168,34 @@ impl Args {
             () = stopping => ExitCode::FAILURE,
             () = proxy.serve(listener, stop.clone()) => ExitCode::SUCCESS,
         };
+        if let Some(added) = added
+            && let Err(error) = added.remove().await
+        {
+            eprintln!("warning: entries are left: {}", whole(&error));
+        }
         say(&tally.text());
         Ok(code)
     }
 
-    /// Where the upstream is, whom to trust, and as whom to ask.
+    /// Puts the faults of the file in force, and returns how many they are.
+    fn install_faults(&self, proxy: &Proxy) -> Result<usize, String> {
+        let specs = match &self.faults {
+            Some(file) => read(file)?,
+            None => Vec::new(),
+        };
+        for spec in &specs {
+            let guard = proxy.install(spec).map_err(|error| whole(&error))?;
+            guard.detach();
+        }
+        Ok(specs.len())
+    }
+
+    fn kubeconfig_file(&self) -> Option<KubeconfigFile> {
+        let file = KubeconfigFile::new(self.write_kubeconfig.as_ref()?, "--write-context");
+        Some(file.with_use_context(self.use_context).with_keep(self.keep))
+    }
+
+    /// Returns the address of the upstream, its authorities, and the credentials for it.
     async fn config(&self) -> Result<Config, String> {
         let Some(file) = &self.kubeconfig else {
             let url = self.upstream.clone().unwrap_or_default();

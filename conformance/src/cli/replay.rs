@@ -1,4 +1,4 @@
-//! `replay`: one run again.
+//! The command `replay`: runs a seed or a plan again.
 
 use std::{
     fs,
@@ -7,24 +7,25 @@ use std::{
 };
 
 use clap::Args as ClapArgs;
+use fakeserver::cli::output::OutputArgs;
 
 use super::say;
 use crate::{
     plan::{Plan, Profile},
     seed::Seed,
-    sim::{self, Minimal, Outcome},
+    sim::{self, Minimal, Outcome, RunOptions},
     timeline::timeline,
 };
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// The seed to run.
+    /// Seed to run.
     #[arg(required_unless_present = "plan", conflicts_with = "plan")]
     seed: Option<u64>,
-    /// The plan to run, in its text form.
+    /// Plan to run, in its text form.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// In which profile the seed's plan is drawn.
+    /// Profile of the seed's plan.
     #[arg(
         long,
         value_enum,
@@ -33,15 +34,17 @@ pub(super) struct Args {
         conflicts_with = "plan"
     )]
     profile: Profile,
-    /// Write down all that was observed.
+    /// Write all observations to this file.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Tell what happened: time, actor, version, event, and the first broken promise where it broke.
+    /// Print a timeline: time, actor, version, event, and the first broken promise.
     #[arg(long)]
     timeline: bool,
-    /// If it fails, write the smallest plan found that fails in the same way, and tell what happens in it.
+    /// If the run fails, write the smallest plan that fails in the same way, and print its timeline.
     #[arg(long, value_name = "FILE")]
     shrink: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 // === impl Args ===
@@ -67,6 +70,8 @@ impl Args {
     }
 
     fn replay(&self) -> Result<Outcome, String> {
+        let files = [&self.trace, &self.shrink].into_iter().flatten();
+        self.output.check(files.map(PathBuf::as_path))?;
         let plan = match (&self.plan, self.seed) {
             (Some(path), _) => read(path)?,
             (None, seed) => Plan::draw_sized(Seed::new(seed.unwrap_or_default()), self.profile),
@@ -78,16 +83,17 @@ impl Args {
             plan.faults.len(),
             plan.safety_ms / 1_000
         ));
-        let outcome = sim::run(&plan);
+        let outcome = sim::run(&plan, &RunOptions::default());
         if let Some(path) = &self.trace {
-            write(path, &outcome.trace.to_string())?;
+            self.output
+                .write(path, outcome.trace.to_string().as_bytes())?;
         }
         if let Some(path) = &self.shrink
             && !outcome.is_good()
         {
             let minimal =
                 Minimal::of(&plan, &outcome).expect("a run that is not good broke something");
-            write(path, &minimal.plan.to_text())?;
+            self.output.write(path, minimal.plan.to_text().as_bytes())?;
             say(&timeline(
                 &minimal.outcome.trace,
                 &minimal.outcome.violations,
@@ -107,8 +113,4 @@ fn read(path: &Path) -> Result<Plan, String> {
     let text = fs::read_to_string(path)
         .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
     Plan::from_text(&text).map_err(|error| format!("{} is no plan: {error}", path.display()))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }

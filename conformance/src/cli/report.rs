@@ -12,10 +12,10 @@ use crate::{
     trace::seconds,
 };
 
-/// How many broken promises of one seed are shown.
+/// The number of broken promises that are shown of one seed.
 const VIOLATIONS_SHOWN: usize = 8;
 
-/// The report as text, at most 80 columns wide but for what a checker says.
+/// Formats the report as text, at most 80 columns wide except for findings.
 pub(super) fn text(report: &Report, took: Duration) -> String {
     let mut text = format!("{}\n", table(report, took));
     for failure in &report.failures {
@@ -35,7 +35,7 @@ pub(super) fn text(report: &Report, took: Duration) -> String {
     text
 }
 
-/// The report as JSON.
+/// Formats the report as JSON.
 pub(super) fn json(report: &Report, took: Duration) -> String {
     let failures: Vec<_> = report
         .failures
@@ -62,7 +62,7 @@ pub(super) fn json(report: &Report, took: Duration) -> String {
     format!("{report:#}\n")
 }
 
-/// What one seed broke, and how to see it again.
+/// Formats the failure of one seed, and the command that repeats it.
 fn failed(failure: &Failure, profile: Profile) -> String {
     let mut text = format!("seed {} failed\n", failure.seed);
     for violation in failure.violations.iter().take(VIOLATIONS_SHOWN) {
@@ -76,7 +76,7 @@ fn failed(failure: &Failure, profile: Profile) -> String {
     text
 }
 
-/// The one line that runs a seed again.
+/// Formats the command that runs a seed again.
 fn replay(seed: Seed, profile: Profile) -> String {
     let mut line = format!("cargo run --release -p conformance -- replay {seed}");
     if profile != Profile::default() {
@@ -144,7 +144,7 @@ fn table(report: &Report, took: Duration) -> Table {
     table
 }
 
-/// A number with its thousands apart.
+/// Formats a number with separated thousands.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

@@ -1,18 +1,18 @@
-//! `score`: every scenario against every contestant.
+//! The command `score`: every scenario against every contestant.
 
 use std::{
     env,
     fmt::Write,
-    fs,
     io::IsTerminal,
     num::{NonZeroU32, NonZeroUsize},
-    path::{Path, PathBuf},
+    path::PathBuf,
     process::ExitCode,
     thread,
     time::Duration,
 };
 
 use clap::{Args as ClapArgs, ValueEnum};
+use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kube::{Config, config::KubeConfigOptions};
 
@@ -27,37 +27,37 @@ use crate::{
 
 const WRITES: &str = "a string takes what is written";
 
-/// How many cells are filled at a time where that takes time.
+/// The number of cells that are filled in parallel in real time.
 const THREADS_OVER_TCP: usize = 24;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// Only this contestant; may be given more than once.
+    /// Run this contestant only; may be given several times.
     #[arg(long = "subject", value_name = "NAME")]
     subjects: Vec<String>,
-    /// Only this scenario, by its name or where it comes from; may be given more than once.
+    /// Run this scenario only, by its name or its origin; may be given several times.
     #[arg(long = "scenario", value_name = "NAME")]
     scenarios: Vec<String>,
-    /// Where jitter and the server's choices come from.
+    /// Seed of jitter and of the server's choices.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// How many threads to use; as many as there are processors if left out.
+    /// Number of threads [default: one a processor].
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// How contestants reach the server.
+    /// Way of contestants to the server.
     #[arg(long, value_name = "WAY", value_enum, default_value_t)]
     against: Way,
-    /// What the shell runs as the contestant `external`, once for each informer; see docs/external.md.
+    /// Shell command of the contestant `external`, run once for each informer; see docs/external.md.
     #[arg(long, value_name = "COMMAND")]
     command: Option<String>,
-    /// How many seconds that may take to answer a question.
+    /// Seconds for that command to answer a question.
     #[arg(long, value_name = "SECONDS", requires = "command")]
     answer_within: Option<u64>,
-    /// Run scenarios so many times as fast; how long clients wait stays as it is.
+    /// Speed scenarios up by this factor; waits of clients stay as they are.
     #[arg(long, value_name = "FACTOR", default_value_t = NonZeroU32::MIN)]
     speed: NonZeroU32,
-    /// How many seconds caches may take to become equal to the server once faults have ended: 480 if left out, which is
-    /// longer than a correct client's longest way.
+    /// Seconds for caches to become equal to the server after the end of all faults [default: 480, longer than the
+    /// longest path of a correct client].
     #[arg(long, value_name = "SECONDS")]
     converge_within: Option<u64>,
     /// Write the cells to this file as JSON, too.
@@ -66,10 +66,12 @@ pub(super) struct Args {
     /// Write the page of the repository to this file, too.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Write down all that was observed in the runs of one scenario and one contestant.
+    /// Write all observations of one scenario and one contestant to this file.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Only tell which scenarios and contestants there are.
+    #[command(flatten)]
+    output: OutputArgs,
+    /// List the scenarios and contestants only.
     #[arg(long)]
     list: bool,
 }
@@ -79,11 +81,10 @@ enum Way {
     /// In process, on a paused clock.
     #[default]
     InProcess,
-    /// Over TCP, in the time that it takes. Scenarios that go on for minutes are left out unless they are named.
+    /// Over TCP, in real time. Long scenarios are left out unless they are named.
     Tcp,
-    /// A real API server, of which KUBECONFIG tells, with a proxy in front that makes the faults. One that may be thrown
-    /// away: runs write pods, config maps and nodes, and remove them. Scenarios that only a server of our own can play are
-    /// left out.
+    /// A real API server, named by KUBECONFIG, with a proxy in front that makes the faults. Use a disposable one: runs
+    /// write pods, config maps and nodes, and delete them. Scenarios that need a simulated server are left out.
     Kubeconfig,
 }
 
@@ -106,6 +107,9 @@ impl Args {
             say(&list());
             return Ok(true);
         }
+        let files = [&self.json, &self.markdown, &self.trace];
+        let files = files.into_iter().flatten().map(PathBuf::as_path);
+        self.output.check(files)?;
         let scenarios = self.chosen_scenarios()?;
         let contestants = self.chosen_contestants()?;
         let Some(arena) = self.arena(&contestants)? else {
@@ -117,7 +121,7 @@ impl Args {
                 return Err("--trace takes one --scenario and one --subject".to_owned());
             };
             let traces = score::traces(scenario, *contestant, &arena);
-            write(path, &traces)?;
+            self.output.write(path, traces.as_bytes())?;
         }
         let bar = progress_bar(scenarios.len() * contestants.len());
         let board = score::run(&scenarios, &contestants, &arena, |cell| {
@@ -132,13 +136,13 @@ impl Args {
         ];
         for (path, text) in files {
             if let Some(path) = path {
-                write(path, &text)?;
+                self.output.write(path, text.as_bytes())?;
             }
         }
         Ok(board.is_good())
     }
 
-    /// Where they meet; nowhere if that is a real server, and there is none.
+    /// Returns the conditions of the runs; `None` if they need a real server, and there is none.
     fn arena(&self, contestants: &[Contestant]) -> Result<Option<Arena>, String> {
         let is_external = contestants.contains(&EXTERNAL);
         if is_external && (self.command.is_none() || self.against == Way::InProcess) {
@@ -219,7 +223,7 @@ impl Args {
     }
 }
 
-/// The server that KUBECONFIG names, made ready; none if it names none.
+/// Returns the server that KUBECONFIG names, prepared; `None` if it names none.
 fn real_server() -> Result<Option<RealServer>, String> {
     if env::var_os("KUBECONFIG").is_none_or(|path| path.is_empty()) {
         return Ok(None);
@@ -232,10 +236,6 @@ fn real_server() -> Result<Option<RealServer>, String> {
     let ready = server.prepare();
     ready.map_err(|error| whole(&error))?;
     Ok(Some(server))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 fn list() -> String {

@@ -1,4 +1,4 @@
-//! A server outside of this program: where it is, and who asks.
+//! Options that name a remote server and the credentials for it.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::call::whole;
 
-/// Never taken from the environment: what is done to a server should be meant for it.
+/// Never taken from the environment: nothing happens to a server by accident.
 #[derive(Debug, ClapArgs)]
 pub(super) struct ServerArgs {
     /// The server, as in `http://127.0.0.1:8001`.
@@ -22,26 +22,26 @@ pub(super) struct ServerArgs {
         conflicts_with = "kubeconfig"
     )]
     server: Option<String>,
-    /// The kubeconfig that names the server and who asks.
+    /// Kubeconfig with the server and the credentials.
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
-    /// The context of the kubeconfig; its current one if left out.
+    /// Context of the kubeconfig [default: its current one].
     #[arg(long, value_name = "NAME", requires = "kubeconfig")]
     context: Option<String>,
-    /// The bearer token to ask with.
+    /// Bearer token.
     #[arg(long, value_name = "TOKEN", conflicts_with = "kubeconfig")]
     token: Option<String>,
-    /// The file that holds the bearer token, which others cannot read from the list of processes.
+    /// File with the bearer token, which hides it from the list of processes.
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with_all = ["kubeconfig", "token"]
     )]
     token_file: Option<PathBuf>,
-    /// Who may have signed the server's certificate, as PEM; those that the system trusts if left out.
+    /// Authority of the server's certificate, as PEM [default: those that the system trusts].
     #[arg(long, value_name = "FILE", conflicts_with = "kubeconfig")]
     certificate_authority: Option<PathBuf>,
-    /// The certificate to ask with, as PEM.
+    /// Client certificate, as PEM.
     #[arg(
         long,
         value_name = "FILE",
@@ -49,7 +49,7 @@ pub(super) struct ServerArgs {
         requires = "client_key"
     )]
     client_certificate: Option<PathBuf>,
-    /// The key of the client certificate, as PEM.
+    /// Key of the client certificate, as PEM.
     #[arg(
         long,
         value_name = "FILE",
@@ -65,18 +65,18 @@ pub(super) struct ServerArgs {
 // === impl ServerArgs ===
 
 impl ServerArgs {
-    /// A client that does not retry, and gives up connecting after `patience`.
+    /// Creates a client that does not retry, and gives up connecting after `patience`.
     pub(super) async fn client(&self, patience: Duration) -> Result<Client, String> {
         let mut config = self.config().await?;
         config.connect_timeout = Some(patience);
-        // An answer is what is looked at, whatever it is.
+        // Answers of any status are compared.
         config.default_retry = false;
         config.disable_compression = true;
         let url = config.cluster_url.clone();
         Client::try_from(config).map_err(|error| format!("no client for {url}: {}", whole(&error)))
     }
 
-    /// How the server is called in messages.
+    /// Returns the name of the server in messages.
     pub(super) fn name(&self) -> String {
         match (&self.server, &self.kubeconfig) {
             (Some(server), _) => server.clone(),
@@ -101,7 +101,7 @@ impl ServerArgs {
         config.map_err(|error| format!("{whose}: {}", whole(&error)))
     }
 
-    /// The options as a kubeconfig, so that files are read in one place.
+    /// Returns the options as a kubeconfig, so that files are read in one place.
     fn as_kubeconfig(&self) -> Result<Kubeconfig, String> {
         let kubeconfig = json!({
             "clusters": [{"name": "wire", "cluster": {

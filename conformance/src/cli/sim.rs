@@ -1,10 +1,11 @@
-//! `sim`: fresh seeds, a progress bar, and a table.
+//! The command `sim`: fresh seeds, a progress bar, and a table.
 
 use std::{
-    fs, io::IsTerminal, num::NonZeroUsize, path::PathBuf, process::ExitCode, thread, time::Duration,
+    io::IsTerminal, num::NonZeroUsize, path::PathBuf, process::ExitCode, thread, time::Duration,
 };
 
 use clap::Args as ClapArgs;
+use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{report, say};
@@ -14,39 +15,41 @@ use crate::{
     seed::Seed,
 };
 
-/// How many seeds are run where neither their number nor a time is given, and for how long at most.
+/// The default number of seeds, and the time limit with it.
 const SEED_COUNT: u64 = 2_000;
 const SECONDS: u64 = 45;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// How many seeds to run [default: 2000, or as many as end within 45 s].
+    /// Number of seeds [default: 2000, or as many as end within 45 s].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     seeds: Option<u64>,
-    /// The first seed; fresh ones if left out.
+    /// First seed [default: a fresh one].
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
-    /// How large the plans are.
+    /// Size of the plans.
     #[arg(long, value_enum, value_name = "P", default_value_t)]
     profile: Profile,
-    /// Run seeds for so many minutes, without end as far as their number goes.
+    /// Run seeds for this many minutes, in any number unless one is given.
     #[arg(long, value_name = "M", conflicts_with = "within", value_parser = clap::value_parser!(u64).range(1..))]
     minutes: Option<u64>,
-    /// Begin no more runs after so many seconds; 0 for no limit.
+    /// Begin no more runs after this many seconds; 0 for no limit.
     #[arg(long, value_name = "SECONDS")]
     within: Option<u64>,
-    /// How many threads to use; as many as there are processors if left out.
+    /// Number of threads [default: one a processor].
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Write the figures to this file, too.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
-/// How many seeds are run, and for how long.
+/// The number of seeds and the time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Limits {
-    /// Without end if `None`.
+    /// No limit if `None`.
     seeds: Option<u64>,
     time: Option<Duration>,
 }
@@ -55,6 +58,10 @@ struct Limits {
 
 impl Args {
     pub(super) fn run(self) -> ExitCode {
+        if let Err(error) = self.output.check(self.json.as_deref()) {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
         let limits = self.limits();
         let first = self.seed.unwrap_or_else(fresh);
         let end = first.saturating_add(limits.seeds.unwrap_or(u64::MAX));
@@ -74,9 +81,12 @@ impl Args {
         }
         say(&report::text(&report, clock.elapsed()));
         if let Some(path) = &self.json
-            && let Err(error) = fs::write(path, report::json(&report, clock.elapsed()))
+            && let Err(error) = {
+                let json = report::json(&report, clock.elapsed());
+                self.output.write(path, json.as_bytes())
+            }
         {
-            eprintln!("cannot write {}: {error}", path.display());
+            eprintln!("{error}");
             return ExitCode::from(2);
         }
         if report.is_good() {
@@ -110,7 +120,7 @@ impl Args {
         let seconds = match (self.minutes, given) {
             (Some(minutes), _) => Some(minutes * 60),
             (None, Some(within)) => within,
-            // Whoever says how many wants all of them.
+            // A given number of seeds has no time limit.
             (None, None) => self.seeds.is_none().then_some(SECONDS),
         };
         Limits {
@@ -139,7 +149,7 @@ fn progress_bar(length: Option<u64>) -> ProgressBar {
         .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }
 
-/// The time on the wall: only to end in time, never part of a run.
+/// The wall clock, for the time limit alone: never part of a run.
 struct Clock {
     began: std::time::Instant,
     limit: Option<Duration>,
@@ -168,7 +178,7 @@ impl Clock {
     }
 }
 
-/// A number that was not used before, short enough to be typed.
+/// Returns a number that was not used before, short enough to be typed.
 #[expect(
     clippy::disallowed_methods,
     reason = "fresh seeds have to differ from run to run"
@@ -176,7 +186,7 @@ impl Clock {
 fn fresh() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let ms = now.map_or(0, |since| since.as_millis());
-    // A multiplier that is odd loses nothing and spreads neighbours.
+    // An odd multiplier loses nothing and spreads neighbours.
     u64::try_from(ms % 1_000_000_007).unwrap_or(0) * 48_271 % 1_000_000_007
 }
 

@@ -14,29 +14,29 @@ pub(super) struct ClusterArguments {
     #[arg(long, value_name = "COUNT", conflicts_with = "data", value_parser = clap::value_parser!(u32).range(1..=32_000))]
     nodes: Option<u32>,
 
-    /// How many pods are on the nodes.
+    /// Pods on the nodes
     #[arg(long, value_name = "COUNT", requires = "nodes", default_value_t = 0)]
     pods: u32,
 
-    /// How many writes to objects happen a second, on average and altogether: leases and reports of nodes first, then
-    /// rollouts, jobs, crashes and all that goes with them.
+    /// Writes to objects a second, on average and altogether: leases and reports of nodes first, then rollouts, jobs,
+    /// crashes and their consequences
     #[arg(long, value_name = "WRITES", requires = "nodes", default_value_t = 0)]
     churn: u32,
 
-    /// How often every node renews its lease; or `off`.
+    /// Interval at which every node renews its lease; or `off`
     #[arg(long, value_name = "DURATION", requires = "nodes", default_value = "10s", value_parser = parse_interval)]
     churn_leases: Interval,
 
-    /// How often every node reports its status; or `off`.
+    /// Interval at which every node reports its status; or `off`
     #[arg(long, value_name = "DURATION", requires = "nodes", default_value = "5m", value_parser = parse_interval)]
     churn_node_status: Interval,
 
-    /// How often some node is lost for five minutes; or `off`.
+    /// Interval at which some node is lost for five minutes; or `off`
     #[arg(long, value_name = "DURATION", requires = "nodes", default_value = "10m", value_parser = parse_interval)]
     churn_node_failures: Interval,
 
-    /// What else begins, as shares: a list of `rollouts=`, `scalings=`, `crashes=` and `jobs=`. What is not named keeps its
-    /// default, 4, 2, 10 and 20.
+    /// Shares of other activities: a list of `rollouts=`, `scalings=`, `crashes=` and `jobs=`. A share that is left out
+    /// keeps its default, 4, 2, 10 or 20
     #[arg(long, value_name = "LIST", requires = "nodes", default_value = "", value_parser = parse_mix)]
     churn_mix: Mix,
 }

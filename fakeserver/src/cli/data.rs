@@ -17,15 +17,16 @@ pub(super) struct DataOptions {
     #[arg(long, value_name = "PATH")]
     load: Vec<PathBuf>,
 
-    /// Keep the state in this file: begin with it, save it now and then and at the end.
+    /// Keep the state in this file: begin with it, save it now and then and at the end. A file that exists and is not
+    /// the state of a server is refused.
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
 
-    /// How often the state is saved, if it has changed.
+    /// Interval at which the state is saved, if it has changed
     #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = parse_interval)]
     data_interval: Duration,
 
-    /// Whether revisions go on where they were, or so far on that every client of before has to list again.
+    /// Revisions after a restart: they continue, or move so far on that every earlier client has to list again
     #[arg(long, value_enum, default_value_t = DataRestart::Keep)]
     data_restart: DataRestart,
 }

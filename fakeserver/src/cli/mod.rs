@@ -1,6 +1,9 @@
 //! The command line: `serve` for as long as it is wanted, `run` for as long as a command takes.
 
-mod kubeconfig;
+#[doc(hidden)]
+pub mod kubeconfig;
+#[doc(hidden)]
+pub mod output;
 mod run;
 mod serve;
 mod signals;
@@ -29,7 +32,7 @@ use crate::{Clock, Compaction, Controllers, FakeServer, Workloads, faults::Fault
     version,
     after_help = "Examples:\n  \
         fakeserver serve --listen 127.0.0.1:8001 --kubeconfig ./kubeconfig\n  \
-        kubectl --kubeconfig ./kubeconfig get namespaces\n  \
+        kubectl --kubeconfig ./kubeconfig --context fakeserver get namespaces\n  \
         fakeserver run -- kubectl get namespaces\n  \
         fakeserver run --tls --authorization rbac -- kubectl auth whoami\n  \
         fakeserver serve --tls --authorization rbac --token secret=jane,developers --kubeconfig ./kubeconfig"
@@ -38,7 +41,7 @@ struct Arguments {
     #[command(subcommand)]
     command: Command,
 
-    /// What to log to stderr, as in `info` or `fakeserver=debug`.
+    /// Log filter for stderr, as in `info` or `fakeserver=debug`
     #[arg(
         long,
         global = true,
@@ -59,18 +62,18 @@ enum Command {
     Run(run::Options),
 }
 
-/// What a server is made of.
+/// The parts of a server.
 #[derive(Debug, Args)]
 struct ServerOptions {
     /// The number from which uids and generated names follow.
     #[arg(long, default_value_t = 0)]
     seed: u64,
 
-    /// How long history is kept: older versions are answered with 410. `off` keeps it.
+    /// Age up to which history is kept: older versions are answered with 410. `off` keeps all
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = parse_age)]
     compact_age: KeptAge,
 
-    /// How many bytes of history are kept. `off` keeps all.
+    /// Bytes of history that are kept. `off` keeps all
     #[arg(long, value_name = "BYTES", default_value = "134217728", value_parser = parse_bytes)]
     compact_bytes: KeptBytes,
 
@@ -88,11 +91,11 @@ struct ServerOptions {
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_controllers)]
     controllers: Controllers,
 
-    /// How many requests that read are served at a time; more are answered with 429. 0 is no limit.
+    /// Reads that are served at a time; further ones are answered with 429. 0 is no limit
     #[arg(long, value_name = "COUNT", default_value_t = 400)]
     max_requests_inflight: usize,
 
-    /// How many requests that write are served at a time; more are answered with 429. 0 is no limit.
+    /// Writes that are served at a time; further ones are answered with 429. 0 is no limit
     #[arg(long, value_name = "COUNT", default_value_t = 200)]
     max_mutating_requests_inflight: usize,
 

@@ -18,7 +18,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     ServerOptions, data,
+    kubeconfig::{DEFAULT_CONTEXT, KubeconfigFile},
     signals::{Signals, Stop},
+    told,
 };
 
 #[derive(Debug, Args)]
@@ -43,8 +45,10 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
     let directory =
         tempfile::tempdir().map_err(|error| format!("no temporary directory: {error}"))?;
     let file = directory.path().join("kubeconfig");
-    let secured = options.server.security.secure(address)?;
-    secured.kubeconfig.write(&file)?;
+    let secured = options.server.security.secure(address, DEFAULT_CONTEXT)?;
+    let added = KubeconfigFile::new(&file, "--context").add(&secured.kubeconfig);
+    // The whole directory is removed with it.
+    let _entries = added.await.map_err(|error| told(&error))?;
 
     let server = options.server.build(&secured)?;
     options.server.security.warn(address);

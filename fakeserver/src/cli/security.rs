@@ -1,6 +1,6 @@
-//! Who may ask: TLS, credentials and rules.
+//! Access to the server: TLS, credentials and rules.
 
-use std::{fs, net::SocketAddr, path::PathBuf};
+use std::{collections::BTreeSet, fs, net::SocketAddr, path::PathBuf};
 
 use clap::{ArgAction, Args, ValueEnum};
 use tokio::net::TcpListener;
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     Authorization, Certificates, FakeServer, FakeServerBuilder, UserInfo,
-    authentication::StaticTokens,
+    edge::authentication::StaticTokens,
 };
 
 #[derive(Debug, Args)]
@@ -28,11 +28,11 @@ pub(super) struct SecurityOptions {
     #[arg(long, value_name = "NAME", requires = "tls")]
     tls_name: Vec<String>,
 
-    /// What allows requests: nothing is forbidden, or the stored roles and bindings decide.
+    /// Authorization: nothing is forbidden, or the stored roles and bindings decide
     #[arg(long, value_enum, value_name = "MODE", default_value_t = Mode::AlwaysAllow)]
     authorization: Mode,
 
-    /// Whether requests without credentials are served, as system:anonymous.
+    /// Serve requests without credentials, as those of system:anonymous
     #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set)]
     anonymous_auth: bool,
 
@@ -55,7 +55,7 @@ enum Mode {
     Rbac,
 }
 
-/// What the options come to for a server at one address.
+/// The security of a server at one address.
 #[derive(Debug)]
 pub(super) struct Secured {
     certificates: Option<Certificates>,
@@ -63,15 +63,15 @@ pub(super) struct Secured {
     authorization: Authorization,
     serves_anonymous: bool,
     tokens: Vec<(String, UserInfo)>,
-    /// What tokens of service accounts are signed with.
+    /// The key that signs tokens of service accounts.
     token_key: [u8; 32],
 }
 
 // === impl SecurityOptions ===
 
 impl SecurityOptions {
-    /// Makes certificates and credentials for a server at `address`.
-    pub(super) fn secure(&self, address: SocketAddr) -> Result<Secured, String> {
+    /// Makes certificates and credentials for a server at `address`, whose own context in a kubeconfig is `context`.
+    pub(super) fn secure(&self, address: SocketAddr, context: &str) -> Result<Secured, String> {
         let mut tokens = self.token.clone();
         if let Some(file) = &self.token_auth_file {
             let why = |error: &dyn std::fmt::Display| {
@@ -101,8 +101,12 @@ impl SecurityOptions {
             tokens.push((token.clone(), UserInfo::administrator()));
             administrator = Credential::Token(token);
         }
+        // A kubeconfig cannot have two users of one name: the first credential counts.
+        let mut names = BTreeSet::new();
+        users.retain(|(name, _)| names.insert(name.clone()));
         Ok(Secured {
             kubeconfig: Kubeconfig {
+                context: context.to_owned(),
                 address,
                 authority_pem: certificates.as_ref().map(Certificates::authority_pem),
                 administrator,
@@ -147,7 +151,7 @@ impl SecurityOptions {
         Ok(Some(certificates))
     }
 
-    /// Whether who shows no credentials can do less than all.
+    /// Returns whether a requester without credentials may do less than others.
     fn asks_for_credentials(&self) -> bool {
         self.authorization == Mode::Rbac || !self.anonymous_auth
     }
@@ -156,7 +160,7 @@ impl SecurityOptions {
 // === impl Secured ===
 
 impl Secured {
-    /// How URLs of the server begin.
+    /// Returns the scheme of the server's URLs.
     pub(super) fn scheme(&self) -> &'static str {
         self.kubeconfig.scheme()
     }
@@ -262,7 +266,7 @@ mod tests {
         let options = Options::parse_from(["fakeserver"]).security;
         let accounts = "/api/v1/namespaces/default/serviceaccounts";
         let start = async || {
-            let secured = options.secure(([127, 0, 0, 1], 0).into()).unwrap();
+            let secured = options.secure(([127, 0, 0, 1], 0).into(), "x").unwrap();
             let server = secured.configure(FakeServer::builder()).build();
             let account = json!({"metadata": {"name": "robot"}});
             assert_eq!(ask(&server, accounts, "", account).await.0, 201);

@@ -7,21 +7,49 @@ use std::{
     process::ExitCode,
 };
 
-use clap::Args;
+use clap::{Args, builder::NonEmptyStringValueParser};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{ServerOptions, data, security::Secured, signals::Signals};
+use super::{
+    ServerOptions, data,
+    kubeconfig::{AddedEntries, DEFAULT_CONTEXT, KubeconfigFile},
+    security::Secured,
+    signals::Signals,
+    told,
+};
+use crate::FakeServer;
 
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Where to listen; port 0 takes a free one.
+    /// Address to listen on; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8001")]
     listen: SocketAddr,
 
-    /// Where to write a kubeconfig for this server.
+    /// A kubeconfig to add this server to: a cluster, a user and a context.
+    ///
+    /// Everything else in the file stays as it is. The entries are removed when the server ends, and so is the file if
+    /// the server has created it and nothing else is in it.
     #[arg(long, value_name = "FILE")]
     kubeconfig: Option<PathBuf>,
+
+    /// The name of the cluster, the user and the context in the kubeconfig.
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "kubeconfig",
+        default_value = DEFAULT_CONTEXT,
+        value_parser = NonEmptyStringValueParser::new()
+    )]
+    context: String,
+
+    /// Make the context the current one of the kubeconfig, even if another one is.
+    #[arg(long, requires = "kubeconfig")]
+    use_context: bool,
+
+    /// Leave the entries in the kubeconfig when the server ends.
+    #[arg(long, requires = "kubeconfig")]
+    keep: bool,
 
     #[command(flatten)]
     server: ServerOptions,
@@ -30,6 +58,13 @@ pub(super) struct Options {
 /// Serves until a signal. A second signal ends the process at once.
 pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     let mut signals = Signals::listen()?;
+    let security = &options.server.security;
+    let mut secured = security.secure(options.listen, &options.context)?;
+    let file = options.kubeconfig_file();
+    if let Some(file) = &file {
+        let checked = file.check(&secured.kubeconfig).await;
+        checked.map_err(|error| told(&error))?;
+    }
     let listener = TcpListener::bind(options.listen).await.map_err(|error| {
         format!(
             "cannot listen on {}: {error}; `--listen 127.0.0.1:0` takes a free port",
@@ -39,16 +74,38 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     let address = listener
         .local_addr()
         .map_err(|error| format!("the listener has no address: {error}"))?;
-    let secured = options.server.security.secure(address)?;
-    if let Some(file) = &options.kubeconfig {
-        secured.kubeconfig.write(file)?;
-    }
+    secured.kubeconfig.address = address;
     let server = options.server.build(&secured)?;
-    options.server.security.warn(address);
-    announce(&secured, address).map_err(|error| format!("cannot write to stdout: {error}"))?;
+    security.warn(address);
+    let added = match file {
+        Some(file) => {
+            let added = file.add(&secured.kubeconfig).await;
+            Some(added.map_err(|error| told(&error))?)
+        }
+        None => None,
+    };
 
+    let ended = match announce(&secured, address, added.as_ref()) {
+        Ok(()) => until_stopped(options, &server, &secured, listener, &mut signals).await,
+        Err(error) => Err(format!("cannot write to stdout: {error}")),
+    };
+    if let Some(added) = added
+        && let Err(error) = added.remove().await
+    {
+        eprintln!("warning: entries are left: {}", told(&error));
+    }
+    ended
+}
+
+async fn until_stopped(
+    options: &Options,
+    server: &FakeServer,
+    secured: &Secured,
+    listener: TcpListener,
+    signals: &mut Signals,
+) -> Result<ExitCode, String> {
     let stop = CancellationToken::new();
-    let serving = secured.serve(&server, listener, stop.clone());
+    let serving = secured.serve(server, listener, stop.clone());
     let stopping = async {
         signals.recv().await;
         stop.cancel();
@@ -58,16 +115,32 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     tokio::select! {
         biased;
         code = stopping => code,
-        () = options.server.data.while_saving(&server, serving) => {
+        () = options.server.data.while_saving(server, serving) => {
             server.shutdown().await;
-            data::save(&server)?;
+            data::save(server)?;
             Ok(ExitCode::SUCCESS)
         }
     }
 }
 
-fn announce(secured: &Secured, address: SocketAddr) -> io::Result<()> {
+fn announce(
+    secured: &Secured,
+    address: SocketAddr,
+    added: Option<&AddedEntries>,
+) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "listening on {}://{address}", secured.scheme())?;
+    if let Some(added) = added {
+        writeln!(stdout, "{}", added.command())?;
+    }
     stdout.flush()
+}
+
+// === impl Options ===
+
+impl Options {
+    fn kubeconfig_file(&self) -> Option<KubeconfigFile> {
+        let file = KubeconfigFile::new(self.kubeconfig.as_ref()?, "--context");
+        Some(file.with_use_context(self.use_context).with_keep(self.keep))
+    }
 }

@@ -44,7 +44,7 @@ impl Signals {
 // === impl Stop ===
 
 impl Stop {
-    /// What a shell shows for a process that this signal ended.
+    /// Returns the exit code that a shell shows for a process that this signal ended.
     pub(super) fn exit_code(self) -> ExitCode {
         match self {
             Self::Interrupt => ExitCode::from(128 + 2),

@@ -1,4 +1,4 @@
-//! Where webhooks are that are services of the cluster.
+//! Addresses of webhooks that configurations name as services of the cluster.
 
 use clap::Args;
 use http::Uri;
@@ -7,7 +7,7 @@ use crate::FakeServer;
 
 #[derive(Debug, Args)]
 pub(super) struct WebhookOptions {
-    /// Where a service is that webhook configurations name, as in `default/hooks=https://127.0.0.1:9443`.
+    /// Address of a service that webhook configurations name, as in `default/hooks=https://127.0.0.1:9443`
     ///
     /// Repeated for several. With `https` the certificate has to name `hooks.default.svc`, and to be signed by the
     /// `caBundle` of the configuration; `http` goes without TLS. Webhooks with a `url` are asked there.

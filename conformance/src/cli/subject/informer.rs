@@ -2,20 +2,17 @@
 
 use std::time::Duration;
 
-use informer::{
-    Deleted, EventHandler, Object, SharedInformer,
-    http::{HttpListWatch, Scope},
-};
+use informer::{Deleted, EventHandler, Object, Scope, SharedInformer, http::HttpListWatch};
 use kube::api::DynamicObject;
-use tokio::task::JoinSet;
 
 use super::{Asked, Mirror, say};
 use crate::{
     subjects::external::{Message, Stated},
+    task::TaskSet,
     trace::State,
 };
 
-/// Starts an informer of what is asked for.
+/// Starts an informer.
 pub(super) fn start(asked: Asked) -> Result<Box<dyn Mirror>, String> {
     let scope = asked.namespace.map_or(Scope::All, Scope::Namespace);
     let mut list_watch = HttpListWatch::<DynamicObject>::new_with(asked.client, scope, &asked.kind);
@@ -26,9 +23,8 @@ pub(super) fn start(asked: Asked) -> Result<Box<dyn Mirror>, String> {
     let informer = informer.map_err(|error| error.to_string())?;
     informer.add_handler(Saying).detach();
     informer.start();
-    let mut waiting = JoinSet::new();
     let complete = informer.clone();
-    waiting.spawn(async move {
+    let waiting = TaskSet::of(async move {
         if complete.wait_for_cache_sync(Duration::MAX).await.is_ok() {
             say(&Message::Synced);
         }
@@ -41,10 +37,10 @@ pub(super) fn start(asked: Asked) -> Result<Box<dyn Mirror>, String> {
 
 struct Informing {
     informer: SharedInformer<DynamicObject>,
-    _waiting: JoinSet<()>,
+    _waiting: TaskSet,
 }
 
-/// Says what it hears.
+/// Reports notifications.
 struct Saying;
 
 // === impl Informing ===

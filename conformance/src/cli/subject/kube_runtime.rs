@@ -9,15 +9,17 @@ use kube_runtime::{
     reflector::{Store, store::Writer},
     watcher::{self, Config, Event},
 };
-use tokio::task::JoinSet;
 
 use super::{Asked, Mirror, say};
-use crate::subjects::{
-    external::{Message, Stated},
-    kube_runtime::{key, state},
+use crate::{
+    subjects::{
+        external::{Message, Stated},
+        kube_runtime::{key, state},
+    },
+    task::TaskSet,
 };
 
-/// Starts a reflector of what is asked for.
+/// Starts a reflector.
 pub(super) fn start(asked: Asked) -> Box<dyn Mirror> {
     let Asked {
         client,
@@ -35,27 +37,25 @@ pub(super) fn start(asked: Asked) -> Box<dyn Mirror> {
     }
     let writer = Writer::new(kind);
     let store = writer.as_reader();
-    let mut tasks = JoinSet::new();
-    tasks.spawn(tell(api, config, writer));
     Box::new(Reflecting {
         store,
-        _tasks: tasks,
+        _telling: TaskSet::of(tell(api, config, writer)),
     })
 }
 
 struct Reflecting {
     store: Store<DynamicObject>,
-    _tasks: JoinSet<()>,
+    _telling: TaskSet,
 }
 
-/// Says what a stream brings, in a handler's words: who does not know an object hears that it was added.
+/// Reports a stream's objects as notifications: a new object is an add.
 #[derive(Default)]
 struct Saying {
     known: BTreeMap<String, Stated>,
     has_synced: bool,
 }
 
-/// Says what the stream brings: a list when it is complete, since the store shows it then.
+/// Reports a stream's objects: those of a list when it is complete, since the store shows them then.
 async fn tell(api: Api<DynamicObject>, config: Config, writer: Writer<DynamicObject>) {
     let events = watcher::watcher(api, config).default_backoff();
     let mut events = std::pin::pin!(events.reflect(writer));
@@ -73,7 +73,7 @@ async fn tell(api: Api<DynamicObject>, config: Config, writer: Writer<DynamicObj
             }
             Ok(Event::Apply(object)) => saying.there(&object),
             Ok(Event::Delete(object)) => saying.gone(&object),
-            // The watcher goes on by itself.
+            // The watcher continues by itself.
             Err(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! `subject`: this project's own informers as processes under test, in the words of `docs/external.md`.
+//! The command `subject`: informers as processes under test, by the protocol of `docs/external.md`.
 
 mod informer;
 mod kube_runtime;
@@ -21,7 +21,7 @@ use crate::{
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
-    /// Whose informer it is.
+    /// Library of the informer.
     #[arg(long, value_name = "NAME", value_enum, default_value_t)]
     library: Library,
 }
@@ -35,7 +35,7 @@ enum Library {
     KubeRuntime,
 }
 
-/// What a process mirrors.
+/// The selection that a process mirrors.
 struct Asked {
     client: kube::Client,
     kind: ApiResource,
@@ -43,9 +43,9 @@ struct Asked {
     label_selector: Option<String>,
 }
 
-/// An informer that has started and says what its handlers hear. Dropping it ends it.
+/// A running informer that reports its notifications. Dropping it ends it.
 trait Mirror {
-    /// What its cache holds.
+    /// Returns the content of its cache.
     fn held(&self) -> Vec<Stated>;
 }
 
@@ -53,7 +53,7 @@ trait Mirror {
 
 impl Args {
     pub(super) fn run(self) -> ExitCode {
-        // This thread reads, and another one does all the rest.
+        // This thread reads, and another one does the rest.
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -73,7 +73,7 @@ impl Args {
         }
     }
 
-    /// Does what each line of the input says, until there are no more.
+    /// Follows each line of the input, until its end.
     fn converse(self) -> Result<(), String> {
         let mut mirror: Option<Box<dyn Mirror>> = None;
         let told = |error: &dyn Error| format!("standard input: {}", whole(error));
@@ -126,7 +126,7 @@ impl Asked {
         let url = server.parse();
         let url = url.map_err(|error| format!("the server `{server}`: {error}"))?;
         let config = kube::Config::new(url);
-        // As the users of each make one.
+        // As users of each library do.
         let client = match library {
             Library::Informer => ::informer::http::client(config),
             Library::KubeRuntime => kube::Client::try_from(config),
@@ -150,8 +150,8 @@ fn say(message: &Message) {
     say_now(|| message);
 }
 
-/// Writes a line, and makes it while nobody else writes one: what was said before is known to whoever makes it. Who does not
-/// listen any more is about to end this.
+/// Builds and writes a line while no other line is written: `message` can rely on earlier lines. A closed pipe ends the
+/// program soon.
 fn say_now<M: Borrow<Message>>(message: impl FnOnce() -> M) {
     let mut output = io::stdout().lock();
     let mut line = serde_json::to_string(message().borrow()).expect("messages are plain values");

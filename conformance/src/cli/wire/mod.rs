@@ -1,4 +1,4 @@
-//! `wire`: golden transcripts against a server outside.
+//! The command `wire`: golden transcripts against a remote server.
 
 mod report;
 
@@ -11,6 +11,7 @@ use std::{
 };
 
 use clap::Args as ClapArgs;
+use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use self::report::{Entry, Report};
@@ -23,23 +24,23 @@ use crate::{
     },
 };
 
-/// How long a run waits for whom, at most.
+/// The maximal time for an answer, in seconds.
 const PATIENCE_MAX_SECONDS: u64 = 3_600;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
     #[command(flatten)]
     server: ServerArgs,
-    /// The transcripts to play; those in the program if none are named.
+    /// Transcripts to play [default: those in the program].
     #[arg(value_name = "TRANSCRIPT")]
     files: Vec<PathBuf>,
-    /// Show every difference, and whole values.
+    /// Show all differences, and whole values.
     #[arg(long)]
     full: bool,
-    /// Write what differs to this file as JSON, too; `-` writes it to standard output, and nothing else there.
+    /// Write the differences to this file as JSON, too; `-` writes them to standard output, and nothing else.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Do not compare: write what the server answers to the requests of the files as transcripts into this folder.
+    /// Do not compare: record the server's answers to the requests of the files as transcripts in this folder.
     ///
     /// A file is a transcript, or a scenario in YAML or JSON: steps without answers.
     #[arg(
@@ -49,12 +50,14 @@ pub(super) struct Args {
         conflicts_with = "json"
     )]
     record: Option<PathBuf>,
-    /// How long to wait for each answer.
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Seconds to wait for each answer.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=PATIENCE_MAX_SECONDS))]
     timeout: u64,
-    /// What to run, with the name of the control, where a step needs what no client can ask for, as in `expire`.
+    /// Command for actions that the API does not offer; its argument is the name, as in `expire`.
     ///
-    /// If left out, the server is asked for it as the fake server is: POST /_control/expire.
+    /// By default they are requested as from the fake server: POST /_control/expire.
     #[arg(long, value_name = "COMMAND")]
     control_command: Option<String>,
 }
@@ -80,13 +83,16 @@ impl Args {
         }
     }
 
-    /// Whether all that was played is as recorded.
+    /// Returns true if all played steps are as recorded.
     async fn perform(&self) -> Result<bool, String> {
         if let Some(folder) = &self.record {
             let scenarios = self.files.iter().map(|file| scenario(file));
             let scenarios = scenarios.collect::<Result<Vec<_>, _>>()?;
             self.record(&scenarios, folder).await?;
             return Ok(true);
+        }
+        if let Some(path) = self.json.as_deref().filter(|path| *path != Path::new("-")) {
+            self.output.check([path])?;
         }
         let transcripts = if self.files.is_empty() {
             stored()
@@ -129,7 +135,7 @@ impl Args {
             if is_quiet {
                 say(&text);
             } else {
-                write(path, &text)?;
+                self.output.write(path, text.as_bytes())?;
             }
         }
         match lost {
@@ -139,6 +145,10 @@ impl Args {
     }
 
     async fn record(&self, scenarios: &[Scenario], folder: &Path) -> Result<(), String> {
+        let path = |name: &str| folder.join(name).with_extension("json");
+        for scenario in scenarios {
+            self.output.check([&*path(scenario.name())])?;
+        }
         let (endpoint, version) = self.reach().await?;
         fs::create_dir_all(folder)
             .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
@@ -161,8 +171,9 @@ impl Args {
                     failed.id
                 ));
             }
-            let path = folder.join(name).with_extension("json");
-            write(&path, &scenario.recorded(&version, &playback.played))?;
+            let path = path(name);
+            let recorded = scenario.recorded(&version, &playback.played);
+            self.output.write(&path, recorded.as_bytes())?;
             let count = playback.played.len();
             bar.suspend(|| say(&format!("{} {count} steps\n", path.display())));
         }
@@ -170,7 +181,7 @@ impl Args {
         Ok(())
     }
 
-    /// The server, which has answered once, and what it says it is.
+    /// Connects to the server, and returns its version.
     async fn reach(&self) -> Result<(Endpoint, String), String> {
         let patience = Duration::from_secs(self.timeout);
         let mut endpoint = Endpoint::remote(self.server.client(patience).await?);
@@ -202,7 +213,7 @@ async fn play_shown(
     playback
 }
 
-/// Whether nobody is there any more, after several requests were not answered.
+/// Returns true if the server is gone, after several requests without an answer.
 async fn is_lost(endpoint: &Endpoint, playback: &Playback) -> bool {
     let is_in_doubt = matches!(
         playback.stopped,
@@ -233,10 +244,6 @@ fn scenario(file: &Path) -> Result<Scenario, String> {
 
 fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 
 fn progress_bar(length: usize) -> ProgressBar {

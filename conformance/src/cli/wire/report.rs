@@ -1,4 +1,4 @@
-//! What differs, for people and for programs.
+//! The differences, for people and for programs.
 
 use std::fmt::Write;
 
@@ -10,20 +10,20 @@ use crate::{
     golden::{ControlError, Difference, Mismatch, Stopped, Verdict, shown},
 };
 
-/// How many differences of one step are shown, and how much of a value.
+/// The number of differences that are shown of one step, and the length of a value.
 const DIFFERENCES_SHOWN: usize = 6;
 const VALUE_LENGTH_MAX: usize = 160;
-/// What tells most about an answer of another kind; shown first, and alone where the status differs.
+/// The most telling parts of an answer; shown first, and alone if the status differs.
 const TELLING: [&str; 4] = [".failed", ".status", ".body.reason", ".body.message"];
 
-/// All transcripts that were played against a server.
+/// The transcripts that were played against a server.
 pub(super) struct Report {
     server: String,
     version: String,
     entries: Vec<Entry>,
 }
 
-/// One transcript that was played.
+/// A played transcript.
 pub(super) struct Entry {
     verdict: Verdict,
     stopped: Option<Stopped>,
@@ -44,7 +44,7 @@ impl Report {
         self.entries.push(entry);
     }
 
-    /// Whether nothing differs.
+    /// Returns true if nothing differs.
     pub(super) fn is_good(&self) -> bool {
         self.entries.iter().all(Entry::is_good)
     }
@@ -61,12 +61,12 @@ impl Entry {
         Self { verdict, stopped }
     }
 
-    /// Why it was not played to its end, if it was not.
+    /// Returns the reason why it was not played to its end, if it was not.
     pub(super) fn why_stopped(&self) -> Option<String> {
         self.stopped.as_ref().map(|stopped| whole(stopped))
     }
 
-    /// What a server cannot do for a client is not held against it; silence is.
+    /// Returns true if nothing differs. A control that the server lacks does not count; silence does.
     fn is_good(&self) -> bool {
         let is_excused = matches!(
             self.stopped,
@@ -76,7 +76,7 @@ impl Entry {
     }
 }
 
-/// In what a transcript differs; empty where nothing does.
+/// Formats the differences of a transcript; empty if there are none.
 pub(super) fn differences(entry: &Entry, is_full: bool) -> String {
     let mut text = String::new();
     let name = &entry.verdict.name;
@@ -116,7 +116,7 @@ pub(super) fn differences(entry: &Entry, is_full: bool) -> String {
     text
 }
 
-/// The differences that are worth reading first.
+/// Returns the differences that are worth reading first.
 fn telling(differences: &[Difference]) -> Vec<&Difference> {
     let is_telling = |difference: &&Difference| TELLING.contains(&&*difference.path);
     let of_another_kind = differences
@@ -133,7 +133,7 @@ fn telling(differences: &[Difference]) -> Vec<&Difference> {
     }
 }
 
-/// The transcripts in a table, and the total.
+/// Formats the transcripts in a table, and the total.
 pub(super) fn totals(report: &Report) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED).set_header([
@@ -164,7 +164,7 @@ pub(super) fn totals(report: &Report) -> String {
     text
 }
 
-/// The report as JSON.
+/// Formats the report as JSON.
 pub(super) fn json(report: &Report) -> String {
     let transcripts: Vec<Value> = report.entries.iter().map(entry_as_json).collect();
     let report = json!({

@@ -1,0 +1,136 @@
+//! Files that options of a command line name for what a program writes.
+
+use std::{
+    fs::{self, File, Metadata},
+    io::{self, ErrorKind, Write as _},
+    os::unix::fs::FileTypeExt,
+    path::Path,
+};
+
+use clap::Args;
+
+/// Options of files with results.
+///
+/// A file with content is somebody's: it is replaced only if that is asked for. Pipes and terminals have no content.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct OutputArgs {
+    /// Replace files that exist; without it only new or empty ones are written.
+    #[arg(long)]
+    pub force: bool,
+}
+
+// === impl OutputArgs ===
+
+impl OutputArgs {
+    /// Fails if one of the files cannot be written. A program calls it before it begins its work.
+    pub fn check<'a>(self, files: impl IntoIterator<Item = &'a Path>) -> Result<(), String> {
+        for file in files {
+            match fs::metadata(file) {
+                Ok(old) => self.check_old(&old).map_err(|error| told(file, &error))?,
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(told(file, &error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a file as a whole.
+    pub fn write(self, file: &Path, content: &[u8]) -> Result<(), String> {
+        self.replace(file, content)
+            .map_err(|error| told(file, &error))
+    }
+
+    fn replace(self, file: &Path, content: &[u8]) -> io::Result<()> {
+        let mut options = File::options();
+        let options = options.write(true).create(true).truncate(false);
+        let mut opened = options.open(file)?;
+        let old = opened.metadata()?;
+        self.check_old(&old)?;
+        if old.is_file() {
+            opened.set_len(0)?;
+        }
+        opened.write_all(content)
+    }
+
+    fn check_old(self, old: &Metadata) -> io::Result<()> {
+        let kind = old.file_type();
+        if old.is_dir() || kind.is_block_device() {
+            return Err(io::Error::new(ErrorKind::AlreadyExists, "it is no file"));
+        }
+        if old.is_file() && old.len() > 0 && !self.force {
+            let why = "it exists; --force replaces it";
+            return Err(io::Error::new(ErrorKind::AlreadyExists, why));
+        }
+        Ok(())
+    }
+}
+
+fn told(file: &Path, error: &io::Error) -> String {
+    format!("cannot write {}: {error}", file.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    const CAREFUL: OutputArgs = OutputArgs { force: false };
+    const FORCED: OutputArgs = OutputArgs { force: true };
+
+    #[test]
+    fn what_exists_is_replaced_on_request_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("report");
+        CAREFUL.check([&*file]).unwrap();
+        CAREFUL.write(&file, b"first one").unwrap();
+        let refused = CAREFUL.check([&*file]).unwrap_err();
+        assert!(
+            refused.ends_with("report: it exists; --force replaces it"),
+            "{refused}"
+        );
+        assert_eq!(CAREFUL.write(&file, b"second").unwrap_err(), refused);
+        assert_eq!(fs::read(&file).unwrap(), b"first one");
+        FORCED.check([&*file]).unwrap();
+        FORCED.write(&file, b"second").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"second");
+    }
+
+    #[test]
+    fn an_empty_file_has_nothing_to_lose() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("report");
+        fs::write(&file, "").unwrap();
+        CAREFUL.check([&*file]).unwrap();
+        CAREFUL.write(&file, b"x").unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"x");
+    }
+
+    #[test]
+    fn a_link_is_as_what_it_leads_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        symlink(&target, &link).unwrap();
+        CAREFUL.check([&*link]).unwrap();
+        CAREFUL.write(&link, b"x").unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"x");
+        CAREFUL.check([&*link]).unwrap_err();
+        CAREFUL.write(&link, b"y").unwrap_err();
+        FORCED.write(&link, b"y").unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"y");
+    }
+
+    #[test]
+    fn a_device_is_written_to_and_a_directory_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        for output in [CAREFUL, FORCED] {
+            let null = Path::new("/dev/null");
+            output.check([null]).unwrap();
+            output.write(null, b"x").unwrap();
+            output.check([folder.path()]).unwrap_err();
+            output.write(folder.path(), b"x").unwrap_err();
+            let nowhere = folder.path().join("no/such");
+            output.write(&nowhere, b"x").unwrap_err();
+        }
+    }
+}
