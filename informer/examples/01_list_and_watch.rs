@@ -12,10 +12,9 @@ use std::{sync::Arc, time::Duration};
 use fakeserver::FakeServer;
 use futures::StreamExt;
 use informer::{
-    ListWatch, Scope,
+    Scope,
     http::HttpListWatch,
-    known::{Known, KnownNothing},
-    list_watch::{ListRequest, WatchEvent, WatchRequest},
+    list_watch::{Known, KnownNothing, ListRequest, ListWatch, WatchEvent, WatchRequest},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{

@@ -50,12 +50,8 @@ async fn main() -> Result<(), Error> {
         .await?;
     // Reads of a cache are a moment late, unless you wait for what you wrote.
     informer.wait_until(&version_of(&changed), LIMIT).await?;
-    let cached = informer
-        .lister()
-        .namespaced("default")
-        .get("settings")?
-        .get()?;
-    assert_eq!(cached.data, changed.data);
+    let cached = informer.lister().namespaced("default").get("settings")?;
+    assert_eq!(cached.get().data, changed.data);
 
     // Whoever joins late is told first what is there already.
     let late = Arc::new(Mutex::new(Vec::new()));

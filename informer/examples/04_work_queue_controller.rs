@@ -12,7 +12,7 @@ use std::{convert::Infallible, error::Error, num::NonZeroUsize, sync::Arc, time:
 
 use fakeserver::{
     FakeServer,
-    faults::{self, Filter},
+    faults::{Filter, ServerError},
 };
 use http::StatusCode;
 use informer::{
@@ -32,11 +32,11 @@ use kube::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Where the config maps are that are to be copied: those with the label `mirror=yes`.
+/// The namespace of the config maps that are copied: those with the label `mirror=yes`.
 const SOURCE: &str = "default";
-/// Where their copies are.
+/// The namespace of their copies.
 const TARGET: &str = "kube-public";
-/// How many config maps are worked on at once.
+/// The number of config maps that are worked on at once.
 const WORKERS: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not 0");
 /// Nothing in this example takes longer.
 const LIMIT: Duration = Duration::from_mins(1);
@@ -62,7 +62,7 @@ impl Mirror {
             // A cache that cannot answer says nothing about what exists.
             Err(error) => return Err(error.into()),
         };
-        let wanted = source.get()?.data.clone();
+        let wanted = source.get().data.clone();
         match self.copies.get_opt(key.name()).await? {
             Some(copy) if copy.data == wanted => {}
             Some(mut copy) => {
@@ -200,7 +200,8 @@ async fn story(
     let params = PostParams::default();
 
     // The server fails the first two times that a copy is made. Nobody sees more of it than a retry.
-    let rule = faults::server_error(StatusCode::INTERNAL_SERVER_ERROR)
+    let rule = ServerError::new(StatusCode::INTERNAL_SERVER_ERROR)
+        .rule()
         .matching(Filter::any().verb("create").namespace(TARGET));
     let fault = server.faults().install(rule.times(2));
     sources.create(&params, &source("a", "1")).await?;
@@ -229,8 +230,7 @@ async fn story(
 /// Waits until the copy `name` has `value`, or until there is none.
 async fn await_copy(client: &Client, name: &str, value: Option<&str>) -> Result<(), AnyError> {
     let is_as_wanted = |state: &ObjectState<ConfigMap>| {
-        let copy = state.object().and_then(|object| object.get().ok());
-        let data = copy.as_ref().and_then(|copy| copy.data.as_ref());
+        let data = state.object().and_then(|copy| copy.get().data.as_ref());
         let found = data.and_then(|data| data.get("value"));
         Ok::<_, Infallible>(found.map(String::as_str) == value)
     };
@@ -239,7 +239,7 @@ async fn await_copy(client: &Client, name: &str, value: Option<&str>) -> Result<
     Ok(())
 }
 
-/// Who holds the lease, and how often it changed hands.
+/// Returns the holder of the lease, and the number of times that it changed hands.
 async fn leader(client: &Client) -> Result<(Option<String>, Option<i32>), AnyError> {
     let leases: Api<Lease> = Api::namespaced(client.clone(), SOURCE);
     let spec = leases.get("mirror").await?.spec.unwrap_or_default();

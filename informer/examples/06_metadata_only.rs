@@ -43,7 +43,7 @@ async fn main() -> Result<(), Error> {
     factory.wait_for_cache_sync(LIMIT).await?;
 
     for secret in secrets.lister().list(&"rotate=true".parse()?)? {
-        let metadata = &secret.get()?.metadata;
+        let metadata = &secret.get().metadata;
         println!(
             "{} of {:?}",
             secret.key(),
@@ -51,8 +51,8 @@ async fn main() -> Result<(), Error> {
         );
     }
     assert_eq!(secrets.lister().by_index("rotate", "true")?.len(), 2);
-    let held =
-        serde_json::to_string(&*secrets.lister().list(&LabelSelector::everything())?[0].get()?)?;
+    let held = &secrets.lister().list(&LabelSelector::everything())?[0];
+    let held = serde_json::to_string(held.get())?;
     println!("{} bytes of a secret of 100,000", held.len());
     assert!(held.len() < 2_000 && !held.contains("xxx"));
     factory.shutdown().await;

@@ -17,7 +17,7 @@ type Error = Box<dyn std::error::Error>;
 
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// What a `Widget` should be. The derive makes the type `Widget`, with metadata around this spec.
+/// The wanted state of a `Widget`. The derive makes the type `Widget`, with metadata around this spec.
 #[derive(CustomResource, Clone, Debug, Deserialize, Serialize, JsonSchema)]
 #[kube(
     group = "example.com",
@@ -29,7 +29,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 struct WidgetSpec {
     /// One of the colours that we have.
     color: Color,
-    /// How many are wanted.
+    /// The number of replicas.
     #[schemars(range(min = 1, max = 10))]
     replicas: u8,
 }
@@ -90,7 +90,7 @@ async fn main() -> Result<(), Error> {
         .unwrap_or_default();
     widgets.wait_until(&version.into(), LIMIT).await?;
     for widget in widgets.lister().list(&LabelSelector::everything())? {
-        println!("{} {:?}", widget.key(), widget.get()?.spec);
+        println!("{} {:?}", widget.key(), widget.get().spec);
     }
     assert_eq!(widgets.indexer().by_index("color", "blue")?.len(), 1);
     widgets.shutdown().await;

@@ -54,6 +54,9 @@ use kube_runtime::{
     watcher::{self, Event},
 };
 
+use self::sealed::Sealed;
+#[cfg(feature = "compact")]
+use crate::compact::Compact;
 use crate::{
     handler::Notification,
     object::{Object, ObjectKey},
@@ -61,17 +64,27 @@ use crate::{
     shared_informer::SharedInformer,
 };
 
-/// The objects of a controller's main kind, as they are put into its store.
+/// A type of cached objects that can feed a controller: a kind of kube's, or `Compact` of one.
+///
+/// It is sealed: every kind has it.
+pub trait ControllerObject: Sealed + Send + Sync + 'static {
+    /// The kind, as the controller sees it.
+    type Kind: Lookup<DynamicType: Eq + Hash + Clone> + Clone + Send + Sync + 'static;
+
+    /// Returns the object itself; `None` if it cannot be decoded, which is logged.
+    #[doc(hidden)]
+    fn value(object: &Object<Self>) -> Option<Arc<Self::Kind>>
+    where
+        Self: Sized;
+}
+
+/// The objects of a controller's main kind, in the order in which they are put into its store.
 #[must_use = "streams do nothing unless polled"]
-pub struct ReflectedObjects<K>
-where
-    K: Lookup + Clone + 'static,
-    K::DynamicType: Eq + Hash + Clone,
-{
+pub struct ReflectedObjects<K: ControllerObject> {
     notifications: NotificationStream<K>,
-    writer: Writer<K>,
-    /// While the store is not ready: what went before it was.
-    gone: Option<BTreeMap<ObjectKey, K>>,
+    writer: Writer<K::Kind>,
+    /// While the store is not ready: the objects that were deleted before.
+    gone: Option<BTreeMap<ObjectKey, K::Kind>>,
 }
 
 /// The objects that changed or went, each in the last state that is known.
@@ -90,11 +103,10 @@ pub struct TouchedObjects<K>(NotificationStream<K>);
 /// copied twice when it changes. What a controller owns and watches is not copied.
 pub fn reflect<K>(
     informer: &SharedInformer<K>,
-    dynamic_type: K::DynamicType,
-) -> (ReflectedObjects<K>, Store<K>)
+    dynamic_type: <K::Kind as Lookup>::DynamicType,
+) -> (ReflectedObjects<K>, Store<K::Kind>)
 where
-    K: Lookup + Clone + Send + Sync + 'static,
-    K::DynamicType: Eq + Hash + Clone,
+    K: ControllerObject,
 {
     reflect_with(informer, dynamic_type, HandlerOptions::default())
 }
@@ -102,12 +114,11 @@ where
 /// The same, served as `options` say: a name, a resync period, a buffer.
 pub fn reflect_with<K>(
     informer: &SharedInformer<K>,
-    dynamic_type: K::DynamicType,
+    dynamic_type: <K::Kind as Lookup>::DynamicType,
     options: HandlerOptions,
-) -> (ReflectedObjects<K>, Store<K>)
+) -> (ReflectedObjects<K>, Store<K::Kind>)
 where
-    K: Lookup + Clone + Send + Sync + 'static,
-    K::DynamicType: Eq + Hash + Clone,
+    K: ControllerObject,
 {
     let mut writer = Writer::new(dynamic_type);
     writer.apply_watcher_event(&Event::Init);
@@ -120,34 +131,68 @@ where
     (objects, store)
 }
 
-/// What a controller owns or watches: every object that was added, updated or deleted.
+/// Streams the objects that a controller owns or watches: every object that was added, updated or deleted.
 ///
 /// Of an update the new object comes. One that gave up its owner leads to the old one no more: a controller that must hear of
 /// that needs an [`Enqueue`](crate::workqueue::Enqueue) of its own.
-pub fn touched_objects<K: Send + Sync + 'static>(
-    informer: &SharedInformer<K>,
-) -> TouchedObjects<K> {
+pub fn touched_objects<K: ControllerObject>(informer: &SharedInformer<K>) -> TouchedObjects<K> {
     touched_objects_with(informer, HandlerOptions::default())
 }
 
 /// The same, served as `options` say: a name, a resync period, a buffer.
-pub fn touched_objects_with<K: Send + Sync + 'static>(
+pub fn touched_objects_with<K: ControllerObject>(
     informer: &SharedInformer<K>,
     options: HandlerOptions,
 ) -> TouchedObjects<K> {
     TouchedObjects(informer.stream_with(options))
 }
 
+mod sealed {
+    pub trait Sealed {}
+}
+
+// === impl ControllerObject ===
+
+impl<K> ControllerObject for K
+where
+    K: Lookup<DynamicType: Eq + Hash + Clone> + Clone + Send + Sync + 'static,
+{
+    type Kind = K;
+
+    fn value(object: &Object<K>) -> Option<Arc<K>> {
+        Some(Arc::clone(object.get()))
+    }
+}
+
+impl<K: Lookup> Sealed for K {}
+
+#[cfg(feature = "compact")]
+impl<K> ControllerObject for Compact<K>
+where
+    K: Lookup<DynamicType: Eq + Hash + Clone> + Clone + Send + Sync + 'static,
+{
+    type Kind = K;
+
+    fn value(object: &Object<Compact<K>>) -> Option<Arc<K>> {
+        let decoded = object.decode().inspect_err(|error| {
+            tracing::warn!(key = %object.key(), %error, "object left out, since it cannot be decoded");
+        });
+        decoded.ok()
+    }
+}
+
+#[cfg(feature = "compact")]
+impl<K> Sealed for Compact<K> {}
+
 // === impl ReflectedObjects ===
 
 impl<K> ReflectedObjects<K>
 where
-    K: Lookup + Clone + 'static,
-    K::DynamicType: Eq + Hash + Clone,
+    K: ControllerObject,
 {
     /// Puts what is told into the store; gives the object if the controller is to hear of it.
-    fn apply(&mut self, notification: &Notification<K>) -> Option<K> {
-        let object = value(notification.object()?)?;
+    fn apply(&mut self, notification: &Notification<K>) -> Option<K::Kind> {
+        let object = K::value(notification.object()?)?;
         let object = Arc::unwrap_or_clone(object);
         let is_deletion = matches!(notification, Notification::Delete { .. });
         let event = match &mut self.gone {
@@ -187,10 +232,9 @@ where
 
 impl<K> Stream for ReflectedObjects<K>
 where
-    K: Lookup + Clone + 'static,
-    K::DynamicType: Eq + Hash + Clone,
+    K: ControllerObject,
 {
-    type Item = Result<K, watcher::Error>;
+    type Item = Result<K::Kind, watcher::Error>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
@@ -211,17 +255,11 @@ where
     }
 }
 
-impl<K> Unpin for ReflectedObjects<K>
-where
-    K: Lookup + Clone + 'static,
-    K::DynamicType: Eq + Hash + Clone,
-{
-}
+impl<K> Unpin for ReflectedObjects<K> where K: ControllerObject {}
 
 impl<K> fmt::Debug for ReflectedObjects<K>
 where
-    K: Lookup + Clone + 'static,
-    K::DynamicType: Eq + Hash + Clone,
+    K: ControllerObject,
 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReflectedObjects")
@@ -233,37 +271,25 @@ where
 
 // === impl TouchedObjects ===
 
-impl<K: Send + Sync + 'static> TouchedObjects<K> {
+impl<K: ControllerObject> TouchedObjects<K> {
     /// Each object as a value of its own, as streams of kube-runtime that are not shared have it. Each is copied.
-    pub fn owned(self) -> impl Stream<Item = Result<K, watcher::Error>> + Send
-    where
-        K: Clone,
-    {
+    pub fn owned(self) -> impl Stream<Item = Result<K::Kind, watcher::Error>> + Send {
         self.map(|object| Ok(Arc::unwrap_or_clone(object)))
     }
 }
 
-impl<K> Stream for TouchedObjects<K> {
-    type Item = Arc<K>;
+impl<K: ControllerObject> Stream for TouchedObjects<K> {
+    type Item = Arc<K::Kind>;
 
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Arc<K>>> {
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let notifications = &mut self.get_mut().0;
         loop {
             let Some(notification) = ready!(notifications.poll_next_unpin(cx)) else {
                 return Poll::Ready(None);
             };
-            if let Some(object) = notification.object().and_then(value) {
+            if let Some(object) = notification.object().and_then(K::value) {
                 return Poll::Ready(Some(object));
             }
         }
     }
-}
-
-/// The object itself, if it can be decoded; else it is as if there were none.
-fn value<K>(object: &Object<K>) -> Option<Arc<K>> {
-    let value = object.get();
-    if let Err(error) = &value {
-        tracing::warn!(key = %object.key(), %error, "object left out, since it cannot be decoded");
-    }
-    value.ok()
 }

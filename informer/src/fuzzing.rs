@@ -1,8 +1,8 @@
-//! What a fuzz target does with the bytes that it is given. Not part of the API.
+//! The function behind a fuzz target. Not part of the API.
 
 use std::time::Duration;
 
-use crate::reflector::{Chance, Chances};
+use crate::reflector::{Chance, Chances, Mode};
 
 /// Tells a reflector's machine what the bytes say, four an input: which of those that fit its step, with which cause, with
 /// which version, and after how long.
@@ -12,7 +12,7 @@ pub fn reflector_machine(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else {
         return;
     };
-    let mut chances = Chances::new(first.is_multiple_of(2), u64::from(first / 2));
+    let mut chances = Chances::new(Mode::Mirror, first.is_multiple_of(2), u64::from(first / 2));
     for chance in rest.as_chunks::<4>().0 {
         let [choice, cause, version, after] = *chance;
         let after = match after {

@@ -1,7 +1,7 @@
 //! client-go's informer machinery for Rust: a local, indexed, always-converging copy of cluster state.
 //!
 //! A [`SharedInformer`] lists one resource of a Kubernetes cluster and watches it from there on. What it heard is in an
-//! [`Indexer`](indexer::Indexer) that any number of tasks read without waiting, and every change is told to any number of
+//! [`Indexer`] that any number of tasks read without waiting, and every change is told to any number of
 //! [`EventHandler`]s. Whatever fails is tried again; however it failed, the copy ends up equal to the server.
 //!
 //! # Examples
@@ -53,7 +53,7 @@
 //! - A handler hears of one key in order, and of every deletion of what it has heard of, be it as a tombstone.
 //! - A handler may join and leave at any time; a slow one, or one that panics, is nobody else's problem.
 //! - A relist is told as what changed; what did not change stays where it is in memory.
-//! - Objects are held decoded, or [compact] at a small fraction of the memory, behind the same handle.
+//! - Objects are held decoded, or [compact] at a small fraction of the memory.
 //! - Every wait on the server has a limit, every task an owner: dropping the last handle of an informer ends it.
 //!
 //! # Pages
@@ -61,50 +61,86 @@
 //! - [`docs::clients`]: the clients of client-go, and what they are called here.
 //! - [`docs::kube_runtime`]: from `reflector` and `Store` to an informer in ten lines.
 //!
+//! # Where things are
+//!
+//! Each public item has one path. The crate root has what every program needs that keeps a cache and handles its events:
+//! informers, handlers, listers, indices, objects, and their errors. Everything else is in the module of its area: sources of
+//! objects in [`http`] and [`list_watch`], the reflector, its options and its target in [`reflector`], queues and workers in
+//! [`workqueue`].
+//!
 //! # Features
 //!
-//! - `tls` (default): connects to real clusters.
-//! - `kube-runtime`: feeds a `kube_runtime::Controller` from shared informers.
-//! - `testing`: a scripted [`ListWatch`] and a handler that records.
+//! | feature | default | what it adds |
+//! |---|---|---|
+//! | `http` | yes | lists and watches through a `kube::Client`: [`http`], [`SharedInformer::new`] |
+//! | `tls` | yes | connections to real clusters by rustls |
+//! | `discovery` | yes | discovery, the REST mapper, and factories of informers |
+//! | `leader-election` | yes | leader election by a Lease |
+//! | `compact` | | compressed objects in memory; compiles zstd, which is C |
+//! | `kube-runtime` | | streams that feed a `kube_runtime::Controller` |
+//! | `testing` | | a scripted [`ListWatch`](list_watch::ListWatch) and a recording handler |
+//! | `unstable-stages` | | the stages behind an informer, each by itself; they may change in any release |
+
+#![warn(clippy::missing_errors_doc)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "unstable-stages"),
+    expect(
+        dead_code,
+        unreachable_pub,
+        reason = "stages are public, and used outside, with the feature only"
+    )
+)]
 
 // Vocabulary.
-pub mod object;
-pub mod field_path;
-mod reading;
-pub mod compact;
-pub mod backoff;
-mod entropy;
-pub mod task;
-pub mod metrics;
-mod latch;
 mod sync;
+mod latch;
+mod task;
+mod counter;
+mod entropy;
+mod backoff;
+mod serde_layer;
+pub mod field_path;
+mod object;
+mod object_fn;
+#[cfg(feature = "compact")]
+pub mod compact;
 // Seams.
-pub mod known;
+mod known;
 pub mod list_watch;
-pub mod store;
-pub mod handler;
+mod store;
+mod handler;
 pub mod transform;
 // Stages.
-pub mod decode;
+#[cfg(feature = "http")]
+mod decode;
 pub mod reflector;
-pub mod delta_fifo;
-pub mod indexer;
-pub mod processor;
+mod delta_fifo;
+mod indexer;
+mod processor;
 pub mod workqueue;
 // Assembly.
-pub mod shared_informer;
-pub mod lister;
+#[cfg(feature = "http")]
 pub mod http;
+mod lister;
+mod shared_informer;
 pub mod watch;
 #[cfg(feature = "kube-runtime")]
 pub mod controller;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 // Surface.
+#[cfg(feature = "discovery")]
 pub mod discovery;
+#[cfg(feature = "discovery")]
 pub mod rest_mapper;
+#[cfg(feature = "discovery")]
 pub mod factory;
+#[cfg(feature = "leader-election")]
 pub mod leader_election;
+pub mod metrics;
+#[cfg(feature = "unstable-stages")]
+pub mod stages;
 // Pages.
 pub mod docs;
 #[cfg(feature = "_fuzzing")]
@@ -115,17 +151,28 @@ mod fixtures;
 #[cfg(test)]
 mod transcripts;
 
+#[cfg(feature = "http")]
+pub use self::http::scope::Scope;
 pub use self::{
+    delta_fifo::DeltaFifoOptions,
     handler::{
-        AsyncEventHandler, Cause, EventHandler, Filter, FilteringHandler, HandlerFuncs,
-        Notification,
+        AsyncEventHandler, EventHandler, Filter, FilteringHandler, HandlerFuncs, Notification,
+        NotificationCause,
     },
-    http::Scope,
-    indexer::IndexFn,
-    list_watch::ListWatch,
-    lister::{LabelSelector, Lister},
-    object::{Deleted, Object, ObjectKey, ResourceVersion, Tombstone},
-    processor::{Buffer, HandlerOptions, HandlerRegistration, NotificationStream},
-    shared_informer::{Informer, SharedInformer, SyncError},
-    store::{ReflectorStore, Store},
+    indexer::{IndexFn, Indexer, IndexerError, NAMESPACE_INDEX, RecountError, Snapshot},
+    lister::{LabelSelector, Lister, ListerError, NamespacedLister, ParseSelectorError},
+    object::{
+        DecodeError, Deleted, Labels, Metadata, Object, ObjectKey, OwnerReference, Reads,
+        ResourceVersion, Tombstone, TombstoneReason,
+    },
+    processor::{
+        Buffer, HandlerEnd, HandlerOptions, HandlerRegistration, HandlerSyncError, ListenerMetrics,
+        NotificationStream,
+    },
+    shared_informer::{
+        ConsistencyError, ConsistencyReport, Difference, EditIndexError, Informer, InformerMetrics,
+        SharedInformer, SharedInformerBuilder, StatusStream, SyncError, SyncPhase, SyncStatus,
+        WaitError,
+    },
+    store::Store,
 };

@@ -2,15 +2,19 @@
 
 use std::sync::PoisonError;
 
+#[cfg(all(feature = "_shuttle", feature = "compact"))]
+pub(crate) use shuttle::sync::atomic::AtomicUsize;
 #[cfg(feature = "_shuttle")]
 pub(crate) use shuttle::sync::{
     Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
 };
+#[cfg(all(not(feature = "_shuttle"), feature = "compact"))]
+pub(crate) use std::sync::atomic::AtomicUsize;
 #[cfg(not(feature = "_shuttle"))]
 pub(crate) use std::sync::{
     Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-    atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
+    atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering},
 };
 
 /// Takes the lock, also from one who panicked with it: what panics under it is a limiter or an item's own code, which

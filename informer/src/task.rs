@@ -35,7 +35,7 @@ impl TaskSet {
         self.spawner().spawn(task);
     }
 
-    /// What the tasks themselves need to add more.
+    /// Returns a handle by which tasks spawn others.
     pub fn spawner(&self) -> Spawner {
         Spawner {
             tracker: self.tracker.clone(),
@@ -48,12 +48,12 @@ impl TaskSet {
         &self.stop
     }
 
-    /// How many tasks have not ended.
+    /// Returns the number of tasks that have not ended.
     pub fn len(&self) -> usize {
         self.tracker.len()
     }
 
-    /// Whether all tasks have ended.
+    /// Returns whether all tasks have ended.
     pub fn is_empty(&self) -> bool {
         self.tracker.is_empty()
     }
@@ -111,8 +111,8 @@ impl Spawner {
     }
 }
 
-/// Whether other threads can take a part of the work. On a runtime of one thread whoever has work does it at once: simulations
-/// and tests are such, and remain the same from run to run.
+/// Returns whether other threads can take a part of the work. On a runtime of one thread whoever has work does it at
+/// once: simulations and tests are such, and remain the same from run to run.
 pub(crate) fn has_threads() -> bool {
     Handle::try_current().is_ok_and(|handle| {
         handle.runtime_flavor() == RuntimeFlavor::MultiThread && handle.metrics().num_workers() > 1

@@ -1,6 +1,6 @@
 //! Ready-made transforms: what most informers can do without.
 //!
-//! Each is given to [`with_transform`](crate::shared_informer::SharedInformerBuilder::with_transform), and runs once for each
+//! Each is given to [`with_transform`](crate::SharedInformerBuilder::with_transform), and runs once for each
 //! object that was received. Transforms come in three forms, as indices and filters do:
 //!
 //! - over metadata: [`drop_managed_fields`], [`drop_annotations`];
@@ -11,7 +11,7 @@
 //! # Examples
 //!
 //! ```
-//! use informer::{SharedInformer, http::{HttpListWatch, Scope}, transform};
+//! use informer::{Scope, SharedInformer, http::HttpListWatch, transform};
 //! use k8s_openapi::api::core::v1::Pod;
 //!
 //! # fn example(client: kube::Client) -> Result<(), Box<dyn std::error::Error>> {
@@ -25,7 +25,10 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::field_path::{FieldPath, ParseFieldPathError, Pruned};
+use crate::{
+    field_path::{Dropped, FieldPath, ParseFieldPathError},
+    serde_layer::Layered,
+};
 
 /// Drops `metadata.managedFields`: who set which field, often the larger part of an object.
 #[doc(alias = "managedFields")]
@@ -48,7 +51,7 @@ pub fn drop_annotations<K: kube::Resource>(
 }
 
 /// Drops what these paths lead to, as in `.spec.template`; for
-/// [`with_fallible_transform`](crate::shared_informer::SharedInformerBuilder::with_fallible_transform).
+/// [`with_fallible_transform`](crate::SharedInformerBuilder::with_fallible_transform).
 ///
 /// It writes the object out and reads it again. Where an object comes from a server,
 /// [`HttpListWatch::without_fields`](crate::http::HttpListWatch::without_fields) does the same for nothing.
@@ -67,7 +70,7 @@ pub fn drop_fields<'a, K: Serialize + DeserializeOwned>(
     let paths = paths?;
     Ok(move |object: &mut K| {
         let whole = serde_json::to_value(&*object).map_err(|_| DropFieldsError)?;
-        let pruned = Pruned::new(whole, &paths);
+        let pruned = Layered::new(whole, Dropped::new(&paths));
         *object = K::deserialize(pruned).map_err(|_| DropFieldsError)?;
         Ok(())
     })

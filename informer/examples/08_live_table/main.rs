@@ -1,8 +1,8 @@
-//! A page that refreshes itself: informer to WebSocket to a table in the browser.
+//! A page that refreshes itself: informer to server-sent events to a table in the browser.
 //!
 //! ```console
 //! $ cargo run -p informer --example 08_live_table            # then open the address that it prints
-//! $ cargo run -p informer --example 08_live_table -- --check # a WebSocket client reads some rows, and it ends
+//! $ cargo run -p informer --example 08_live_table -- --check # a client reads some rows, and it ends
 //! ```
 
 mod page;
@@ -10,7 +10,6 @@ mod page;
 use std::{net::SocketAddr, time::Duration};
 
 use fakeserver::FakeServer;
-use futures::StreamExt;
 use informer::{Scope, SharedInformer};
 use k8s_openapi::api::core::v1::Pod;
 use kube::{
@@ -18,14 +17,17 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::{TcpListener, TcpStream},
+};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
 const LIMIT: Duration = Duration::from_secs(10);
-/// How long the cluster rests between two changes.
+/// The pause of the cluster between two changes.
 const PACE: Duration = Duration::from_millis(400);
-/// How many pods there are at most.
+/// The largest number of pods.
 const PODS: usize = 12;
 
 #[tokio::main(flavor = "current_thread")]
@@ -89,14 +91,17 @@ async fn live(api: Api<Pod>) -> Result<(), Error> {
 
 /// Reads the table as a browser would, until a pod was seen to come and to run.
 async fn check(address: SocketAddr) -> Result<(), Error> {
-    let (mut rows, _) = tokio_tungstenite::connect_async(format!("ws://{address}/rows")).await?;
+    let mut stream = TcpStream::connect(address).await?;
+    stream.write_all(b"GET /rows HTTP/1.0\r\n\r\n").await?;
+    let mut lines = BufReader::new(stream).lines();
     let mut phases = Vec::new();
     while !phases.contains(&json!("Running")) {
-        let message = rows.next().await.ok_or("the page hung up")??;
-        let message: Value = serde_json::from_str(message.to_text()?)?;
-        println!("{message}");
-        phases.push(message["row"]["phase"].clone());
+        let line = lines.next_line().await?.ok_or("the page hung up")?;
+        if let Some(data) = line.strip_prefix("data: ") {
+            println!("{data}");
+            let message: Value = serde_json::from_str(data)?;
+            phases.push(message["row"]["phase"].clone());
+        }
     }
-    rows.close(None).await?;
     Ok(())
 }

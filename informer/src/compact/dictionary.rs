@@ -9,20 +9,20 @@ use crate::sync::{Mutex, lock};
 
 /// The size of a trained dictionary.
 const SIZE_MAX_BYTES: usize = 32 << 10;
-/// How many samples make a dictionary before there is a trained one.
+/// The number of samples in a dictionary before there is a trained one.
 const FIRST_SAMPLES: usize = 4;
-/// How many samples a trained dictionary has to prove itself by.
+/// The number of samples that judge a trained dictionary.
 const TRIALS: usize = 16;
-/// How many contexts of a kind are kept for the next who needs one; each is about 100 KB.
+/// The number of contexts of a kind that are kept for reuse; each is about 100 KB.
 const CONTEXTS_MAX: usize = 2;
 
-/// What was learnt of a kind of object. Whoever holds what was packed by it holds it, too.
+/// A dictionary of a kind of object. Every object packed by it holds it, too.
 pub(super) struct Dictionary {
     encoder: EncoderDictionary<'static>,
     decoder: DecoderDictionary<'static>,
 }
 
-/// What zstd works in, kept for the next: making one anew costs more than to unpack an object.
+/// The contexts of zstd, kept for reuse: a new one costs more than unpacking an object.
 #[derive(Default)]
 pub(super) struct Contexts {
     packing: Mutex<Vec<CCtx<'static>>>,

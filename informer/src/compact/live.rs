@@ -11,7 +11,7 @@ const SWEEP_MIN: usize = 64;
 /// Names one form of one version of one object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LiveKey {
-    pub(super) cell: u64,
+    pub(super) object: u64,
     pub(super) is_changed: bool,
 }
 

@@ -1,11 +1,14 @@
-//! Objects held as compressed bytes: a small fraction of what decoded ones take, decoded when they are looked into.
+//! Objects held as compressed bytes, in a small fraction of the memory of decoded ones, and decoded when they are read.
+//!
+//! An informer of [`Compact<K>`](Compact) holds objects in this form; [`Object::decode`](crate::Object#method.decode) reads
+//! one. An informer of `K` holds them decoded, and [`Object::get`](crate::Object::get) cannot fail.
 //!
 //! An object arrives as JSON and stays as it is in the *young area*, since what changes often is replaced before it is worth
 //! compressing. When that area is full, its older half is compressed in one batch by a dictionary that was trained on the
 //! resource's own objects: on a runtime with several threads beside what goes on, else at once, so that a simulation remains
 //! the same from run to run.
 //!
-//! Whoever reads an object shares the decoded one with everybody who still holds it; the last few that were decoded are kept.
+//! Readers of one object share the decoded form while any of them holds it; the last few that were decoded are kept.
 //!
 //! # When to choose it
 //!
@@ -21,23 +24,23 @@
 //!
 //! # What differs
 //!
-//! - That an object is JSON, and has sound metadata, is checked when it arrives. What its type refuses is found at the first
-//!   read, as a [`DecodeError`](crate::object::DecodeError) with its key, and not in the list of undecodable objects.
-//! - A transform changes what is read, when it is decoded, and is called again for each time it is decoded anew; what it drops
-//!   takes (compressed) memory all the same. One that fails is found at the first read, too.
+//! - JSON syntax and metadata are checked when an object arrives. An object that its type does not accept fails at the first
+//!   read, with a [`DecodeError`](crate::DecodeError), and is not in the list of undecodable objects.
+//! - A transform, set by
+//!   [`with_decode_transform`](crate::SharedInformerBuilder::with_decode_transform), changes an object
+//!   whenever it is decoded; the parts that it drops still take (compressed) memory. If it fails, the read fails.
+//! - Indices and filters over the object itself are made by [`IndexFn::fallible`](crate::IndexFn::fallible) and
+//!   [`Filter::fallible`](crate::Filter::fallible), from the handle.
 
 mod options;
 mod dictionary;
 mod samples;
 mod young;
 mod live;
-mod cell;
+mod object;
 mod packer;
 #[cfg(test)]
 mod tests;
 
-pub use self::options::CompactOptions;
-pub(crate) use self::{
-    cell::{Cell, Change},
-    packer::Packer,
-};
+pub(crate) use self::{object::Change, packer::Packer};
+pub use self::{object::Compact, options::CompactOptions};

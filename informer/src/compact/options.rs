@@ -1,12 +1,13 @@
-//! What a compact store may keep as it is.
+//! Options of a compact store.
 
-/// What a compact store may keep uncompressed, for speed. One for each [`HttpListWatch`](crate::http::HttpListWatch).
+/// The objects that a compact store keeps uncompressed, for speed. One for each
+/// [`HttpListWatch`](crate::http::HttpListWatch).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompactOptions {
     /// The size of the young area, in bytes of JSON: the newest versions are held there as they came. 1 MiB.
     pub young_size_max_bytes: usize,
-    /// How many objects stay decoded after they were read, the last ones. 64.
+    /// The number of objects that stay decoded after they were read, the last ones. 64.
     pub hot_objects_max: usize,
     /// zstd's level. 3, as is its own default; 1 is faster, above 9 it becomes slow for little gain.
     pub compression_level: i32,

@@ -4,9 +4,9 @@ use std::{fmt, sync::Arc};
 
 use super::{
     CompactOptions,
-    cell::Cell,
     dictionary::{Contexts, Dictionary},
     live::{Live, LiveKey},
+    object::Compact,
     samples::Samples,
     young::{Batch, Young},
 };
@@ -15,12 +15,12 @@ use crate::{
     task::{TaskSet, has_threads, run_blocking},
 };
 
-/// How many young areas may be on their way to be packed before whoever brings more has to help.
+/// The number of young areas that may wait for packing before their producer has to help.
 const IN_FLIGHT_MAX: usize = 4;
 
 type Decode<K> = dyn Fn(&str, bool) -> serde_json::Result<K> + Send + Sync;
 
-/// What all objects of one selection share: what was learnt of them, and what is decoded.
+/// The state that all objects of one selection share: its dictionary, and the decoded objects.
 ///
 /// # Memory
 ///
@@ -40,14 +40,14 @@ pub(crate) struct Packer<K> {
 }
 
 struct State<K> {
-    young: Young<Cell<K>>,
+    young: Young<Compact<K>>,
     samples: Samples,
     dictionary: Option<Arc<Dictionary>>,
 }
 
-/// What is done off the path where there are threads for it.
+/// Work that is done off the path where there are threads for it.
 enum Job<K> {
-    Pack(Batch<Cell<K>>),
+    Pack(Batch<Compact<K>>),
     Learn(Vec<Box<[u8]>>),
 }
 
@@ -104,17 +104,17 @@ impl<K> Packer<K> {
 
 impl<K: Send + Sync + 'static> Packer<K> {
     /// Takes the JSON of an object, which was checked; `is_whole` if it says its type.
-    pub(crate) fn put(self: &Arc<Self>, json: &str, is_whole: bool) -> Arc<Cell<K>> {
+    pub(crate) fn put(self: &Arc<Self>, json: &str, is_whole: bool) -> Arc<Compact<K>> {
         let json = json.as_bytes();
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        let cell = Arc::new(Cell::new(Arc::clone(self), id, json, is_whole));
+        let object = Arc::new(Compact::new(Arc::clone(self), id, json, is_whole));
         let (batch, samples) = {
             let mut state = lock(&self.state);
             let samples = state.samples.offer(json);
             if let (Some(samples), None) = (&samples, &state.dictionary) {
                 state.dictionary = Some(self.first_dictionary(samples));
             }
-            let batch = state.young.push(Arc::downgrade(&cell), json.len());
+            let batch = state.young.push(Arc::downgrade(&object), json.len());
             (batch, samples)
         };
         if let Some(samples) = samples {
@@ -123,7 +123,7 @@ impl<K: Send + Sync + 'static> Packer<K> {
         if let Some(batch) = batch {
             self.dispatch(Job::Pack(batch));
         }
-        cell
+        object
     }
 
     fn dispatch(self: &Arc<Self>, job: Job<K>) {
@@ -158,12 +158,12 @@ impl<K: Send + Sync + 'static> Packer<K> {
         }
     }
 
-    fn pack(&self, batch: Batch<Cell<K>>) {
+    fn pack(&self, batch: Batch<Compact<K>>) {
         let dictionary = self.dictionary();
-        for cell in batch.items {
+        for object in batch.items {
             // What is gone by now was replaced or deleted.
-            if let Some(cell) = cell.upgrade() {
-                cell.pack(&dictionary);
+            if let Some(object) = object.upgrade() {
+                object.pack(&dictionary);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::mem;
 
-/// How many objects a dictionary is trained on.
+/// The number of objects that a dictionary is trained on.
 pub(super) const SAMPLES: usize = 128;
 /// As much of an object is looked at.
 const SAMPLE_SIZE_MAX_BYTES: usize = 32 << 10;
@@ -48,7 +48,7 @@ impl Samples {
         Some(mem::take(&mut self.taken))
     }
 
-    /// What was taken since the last training.
+    /// Returns the samples since the last training.
     pub(super) fn taken(&self) -> &[Box<[u8]>] {
         &self.taken
     }

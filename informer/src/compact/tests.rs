@@ -7,12 +7,15 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{
-    Cell, Change, CompactOptions, Packer,
+    Change, Compact, CompactOptions, Packer,
     live::{Live, LiveKey},
     samples::{SAMPLES, Samples},
     young::Young,
 };
-use crate::fixtures::Value;
+use crate::{
+    fixtures::{Value, object},
+    object::Object,
+};
 
 /// A packer that counts what it decodes.
 fn packer(options: CompactOptions) -> (Arc<Packer<Value>>, Arc<AtomicUsize>) {
@@ -36,12 +39,16 @@ fn json_of(text: &str) -> String {
         .to_string()
 }
 
-fn text_of(cell: &Cell<Value>) -> String {
-    cell.get(None).unwrap().text.clone()
+fn text_of(object: &Compact<Value>) -> String {
+    object.read().unwrap().text.clone()
 }
 
-fn is_packed(cell: &Cell<Value>) -> bool {
-    cell.size().1
+fn compact(value: Arc<Compact<Value>>) -> Object<Compact<Value>> {
+    Object::from_parts(object("a").metadata().clone(), value)
+}
+
+fn is_packed(object: &Compact<Value>) -> bool {
+    object.size().1
 }
 
 // === The pure cores ===
@@ -107,8 +114,8 @@ fn large_objects_are_sampled_in_part() {
 
 #[test]
 fn a_held_object_is_shared_and_the_last_few_are_held_here() {
-    let key = |cell| LiveKey {
-        cell,
+    let key = |object| LiveKey {
+        object,
         is_changed: false,
     };
     let mut live = Live::new(2);
@@ -124,7 +131,7 @@ fn a_held_object_is_shared_and_the_last_few_are_held_here() {
     assert!(live.get(key(1)).is_none(), "two others are hotter");
     assert!(live.get(key(2)).is_some());
     let changed = LiveKey {
-        cell: 2,
+        object: 2,
         is_changed: true,
     };
     assert!(live.get(changed).is_none());
@@ -134,14 +141,14 @@ fn a_held_object_is_shared_and_the_last_few_are_held_here() {
 fn entries_of_dropped_objects_are_swept() {
     let mut live = Live::new(0);
     let mut held = Vec::new();
-    for cell in 0..10_000 {
+    for object in 0..10_000 {
         let key = LiveKey {
-            cell,
+            object,
             is_changed: false,
         };
-        let (value, dropped) = live.put(key, Arc::new(cell));
+        let (value, dropped) = live.put(key, Arc::new(object));
         drop(dropped);
-        if cell % 100 == 0 {
+        if object % 100 == 0 {
             held.push((key, value));
         }
     }
@@ -184,14 +191,14 @@ fn an_object_is_decoded_once_while_it_is_held_or_hot() {
         .map(|n| packer.put(&json_of(&n.to_string()), true))
         .collect();
     assert_eq!(decoded.load(Ordering::Relaxed), 0, "nobody looked");
-    let held = cells[0].get(None).unwrap();
+    let held = cells[0].read().unwrap();
     for cell in &cells[1..] {
-        cell.get(None).unwrap();
+        cell.read().unwrap();
     }
-    assert!(Arc::ptr_eq(&held, &cells[0].get(None).unwrap()));
-    cells[4].get(None).unwrap();
+    assert!(Arc::ptr_eq(&held, &cells[0].read().unwrap()));
+    cells[4].read().unwrap();
     assert_eq!(decoded.load(Ordering::Relaxed), 5);
-    cells[1].get(None).unwrap();
+    cells[1].read().unwrap();
     assert_eq!(decoded.load(Ordering::Relaxed), 6, "it was cold");
 }
 
@@ -201,7 +208,7 @@ fn what_the_type_refuses_is_told_at_each_read() {
     let cell = packer.put(r#"{"text": 7}"#, true);
     for _ in 0..2 {
         assert!(
-            cell.get(None)
+            cell.read()
                 .unwrap_err()
                 .to_string()
                 .contains("invalid type")
@@ -217,13 +224,26 @@ fn a_change_is_made_when_the_object_is_decoded_and_its_failure_is_told() {
         value.text.push('!');
         Ok(())
     });
-    assert_eq!(cell.get(Some(&*louder)).unwrap().text, "a!");
-    assert_eq!(text_of(&cell), "a", "the other form is as it arrived");
+    let arrived = compact(Arc::clone(&cell));
+    let changed = arrived.clone().with_change(&louder);
+    assert_eq!(changed.decode().unwrap().text, "a!");
+    assert_eq!(text_of(&cell), "a", "a shared object stays as it arrived");
+    drop((cell, arrived));
+    let alone = compact(packer.put(&json_of("b"), true));
+    let id = Arc::as_ptr(alone.get());
+    let changed = alone.with_change(&louder);
+    assert_eq!(
+        Arc::as_ptr(changed.get()),
+        id,
+        "one that nobody shares is not copied"
+    );
+    assert_eq!(changed.decode().unwrap().text, "b!");
     let refuses: Arc<Change<Value>> = Arc::new(|_| Err("not today".into()));
     let panics: Arc<Change<Value>> = Arc::new(|_| panic!("boom"));
     for (change, said) in [(refuses, "not today"), (panics, "the transform panicked")] {
-        let cell = packer.put(&json_of("b"), true);
-        assert_eq!(cell.get(Some(&*change)).unwrap_err().to_string(), said);
+        let held = compact(packer.put(&json_of("c"), true)).with_change(&change);
+        let error = held.decode().unwrap_err();
+        assert_eq!(error.source.to_string(), said);
     }
 }
 
@@ -275,7 +295,7 @@ proptest! {
         young in 0..4000_usize,
     ) {
         let (packer, _) = packer(small().with_young_size_max_bytes(young));
-        let mut model: Vec<(String, Arc<Cell<Value>>)> = Vec::new();
+        let mut model: Vec<(String, Arc<Compact<Value>>)> = Vec::new();
         for (at, action, text) in steps {
             match action {
                 0 if !model.is_empty() => drop(model.swap_remove(at.index(model.len()))),

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, sync::Weak};
 
-/// What arrived last, and is held as it came.
+/// The objects that arrived last, held uncompressed.
 ///
 /// What is dropped before it is old costs no packing: only its place here is left.
 pub(super) struct Young<T> {
@@ -11,7 +11,7 @@ pub(super) struct Young<T> {
     size_max_bytes: usize,
 }
 
-/// What is to be packed together.
+/// Objects that are packed together.
 pub(super) struct Batch<T> {
     pub(super) items: Vec<Weak<T>>,
     pub(super) size_bytes: usize,

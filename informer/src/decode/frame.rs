@@ -68,7 +68,8 @@ impl FrameSplitter {
         Ok(None)
     }
 
-    /// What came after the last line end: a last frame without one, or the beginning of a frame that was cut off.
+    /// Returns the bytes after the last line end: a last frame without one, or the beginning of a frame that was cut
+    /// off.
     pub fn finish(&mut self) -> Option<Bytes> {
         let rest = without_return(self.partial.split().freeze());
         (!is_blank(&rest)).then_some(rest)

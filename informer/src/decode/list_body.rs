@@ -96,7 +96,7 @@ impl<'a> ListBody<'a> {
     /// # Errors
     ///
     /// An item that has no name or version, or is not of the type that was asked for: the whole list is of no use then.
-    pub fn next_item<K: DeserializeOwned + Send + Sync + 'static>(
+    pub fn next_item<K: DeserializeOwned>(
         &mut self,
         known: &dyn Known<K>,
     ) -> Option<Result<Arrived<K>, ListWatchError>> {
@@ -109,17 +109,17 @@ impl<'a> ListBody<'a> {
         self.items.next().map(RawValue::get)
     }
 
-    /// Where the next page begins; `None` on the last.
+    /// Returns the token of the next page; `None` on the last.
     pub(crate) fn continue_token(&self) -> Option<&str> {
         self.continue_token.as_deref()
     }
 
-    /// How many items are left.
+    /// Returns the number of items that are left.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether no items are left.
+    /// Returns true if no items are left.
     pub fn is_empty(&self) -> bool {
         self.items.len() == 0
     }

@@ -18,8 +18,9 @@
 mod frame;
 mod outline;
 mod peek;
-mod exact;
+mod lengths;
 mod typed;
+mod form;
 mod status;
 mod watch_event;
 mod list_splitter;
@@ -33,25 +34,25 @@ use std::sync::Arc;
 use serde::{Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use self::{
-    exact::{Exact, Lengths},
-    peek::Peek,
-};
+use self::{form::MeasuredJson, lengths::Lengths, peek::Peek};
 use crate::{
-    compact::Packer,
-    field_path::{FieldPath, Pruned},
+    field_path::{Dropped, FieldPath},
     known::Known,
     list_watch::{Arrived, ListWatchError},
     object::{DecodeError, Interner, Object},
+    serde_layer::Layered,
     sync::{Mutex, lock},
 };
 
-pub(crate) use self::list_splitter::ListSplitter;
-pub use self::{
-    frame::{FRAME_SIZE_MAX_BYTES, FrameSplitter},
-    list_body::ListBody,
-    status::status_of_answer,
+#[cfg(feature = "compact")]
+pub(crate) use self::form::Packing;
+pub(crate) use self::{
+    form::{Form, Typed},
+    list_splitter::ListSplitter,
 };
+#[cfg(feature = "unstable-stages")]
+pub use self::{frame::FRAME_SIZE_MAX_BYTES, list_body::ListBody};
+pub use self::{frame::FrameSplitter, status::status_of_answer};
 
 /// Decodes the answers for one resource, whose names it knows.
 #[derive(Clone, Debug)]
@@ -59,18 +60,16 @@ pub struct Decoder {
     api_version: String,
     kind: String,
     is_metadata_only: bool,
-    /// What is skipped in every object.
+    /// The fields that are skipped in every object.
     dropped: Vec<FieldPath>,
-    /// What objects have in common.
+    /// The strings that objects have in common.
     interner: Arc<Mutex<Interner>>,
 }
 
-/// As what objects are made, and what of them is there already.
+/// The form of the objects that are made, and those that are held already.
 pub(crate) struct Making<'a, K> {
-    /// What is held already.
     pub(crate) known: Option<&'a dyn Known<K>>,
-    /// Who holds objects that are not decoded on arrival; all are if `None`.
-    pub(crate) packer: Option<&'a Arc<Packer<K>>>,
+    pub(crate) form: &'a dyn Form<K>,
 }
 
 // === impl Decoder ===
@@ -101,19 +100,18 @@ impl Decoder {
         self
     }
 
-    /// Makes one object of JSON that nobody may have checked, or takes it from what is known.
+    /// Makes one object of JSON that may not have been checked, or takes it from those that are held.
     ///
     /// # Errors
     ///
-    /// It is not an object of the type that was asked for, or no JSON at all: then whoever has the rest of what it came with
-    /// knows what is wrong.
-    pub(crate) fn object<K: DeserializeOwned + Send + Sync + 'static>(
+    /// It is not an object of the type that was asked for, or not JSON at all: then the caller, which has the rest of the
+    /// answer, knows what is wrong.
+    pub(crate) fn object<K>(
         &self,
         json: &str,
         making: &Making<'_, K>,
     ) -> Result<Arrived<K>, ListWatchError> {
-        // Who builds an object checks its JSON by that.
-        let is_checked = making.packer.is_some();
+        let is_checked = making.form.needs_checked_json();
         let peek = if is_checked {
             Peek::whole(json)
         } else {
@@ -132,14 +130,15 @@ impl Decoder {
                 Err(protocol("a malformed object"))
             };
         }
-        // List items of built-in types come without kind and apiVersion, watch events with them: a user's type sees both
-        // alike.
-        let is_whole = has_type || self.is_metadata_only;
-        if let Some(packer) = making.packer {
-            return Ok(Ok(Object::compact(metadata, packer.put(json, is_whole))));
-        }
-        match self.build(json, is_whole, &lengths) {
-            Ok(value) => Ok(Ok(Object::new(metadata, value))),
+        let measured = MeasuredJson {
+            text: json,
+            // List items of built-in types come without kind and apiVersion, watch events with them: a user's type sees
+            // both alike.
+            is_whole: has_type || self.is_metadata_only,
+            lengths: &lengths,
+        };
+        match making.form.value(self, &measured) {
+            Ok(value) => Ok(Ok(Object::from_parts(metadata, value))),
             Err(error) if !is_json(json) => Err(malformed("a malformed object", error)),
             Err(error) => Ok(Err(DecodeError {
                 key: metadata.key,
@@ -150,7 +149,7 @@ impl Decoder {
     }
 
     /// The same of an item that was cut out of a list.
-    pub(crate) fn item<K: DeserializeOwned + Send + Sync + 'static>(
+    pub(crate) fn item<K>(
         &self,
         item: &[u8],
         making: &Making<'_, K>,
@@ -165,16 +164,7 @@ impl Decoder {
         object
     }
 
-    /// Builds an object, whose JSON says its type if it `is_whole`.
-    pub(crate) fn parse<K: DeserializeOwned>(
-        &self,
-        json: &str,
-        is_whole: bool,
-    ) -> serde_json::Result<K> {
-        self.build(json, is_whole, &Lengths::default())
-    }
-
-    /// The same of JSON whose arrays were measured.
+    /// Builds an object, whose JSON has its type if it `is_whole`, and whose arrays were measured or not.
     fn build<K: DeserializeOwned>(
         &self,
         json: &str,
@@ -182,17 +172,12 @@ impl Decoder {
         lengths: &Lengths,
     ) -> serde_json::Result<K> {
         let mut json = serde_json::Deserializer::from_str(json);
-        let json = Exact::new(&mut json, lengths);
+        let json = Layered::new(&mut json, lengths);
         if self.dropped.is_empty() {
             self.value(is_whole, json)
         } else {
-            self.value(is_whole, Pruned::new(json, &self.dropped))
+            self.value(is_whole, Layered::new(json, Dropped::new(&self.dropped)))
         }
-    }
-
-    /// Whether fields are skipped.
-    pub(crate) fn drops_fields(&self) -> bool {
-        !self.dropped.is_empty()
     }
 
     fn value<'de, K: DeserializeOwned, D: Deserializer<'de>>(
@@ -235,11 +220,11 @@ impl Decoder {
 
 // === impl Making ===
 
-impl<'a, K> Making<'a, K> {
+impl<'a, K: DeserializeOwned> Making<'a, K> {
     /// Decoded on arrival, unless it is known.
     fn typed(known: Option<&'a dyn Known<K>>) -> Self {
-        let packer = None;
-        Self { known, packer }
+        let form = &Typed;
+        Self { known, form }
     }
 }
 

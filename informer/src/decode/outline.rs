@@ -2,7 +2,7 @@
 
 use memchr::memchr2;
 
-use super::exact::{ArrayLength, Lengths};
+use super::lengths::{ArrayLength, Lengths};
 
 /// Which bytes begin or end what is nested, or hide that.
 pub(super) const NESTS: [bool; 256] = {
@@ -279,7 +279,7 @@ mod tests {
         })
     }
 
-    /// How many strings and nested values each array has, in the order in which they begin.
+    /// Collects the number of strings and nested values of each array, in the order in which they begin.
     fn lengths_in(value: &Value, found: &mut Vec<usize>) {
         if let Value::Array(elements) = value {
             let are_counted = elements

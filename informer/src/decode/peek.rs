@@ -8,7 +8,7 @@ use serde::{
 };
 
 use super::{
-    exact::Lengths,
+    lengths::Lengths,
     outline::{MetadataOutline, outline},
     protocol,
 };
@@ -27,7 +27,7 @@ pub(super) struct Peek<'a> {
     pub(super) kind: Text<'a>,
     #[serde(borrow)]
     metadata: PeekMetadata<'a>,
-    /// How long its arrays are, if they were measured.
+    /// The lengths of its arrays, if they were measured.
     #[serde(skip)]
     pub(super) lengths: Lengths,
 }
@@ -64,7 +64,7 @@ struct PeekOwner<'a> {
     controller: Option<bool>,
 }
 
-/// What a bookmark carries.
+/// The content of a bookmark.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(super) struct PeekBookmark<'a> {
@@ -81,7 +81,7 @@ pub(super) struct PeekBookmarkMetadata<'a> {
     pub(super) annotations: Texts<'a>,
 }
 
-/// What a list says of itself.
+/// The metadata of a list.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct PeekList<'a> {
@@ -99,18 +99,18 @@ pub(super) struct Text<'a>(Cow<'a, str>);
 #[derive(Debug, Default)]
 pub(super) struct Texts<'a>(Vec<(Text<'a>, Text<'a>)>);
 
-/// Whether these are the names of the server's `Table` form of a list or an object.
+/// Returns true for the names of the server's `Table` form of a list or an object.
 pub(super) fn is_table(api_version: &str, kind: &str) -> bool {
     kind == "Table" && api_version.starts_with("meta.k8s.io/")
 }
 
-/// Whether these are the names of an object, or a list of them, reduced to metadata.
+/// Returns true for the names of an object, or a list of them, reduced to metadata.
 pub(super) fn is_partial(api_version: &str, kind: &str) -> bool {
     matches!(kind, "PartialObjectMetadata" | "PartialObjectMetadataList")
         && api_version.starts_with("meta.k8s.io/")
 }
 
-/// Whether these are the names of a `Status`.
+/// Returns true for the names of a `Status`.
 pub(super) fn is_status(api_version: &str, kind: &str) -> bool {
     kind == "Status" && matches!(api_version, "v1" | "")
 }

@@ -37,7 +37,7 @@ struct WireCause {
     field: Option<String>,
 }
 
-/// What an answer with the HTTP status `code` says, whoever wrote it: an API server's `Status`, or the text of a proxy.
+/// Reads an answer with the HTTP status `code`: an API server's `Status`, or the text of a proxy.
 pub fn status_of_answer(code: u16, body: &[u8]) -> Status {
     let mut status = parse(body).unwrap_or_else(|| Status {
         message: text_of(body),

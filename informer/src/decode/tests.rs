@@ -115,7 +115,7 @@ fn an_object_keeps_nothing_of_the_page_it_came_in() {
     let objects: Vec<_> = page.items.into_iter().map(Result::unwrap).collect();
     let values: Vec<_> = objects
         .iter()
-        .map(|object| Arc::downgrade(&object.get().unwrap()))
+        .map(|object| Arc::downgrade(object.get()))
         .collect();
     let survivor = objects.into_iter().nth(1).unwrap();
     let alive: Vec<_> = values.iter().map(std::sync::Weak::strong_count).collect();
@@ -275,7 +275,7 @@ fn what_is_no_event_is_told_apart() {
 fn list_items_and_events_decode_alike_although_items_lack_their_type() {
     fn types_of(decoder: &Decoder, body: &str) -> Option<(String, String)> {
         let page = page_of::<DynamicObject>(decoder, body.as_bytes(), &KnownNothing).unwrap();
-        let object = page.items[0].as_ref().unwrap().get().unwrap();
+        let object = page.items[0].as_ref().unwrap().get();
         assert_eq!(object.data, serde_json::json!({"data": {"k": "v"}}));
         object
             .types
@@ -306,7 +306,7 @@ fn types_of_the_users_own_decode_with_their_type_put_in_front() {
 
     let body = r#"{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a","resourceVersion":"3"},"data":{"k":"\u00e9"}}]}"#;
     let page = page_of::<Wrapped>(&config_maps(), body.as_bytes(), &KnownNothing).unwrap();
-    let slim = &page.items[0].as_ref().unwrap().get().unwrap().0;
+    let slim = &page.items[0].as_ref().unwrap().get().0;
     assert_eq!((&*slim.api_version, &*slim.kind), ("v1", "ConfigMap"));
     assert_eq!(slim.data["k"], "é");
 }
@@ -335,7 +335,7 @@ fn types_of_the_users_own_may_keep_json_as_it_is_and_have_enums() {
     let Ok(WatchEvent::Added(Ok(object))) = event else {
         panic!("not added");
     };
-    let odd = object.get().unwrap();
+    let odd = object.get();
     assert_eq!(odd.raw.get(), r#"[ ["x"],{"y":[]}]"#);
     let range = Size::Range { from: 1, to: 2 };
     let sizes = [Size::Default, Size::Fixed(vec![1, 2]), range];
@@ -370,7 +370,7 @@ fn the_peeked_metadata_is_that_of_the_decoded_object() {
     let body = format!(r#"{{"metadata":{{"resourceVersion":"7"}},"items":[{item}]}}"#);
     let page = page_of::<ConfigMap>(&config_maps(), body.as_bytes(), &KnownNothing).unwrap();
     let object = page.items[0].as_ref().unwrap();
-    assert_eq!(object.metadata(), &Metadata::of(&*object.get().unwrap()));
+    assert_eq!(object.metadata(), &Metadata::of(&**object.get()));
     assert!(object.metadata().is_terminating);
     assert_eq!(object.labels().get("b"), Some("2"));
 }
@@ -399,7 +399,7 @@ fn vectors_are_as_long_as_they_need_to_be() {
         };
         let of_item = decoder.item(object.as_bytes(), &Making::typed(None));
         for pod in [of_event, of_item.unwrap().unwrap()] {
-            let pod: Arc<Pod> = pod.get().unwrap();
+            let pod: &Arc<Pod> = pod.get();
             assert_eq!(pod.metadata.finalizers.as_ref().unwrap().capacity(), 1);
             let containers = &pod.spec.as_ref().unwrap().containers;
             assert_eq!((containers.len(), containers.capacity()), (len, len));
@@ -412,7 +412,7 @@ fn vectors_are_as_long_as_they_need_to_be() {
     }
 }
 
-/// Whatever is asked for is there.
+/// Holds every version of every object.
 struct EverythingIs(Object<ConfigMap>);
 
 impl Known<ConfigMap> for EverythingIs {
@@ -436,7 +436,7 @@ fn a_known_version_is_the_handle_that_is_held_and_is_not_decoded() {
     held.metadata.name = Some("a".into());
     held.metadata.uid = Some("u".into());
     held.metadata.resource_version = Some("3".into());
-    let held = Object::from_value(held);
+    let held = Object::new(held);
     // The content would not decode: only if nothing looks at it the page is whole.
     let body = r#"{"metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"a","uid":"u","resourceVersion":"3"},"data":0},
         {"metadata":{"name":"a","uid":"u","resourceVersion":"4"}}]}"#;
@@ -606,7 +606,7 @@ proptest! {
         object[at] = byte;
         let is_json = serde_json::from_slice::<&RawValue>(&object).is_ok();
         let frame = [b"{\"type\":\"ADDED\",\"object\":", &*object, b"}"].concat();
-        let held = EverythingIs(Object::from_value(ConfigMap::default()));
+        let held = EverythingIs(Object::new(ConfigMap::default()));
         let whole = config_maps();
         let pruned = config_maps().without_fields([".metadata.managedFields".parse().unwrap()]);
         for decoder in [whole, pruned] {

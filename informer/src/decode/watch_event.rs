@@ -29,7 +29,7 @@ struct WireEvent<'a> {
     api_version: Text<'a>,
 }
 
-/// What a watch tells of an object.
+/// The change of an object in a watch event.
 #[derive(Clone, Copy)]
 enum Change {
     Added,
@@ -46,7 +46,7 @@ impl Decoder {
     ///
     /// The frame is not an event, or is only the beginning of one ([`ListWatchError::Transport`]); the stream is then of no
     /// further use.
-    pub fn watch_event<K: DeserializeOwned + Send + Sync + 'static>(
+    pub fn watch_event<K: DeserializeOwned>(
         &self,
         frame: &[u8],
         known: &dyn Known<K>,
@@ -55,7 +55,7 @@ impl Decoder {
     }
 
     /// The same, made as `making` says.
-    pub(crate) fn watch_event_as<K: DeserializeOwned + Send + Sync + 'static>(
+    pub(crate) fn watch_event_as<K>(
         &self,
         frame: &[u8],
         making: &Making<'_, K>,
@@ -89,7 +89,7 @@ impl Decoder {
         }
     }
 
-    fn change<K: DeserializeOwned + Send + Sync + 'static>(
+    fn change<K>(
         &self,
         change: Change,
         json: &str,
@@ -100,8 +100,8 @@ impl Decoder {
             // What is held is not the object's last state.
             Change::Deleted => None,
         };
-        let packer = making.packer;
-        let object = self.object(json, &Making { known, packer })?;
+        let form = making.form;
+        let object = self.object(json, &Making { known, form })?;
         Ok(match change {
             Change::Added => WatchEvent::Added(object),
             Change::Modified => WatchEvent::Modified(object),

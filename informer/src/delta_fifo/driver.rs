@@ -4,11 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio::sync::{Notify, Semaphore};
 
-use super::{Batch, Delta, DeltaFifoOptions, queue::Queue};
+use super::{Batch, DeltaFifoOptions, queue::Queue};
 use crate::{
-    metrics::Gauge,
-    object::{DecodeError, Object, ResourceVersion},
-    store::{ReflectorStore, Replacement, StoreClosed},
+    counter::Gauge,
+    store::{Delta, ReflectorStore, StoreClosed},
 };
 
 /// The end that changes are taken from. There is one.
@@ -90,7 +89,7 @@ impl<K> DeltaFifo<K> {
         Some(batch)
     }
 
-    /// What was popped last has been processed: the cache shows it, and the handlers' queues have it.
+    /// Marks the last popped item as processed: the cache shows it, and the handlers' queues have it.
     pub fn finish(&mut self) {
         self.shared.queue().finish();
     }
@@ -100,24 +99,24 @@ impl<K> DeltaFifo<K> {
         self.shared.close();
     }
 
-    /// Whether the first replacement has been processed, not merely taken.
+    /// Returns whether the first replacement has been processed, not merely taken.
     #[doc(alias = "HasSynced")]
     pub fn has_synced(&self) -> bool {
         self.shared.queue().has_synced()
     }
 
-    /// How many items wait.
+    /// Returns the number of items.
     pub fn len(&self) -> usize {
         self.shared.queue().len()
     }
 
-    /// Whether nothing waits.
+    /// Returns whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The length as a metric, `informer_queued_items`, readable from anywhere.
-    pub fn queued_items(&self) -> Gauge {
+    pub(crate) fn queued_items(&self) -> Gauge {
         self.shared.queued_items.clone()
     }
 }
@@ -131,13 +130,13 @@ impl<K> Drop for DeltaFifo<K> {
 
 // === impl DeltaFifoProducer ===
 
-impl<K> DeltaFifoProducer<K> {
-    /// Queues `delta`, when there is room.
+impl<K: Send + Sync + 'static> ReflectorStore<K> for DeltaFifoProducer<K> {
+    /// Queues `delta` when there is room.
     ///
     /// # Cancel safety
     ///
     /// A call that was dropped before it resolved has queued nothing.
-    async fn push(&mut self, delta: Delta<K>) -> Result<(), StoreClosed> {
+    async fn write(&mut self, delta: Delta<K>) -> Result<(), StoreClosed> {
         let permit = self.shared.room.acquire().await.map_err(|_| StoreClosed)?;
         let mut queue = self.shared.queue();
         if queue.is_closed() {
@@ -150,36 +149,6 @@ impl<K> DeltaFifoProducer<K> {
         drop(queue);
         self.shared.changed.notify_one();
         Ok(())
-    }
-}
-
-impl<K: Send + Sync + 'static> ReflectorStore<K> for DeltaFifoProducer<K> {
-    async fn add(&mut self, object: Object<K>) -> Result<(), StoreClosed> {
-        self.push(Delta::Added(object)).await
-    }
-
-    async fn update(&mut self, object: Object<K>) -> Result<(), StoreClosed> {
-        self.push(Delta::Updated(object)).await
-    }
-
-    async fn delete(&mut self, object: Object<K>) -> Result<(), StoreClosed> {
-        self.push(Delta::Deleted(object)).await
-    }
-
-    async fn undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.push(Delta::Undecodable(error)).await
-    }
-
-    async fn delete_undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.push(Delta::DeletedUndecodable(error)).await
-    }
-
-    async fn replace(&mut self, replacement: Replacement<K>) -> Result<(), StoreClosed> {
-        self.push(Delta::ReplacedAll(replacement)).await
-    }
-
-    async fn bookmark(&mut self, resource_version: ResourceVersion) -> Result<(), StoreClosed> {
-        self.push(Delta::Bookmark(resource_version)).await
     }
 }
 

@@ -6,7 +6,6 @@
 //! It holds at most [`DeltaFifoOptions::capacity`] items; then the producer waits, and with it the watch stream: a slow
 //! consumer is felt by the server, not by the memory.
 
-mod delta;
 mod queue;
 mod driver;
 mod options;
@@ -14,7 +13,6 @@ mod options;
 mod tests;
 
 pub use self::{
-    delta::{Delta, DeltaKind},
     driver::{DeltaFifo, DeltaFifoProducer},
     options::DeltaFifoOptions,
     queue::Batch,

@@ -1,10 +1,10 @@
-//! How much the queue holds.
+//! The capacity of the queue.
 
 /// The bounds of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeltaFifoOptions {
-    /// How many items may wait; a replacement is one, however large. At least 1.
+    /// The number of items that may wait; a replacement is one, however large. At least 1.
     pub capacity: usize,
     /// The most changes that are handed out at once. At least 1.
     pub batch_max: usize,

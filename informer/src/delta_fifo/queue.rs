@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use super::{Delta, DeltaKind};
+use crate::store::Delta;
 
 /// Capacity that an empty queue keeps; what a burst took beyond it is given back.
 const KEPT_CAPACITY: usize = 64;
 
-/// What is handed out at once: changes of distinct keys, or one item about the whole state.
+/// A batch that is popped at once: changes of distinct keys, or one item about the whole state.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Batch<K> {
     /// The items, in arrival order; at least one.
     pub deltas: Vec<Delta<K>>,
-    /// Whether they belong to the initial state: the first replacement was not yet processed.
+    /// True if they belong to the initial state: the first replacement was not yet processed.
     pub is_initial: bool,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Queue<K> {
     is_closed: bool,
 }
 
-/// How far the first replacement has come. A change that arrives before it does not make the state whole.
+/// The progress of the first replacement. A change that arrives before it does not make the state whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     Expected,
@@ -52,9 +52,8 @@ impl<K> Queue<K> {
     pub(super) fn pop(&mut self, batch_max: usize) -> Option<Batch<K>> {
         self.finish();
         let is_initial = self.progress != Progress::Processed;
-        if self.deltas.front()?.kind() == DeltaKind::ReplacedAll
-            && self.progress == Progress::Expected
-        {
+        let is_replacement = matches!(self.deltas.front()?, Delta::ReplacedAll(_));
+        if is_replacement && self.progress == Progress::Expected {
             self.progress = Progress::InProcess;
         }
         let deltas = self.deltas.drain(..self.batch_len(batch_max)).collect();
@@ -64,7 +63,7 @@ impl<K> Queue<K> {
         Some(Batch { deltas, is_initial })
     }
 
-    /// What was popped last has been processed.
+    /// Marks the last popped item as processed.
     pub(super) fn finish(&mut self) {
         if self.progress == Progress::InProcess {
             self.progress = Progress::Processed;

@@ -163,7 +163,7 @@ impl CachedDiscovery {
         self.read(scope, ticket).await
     }
 
-    /// What came of reading `scope`, if that was done lately.
+    /// Returns the outcome of reading `scope`, if that was done recently.
     fn recent(&self, scope: &Scope, asked_at: Instant) -> Option<Result<(), DiscoveryError>> {
         let known = self.shared.known.load_full()?;
         // A failure elsewhere does not make what is known of the other groups worse.
@@ -236,7 +236,7 @@ impl CachedDiscovery {
         self.shared.known.store(Some(Arc::new(resources)));
     }
 
-    /// What is known, if nothing has to be read before it is used.
+    /// Returns the known resources, unless something has to be read first.
     fn usable(&self) -> Option<Arc<ServerResources>> {
         let is_wanted = self.ledger().wanted(Instant::now()).is_some();
         if is_wanted {

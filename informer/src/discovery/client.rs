@@ -246,7 +246,7 @@ impl std::fmt::Debug for DiscoveryClient {
 // === impl Answer ===
 
 impl Answer {
-    /// What an answer that is no success says: a Kubernetes `Status`, or the first line of whatever else it is.
+    /// Returns the status of an unsuccessful answer: a Kubernetes `Status`, or the first line of any other body.
     fn into_status(self) -> Status {
         #[derive(serde::Deserialize)]
         struct Wire {
@@ -305,7 +305,7 @@ fn is_worth_asking(error: &DiscoveryError) -> bool {
     error.is_retryable()
 }
 
-/// Whether a name can be sent as one segment of a path: nothing that a server serves is called otherwise.
+/// Returns whether a name can be sent as one segment of a path, as the names of all served resources can.
 fn is_path_segment(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
     !name.is_empty() && name.bytes().all(is_plain) && name.bytes().any(|byte| byte != b'.')

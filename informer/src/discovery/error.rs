@@ -1,4 +1,4 @@
-//! What can go wrong when a server is asked what it serves.
+//! Errors of discovery.
 
 use std::{error::Error, fmt, sync::Arc, time::Duration};
 
@@ -25,9 +25,9 @@ pub enum DiscoveryError {
     /// The answer is not what the API promises. Something else may answer at this address; trying again is useless.
     #[error("the answer is not {expected}")]
     Protocol {
-        /// What was asked for.
+        /// The expected kind of answer.
         expected: &'static str,
-        /// What the decoder said.
+        /// The decoder's error.
         #[source]
         source: Arc<serde_json::Error>,
     },
@@ -44,9 +44,9 @@ pub enum DiscoveryError {
     /// So many requests failed or found nothing new that this one was not sent.
     #[error("discovery is asked for too often; try again in {retry_after:?}")]
     Throttled {
-        /// When a request will be sent again.
+        /// The time until the next request.
         retry_after: Duration,
-        /// Why the last request failed, if it did.
+        /// The error of the last request, if it failed.
         #[source]
         last: Option<Arc<DiscoveryError>>,
     },
@@ -61,14 +61,14 @@ pub struct DiscoveryFailure {
     pub group: Option<String>,
     /// The version; `None` if the whole group could not be discovered.
     pub version: Option<String>,
-    /// Why.
+    /// The error.
     pub error: DiscoveryError,
 }
 
 // === impl DiscoveryError ===
 
 impl DiscoveryError {
-    /// Whether the same request may succeed later.
+    /// Returns whether the same request may succeed later.
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Status(status) => status.code == 429 || status.code >= 500,
@@ -79,12 +79,12 @@ impl DiscoveryError {
         }
     }
 
-    /// Whether the server does not serve what was asked for.
+    /// Returns whether the server does not serve the requested group or version.
     pub fn is_not_found(&self) -> bool {
         self.status().is_some_and(|status| status.code == 404)
     }
 
-    /// Whether the user may not read discovery (401, 403).
+    /// Returns whether the user may not read discovery (401, 403).
     pub fn is_forbidden(&self) -> bool {
         self.status()
             .is_some_and(|status| matches!(status.code, 401 | 403))

@@ -1,4 +1,4 @@
-//! When what was read is to be read again: what was asked for and when, and how many more requests are allowed.
+//! The ledger of reads: what was read when, and how many more requests are allowed.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::{error::DiscoveryError, options::CacheOptions};
 
-/// What one refresh reads.
+/// The scope of one refresh.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// Every group.
@@ -27,7 +27,7 @@ pub(super) struct Ticket {
 pub(super) struct Ledger {
     options: CacheOptions,
     whole: Record,
-    /// What was read since the whole. Bounded: entries older than any limit are dropped as new ones come, and the
+    /// The groups read since the whole. Bounded: entries older than any limit are dropped as new ones come, and the
     /// allowance bounds how many come in that time.
     groups: BTreeMap<String, Record>,
     /// The groups that were declared out of date and not read since, by the number of that declaration.
@@ -41,7 +41,7 @@ pub(super) struct Ledger {
     last_failure: Option<Arc<DiscoveryError>>,
 }
 
-/// When something was last read, and whether reading it has failed since.
+/// The time of the last read, and whether reading has failed since.
 #[derive(Debug, Default)]
 struct Record {
     read_at: Option<Instant>,
@@ -65,8 +65,8 @@ impl Ledger {
         }
     }
 
-    /// What has to be read before anything is used: everything for the first time or because it is old, or a group
-    /// that was declared out of date.
+    /// Returns the scope that has to be read first: everything for the first time or because it is old, or a group that
+    /// was declared out of date.
     pub(super) fn wanted(&self, now: Instant) -> Option<Scope> {
         let is_read = self.whole.is_read_within(self.options.max_age, now);
         match (is_read, self.outdated.len()) {
@@ -76,8 +76,8 @@ impl Ledger {
         }
     }
 
-    /// What came of reading `scope`, if that failed so lately that it need not be tried again by somebody who has been
-    /// waiting since `asked_at`.
+    /// Returns the failure of reading `scope`, if it is so recent that it need not be tried again for a caller that has
+    /// been waiting since `asked_at`.
     pub(super) fn recent_failure(
         &self,
         scope: &Scope,
@@ -89,7 +89,7 @@ impl Ledger {
         is_recent.then(|| error.clone())
     }
 
-    /// Whether `scope` was read so lately that what is missing in it is known not to be served.
+    /// Returns whether `scope` was read so recently that a resource missing in it is known not to be served.
     ///
     /// Where a part of the scope `has_failures`, that is believed for a shorter time.
     pub(super) fn is_recently_read(
@@ -203,7 +203,7 @@ impl Ledger {
             .insert(group.to_owned(), self.invalidation_count);
     }
 
-    /// Whether a group was declared out of date and has not been read since.
+    /// Returns whether a group was declared out of date and has not been read since.
     pub(super) fn is_outdated(&self, group: &str) -> bool {
         self.outdated.contains_key(group)
     }

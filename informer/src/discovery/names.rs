@@ -85,7 +85,8 @@ impl GroupVersion {
         GroupVersionResource::new(&self.group, &self.version, resource)
     }
 
-    /// Where the server lists the resources of this version: `/apis/apps/v1`, or `/api/v1` for the core group.
+    /// Returns the path at which the server lists the resources of this version: `/apis/apps/v1`, or `/api/v1` for the
+    /// core group.
     pub fn path(&self) -> String {
         if self.group.is_empty() {
             format!("/api/{}", self.version)

@@ -1,4 +1,4 @@
-//! How discovery is asked for, and how long its answers are believed.
+//! Options of discovery: its requests, and the lifetime of its answers.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DiscoveryOptions {
-    /// How long one request may take, to the end of its body. Default: 32 s.
+    /// The time limit of one request, to the end of its body. Default: 32 s.
     pub request_timeout: Duration,
-    /// How many requests run at once. Default: 10.
+    /// The number of concurrent requests. Default: 10.
     pub concurrent_requests_max: usize,
-    /// How often a group version that fails is asked for before its failure is told. Default: 2.
+    /// The number of requests for a group version until its failure is reported. Default: 2.
     pub attempts_max: usize,
-    /// How large one answer may be, in bytes. Default: 64 MiB.
+    /// The size limit of one answer, in bytes. Default: 64 MiB.
     pub body_size_bytes_max: usize,
-    /// Whether to ask for aggregated discovery, which takes two requests instead of one a group version.
-    /// Servers without it answer in the plain form either way. Default: true.
+    /// True to request aggregated discovery, which takes two requests instead of one a group version. Servers without
+    /// it answer in the plain form either way. Default: true.
     #[doc(alias = "UseLegacyDiscovery")]
     pub is_aggregated: bool,
 }
@@ -24,17 +24,17 @@ pub struct DiscoveryOptions {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CacheOptions {
-    /// How long what was discovered is believed before the next use asks again. Default: 10 min.
+    /// The lifetime of an answer, after which the next use requests it again. Default: 10 min.
     pub max_age: Duration,
-    /// How long it is believed that something is not served: a group or everything is asked for again only when
-    /// something is missing in it and it is older than this. Default: 10 s.
+    /// The lifetime of a miss: a group or everything is requested again only if something is missing in it and it is
+    /// older than this. Default: 10 s.
     pub miss_ttl: Duration,
-    /// How long a failure is believed: what could not be discovered is asked for again only when something is missing
-    /// and the failure is older than this. Default: 2 s.
+    /// The lifetime of a failure: a failed group is requested again only if something is missing and the failure is
+    /// older than this. Default: 2 s.
     pub failure_ttl: Duration,
-    /// How many refreshes may follow each other without a pause. Default: 10.
+    /// The number of refreshes that may follow each other without a pause. Default: 10.
     pub refresh_burst: u32,
-    /// How long it takes until one more refresh is allowed after a burst. Default: 1 s.
+    /// The time until one more refresh is allowed after a burst. Default: 1 s.
     pub refresh_interval: Duration,
 }
 

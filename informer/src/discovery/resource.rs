@@ -9,21 +9,21 @@ use super::names::{GroupVersionKind, GroupVersionResource};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerResource {
-    /// Where it is served.
+    /// The group, version and plural name.
     pub resource: GroupVersionResource,
     /// The kind of its objects; nearly always of the same group and version.
     pub kind: GroupVersionKind,
     /// The singular name in lower case; empty if the server does not say.
     pub singular_name: String,
-    /// Whether its objects live in namespaces.
+    /// The scope of its objects: a namespace or the cluster.
     pub scope: Scope,
-    /// What can be done with it, as in `list` and `watch`.
+    /// The verbs that it supports, as in `list` and `watch`.
     pub verbs: Vec<String>,
     /// The short names, as in `po`.
     pub short_names: Vec<String>,
     /// The groups of resources that it belongs to, as in `all`.
     pub categories: Vec<String>,
-    /// What can be done with parts of its objects.
+    /// The subresources of its objects.
     pub subresources: Vec<Subresource>,
 }
 
@@ -35,7 +35,7 @@ pub struct Subresource {
     pub name: String,
     /// The kind that is read and written there, as in `autoscaling/v1` `Scale`.
     pub kind: GroupVersionKind,
-    /// What can be done with it, as in `get` and `patch`.
+    /// The verbs that it supports, as in `get` and `patch`.
     pub verbs: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ impl ServerResource {
         self
     }
 
-    /// Whether the resource has all of `verbs`. An informer needs `list` and `watch`.
+    /// Returns whether the resource has all of `verbs`. An informer needs `list` and `watch`.
     #[doc(alias = "SupportsAllVerbs")]
     pub fn supports_all(&self, verbs: &[&str]) -> bool {
         verbs
@@ -92,12 +92,12 @@ impl ServerResource {
             .all(|verb| self.verbs.iter().any(|known| known == verb))
     }
 
-    /// Whether the objects live in namespaces.
+    /// Returns whether the objects live in namespaces.
     pub fn is_namespaced(&self) -> bool {
         self.scope == Scope::Namespaced
     }
 
-    /// What kube needs to work with the resource as `DynamicObject`s.
+    /// Returns the description by which kube works with the resource as `DynamicObject`s.
     pub fn api_resource(&self) -> ApiResource {
         api_resource(&self.resource, &self.kind)
     }

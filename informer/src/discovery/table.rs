@@ -1,4 +1,4 @@
-//! What a server serves, as a value: groups in the server's order, each with its versions, each known or not.
+//! The resources of a server as a value: groups in the server's order, each with its versions, each known or not.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -42,7 +42,7 @@ pub struct ServerVersion {
     pub resources: Result<Vec<ServerResource>, DiscoveryError>,
 }
 
-/// What is known of something that a server may serve.
+/// The state of knowledge about something that a server may serve.
 ///
 /// A program that takes [`Unknown`](Self::Unknown) for [`NotServed`](Self::NotServed) breaks when one extension API
 /// server is down.
@@ -63,7 +63,7 @@ pub enum Served<T> {
 // === impl ServerResources ===
 
 impl ServerResources {
-    /// What a server serves, group by group in its order.
+    /// Creates the table, group by group in the server's order.
     pub fn new(groups: impl IntoIterator<Item = ServerGroup>) -> Self {
         Self {
             groups: groups.into_iter().map(Arc::new).collect(),
@@ -122,7 +122,7 @@ impl ServerResources {
         }
     }
 
-    /// Whether the server serves a group version.
+    /// Returns whether the server serves a group version.
     #[doc(alias = "ServerSupportsVersion")]
     pub fn supports_version(&self, wanted: &GroupVersion) -> Served<()> {
         match self.group_version(wanted) {
@@ -145,13 +145,13 @@ impl ServerResources {
             .filter(|resource| resource.is_namespaced())
     }
 
-    /// What could not be discovered. Whoever reads the resources has to decide what this means for them.
+    /// Returns the failures of discovery. A caller has to decide what they mean for it.
     #[doc(alias = "ErrGroupDiscoveryFailed")]
     pub fn failures(&self) -> impl Iterator<Item = DiscoveryFailure> {
         self.groups().flat_map(ServerGroup::failures)
     }
 
-    /// Whether everything could be discovered.
+    /// Returns whether everything could be discovered.
     pub fn is_complete(&self) -> bool {
         self.failures().next().is_none()
     }
@@ -270,7 +270,7 @@ impl ServerVersion {
 // === impl Served ===
 
 impl<T> Served<T> {
-    /// What was found, if it is served.
+    /// Returns the value, if it is served.
     pub fn found(self) -> Option<T> {
         match self {
             Self::Found(found) => Some(found),
@@ -278,12 +278,12 @@ impl<T> Served<T> {
         }
     }
 
-    /// Whether it is known not to be served.
+    /// Returns whether it is known not to be served.
     pub fn is_not_served(&self) -> bool {
         matches!(self, Self::NotServed)
     }
 
-    /// Whether it is not known.
+    /// Returns whether it is not known.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Self::Unknown(_))
     }

@@ -14,13 +14,13 @@ use super::{
     table::{ServerGroup, ServerVersion},
 };
 
-/// What to ask for: aggregated discovery, or else the plain form.
+/// The accepted types: aggregated discovery, or else the plain form.
 pub(super) const ACCEPT_AGGREGATED: &str =
     "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json";
-/// What to ask for: the plain form.
+/// The accepted type: the plain form.
 pub(super) const ACCEPT_PLAIN: &str = "application/json";
 
-/// What one of the two roots, `/api` and `/apis`, answered.
+/// The answer of one of the two roots, `/api` and `/apis`.
 #[derive(Debug)]
 pub(super) enum Root {
     /// Groups with their resources.
@@ -125,7 +125,7 @@ pub(super) fn parse_resources(
     Ok(resources)
 }
 
-/// Whether a content type says that the answer is aggregated: the parameters decide, in any order.
+/// Returns whether a content type means an aggregated answer: the parameters decide, in any order.
 pub(super) fn is_aggregated(content_type: &str) -> bool {
     let mut parts = content_type.split(';').map(str::trim);
     if parts.next() != Some("application/json") {

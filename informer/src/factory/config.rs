@@ -1,4 +1,4 @@
-//! What a request wants of an informer beside what tells it from others.
+//! Settings of a request for an informer beside those that identify it.
 
 use std::{fmt, sync::Arc};
 

@@ -12,8 +12,8 @@ use futures::future::{BoxFuture, join_all};
 
 use super::{
     CacheSyncError,
-    entry::{AnyEntry, Entry, wait_for_all},
     key::InformerKey,
+    managed_informer::{AnyManagedInformer, ManagedInformer, wait_for_all},
     options::Options,
 };
 use crate::{reflector::ReflectorObserver, rest_mapper::RestMapper};
@@ -28,7 +28,7 @@ pub struct SharedInformerFactory {
     pub(super) options: Arc<Options>,
 }
 
-/// What all views of a factory have in common.
+/// The state that all views of a factory share.
 pub(super) struct Shared {
     pub(super) client: kube::Client,
     state: Mutex<State>,
@@ -37,9 +37,9 @@ pub(super) struct Shared {
 #[derive(Default)]
 struct State {
     is_running: bool,
-    entries: BTreeMap<InformerKey, Arc<dyn AnyEntry>>,
+    entries: BTreeMap<InformerKey, Arc<dyn AnyManagedInformer>>,
     /// Those that were released and may have tasks left.
-    released: Vec<Arc<dyn AnyEntry>>,
+    released: Vec<Arc<dyn AnyManagedInformer>>,
     transform_count: u64,
 }
 
@@ -105,7 +105,7 @@ impl SharedInformerFactory {
     pub async fn release_unused(&self) -> usize {
         let unused: Vec<_> = {
             let mut state = self.shared.lock();
-            let is_unused = |entry: &Arc<dyn AnyEntry>| {
+            let is_unused = |entry: &Arc<dyn AnyManagedInformer>| {
                 // The factory's own is the only one.
                 Arc::strong_count(entry) == 1 && entry.is_unused()
             };
@@ -140,7 +140,7 @@ impl SharedInformerFactory {
         self.drain(ends).await;
     }
 
-    /// How many informers the factory keeps, in all views.
+    /// Returns the number of informers that the factory keeps, in all views.
     pub fn informer_count(&self) -> usize {
         self.shared.lock().entries.len()
     }
@@ -176,12 +176,12 @@ impl Shared {
         &self,
         key: InformerKey,
         observers: &[Arc<dyn ReflectorObserver>],
-        make: impl FnOnce(InformerKey) -> Entry<K>,
-    ) -> Arc<Entry<K>> {
+        make: impl FnOnce(InformerKey) -> ManagedInformer<K>,
+    ) -> Arc<ManagedInformer<K>> {
         let mut state = self.lock();
         let entry = if let Some(entry) = state.entries.get(&key) {
             let entry = Arc::clone(entry) as Arc<dyn Any + Send + Sync>;
-            let entry = entry.downcast::<Entry<K>>();
+            let entry = entry.downcast::<ManagedInformer<K>>();
             entry.expect("the key names the type")
         } else {
             let entry = Arc::new(make(key.clone()));

@@ -1,4 +1,4 @@
-//! What a factory and what it gives cannot answer.
+//! Errors of a factory and its views.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -9,9 +9,9 @@ use crate::shared_informer::SyncError;
 #[error("{} of {informer_count} informers not synced within {limit:?}: {}", .unsynced.len(), List(.unsynced))]
 #[non_exhaustive]
 pub struct CacheSyncError {
-    /// How long was waited.
+    /// The time limit.
     pub limit: Duration,
-    /// How many informers were waited for.
+    /// The number of informers that were waited for.
     pub informer_count: usize,
     /// Those that are not synced, in order of their resources. Never empty.
     pub unsynced: Vec<Unsynced>,
@@ -23,7 +23,7 @@ pub struct CacheSyncError {
 pub struct Unsynced {
     /// Which one: resource, representation, namespace and selectors.
     pub informer: Arc<str>,
-    /// How far it has come, and its last error.
+    /// Its progress, and its last error.
     pub error: SyncError,
 }
 
@@ -32,9 +32,9 @@ pub struct Unsynced {
 #[error("namespace {namespace:?} of {resource} is not watched")]
 #[non_exhaustive]
 pub struct OutOfScope {
-    /// What is watched.
+    /// The watched resource.
     pub resource: Arc<str>,
-    /// Where it is not.
+    /// The namespace that is not watched.
     pub namespace: Arc<str>,
 }
 

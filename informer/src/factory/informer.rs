@@ -4,8 +4,8 @@ use std::{any::type_name, fmt, sync::Arc, time::Duration};
 
 use super::{
     CacheSyncError, InformerConfig, ScopedLister, ScopedRegistration,
-    entry::{AnyEntry, Entry, wait_for_all},
-    seat::{AnySeat, Handed, JoinSeat, Seat},
+    handler_slot::{AnySlot, HandlerSlot, InformerSlot, SharedHandler},
+    managed_informer::{AnyManagedInformer, ManagedInformer, wait_for_all},
 };
 use crate::{
     discovery::GroupVersionResource,
@@ -28,7 +28,7 @@ pub struct ScopedInformer<K> {
     resource: GroupVersionResource,
     resync_period: Option<Duration>,
     /// In order of their scopes.
-    entries: Vec<Arc<Entry<K>>>,
+    entries: Vec<Arc<ManagedInformer<K>>>,
 }
 
 // === impl ScopedInformer ===
@@ -37,7 +37,7 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
     pub(super) fn new(
         resource: GroupVersionResource,
         resync_period: Option<Duration>,
-        entries: Vec<Arc<Entry<K>>>,
+        entries: Vec<Arc<ManagedInformer<K>>>,
     ) -> Self {
         Self {
             resource,
@@ -76,13 +76,13 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
         let name = options.name.clone();
         let name = name.unwrap_or_else(|| type_name::<H>().into());
         let options = Arc::new(options.with_name(name));
-        let handler = Handed::new(handler);
-        let seats = self.entries.iter().map(|entry| {
-            let seat = Arc::new(Seat::new(handler.clone(), Arc::clone(&options)));
-            entry.seat(Arc::clone(&seat) as Arc<dyn JoinSeat<K>>);
-            seat as Arc<dyn AnySeat>
+        let handler = SharedHandler::new(handler);
+        let slots = self.entries.iter().map(|entry| {
+            let slot = Arc::new(HandlerSlot::new(handler.clone(), Arc::clone(&options)));
+            entry.add_slot(Arc::clone(&slot) as Arc<dyn InformerSlot<K>>);
+            slot as Arc<dyn AnySlot>
         });
-        ScopedRegistration::new(seats.collect())
+        ScopedRegistration::new(slots.collect())
     }
 
     /// Adds an index to each informer, at any time. It is kept when the factory is started again.
@@ -134,11 +134,11 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
     /// Nothing is lost if dropped.
     pub async fn wait_for_cache_sync(&self, limit: Duration) -> Result<(), CacheSyncError> {
         let entries = self.entries.iter();
-        let entries = entries.map(|entry| Arc::clone(entry) as Arc<dyn AnyEntry>);
+        let entries = entries.map(|entry| Arc::clone(entry) as Arc<dyn AnyManagedInformer>);
         wait_for_all(entries.collect(), limit).await
     }
 
-    /// Whether every informer has its first whole state; after a new start, once more.
+    /// Returns whether every informer has its first whole state; after a new start, once more.
     pub fn has_synced(&self) -> bool {
         self.informers().all(|informer| informer.has_synced())
     }
@@ -157,7 +157,7 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
         self.entries.iter().map(|entry| entry.informer())
     }
 
-    /// What is watched.
+    /// Returns the watched resource.
     pub fn resource(&self) -> &GroupVersionResource {
         &self.resource
     }

@@ -1,4 +1,4 @@
-//! What tells one informer of a factory from the others.
+//! Keys of a factory's informers.
 
 use std::{
     any::{TypeId, type_name},
@@ -7,15 +7,15 @@ use std::{
 
 use kube::{api::DynamicObject, core::PartialObjectMeta};
 
-use super::Selection;
+use super::{FactoryObject, Selectors};
 use crate::{discovery::GroupVersionResource, http::Scope};
 
-/// What tells one informer of a factory from the others. Printed `pods.v1. in namespace "a" with labels "app=web"`.
+/// The key of a factory's informer. Printed `pods.v1. in namespace "a" with labels "app=web"`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct InformerKey {
     pub(super) resource: GroupVersionResource,
     pub(super) scope: Scope,
-    pub(super) selection: Selection,
+    pub(super) selectors: Selectors,
     pub(super) representation: Representation,
     /// Which transform changes the objects.
     pub(super) transform: Option<u64>,
@@ -26,6 +26,8 @@ pub(super) struct InformerKey {
 pub(super) struct Representation {
     name: &'static str,
     id: TypeId,
+    /// The type without `Compact`.
+    value_id: TypeId,
 }
 
 // === impl InformerKey ===
@@ -36,17 +38,18 @@ impl fmt::Display for InformerKey {
         if let Scope::Namespace(namespace) = &self.scope {
             write!(f, " in namespace {namespace:?}")?;
         }
-        write!(f, "{}", self.selection)
+        write!(f, "{}", self.selectors)
     }
 }
 
 // === impl Representation ===
 
 impl Representation {
-    pub(super) fn of<K: 'static>() -> Self {
+    pub(super) fn of<K: FactoryObject>() -> Self {
         Self {
             name: type_name::<K>(),
             id: TypeId::of::<K>(),
+            value_id: TypeId::of::<K::Resource>(),
         }
     }
 }
@@ -54,12 +57,15 @@ impl Representation {
 impl fmt::Display for Representation {
     /// As it follows a resource's name: nothing for the resource's own type.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.id == TypeId::of::<DynamicObject>() {
-            f.write_str(" as dynamic objects")
-        } else if self.id == TypeId::of::<PartialObjectMeta<DynamicObject>>() {
-            f.write_str(" as metadata")
-        } else {
+        if self.value_id == TypeId::of::<DynamicObject>() {
+            f.write_str(" as dynamic objects")?;
+        } else if self.value_id == TypeId::of::<PartialObjectMeta<DynamicObject>>() {
+            f.write_str(" as metadata")?;
+        }
+        if self.id == self.value_id {
             Ok(())
+        } else {
+            f.write_str(", compact")
         }
     }
 }

@@ -32,7 +32,7 @@
 //! # What is the same informer
 //!
 //! Two requests share one reflector, one cache and one watch if they agree in resource (group, version and plural), scope,
-//! [`Selection`], representation (the Rust type, `DynamicObject`, or metadata only) and transform. Everything else (resync
+//! [`Selectors`], representation (the Rust type, `DynamicObject`, or metadata only) and transform. Everything else (resync
 //! periods, handlers, indices) belongs to those who ask, or is added to the informer that is there.
 //!
 //! Every `with_…` of a factory gives a view of it with other options, over the same informers. One for a part of a program
@@ -72,19 +72,20 @@
 //!   asks discovery, and fails.
 //! - *`Shutdown` only waits*, for ever if nobody cancelled the context. Here it stops, and waits.
 
-mod selection;
+mod selectors;
+mod object;
 mod options;
 mod config;
 mod key;
 mod error;
 mod observers;
-mod seat;
-mod entry;
+mod handler_slot;
+mod managed_informer;
 mod registration;
 mod lister;
 mod informer;
 mod driver;
-mod view;
+mod setters;
 mod request;
 #[cfg(test)]
 mod tests;
@@ -95,6 +96,7 @@ pub use self::{
     error::{CacheSyncError, OutOfScope, Unsynced},
     informer::ScopedInformer,
     lister::ScopedLister,
+    object::FactoryObject,
     registration::ScopedRegistration,
-    selection::Selection,
+    selectors::Selectors,
 };

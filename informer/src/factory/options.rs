@@ -1,4 +1,4 @@
-//! What the informers of a view are like.
+//! Options of a view's informers.
 
 use std::{
     any::{Any, TypeId},
@@ -8,9 +8,10 @@ use std::{
     time::Duration,
 };
 
-use super::Selection;
+use super::Selectors;
+#[cfg(feature = "compact")]
+use crate::compact::CompactOptions;
 use crate::{
-    compact::CompactOptions,
     discovery::GroupResource,
     http::{HttpListWatch, Scope},
     reflector::ReflectorOptions,
@@ -21,19 +22,20 @@ use crate::{
 type Builder<K> = SharedInformerBuilder<K, HttpListWatch<K>>;
 type Apply<K> = Arc<dyn Fn(Builder<K>) -> Builder<K> + Send + Sync>;
 
-/// What the informers of a view are like.
+/// The options of a view's informers.
 #[derive(Clone, Debug)]
-pub(super) struct Options {
+pub struct Options {
     pub(super) mapper: RestMapper,
     pub(super) reflector: ReflectorOptions,
     scopes: Vec<Scope>,
-    selection: PerResource<Selection>,
+    selectors: PerResource<Selectors>,
     resync_period: PerResource<Option<Duration>>,
-    compact: PerResource<Option<CompactOptions>>,
+    #[cfg(feature = "compact")]
+    compact: PerResource<CompactOptions>,
     transforms: BTreeMap<TypeId, Transform>,
 }
 
-/// What holds for all resources, and for some in place of that.
+/// A value for all resources, and others for some of them.
 #[derive(Clone, Debug)]
 struct PerResource<T> {
     all: T,
@@ -57,9 +59,10 @@ impl Options {
             mapper,
             reflector: ReflectorOptions::default(),
             scopes: vec![Scope::All],
-            selection: PerResource::new(Selection::everything()),
+            selectors: PerResource::new(Selectors::everything()),
             resync_period: PerResource::new(None),
-            compact: PerResource::new(None),
+            #[cfg(feature = "compact")]
+            compact: PerResource::new(CompactOptions::default()),
             transforms: BTreeMap::new(),
         }
     }
@@ -76,8 +79,8 @@ impl Options {
         };
     }
 
-    pub(super) fn set_selection(&mut self, resource: Option<GroupResource>, selection: Selection) {
-        self.selection.set(resource, selection);
+    pub(super) fn set_selectors(&mut self, resource: Option<GroupResource>, selectors: Selectors) {
+        self.selectors.set(resource, selectors);
     }
 
     /// Zero means never.
@@ -86,22 +89,20 @@ impl Options {
         self.resync_period.set(resource, period);
     }
 
-    pub(super) fn set_compact(
-        &mut self,
-        resource: Option<GroupResource>,
-        compact: Option<CompactOptions>,
-    ) {
+    #[cfg(feature = "compact")]
+    pub(super) fn set_compact(&mut self, resource: Option<GroupResource>, compact: CompactOptions) {
         self.compact.set(resource, compact);
     }
 
-    pub(super) fn set_transform<K>(&mut self, id: u64, transform: Arc<dyn Fn(&mut K) + Send + Sync>)
-    where
-        K: Clone + Send + Sync + kube::Resource + serde::de::DeserializeOwned + 'static,
+    /// Sets what `apply` adds to the builder of each informer of `K`.
+    pub(super) fn set_transform<K>(
+        &mut self,
+        id: u64,
+        apply: impl Fn(Builder<K>) -> Builder<K> + Send + Sync + 'static,
+    ) where
+        K: Send + Sync + 'static,
     {
-        let apply: Apply<K> = Arc::new(move |builder| {
-            let transform = Arc::clone(&transform);
-            builder.with_transform(move |object| transform(object))
-        });
+        let apply: Apply<K> = Arc::new(apply);
         let apply = Arc::new(apply);
         self.transforms
             .insert(TypeId::of::<K>(), Transform { id, apply });
@@ -117,16 +118,17 @@ impl Options {
         }
     }
 
-    pub(super) fn selection(&self, resource: &GroupResource) -> &Selection {
-        self.selection.get(resource)
+    pub(super) fn selectors(&self, resource: &GroupResource) -> &Selectors {
+        self.selectors.get(resource)
     }
 
     pub(super) fn resync_period(&self, resource: &GroupResource) -> Option<Duration> {
         *self.resync_period.get(resource)
     }
 
-    pub(super) fn compact(&self, resource: &GroupResource) -> Option<&CompactOptions> {
-        self.compact.get(resource).as_ref()
+    #[cfg(feature = "compact")]
+    pub(super) fn compact(&self, resource: &GroupResource) -> &CompactOptions {
+        self.compact.get(resource)
     }
 
     pub(super) fn transform_id<K: 'static>(&self) -> Option<u64> {

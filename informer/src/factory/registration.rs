@@ -4,7 +4,7 @@ use std::{fmt, mem, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use super::seat::AnySeat;
+use super::handler_slot::AnySlot;
 use crate::processor::{HandlerRegistration, HandlerSyncError};
 
 /// Keeps a handler registered at all informers of a [`ScopedInformer`](super::ScopedInformer), also when they are
@@ -12,19 +12,19 @@ use crate::processor::{HandlerRegistration, HandlerSyncError};
 #[must_use = "dropping it removes the handler; `detach` keeps it for the informers' life"]
 pub struct ScopedRegistration {
     /// In order of the namespaces.
-    seats: Vec<Arc<dyn AnySeat>>,
+    slots: Vec<Arc<dyn AnySlot>>,
 }
 
 // === impl ScopedRegistration ===
 
 impl ScopedRegistration {
-    pub(super) fn new(seats: Vec<Arc<dyn AnySeat>>) -> Self {
-        Self { seats }
+    pub(super) fn new(slots: Vec<Arc<dyn AnySlot>>) -> Self {
+        Self { slots }
     }
 
     /// Keeps the handler registered for as long as the factory keeps the informers.
     pub fn detach(mut self) {
-        self.seats.clear();
+        self.slots.clear();
     }
 
     /// Removes the handler and waits until its last call has returned.
@@ -33,16 +33,17 @@ impl ScopedRegistration {
     ///
     /// If dropped, the handler is removed all the same.
     pub async fn remove(mut self) {
-        let removed = mem::take(&mut self.seats).into_iter();
-        let removed: Vec<_> = removed.flat_map(|seat| seat.remove()).collect();
+        let removed = mem::take(&mut self.slots).into_iter();
+        let removed: Vec<_> = removed.flat_map(|slot| slot.remove()).collect();
         for registration in removed.into_iter().filter_map(Arc::into_inner) {
             registration.remove().await;
         }
     }
 
-    /// Whether the handler has heard all of the initial state of every namespace; after a new start, once more.
+    /// Returns whether the handler has received all of the initial state of every namespace; after a new start, once
+    /// more.
     pub fn has_synced(&self) -> bool {
-        let registrations = self.seats.iter().map(|seat| seat.registration());
+        let registrations = self.slots.iter().map(|slot| slot.registration());
         let mut synced = registrations.map(|own| own.is_some_and(|own| own.has_synced()));
         synced.all(|has_synced| has_synced)
     }
@@ -70,15 +71,15 @@ impl ScopedRegistration {
     ///
     /// While one is held, the handler is not removed from that informer.
     pub fn registrations(&self) -> Vec<Arc<HandlerRegistration>> {
-        let registrations = self.seats.iter().filter_map(|seat| seat.registration());
+        let registrations = self.slots.iter().filter_map(|slot| slot.registration());
         registrations.collect()
     }
 }
 
 impl Drop for ScopedRegistration {
     fn drop(&mut self) {
-        for seat in &self.seats {
-            drop(seat.remove());
+        for slot in &self.slots {
+            drop(slot.remove());
         }
     }
 }

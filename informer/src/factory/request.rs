@@ -1,4 +1,4 @@
-//! What can be asked of a factory: the informer of a type, of a resource, of a name.
+//! Requests to a factory: the informer of a type, of a resource, of a name.
 
 use std::{any::TypeId, sync::Arc};
 
@@ -8,12 +8,11 @@ use kube::{
     api::{ApiResource, DynamicObject},
     core::PartialObjectMeta,
 };
-use serde::de::DeserializeOwned;
 
 use super::{
-    InformerConfig, ScopedInformer, SharedInformerFactory,
-    entry::{Entry, Make},
+    FactoryObject, InformerConfig, ScopedInformer, SharedInformerFactory,
     key::{InformerKey, Representation},
+    managed_informer::{Make, ManagedInformer},
     observers::ObserverHub,
 };
 use crate::{
@@ -22,6 +21,8 @@ use crate::{
     rest_mapper::{PartialResource, RestMapperError, RestMapping},
     shared_informer::{EditIndexError, SharedInformer},
 };
+
+type DynamicType<K> = <<K as FactoryObject>::Resource as Resource>::DynamicType;
 
 // === impl SharedInformerFactory ===
 
@@ -34,10 +35,13 @@ impl SharedInformerFactory {
     #[doc(alias = "InformerFor")]
     pub fn informer_for<K>(&self) -> ScopedInformer<K>
     where
-        K: Resource<DynamicType: Default> + DeserializeOwned + Send + Sync + 'static,
+        K: FactoryObject<Resource: Resource<DynamicType: Default>>,
     {
-        let dynamic_type = K::DynamicType::default();
-        self.request(&dynamic_type, is_namespaced::<K>(), &InformerConfig::new())
+        self.request(
+            &dynamic_type::<K>(),
+            is_namespaced::<K::Resource>(),
+            &InformerConfig::new(),
+        )
     }
 
     /// The same with indices and observers: it is the informer that everybody gets, and has them from now on.
@@ -58,10 +62,10 @@ impl SharedInformerFactory {
         config: InformerConfig<K>,
     ) -> Result<ScopedInformer<K>, EditIndexError>
     where
-        K: Resource<DynamicType: Default> + DeserializeOwned + Send + Sync + 'static,
+        K: FactoryObject<Resource: Resource<DynamicType: Default>>,
     {
-        let dynamic_type = K::DynamicType::default();
-        let informer = self.request(&dynamic_type, is_namespaced::<K>(), &config);
+        let is_namespaced = is_namespaced::<K::Resource>();
+        let informer = self.request(&dynamic_type::<K>(), is_namespaced, &config);
         informer.ensure_indices(&config).await?;
         Ok(informer)
     }
@@ -124,7 +128,8 @@ impl SharedInformerFactory {
         self.request(&mapping.api_resource(), mapping.is_namespaced(), &config)
     }
 
-    /// The same with indices and observers, as [`informer_with`](Self::informer_with).
+    /// The same with indices and observers, as [`informer_with`](Self::informer_with), and for
+    /// `Compact<DynamicObject>` if the config is for that.
     ///
     /// # Errors
     ///
@@ -137,11 +142,14 @@ impl SharedInformerFactory {
     /// # Cancel safety
     ///
     /// If dropped, the informer is made, and may lack indices; asking again adds them.
-    pub async fn for_mapping_with(
+    pub async fn for_mapping_with<K>(
         &self,
         mapping: &RestMapping,
-        config: InformerConfig<DynamicObject>,
-    ) -> Result<ScopedInformer<DynamicObject>, EditIndexError> {
+        config: InformerConfig<K>,
+    ) -> Result<ScopedInformer<K>, EditIndexError>
+    where
+        K: FactoryObject<Resource = DynamicObject>,
+    {
         let informer = self.request(&mapping.api_resource(), mapping.is_namespaced(), &config);
         informer.ensure_indices(&config).await?;
         Ok(informer)
@@ -175,20 +183,20 @@ impl SharedInformerFactory {
 
     fn request<K>(
         &self,
-        dynamic_type: &K::DynamicType,
+        dynamic_type: &DynamicType<K>,
         is_namespaced: bool,
         config: &InformerConfig<K>,
     ) -> ScopedInformer<K>
     where
-        K: Resource + DeserializeOwned + Send + Sync + 'static,
+        K: FactoryObject,
     {
-        let resource = GroupVersionResource::of::<K>(dynamic_type);
+        let resource = GroupVersionResource::of::<K::Resource>(dynamic_type);
         let group_resource = resource.group_resource();
         let scopes = self.options.scopes(is_namespaced).iter();
         let keys = scopes.map(|scope| InformerKey {
             resource: resource.clone(),
             scope: scope.clone(),
-            selection: self.options.selection(&group_resource).clone(),
+            selectors: self.options.selectors(&group_resource).clone(),
             representation: Representation::of::<K>(),
             transform: self.options.transform_id::<K>(),
         });
@@ -196,7 +204,7 @@ impl SharedInformerFactory {
             self.shared.entry(key, &config.observers, |key| {
                 let observers = Arc::<ObserverHub>::default();
                 let make = self.make(&key, dynamic_type, Arc::clone(&observers));
-                Entry::new(key, observers, make)
+                ManagedInformer::new(key, observers, make)
             })
         });
         let entries = entries.collect();
@@ -204,23 +212,21 @@ impl SharedInformerFactory {
         ScopedInformer::new(resource, resync_period, entries)
     }
 
-    /// How generations of the informer under `key` are made.
+    /// Returns the function that makes generations of the informer under `key`.
     fn make<K>(
         &self,
         key: &InformerKey,
-        dynamic_type: &K::DynamicType,
+        dynamic_type: &DynamicType<K>,
         observers: Arc<ObserverHub>,
     ) -> Make<K>
     where
-        K: Resource + DeserializeOwned + Send + Sync + 'static,
+        K: FactoryObject,
     {
         let client = self.shared.client.clone();
-        let mut list_watch = HttpListWatch::<K>::new_with(client, key.scope.clone(), dynamic_type)
-            .with_labels(key.selection.labels())
-            .with_fields(key.selection.fields());
-        if let Some(compact) = self.options.compact(&key.resource.group_resource()) {
-            list_watch = list_watch.compact(compact.clone());
-        }
+        let plain = HttpListWatch::<K::Resource>::new_with(client, key.scope.clone(), dynamic_type)
+            .with_labels(key.selectors.labels())
+            .with_fields(key.selectors.fields());
+        let list_watch = K::list_watch(plain, &key.resource.group_resource(), &self.options);
         let options = Arc::clone(&self.options);
         Box::new(move |previous| {
             let mut builder = SharedInformer::builder(list_watch.clone())
@@ -235,6 +241,10 @@ impl SharedInformerFactory {
                 .expect("no index is added, so that none has a name that is taken")
         })
     }
+}
+
+fn dynamic_type<K: FactoryObject<Resource: Resource<DynamicType: Default>>>() -> DynamicType<K> {
+    DynamicType::<K>::default()
 }
 
 fn is_namespaced<K: Resource + 'static>() -> bool {

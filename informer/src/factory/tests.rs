@@ -6,11 +6,12 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::{api::DynamicObject, core::PartialObjectMeta};
 
 use super::{
-    Selection,
+    FactoryObject, Selectors,
     key::{InformerKey, Representation},
     options::Options,
 };
 use crate::{
+    compact::Compact,
     discovery::{GroupResource, GroupVersionResource},
     http::Scope,
     rest_mapper::RestMapper,
@@ -21,17 +22,17 @@ fn mapper() -> RestMapper {
     RestMapper::new(fakeserver::FakeServer::builder().build().client())
 }
 
-fn selection(labels: &str, fields: &str) -> Selection {
-    Selection::everything()
+fn selectors(labels: &str, fields: &str) -> Selectors {
+    Selectors::everything()
         .with_labels(&labels.parse().unwrap())
         .with_fields(fields)
 }
 
-fn key<K: 'static>(scope: Scope, selection: Selection) -> String {
+fn key<K: FactoryObject>(scope: Scope, selectors: Selectors) -> String {
     let key = InformerKey {
         resource: GroupVersionResource::new("", "v1", "pods"),
         scope,
-        selection,
+        selectors,
         representation: Representation::of::<K>(),
         transform: None,
     };
@@ -40,14 +41,18 @@ fn key<K: 'static>(scope: Scope, selection: Selection) -> String {
 
 #[test]
 fn a_key_prints_what_tells_it_from_others() {
-    let everything = Selection::everything;
+    let everything = Selectors::everything;
     assert_eq!(key::<Pod>(Scope::All, everything()), "pods.v1.");
+    assert_eq!(
+        key::<Compact<Pod>>(Scope::All, everything()),
+        "pods.v1., compact"
+    );
     assert_eq!(
         key::<DynamicObject>(Scope::Namespace("a".into()), everything()),
         "pods.v1. as dynamic objects in namespace \"a\""
     );
     assert_eq!(
-        key::<PartialObjectMeta<DynamicObject>>(Scope::All, selection("b=1,a in (z,y)", "x=1")),
+        key::<PartialObjectMeta<DynamicObject>>(Scope::All, selectors("b=1,a in (z,y)", "x=1")),
         "pods.v1. as metadata with labels \"a in (y,z),b=1\" with fields \"x=1\""
     );
 }
@@ -56,10 +61,10 @@ fn a_key_prints_what_tells_it_from_others() {
 async fn options_hold_for_all_until_a_resource_has_its_own() {
     let mut options = Options::new(mapper());
     let [pods, nodes] = ["pods", "nodes"].map(|name| GroupResource::new("", name));
-    options.set_selection(None, selection("app=web", ""));
-    options.set_selection(Some(pods.clone()), selection("", "spec.nodeName=n"));
-    assert_eq!(options.selection(&pods), &selection("", "spec.nodeName=n"));
-    assert_eq!(options.selection(&nodes), &selection("app=web", ""));
+    options.set_selectors(None, selectors("app=web", ""));
+    options.set_selectors(Some(pods.clone()), selectors("", "spec.nodeName=n"));
+    assert_eq!(options.selectors(&pods), &selectors("", "spec.nodeName=n"));
+    assert_eq!(options.selectors(&nodes), &selectors("app=web", ""));
 
     options.set_resync_period(None, Duration::from_mins(1));
     options.set_resync_period(Some(pods.clone()), Duration::ZERO);

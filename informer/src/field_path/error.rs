@@ -1,4 +1,4 @@
-//! What can be wrong with a path, or with reading by it.
+//! Errors of a path, and of reading by it.
 
 use std::fmt;
 
@@ -19,13 +19,20 @@ pub struct ReadFieldError(String);
 // === impl ParseFieldPathError ===
 
 impl ParseFieldPathError {
-    /// Where the text is wrong, in bytes from its begin.
+    /// Returns the position of the error in the text, in bytes.
     pub fn position(&self) -> usize {
         self.position
     }
 }
 
 // === impl ReadFieldError ===
+
+impl ReadFieldError {
+    /// The object has to be decoded to be read, and cannot be. The decoder's reason may quote the object.
+    pub(crate) fn undecodable() -> Self {
+        Self("the object cannot be decoded".to_owned())
+    }
+}
 
 impl serde::ser::Error for ReadFieldError {
     fn custom<T: fmt::Display>(reason: T) -> Self {

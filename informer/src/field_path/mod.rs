@@ -13,9 +13,9 @@ use std::{fmt, str::FromStr, sync::Arc};
 use serde::Serialize;
 
 pub use self::error::{ParseFieldPathError, ReadFieldError};
-pub(crate) use self::prune::Pruned;
+pub(crate) use self::prune::Dropped;
 
-/// Where a field is in an object: the plain paths of kubectl's `JSONPath`.
+/// A path to a field of an object: the plain paths of kubectl's `JSONPath`.
 ///
 /// | text | what it leads to |
 /// |---|---|
@@ -50,10 +50,28 @@ enum Step {
     Each,
 }
 
+/// An object whose fields can be read by path: every type that can be serialized, and [compact](crate::compact) objects.
+pub trait Fields {
+    /// Returns the texts that `path` leads to, in their order in the object.
+    ///
+    /// # Errors
+    ///
+    /// The object cannot be serialized, or a compact one cannot be decoded. Trying again is useless.
+    fn values_at(&self, path: &FieldPath) -> Result<Vec<Arc<str>>, ReadFieldError>;
+}
+
+// === impl Fields ===
+
+impl<T: Serialize> Fields for T {
+    fn values_at(&self, path: &FieldPath) -> Result<Vec<Arc<str>>, ReadFieldError> {
+        path.values_of(self)
+    }
+}
+
 // === impl FieldPath ===
 
 impl FieldPath {
-    /// What is found in `value`, in its order.
+    /// Returns the texts at this path in `value`, in its order.
     ///
     /// What is not on the path is not looked at, and nothing is built but the texts.
     ///
@@ -69,7 +87,8 @@ impl FieldPath {
         Ok(found)
     }
 
-    /// Whether it leads to the kind or the API version of an object, which may be known without being written in it.
+    /// Returns true if it leads to the kind or the API version of an object, which may be known without being written
+    /// in it.
     pub(crate) fn reads_type(&self) -> bool {
         let first = self.0.first();
         first.is_none_or(|step| step.is_to("kind") || step.is_to("apiVersion"))

@@ -7,12 +7,12 @@ const SPECIAL: [char; 8] = ['.', '[', ']', '{', '}', '\\', '\'', '"'];
 
 struct Parser<'a> {
     text: &'a str,
-    /// Where the path itself ends.
+    /// The end of the path itself.
     end: usize,
     position: usize,
 }
 
-/// Whether `name` can be written after a dot as it is.
+/// Returns true if `name` can be written after a dot as it is.
 pub(super) fn is_plain(name: &str) -> bool {
     !name.is_empty() && name != "*" && !name.contains(SPECIAL)
 }
@@ -87,7 +87,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What is between brackets, the first of which was taken.
+    /// Parses the text between brackets, the first of which was taken.
     fn bracket(&mut self) -> Result<Step, ParseFieldPathError> {
         let start = self.position;
         let step = match self.next() {

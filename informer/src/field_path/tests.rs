@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{FieldPath, Pruned};
+use super::{Dropped, FieldPath};
+use crate::serde_layer::Layered;
 
 fn path(text: &str) -> FieldPath {
     text.parse().unwrap()
@@ -236,9 +237,9 @@ fn pruned(value: &Value, paths: &[&str]) -> Value {
     let paths: Vec<_> = paths.iter().map(|text| path(text)).collect();
     let json = value.to_string();
     let mut json = serde_json::Deserializer::from_str(&json);
-    let from_json = Value::deserialize(Pruned::new(&mut json, &paths)).unwrap();
+    let from_json = Value::deserialize(Layered::new(&mut json, Dropped::new(&paths))).unwrap();
     json.end().unwrap();
-    let from_value = Value::deserialize(Pruned::new(value.clone(), &paths)).unwrap();
+    let from_value = Value::deserialize(Layered::new(value.clone(), Dropped::new(&paths))).unwrap();
     assert_eq!(from_json, from_value);
     from_json
 }
@@ -285,7 +286,7 @@ fn types_of_the_api_are_decoded_without_what_is_dropped() {
         ".spec.containers.image",
     ];
     let paths = paths.map(path);
-    let pod = Pod::deserialize(Pruned::new(json.clone(), &paths)).unwrap();
+    let pod = Pod::deserialize(Layered::new(json.clone(), Dropped::new(&paths))).unwrap();
     let spec = pod.spec.unwrap();
     assert_eq!(pod.metadata.managed_fields, None);
     let annotations = BTreeMap::from([("c".to_owned(), "2".to_owned())]);
@@ -298,7 +299,7 @@ fn types_of_the_api_are_decoded_without_what_is_dropped() {
         (&*spec.containers[0].name, &spec.containers[0].image),
         ("x", &None)
     );
-    let dynamic = DynamicObject::deserialize(Pruned::new(json, &paths)).unwrap();
+    let dynamic = DynamicObject::deserialize(Layered::new(json, Dropped::new(&paths))).unwrap();
     assert_eq!(dynamic.metadata, pod.metadata);
     assert_eq!(dynamic.data["spec"]["containers"], json!([{"name": "x"}]));
 }
@@ -382,7 +383,7 @@ fn remove_from(value: &mut Value, steps: &[Option<String>]) {
 }
 
 proptest! {
-    /// Whatever the value and the paths: what is left is what is left of the tree of values.
+    /// For all values and paths: dropping fields equals removing them from the tree of values.
     #[test]
     fn leaving_out_equals_removing(value in any_value(), paths in prop::collection::vec(any_steps(), 0..3)) {
         let mut expected = value.clone();
@@ -394,7 +395,7 @@ proptest! {
         prop_assert_eq!(pruned(&value, &paths), expected);
     }
 
-    /// Whatever the value and the path: both readers find what a walk over the tree of values finds.
+    /// For all values and paths: both readers find what a walk over the tree of values finds.
     #[test]
     fn both_readers_equal_a_walk_over_values(value in any_value(), steps in any_steps()) {
         let path = path(&text_of(&steps));

@@ -314,7 +314,7 @@ macro_rules! structs {
 
 structs!(SerializeStruct, SerializeStructVariant);
 
-/// Whether a map's key is written as `text`.
+/// Returns true if a map's key is written as `text`.
 fn is_printed_as<T: Serialize + ?Sized>(key: &T, text: &str) -> bool {
     let mut comparison = Comparison {
         left: text,

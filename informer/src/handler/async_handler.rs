@@ -27,7 +27,7 @@ use crate::object::{Deleted, Object};
 /// # Ordering
 ///
 /// A call begins after the one before it was awaited. What comes meanwhile waits in the mailbox, under the limit of
-/// [`Buffer`](crate::processor::Buffer); it delays nobody else.
+/// [`Buffer`](crate::Buffer); it delays nobody else.
 ///
 /// # Cancel safety
 ///
@@ -61,7 +61,7 @@ pub trait AsyncEventHandler<K: Send + Sync + 'static>: Send + 'static {
         async {}
     }
 
-    /// Any of the three, with its [`Cause`](super::Cause). Unless it is overridden, it calls that one which the notification
+    /// Any of the three, with its [`NotificationCause`](super::NotificationCause). Unless it is overridden, it calls that one which the notification
     /// is for.
     fn on_notification(
         &mut self,

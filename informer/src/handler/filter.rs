@@ -2,12 +2,10 @@
 
 use std::{fmt, sync::Arc};
 
-use serde::Serialize;
-
 use crate::{
-    field_path::{FieldPath, ParseFieldPathError},
+    field_path::{FieldPath, Fields, ParseFieldPathError},
     object::{Metadata, Object, Reads},
-    reading::{BoxError, Reading},
+    object_fn::{BoxError, ObjectFn},
 };
 
 /// Accepts some objects and not others.
@@ -33,14 +31,14 @@ use crate::{
 /// # let _ = (owned, mine, failed);
 /// # Ok::<(), informer::field_path::ParseFieldPathError>(())
 /// ```
-pub struct Filter<K>(Reading<K, bool>);
+pub struct Filter<K>(ObjectFn<K, bool>);
 
 // === impl Filter ===
 
 impl<K: 'static> Filter<K> {
     /// Accepts by what is known of every object without decoding.
     pub fn of_metadata(accepts: impl Fn(&Metadata) -> bool + Send + Sync + 'static) -> Self {
-        Self(Reading::of_metadata(accepts))
+        Self(ObjectFn::of_metadata(accepts))
     }
 
     /// Accepts where `accepts` does so for any of the values of a field, as in `.spec.nodeName`; see [`FieldPath`].
@@ -53,24 +51,33 @@ impl<K: 'static> Filter<K> {
         accepts: impl Fn(&str) -> bool + Send + Sync + 'static,
     ) -> Result<Self, ParseFieldPathError>
     where
-        K: Serialize,
+        K: Fields,
     {
         let path: FieldPath = path.parse()?;
         let any = move |values: Vec<Arc<str>>| values.iter().any(|value| accepts(value));
-        Ok(Self(Reading::of_field(path, any)))
+        Ok(Self(ObjectFn::of_field(path, any)))
     }
 
     /// Accepts by the object itself.
     pub fn of_value(accepts: impl Fn(&K) -> bool + Send + Sync + 'static) -> Self {
-        Self(Reading::of_object(move |object| {
-            let value = object.get().map_err(BoxError::from)?;
-            Ok(accepts(&value))
+        Self(ObjectFn::of_object(move |object| Ok(accepts(object.get()))))
+    }
+
+    /// Accepts by the handle, with a function that can fail. It counts as one over the object.
+    pub fn fallible<E>(
+        accepts: impl Fn(&Object<K>) -> Result<bool, E> + Send + Sync + 'static,
+    ) -> Self
+    where
+        E: Into<BoxError>,
+    {
+        Self(ObjectFn::of_object(move |object| {
+            accepts(object).map_err(Into::into)
         }))
     }
 }
 
 impl<K> Filter<K> {
-    /// How much of an object it reads.
+    /// Returns the part of an object that it reads.
     pub fn reads(&self) -> Reads {
         self.0.reads()
     }
@@ -80,7 +87,7 @@ impl<K> Filter<K> {
         self.0.field_path()
     }
 
-    /// Whether `object` is wanted; one that cannot be read, or for which the function panics, is not.
+    /// Returns whether `object` is accepted; one that cannot be read, or for which the function panics, is not.
     pub fn accepts(&self, object: &Object<K>) -> bool {
         self.check(object).unwrap_or(false)
     }

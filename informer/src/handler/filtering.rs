@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use super::{Cause, EventHandler, Filter, Notification};
+use super::{EventHandler, Filter, Notification, NotificationCause};
 use crate::object::{Deleted, Object, ObjectKey};
 
 /// Lets a handler hear of those objects only that a filter accepts.
@@ -37,7 +37,7 @@ impl<F, H> FilteringHandler<F, H> {
     }
 
     /// The object came to be accepted.
-    fn enter<K>(&mut self, new: &Object<K>, cause: Cause)
+    fn enter<K>(&mut self, new: &Object<K>, cause: NotificationCause)
     where
         H: EventHandler<K>,
     {
@@ -48,7 +48,7 @@ impl<F, H> FilteringHandler<F, H> {
     }
 
     /// The object ceased to be accepted; `old` is what the handler was last told.
-    fn leave<K>(&mut self, old: &Object<K>, cause: Cause)
+    fn leave<K>(&mut self, old: &Object<K>, cause: NotificationCause)
     where
         H: EventHandler<K>,
     {

@@ -1,6 +1,6 @@
 //! Seam to the user: handlers, and what they are told.
 
-mod cause;
+mod notification_cause;
 mod notification;
 mod funcs;
 mod filter;
@@ -12,8 +12,8 @@ mod tests;
 use crate::object::{Deleted, Object};
 
 pub use self::{
-    async_handler::AsyncEventHandler, cause::Cause, filter::Filter, filtering::FilteringHandler,
-    funcs::HandlerFuncs, notification::Notification,
+    async_handler::AsyncEventHandler, filter::Filter, filtering::FilteringHandler,
+    funcs::HandlerFuncs, notification::Notification, notification_cause::NotificationCause,
 };
 
 /// Hears of every change of the cache.
@@ -54,7 +54,7 @@ pub trait EventHandler<K>: Send + 'static {
         let _ = deleted;
     }
 
-    /// Any of the three, with its [`Cause`]. Unless it is overridden, it calls that one which the notification is for.
+    /// Any of the three, with its [`NotificationCause`]. Unless it is overridden, it calls that one which the notification is for.
     ///
     /// This is what a handler is told by: one that tells another calls this, not the three.
     #[doc(alias = "ResourceEventHandlerDetailedFuncs")]

@@ -1,6 +1,6 @@
 //! One thing told to a handler.
 
-use super::{Cause, EventHandler};
+use super::{EventHandler, NotificationCause};
 use crate::object::{Deleted, Object, ObjectKey};
 
 /// One thing told to a handler, and why it is told.
@@ -14,24 +14,24 @@ pub enum Notification<K> {
     Add {
         /// The object.
         object: Object<K>,
-        /// Why it is told.
-        cause: Cause,
+        /// The cause.
+        cause: NotificationCause,
     },
     /// See [`EventHandler::on_update`].
     Update {
-        /// What this handler was last told.
+        /// The object of this handler's last notification.
         old: Object<K>,
-        /// What is true now.
+        /// The present object.
         new: Object<K>,
-        /// Why it is told.
-        cause: Cause,
+        /// The cause.
+        cause: NotificationCause,
     },
     /// See [`EventHandler::on_delete`].
     Delete {
-        /// What is gone, and how that was noticed.
+        /// The deleted object, and the way in which the deletion was noticed.
         deleted: Deleted<K>,
-        /// Why it is told.
-        cause: Cause,
+        /// The cause.
+        cause: NotificationCause,
     },
 }
 
@@ -47,8 +47,8 @@ impl<K> Notification<K> {
         }
     }
 
-    /// Why it is told.
-    pub fn cause(&self) -> Cause {
+    /// Returns the cause.
+    pub fn cause(&self) -> NotificationCause {
         match self {
             Self::Add { cause, .. } | Self::Update { cause, .. } | Self::Delete { cause, .. } => {
                 *cause

@@ -1,6 +1,8 @@
 use std::sync::{Arc, Mutex};
 
-use super::{Cause, EventHandler, Filter, FilteringHandler, HandlerFuncs, Notification};
+use super::{
+    EventHandler, Filter, FilteringHandler, HandlerFuncs, Notification, NotificationCause,
+};
 use crate::{
     fixtures::{Value, object_with},
     object::{Deleted, Object, Reads, Tombstone, TombstoneReason},
@@ -11,17 +13,17 @@ fn thing(text: &str, team: &str) -> Object<Value> {
     object_with(text, "", [("team", team)])
 }
 
-fn add(handler: &mut impl EventHandler<Value>, object: Object<Value>, cause: Cause) {
+fn add(handler: &mut impl EventHandler<Value>, object: Object<Value>, cause: NotificationCause) {
     handler.on_notification(&Notification::Add { object, cause });
 }
 
 fn update(handler: &mut impl EventHandler<Value>, old: Object<Value>, new: Object<Value>) {
-    let cause = Cause::Relist;
+    let cause = NotificationCause::Relist;
     handler.on_notification(&Notification::Update { old, new, cause });
 }
 
 fn delete(handler: &mut impl EventHandler<Value>, deleted: Deleted<Value>) {
-    let cause = Cause::Live;
+    let cause = NotificationCause::Live;
     handler.on_notification(&Notification::Delete { deleted, cause });
 }
 
@@ -33,8 +35,16 @@ fn is_mine(object: &Object<Value>) -> bool {
 fn a_filter_turns_updates_into_what_its_handler_knows() {
     let (inner, heard) = RecordingHandler::new();
     let mut handler = FilteringHandler::new(is_mine, inner);
-    add(&mut handler, thing("a@1", "mine"), Cause::Initial);
-    add(&mut handler, thing("b@1", "other"), Cause::Initial);
+    add(
+        &mut handler,
+        thing("a@1", "mine"),
+        NotificationCause::Initial,
+    );
+    add(
+        &mut handler,
+        thing("b@1", "other"),
+        NotificationCause::Initial,
+    );
     assert_eq!(heard.take_text(), "(+a@1)");
     update(&mut handler, thing("a@1", "mine"), thing("a@2", "mine"));
     update(&mut handler, thing("b@1", "other"), thing("b@2", "other"));
@@ -51,8 +61,8 @@ fn a_filter_turns_updates_into_what_its_handler_knows() {
 fn a_filter_keeps_no_deletion_from_a_handler_that_knows_the_object() {
     let (inner, heard) = RecordingHandler::new();
     let mut handler = FilteringHandler::new(is_mine, inner);
-    add(&mut handler, thing("a@1", "mine"), Cause::Live);
-    add(&mut handler, thing("b@1", "mine"), Cause::Live);
+    add(&mut handler, thing("a@1", "mine"), NotificationCause::Live);
+    add(&mut handler, thing("b@1", "mine"), NotificationCause::Live);
     heard.take();
     // The last state is not accepted, or is not known.
     delete(&mut handler, Deleted::Object(thing("a@9", "other")));
@@ -84,7 +94,7 @@ fn a_filter_reads_metadata_a_field_or_the_object() {
         let mut handler = FilteringHandler::with_filter(filter, inner);
         let [mine, other] =
             ["mine", "other"].map(|team| object_with("a@1", team, [("team", team)]));
-        add(&mut handler, other.clone(), Cause::Live);
+        add(&mut handler, other.clone(), NotificationCause::Live);
         assert_eq!(heard.take_text(), "");
         update(&mut handler, other, mine);
         assert_eq!(heard.take_text(), "+a@1");
@@ -112,7 +122,7 @@ fn closures_hear_what_they_are_for_and_nothing_else() {
     let mut handler = HandlerFuncs::new()
         .with_add(move |object: &Object<Value>, _| note(&adds, format!("+{object:?}")))
         .with_delete(move |deleted| note(&deletions, format!("-{}", deleted.key())));
-    add(&mut handler, thing("a@1", ""), Cause::Initial);
+    add(&mut handler, thing("a@1", ""), NotificationCause::Initial);
     update(&mut handler, thing("a@1", ""), thing("a@2", ""));
     delete(&mut handler, Deleted::Object(thing("a@3", "")));
     assert_eq!(*heard.lock().unwrap(), ["+a@1", "-a"]);
@@ -130,10 +140,10 @@ fn a_closure_hears_everything_with_its_cause_before_the_one_it_is_for() {
         .with_add(move |object, in_initial_list| {
             note(&adds, format!("{object:?} {in_initial_list}"));
         });
-    add(&mut handler, thing("a@1", ""), Cause::Initial);
+    add(&mut handler, thing("a@1", ""), NotificationCause::Initial);
     update(&mut handler, thing("a@1", ""), thing("a@2", ""));
     delete(&mut handler, Deleted::Object(thing("a@3", "")));
-    add(&mut handler, thing("a@4", ""), Cause::Relist);
+    add(&mut handler, thing("a@4", ""), NotificationCause::Relist);
     assert_eq!(
         *heard.lock().unwrap(),
         [
@@ -151,11 +161,19 @@ fn a_closure_hears_everything_with_its_cause_before_the_one_it_is_for() {
 fn what_a_filter_makes_of_an_update_has_the_cause_of_the_update() {
     let (inner, heard) = RecordingHandler::new();
     let mut handler = FilteringHandler::new(is_mine, inner);
-    add(&mut handler, thing("a@1", "mine"), Cause::Initial);
+    add(
+        &mut handler,
+        thing("a@1", "mine"),
+        NotificationCause::Initial,
+    );
     update(&mut handler, thing("a@1", "mine"), thing("a@2", "other"));
     update(&mut handler, thing("a@2", "other"), thing("a@3", "mine"));
     assert_eq!(
         heard.take_causes(),
-        [Cause::Initial, Cause::Relist, Cause::Relist]
+        [
+            NotificationCause::Initial,
+            NotificationCause::Relist,
+            NotificationCause::Relist
+        ]
     );
 }

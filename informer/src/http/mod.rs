@@ -1,15 +1,18 @@
 //! `ListWatch` over a `kube::Client`: kubeconfig, in-cluster configuration, TLS, authentication and proxies are kube's.
 
 mod client;
+#[cfg(feature = "compact")]
+mod compact;
 mod pages;
 mod request;
 mod response;
+pub(crate) mod scope;
 mod stream;
 
 #[cfg(test)]
 mod tests;
 
-use std::{marker::PhantomData, sync::Arc};
+use std::sync::Arc;
 
 use futures::{FutureExt, StreamExt};
 use kube::Resource;
@@ -17,28 +20,14 @@ use serde::de::DeserializeOwned;
 
 use self::pages::{Body, Maker, NextPage};
 use crate::{
-    compact::{CompactOptions, Packer},
-    decode::Decoder,
+    decode::{Decoder, Form, Typed},
     field_path::{FieldPath, ParseFieldPathError},
     known::Known,
     list_watch::{ListPage, ListRequest, ListWatch, ListWatchError, WatchRequest},
 };
 
+pub(crate) use self::scope::Scope;
 pub use self::{client::client, stream::HttpWatchStream};
-
-/// Which part of a resource is listed and watched.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition: the API has these two"
-)]
-pub enum Scope {
-    /// Everything: all namespaces, or the whole of a cluster-scoped resource.
-    #[default]
-    All,
-    /// One namespace.
-    Namespace(String),
-}
 
 /// Lists and watches one resource through a [`kube::Client`].
 ///
@@ -51,7 +40,7 @@ pub enum Scope {
 /// # Examples
 ///
 /// ```
-/// use informer::http::{HttpListWatch, Scope};
+/// use informer::{Scope, http::HttpListWatch};
 /// use k8s_openapi::api::core::v1::Pod;
 ///
 /// # fn example(client: kube::Client) {
@@ -62,25 +51,15 @@ pub struct HttpListWatch<K> {
     client: kube::Client,
     target: request::Target,
     decoder: Arc<Decoder>,
-    /// How objects are held that are not decoded on arrival.
-    packing: Option<Packing<K>>,
+    form: Arc<dyn Form<K>>,
     next_page: NextPage,
-    objects: PhantomData<fn() -> K>,
-}
-
-/// How objects are held that are not decoded on arrival.
-struct Packing<K> {
-    packer: Arc<Packer<K>>,
-    options: CompactOptions,
-    /// Makes another for another decoder; kept as a pointer, so that only who asks for it needs to know how.
-    make: fn(Arc<Decoder>, CompactOptions) -> Arc<Packer<K>>,
 }
 
 // === impl HttpListWatch ===
 
 impl<K> HttpListWatch<K>
 where
-    K: Resource<DynamicType: Default>,
+    K: Resource<DynamicType: Default> + DeserializeOwned + 'static,
 {
     /// Lists and watches the objects of type `K` in `scope`.
     pub fn new(client: kube::Client, scope: Scope) -> Self {
@@ -88,7 +67,7 @@ where
     }
 }
 
-impl<K: Resource> HttpListWatch<K> {
+impl<K: Resource + DeserializeOwned + 'static> HttpListWatch<K> {
     /// The same for a type that is known only at run time, such as `DynamicObject`.
     pub fn new_with(client: kube::Client, scope: Scope, dynamic_type: &K::DynamicType) -> Self {
         let decoder = Decoder::new(K::api_version(dynamic_type), K::kind(dynamic_type));
@@ -112,12 +91,13 @@ impl<K: Resource> HttpListWatch<K> {
                 form,
             },
             decoder: Arc::new(decoder),
-            packing: None,
+            form: Arc::new(Typed),
             next_page: NextPage::default(),
-            objects: PhantomData,
         }
     }
+}
 
+impl<K> HttpListWatch<K> {
     /// Only objects that match this label selector, as in `app=web,tier in (a,b)`. The server checks it.
     #[must_use]
     pub fn with_labels(mut self, selector: impl Into<String>) -> Self {
@@ -147,45 +127,8 @@ impl<K: Resource> HttpListWatch<K> {
         let paths: Result<Vec<FieldPath>, _> = paths.into_iter().map(str::parse).collect();
         let decoder = Arc::unwrap_or_clone(self.decoder);
         self.decoder = Arc::new(decoder.without_fields(paths?));
-        if let Some(packing) = &mut self.packing {
-            packing.packer = (packing.make)(Arc::clone(&self.decoder), packing.options.clone());
-        }
+        self.form = self.form.for_decoder(&self.decoder);
         Ok(self)
-    }
-
-    /// Objects are held as compressed bytes, and decoded when they are looked into: see [`compact`](crate::compact).
-    ///
-    /// Clones of this share what was learnt of the objects.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use informer::{SharedInformer, compact::CompactOptions, http::{HttpListWatch, Scope}};
-    /// use k8s_openapi::api::core::v1::Pod;
-    ///
-    /// # fn example(client: kube::Client) -> Result<(), Box<dyn std::error::Error>> {
-    /// let pods = HttpListWatch::<Pod>::new(client, Scope::All).compact(CompactOptions::default());
-    /// let informer = SharedInformer::builder(pods).build()?;
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn compact(mut self, options: CompactOptions) -> Self
-    where
-        K: DeserializeOwned + Send + Sync + 'static,
-    {
-        let make = |decoder: Arc<Decoder>, options| {
-            let drops_fields = decoder.drops_fields();
-            Arc::new(Packer::new(options, drops_fields, move |json, is_whole| {
-                decoder.parse(json, is_whole)
-            }))
-        };
-        self.packing = Some(Packing {
-            packer: make(Arc::clone(&self.decoder), options.clone()),
-            options,
-            make,
-        });
-        self
     }
 
     /// The resource's name in paths, as in `pods`.
@@ -194,11 +137,10 @@ impl<K: Resource> HttpListWatch<K> {
     }
 
     fn maker(&self, known: &Arc<dyn Known<K>>) -> Maker<K> {
-        let packing = self.packing.as_ref();
         Maker {
             decoder: Arc::clone(&self.decoder),
             known: Arc::clone(known),
-            packer: packing.map(|packing| Arc::clone(&packing.packer)),
+            form: Arc::clone(&self.form),
         }
     }
 
@@ -226,7 +168,7 @@ async fn send(
 
 impl<K> ListWatch<K> for HttpListWatch<K>
 where
-    K: Resource + DeserializeOwned + Send + Sync + 'static,
+    K: Send + Sync + 'static,
 {
     type Stream = HttpWatchStream<K>;
 
@@ -247,13 +189,7 @@ where
             Some(on_its_way) => on_its_way.into_stream().boxed(),
             None => response::chunks(send(&self.client, self.target.list(request)?).await?),
         };
-        let ask = |token: &str| {
-            self.fetch(&ListRequest {
-                limit: request.limit,
-                continue_token: Some(token.to_owned()),
-                ..ListRequest::default()
-            })
-        };
+        let ask = |token: &str| self.fetch(&request.next_page(token));
         self.maker(known).page(body, &self.next_page, ask).await
     }
 
@@ -282,19 +218,8 @@ impl<K> Clone for HttpListWatch<K> {
             client: self.client.clone(),
             target: self.target.clone(),
             decoder: Arc::clone(&self.decoder),
-            packing: self.packing.clone(),
+            form: Arc::clone(&self.form),
             next_page: NextPage::default(),
-            objects: PhantomData,
-        }
-    }
-}
-
-impl<K> Clone for Packing<K> {
-    fn clone(&self) -> Self {
-        Self {
-            packer: Arc::clone(&self.packer),
-            options: self.options.clone(),
-            make: self.make,
         }
     }
 }

@@ -8,23 +8,21 @@ use futures::{
     FutureExt, StreamExt,
     future::{BoxFuture, Either, pending, ready, select},
 };
-use serde::de::DeserializeOwned;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::response::Chunks;
 use crate::{
-    compact::Packer,
-    decode::{Decoder, ListSplitter, Making},
+    decode::{Decoder, Form, ListSplitter, Making},
     known::Known,
     list_watch::{Arrived, ListPage, ListWatchError},
     sync::{Mutex, lock},
     task::{TaskSet, has_threads},
 };
 
-/// How many items one task decodes.
+/// The number of items that one task decodes.
 const CHUNK_LEN: usize = 64;
-/// How many tasks there are at most: the body waits on its way when it comes faster than it is decoded.
+/// The largest number of tasks: a body that arrives faster than it is decoded waits.
 const CHUNKS_MAX: usize = 16;
 
 pub(super) type Body = BoxFuture<'static, Result<Bytes, ListWatchError>>;
@@ -33,25 +31,25 @@ pub(super) type Body = BoxFuture<'static, Result<Bytes, ListWatchError>>;
 #[derive(Default)]
 pub(super) struct NextPage(Mutex<Option<(String, Body)>>);
 
-/// What makes objects of JSON, shared by those who do.
+/// Makes objects from JSON, shared by the tasks that do so.
 pub(super) struct Maker<K> {
     pub(super) decoder: Arc<Decoder>,
     pub(super) known: Arc<dyn Known<K>>,
-    pub(super) packer: Option<Arc<Packer<K>>>,
+    pub(super) form: Arc<dyn Form<K>>,
 }
 
 /// The page after the one that is being decoded, once it is known where that begins.
 #[derive(Default)]
 struct Following {
     asked: Option<(String, Body)>,
-    /// What came of it, if it has come already.
+    /// The answer, if it has arrived.
     brought: Option<Result<Bytes, ListWatchError>>,
 }
 
 /// The items of a page, decoded in the order in which they came. Dropped, it ends what it began.
 struct Decoding<'a, K> {
     maker: &'a Maker<K>,
-    /// Where other threads can take a part.
+    /// The tasks that decode, if there are other threads.
     tasks: Option<TaskSet>,
     /// Too few for a task.
     waiting: Vec<Bytes>,
@@ -76,11 +74,11 @@ impl NextPage {
 
 // === impl Maker ===
 
-impl<K: DeserializeOwned + Send + Sync + 'static> Maker<K> {
+impl<K: Send + Sync + 'static> Maker<K> {
     pub(super) fn making(&self) -> Making<'_, K> {
         Making {
             known: Some(&*self.known),
-            packer: self.packer.as_ref(),
+            form: &*self.form,
         }
     }
 
@@ -178,7 +176,7 @@ impl Following {
 
 // === impl Decoding ===
 
-impl<'a, K: DeserializeOwned + Send + Sync + 'static> Decoding<'a, K> {
+impl<'a, K: Send + Sync + 'static> Decoding<'a, K> {
     fn new(maker: &'a Maker<K>) -> Self {
         Self {
             maker,
@@ -247,7 +245,7 @@ impl<K> Clone for Maker<K> {
         Self {
             decoder: Arc::clone(&self.decoder),
             known: Arc::clone(&self.known),
-            packer: self.packer.clone(),
+            form: Arc::clone(&self.form),
         }
     }
 }

@@ -26,7 +26,7 @@ pub(super) enum Form {
     MetadataOnly,
 }
 
-/// Why a request cannot be made.
+/// A target for which no request can be made.
 #[derive(Debug, thiserror::Error)]
 enum BadTarget {
     #[error("{0:?} is not the name of a namespace")]

@@ -9,7 +9,6 @@ use bytes::Bytes;
 use futures::Stream;
 use http_body::Body as _;
 use kube::client::Body;
-use serde::de::DeserializeOwned;
 
 use super::{pages::Maker, response};
 use crate::{
@@ -68,7 +67,7 @@ impl<K> HttpWatchStream<K> {
     }
 }
 
-impl<K: DeserializeOwned + Send + Sync + 'static> Stream for HttpWatchStream<K> {
+impl<K: Send + Sync + 'static> Stream for HttpWatchStream<K> {
     type Item = Result<WatchEvent<K>, ListWatchError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

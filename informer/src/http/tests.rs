@@ -423,7 +423,7 @@ async fn a_large_list_leaves_the_thread_to_others_while_it_is_decoded() {
 const ADDED: &str =
     "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\",\"resourceVersion\":\"1\"}}}\n";
 
-/// What a watch with this body gives, in short.
+/// Returns the events of a watch with this body, in short.
 async fn events_of(chunks: Vec<Result<&'static str, io::ErrorKind>>) -> Vec<String> {
     let server = Server::answering([answer(200, chunks)]);
     let list_watch = HttpListWatch::<ConfigMap>::new(server.client(), Scope::All);

@@ -61,7 +61,11 @@ impl<K> IndexerWriter<K> {
         outcome
     }
 
-    /// Adds an index over what is held and what will be; at any time.
+    /// Adds an index over the objects that are held and those that will be. It may be added at any time.
+    ///
+    /// # Errors
+    ///
+    /// There is an index of this name.
     pub fn add_index(
         &mut self,
         name: impl Into<Arc<str>>,
@@ -70,7 +74,11 @@ impl<K> IndexerWriter<K> {
         self.write(|draft| draft.add_index(name, function))
     }
 
-    /// Forgets an index; at any time. Whoever holds a snapshot can still ask it there.
+    /// Removes an index, at any time. Snapshots that were taken before still have it.
+    ///
+    /// # Errors
+    ///
+    /// There is no such index, or it is the one that every indexer has; nothing was changed.
     pub fn remove_index(&mut self, name: &str) -> Result<(), IndexerError> {
         self.write(|draft| draft.remove_index(name))
     }
@@ -93,54 +101,66 @@ impl<K> fmt::Debug for IndexerWriter<K> {
 // === impl Indexer ===
 
 impl<K> Indexer<K> {
-    /// What is held now, as of one moment.
+    /// Returns the contents, as of one moment.
     pub fn snapshot(&self) -> Arc<Snapshot<K>> {
         self.0.load_full()
     }
 
-    /// The object under `key`.
+    /// Returns the object under `key`.
     pub fn get(&self, key: &ObjectKey) -> Option<Object<K>> {
         self.0.load().get(key).cloned()
     }
 
-    /// The object of this name; the empty namespace for cluster-scoped objects.
+    /// Returns the object of this name. The namespace of cluster-scoped objects is empty.
     pub fn get_by_name(&self, namespace: &str, name: &str) -> Option<Object<K>> {
         self.0.load().get_by_name(namespace, name).cloned()
     }
 
-    /// All objects in order of their keys.
+    /// Returns all objects in order of their keys.
     pub fn list(&self) -> Vec<Object<K>> {
         self.0.load().iter().cloned().collect()
     }
 
-    /// The objects of one namespace in order of their names; the empty one for cluster-scoped objects.
+    /// Returns the objects of one namespace in order of their names. The namespace of cluster-scoped objects is empty.
     pub fn namespace(&self, namespace: &str) -> Vec<Object<K>> {
         self.0.load().namespace(namespace).cloned().collect()
     }
 
-    /// How many objects there are.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.0.load().len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// See [`Snapshot::by_index`].
+    ///
+    /// # Errors
+    ///
+    /// [`IndexerError::UnknownIndex`] if there is no such index.
     #[doc(alias = "ByIndex")]
     pub fn by_index(&self, name: &str, value: &str) -> Result<Vec<Object<K>>, IndexerError> {
         self.0.load().by_index(name, value)
     }
 
     /// See [`Snapshot::index_keys`].
+    ///
+    /// # Errors
+    ///
+    /// [`IndexerError::UnknownIndex`] if there is no such index.
     #[doc(alias = "IndexKeys")]
     pub fn index_keys(&self, name: &str, value: &str) -> Result<Vec<ObjectKey>, IndexerError> {
         self.0.load().index_keys(name, value)
     }
 
     /// See [`Snapshot::list_index_values`].
+    ///
+    /// # Errors
+    ///
+    /// [`IndexerError::UnknownIndex`] if there is no such index.
     #[doc(alias = "ListIndexFuncValues")]
     pub fn list_index_values(&self, name: &str) -> Result<Vec<Arc<str>>, IndexerError> {
         self.0.load().list_index_values(name)
@@ -151,13 +171,17 @@ impl<K> Indexer<K> {
         self.0.load().undecodable().cloned().collect()
     }
 
-    /// The version at which this stands: every change up to it is shown.
+    /// Returns the version of the content: every change up to it is visible.
     #[doc(alias = "LastStoreSyncResourceVersion")]
     pub fn resource_version(&self) -> ResourceVersion {
         self.0.load().resource_version().clone()
     }
 
     /// See [`Snapshot::recount`].
+    ///
+    /// # Errors
+    ///
+    /// The first difference that was found.
     pub fn recount(&self) -> Result<(), RecountError> {
         self.snapshot().recount()
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with the use of an index, or with an index.
+//! Errors of indices and their use.
 
 use std::sync::Arc;
 

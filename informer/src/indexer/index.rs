@@ -128,7 +128,7 @@ impl<K> Index<K> {
         Ok(())
     }
 
-    /// Whether it has the very handle of `entry` under its value.
+    /// Returns whether it has the very handle of `entry` under its value.
     fn shows(&self, entry: &Entry<K>) -> bool {
         let own = self.entries.get(entry);
         own.is_some_and(|own| own.object.is_same(&entry.object))

@@ -1,13 +1,11 @@
-//! What an index is made by: a function from an object to the values under which it is found.
+//! Index functions: from an object to the values under which it is found.
 
 use std::{fmt, sync::Arc};
 
-use serde::Serialize;
-
 use crate::{
-    field_path::{FieldPath, ParseFieldPathError},
+    field_path::{FieldPath, Fields, ParseFieldPathError},
     object::{Metadata, Object, Reads},
-    reading::{BoxError, Reading},
+    object_fn::{BoxError, ObjectFn},
 };
 
 /// Gives the values under which an index finds an object: none, one or many; duplicates count once.
@@ -24,7 +22,7 @@ use crate::{
 /// # Examples
 ///
 /// ```
-/// use informer::indexer::IndexFn;
+/// use informer::IndexFn;
 /// use k8s_openapi::api::core::v1::Pod;
 ///
 /// let by_team = IndexFn::<Pod>::by_label("team");
@@ -37,7 +35,7 @@ use crate::{
 /// # Ok::<(), informer::field_path::ParseFieldPathError>(())
 /// ```
 #[doc(alias = "IndexFunc")]
-pub struct IndexFn<K>(Reading<K, Vec<Arc<str>>>);
+pub struct IndexFn<K>(ObjectFn<K, Vec<Arc<str>>>);
 
 // === impl IndexFn ===
 
@@ -48,7 +46,7 @@ impl<K: 'static> IndexFn<K> {
         F: Fn(&Metadata) -> I + Send + Sync + 'static,
         I: IntoIterator<Item: Into<Arc<str>>>,
     {
-        Self(Reading::of_metadata(move |metadata| {
+        Self(ObjectFn::of_metadata(move |metadata| {
             function(metadata).into_iter().map(Into::into).collect()
         }))
     }
@@ -60,19 +58,19 @@ impl<K: 'static> IndexFn<K> {
     /// The text is not such a path; the error names the place.
     pub fn by_field(path: &str) -> Result<Self, ParseFieldPathError>
     where
-        K: Serialize,
+        K: Fields,
     {
         let path: FieldPath = path.parse()?;
-        Ok(Self(Reading::of_field(path, |values| values)))
+        Ok(Self(ObjectFn::of_field(path, |values| values)))
     }
 
-    /// An index over the object itself; one that does not decode is not indexed.
+    /// An index over the object itself.
     pub fn of_value<F, I>(function: F) -> Self
     where
         F: Fn(&K) -> I + Send + Sync + 'static,
         I: IntoIterator<Item: Into<Arc<str>>>,
     {
-        Self::fallible(move |object| object.get().map(|value| function(&value)))
+        Self::new(move |object| function(object.get()))
     }
 
     /// An index over the handle, from which both the metadata and the object can be had. It counts as one over the object.
@@ -91,7 +89,7 @@ impl<K: 'static> IndexFn<K> {
         I: IntoIterator<Item: Into<Arc<str>>>,
         E: Into<BoxError>,
     {
-        Self(Reading::of_object(move |object| {
+        Self(ObjectFn::of_object(move |object| {
             let values = function(object).map_err(Into::into)?;
             Ok(values.into_iter().map(Into::into).collect())
         }))
@@ -113,7 +111,7 @@ impl<K: 'static> IndexFn<K> {
 }
 
 impl<K> IndexFn<K> {
-    /// How much of an object it reads.
+    /// Returns the part of an object that it reads.
     pub fn reads(&self) -> Reads {
         self.0.reads()
     }

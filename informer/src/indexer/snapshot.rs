@@ -14,7 +14,7 @@ use crate::object::{DecodeError, Object, ObjectKey, ResourceVersion};
 /// The name of the index that every indexer has: objects by their namespace, the empty one for cluster-scoped objects.
 pub const NAMESPACE_INDEX: &str = "namespace";
 
-/// What an indexer holds at one moment. It never changes; editing a clone leaves it as it is.
+/// The contents of an indexer at one moment. It never changes; editing a clone leaves it as it is.
 ///
 /// # Memory
 ///
@@ -24,7 +24,7 @@ pub struct Snapshot<K> {
     undecodable: OrdMap<ObjectKey, DecodeError>,
     indices: Vec<(Arc<str>, Index<K>)>,
     resource_version: ResourceVersion,
-    /// What index functions refused since the last publication.
+    /// The failures of index functions since the last publication.
     failures: Vec<IndexFailure>,
 }
 
@@ -77,12 +77,16 @@ impl<K> Snapshot<K> {
         old
     }
 
-    /// Says that everything up to `version` is shown.
+    /// Sets the version up to which every change is visible.
     pub fn set_resource_version(&mut self, version: ResourceVersion) {
         self.resource_version = version;
     }
 
-    /// Adds an index over what is held and what will be.
+    /// Adds an index over the objects that are held and those that will be.
+    ///
+    /// # Errors
+    ///
+    /// There is an index of this name; nothing was changed.
     pub fn add_index(
         &mut self,
         name: impl Into<Arc<str>>,
@@ -102,7 +106,7 @@ impl<K> Snapshot<K> {
         Ok(())
     }
 
-    /// Forgets an index.
+    /// Removes an index.
     ///
     /// # Errors
     ///
@@ -117,32 +121,32 @@ impl<K> Snapshot<K> {
         Ok(())
     }
 
-    /// The object under `key`.
+    /// Returns the object under `key`.
     pub fn get(&self, key: &ObjectKey) -> Option<&Object<K>> {
         self.objects.get(key)
     }
 
-    /// The object of this name; the empty namespace for cluster-scoped objects.
+    /// Returns the object of this name. The namespace of cluster-scoped objects is empty.
     pub fn get_by_name(&self, namespace: &str, name: &str) -> Option<&Object<K>> {
         self.objects.get(&KeyOf { namespace, name })
     }
 
-    /// How many objects there are.
+    /// Returns the number of objects.
     pub fn len(&self) -> usize {
         self.objects.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    /// All objects in order of their keys.
+    /// Iterates over all objects in order of their keys.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Object<K>> {
         self.objects.values()
     }
 
-    /// The objects whose keys come after `key`, in order; all of them after `None`.
+    /// Iterates over the objects whose keys come after `key`, in order; over all of them after `None`.
     pub fn iter_after<'a>(
         &'a self,
         key: Option<&'a ObjectKey>,
@@ -154,7 +158,7 @@ impl<K> Snapshot<K> {
         range.map(|(_, object)| object)
     }
 
-    /// The objects of one namespace in order of their names; the empty one for cluster-scoped objects.
+    /// Iterates over the objects of one namespace in order of their names. The namespace of cluster-scoped objects is empty.
     pub fn namespace<'a>(&'a self, namespace: &'a str) -> impl Iterator<Item = &'a Object<K>> {
         self.objects
             .range(NamespaceStart(namespace)..)
@@ -162,7 +166,11 @@ impl<K> Snapshot<K> {
             .map(|(_, object)| object)
     }
 
-    /// The objects that the index `name` finds under `value`, in order of their keys.
+    /// Returns the objects that the index `name` has under `value`, in order of their keys.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexerError::UnknownIndex`] if there is no such index.
     #[doc(alias = "ByIndex")]
     pub fn by_index(&self, name: &str, value: &str) -> Result<Vec<Object<K>>, IndexerError> {
         if name == NAMESPACE_INDEX {
@@ -171,7 +179,11 @@ impl<K> Snapshot<K> {
         Ok(self.index(name)?.objects(value).cloned().collect())
     }
 
-    /// The keys of the objects that the index `name` finds under `value`, in order.
+    /// Returns the keys of the objects that the index `name` has under `value`, in order.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexerError::UnknownIndex`] if there is no such index.
     #[doc(alias = "IndexKeys")]
     pub fn index_keys(&self, name: &str, value: &str) -> Result<Vec<ObjectKey>, IndexerError> {
         if name == NAMESPACE_INDEX {
@@ -182,7 +194,11 @@ impl<K> Snapshot<K> {
         Ok(objects.map(|object| object.key().clone()).collect())
     }
 
-    /// The values under which the index `name` finds anything, sorted.
+    /// Returns the values under which the index `name` has objects, sorted.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexerError::UnknownIndex`] if there is no such index.
     #[doc(alias = "ListIndexFuncValues")]
     pub fn list_index_values(&self, name: &str) -> Result<Vec<Arc<str>>, IndexerError> {
         if name == NAMESPACE_INDEX {
@@ -191,7 +207,11 @@ impl<K> Snapshot<K> {
         Ok(self.index(name)?.values().cloned().collect())
     }
 
-    /// The objects for which the function of the index `name` failed, and what it said.
+    /// Returns the keys of the objects for which the function of the index `name` failed, each with its error.
+    ///
+    /// # Errors
+    ///
+    /// [`IndexerError::UnknownIndex`] if there is no such index.
     pub fn unindexed(&self, name: &str) -> Result<Vec<(ObjectKey, Arc<str>)>, IndexerError> {
         if name == NAMESPACE_INDEX {
             return Ok(Vec::new());
@@ -201,7 +221,7 @@ impl<K> Snapshot<K> {
         Ok(unindexed.map(own).collect())
     }
 
-    /// The names of the indices, sorted.
+    /// Returns the names of the indices, sorted.
     pub fn index_names(&self) -> Vec<Arc<str>> {
         let mut names = vec![Arc::from(NAMESPACE_INDEX)];
         names.extend(self.indices.iter().map(|(name, _)| Arc::clone(name)));
@@ -209,22 +229,26 @@ impl<K> Snapshot<K> {
         names
     }
 
-    /// The keys that exist on the server but cannot be decoded, with the reason, in order.
+    /// Iterates over the objects on the server that cannot be decoded, in order of their keys.
     pub fn undecodable(&self) -> impl ExactSizeIterator<Item = &DecodeError> {
         self.undecodable.values()
     }
 
-    /// The report that the newest version under `key` cannot be decoded.
+    /// Returns the error if the newest version under `key` cannot be decoded.
     pub fn get_undecodable(&self, key: &ObjectKey) -> Option<&DecodeError> {
         self.undecodable.get(key)
     }
 
-    /// The version at which this stands: every change up to it is shown.
+    /// Returns the version of the content: every change up to it is visible.
     pub fn resource_version(&self) -> &ResourceVersion {
         &self.resource_version
     }
 
-    /// Checks that every index equals a count from the objects. Costs as much as building all indices.
+    /// Checks that every index equals one built anew from the objects. Costs as much as building all indices.
+    ///
+    /// # Errors
+    ///
+    /// The first difference that was found.
     pub fn recount(&self) -> Result<(), RecountError> {
         for (key, object) in &self.objects {
             if key != object.key() {

@@ -25,13 +25,13 @@ pub(super) struct Candidate {
     leads_until: Instant,
 }
 
-/// What came of an attempt.
+/// The outcome of an attempt.
 enum Attempt {
     Leads,
     Left { holder: String },
 }
 
-/// Why a leadership ended.
+/// The reason why a leadership ended.
 enum Ended {
     Lost,
     Stopped,
@@ -172,7 +172,7 @@ impl Candidate {
     }
 }
 
-/// Why an attempt failed. All of them may pass.
+/// The reason why an attempt failed. All of them may pass.
 #[derive(Debug, thiserror::Error)]
 enum AttemptError {
     #[error(transparent)]
@@ -184,7 +184,7 @@ enum AttemptError {
 // === impl AttemptError ===
 
 impl AttemptError {
-    /// Whether somebody else wrote to the lease since it was read, or made it.
+    /// Returns whether somebody else has written or created the lease since it was read.
     fn is_conflict(&self) -> bool {
         matches!(self, Self::Server(kube::Error::Api(status)) if status.code == 409)
     }

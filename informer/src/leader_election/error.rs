@@ -1,8 +1,8 @@
-//! Why there can be no election. What goes wrong during one is tried again.
+//! Errors that prevent an election. Failures during an election are retried.
 
 use std::time::Duration;
 
-/// What a candidate cannot begin with. Trying again is useless until it is changed.
+/// An invalid configuration of a candidate. Retrying is useless until it is changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaderElectionError {
@@ -15,11 +15,11 @@ pub enum LeaderElectionError {
         "the lease of {lease_duration:?}, the renew deadline of {renew_deadline:?} and the retry period of {retry_period:?} do not go together"
     )]
     Durations {
-        /// How long the lease was to last.
+        /// The configured duration of the lease.
         lease_duration: Duration,
-        /// How long a leader was to go on that cannot renew.
+        /// The configured time for which a leader that cannot renew stays one.
         renew_deadline: Duration,
-        /// How long it was to wait between two attempts.
+        /// The configured pause between two attempts.
         retry_period: Duration,
     },
 }

@@ -97,7 +97,7 @@ impl LeaderElector {
 // === impl Leadership ===
 
 impl Leadership {
-    /// Whether it has not been lost yet.
+    /// Returns whether it has not been lost yet.
     #[doc(alias = "IsLeader")]
     pub fn is_held(&self) -> bool {
         !self.lost.is_cancelled()
@@ -118,7 +118,7 @@ impl Leadership {
         self.lost.child_token()
     }
 
-    /// How often the lease had changed hands when it was acquired: larger for each later leader.
+    /// Returns the number of changes of the lease's holder when it was acquired: larger for each later leader.
     pub fn transitions(&self) -> u32 {
         self.transitions
     }

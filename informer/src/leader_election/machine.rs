@@ -10,7 +10,7 @@ use super::{
     record::{Record, micro_time},
 };
 
-/// What one candidate knows of the lease.
+/// A candidate's knowledge of the lease.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     identity: String,
@@ -27,7 +27,7 @@ struct Observed {
     since: Instant,
 }
 
-/// What to do about a lease that was read.
+/// The next step after a lease was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
     /// Write this.
@@ -48,7 +48,7 @@ impl Machine {
         }
     }
 
-    /// What to write without reading the lease first, for who wrote to it last.
+    /// Returns the record that renews the lease without reading it first, if this candidate wrote to it last.
     pub(super) fn renewal(&self, now: Instant, wall: Timestamp) -> Option<Record> {
         let observed = self.observed.as_ref().filter(|_| self.leads)?;
         let is_valid = now < observed.since + self.lease_duration;
@@ -102,7 +102,8 @@ impl Machine {
         self.leads = false;
     }
 
-    /// What gives the lease back: it holds for nobody, and for a second. None if it is not this candidate's to give.
+    /// Returns the record that gives the lease back: without a holder, and for a second. `None` if it is not this
+    /// candidate's to give.
     pub(super) fn release(&self, wall: Timestamp) -> Option<Record> {
         let observed = self.observed.as_ref().filter(|_| self.leads)?;
         Some(Record {

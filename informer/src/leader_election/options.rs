@@ -4,22 +4,22 @@ use std::time::Duration;
 
 use super::{LeaderElectionError, WallClock};
 
-/// How long a lease lasts, and how often it is renewed. The same for all candidates.
+/// The duration and renewal of a lease. The same for all candidates.
 ///
 /// Begin with [`LeaderElectionOptions::default`], client-go's values, and change what you need.
 #[doc(alias = "LeaderElectionConfig")]
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct LeaderElectionOptions {
-    /// How long a lease is left alone that is not renewed; 15 s. Written to it in whole seconds.
+    /// The time after which a lease that is not renewed may be taken; 15 s. Written to it in whole seconds.
     pub lease_duration: Duration,
-    /// How long a leader goes on that cannot renew; 10 s. Less than the lease lasts, by what clocks may differ in their
-    /// rates and what a write may take to arrive.
+    /// The time for which a leader that cannot renew stays one; 10 s. Less than the lease lasts, by what clocks may
+    /// differ in their rates and what a write may take to arrive.
     pub renew_deadline: Duration,
-    /// How long to wait between two attempts; 2 s. A candidate that does not lead adds up to 1.2 times as much at random.
+    /// The pause between two attempts; 2 s. A candidate that does not lead adds up to 1.2 times as much at random.
     pub retry_period: Duration,
-    /// Whether a leader that stops gives the lease back, so that another need not wait until it has run out; true. The
-    /// work must have ended by then.
+    /// True if a leader that stops gives the lease back, so that another need not wait until it has run out; the
+    /// default. The work must have ended by then.
     #[doc(alias = "ReleaseOnCancel")]
     pub release_on_cancel: bool,
     /// The time of day that is written to the lease, for people to read.
@@ -32,7 +32,7 @@ impl LeaderElectionOptions {
     /// The largest part of the retry period that is added at random.
     pub(super) const JITTER: f64 = 1.2;
 
-    /// How long one request may take.
+    /// Returns the time limit of one request.
     pub(super) fn request_timeout(&self) -> Duration {
         self.renew_deadline / 2
     }

@@ -1,4 +1,4 @@
-//! What a lease says.
+//! The record in a lease.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(super) struct Record {
 // === impl Record ===
 
 impl Record {
-    /// Who holds the lease; nobody if the name is empty.
+    /// Returns the holder of the lease; `None` if the name is empty.
     pub(super) fn holder(&self) -> Option<&str> {
         self.holder_identity
             .as_deref()

@@ -1,4 +1,4 @@
-//! What can go wrong with a request, and the questions a caller asks of it.
+//! Errors of requests, and their predicates.
 
 use std::{fmt::Write, sync::Arc, time::Duration};
 
@@ -22,17 +22,17 @@ pub enum ListWatchError {
     /// Nothing came within the time limit.
     #[error("no {what} within {limit:?}")]
     Timeout {
-        /// What was waited for.
+        /// The event that was waited for.
         what: &'static str,
-        /// How long.
+        /// The time limit.
         limit: Duration,
     },
     /// The body is not what the API promises: broken JSON, an unknown event type, no version.
     #[error("the server sent {what}")]
     Protocol {
-        /// What was sent, and where in the body.
+        /// The unexpected value, and its place in the body.
         what: String,
-        /// What the decoder said.
+        /// The decoder's error.
         #[source]
         source: Option<Source>,
     },
@@ -58,11 +58,11 @@ pub struct Status {
     pub code: u16,
     /// The machine-readable reason, as in `Expired`; empty if the answer had none.
     pub reason: String,
-    /// What to show to people.
+    /// The message for people.
     pub message: String,
     /// The details' causes.
     pub causes: Vec<StatusCause>,
-    /// How long to wait before trying again: from the details, or the `Retry-After` header.
+    /// The delay before the next attempt: from the details, or the `Retry-After` header.
     pub retry_after: Option<Duration>,
 }
 
@@ -72,7 +72,7 @@ pub struct Status {
 pub struct StatusCause {
     /// The machine-readable reason, as in `ResourceVersionTooLarge`.
     pub reason: String,
-    /// What to show to people.
+    /// The message for people.
     pub message: String,
     /// The field at fault.
     pub field: String,
@@ -101,29 +101,29 @@ impl ListWatchError {
         text
     }
 
-    /// Whether the version that was asked for is no longer in the server's history: list again.
+    /// Returns whether the requested version is no longer in the server's history: list again.
     pub fn is_expired(&self) -> bool {
         self.status().is_some_and(Status::is_expired)
     }
 
-    /// Whether the version that was asked for is newer than what this server has seen.
+    /// Returns whether the requested version is newer than the server's.
     pub fn is_too_large_resource_version(&self) -> bool {
         self.status()
             .is_some_and(Status::is_too_large_resource_version)
     }
 
-    /// Whether the server asks for fewer requests (429).
+    /// Returns whether the server asks for fewer requests (429).
     pub fn is_throttled(&self) -> bool {
         self.status().is_some_and(|status| status.code == 429)
     }
 
-    /// Whether the server does not know a parameter or refuses it (400, 422).
+    /// Returns whether the server does not know a parameter or rejects it (400, 422).
     pub fn is_invalid(&self) -> bool {
         self.status()
             .is_some_and(|status| matches!(status.code, 400 | 422))
     }
 
-    /// Whether nobody listens at the server's address.
+    /// Returns whether the server's address refuses connections.
     pub fn is_refused(&self) -> bool {
         matches!(self, Self::Refused(_))
     }
@@ -161,12 +161,12 @@ impl Status {
         }
     }
 
-    /// Whether the version that was asked for is no longer in the server's history: 410, by either reason.
+    /// Returns whether the requested version is no longer in the server's history: 410, by either reason.
     pub fn is_expired(&self) -> bool {
         self.code == 410 || matches!(self.reason.as_str(), "Expired" | "Gone")
     }
 
-    /// Whether the version that was asked for is newer than what this server has seen.
+    /// Returns whether the requested version is newer than the server's.
     pub fn is_too_large_resource_version(&self) -> bool {
         let told = |cause: &StatusCause| {
             cause.reason == "ResourceVersionTooLarge"

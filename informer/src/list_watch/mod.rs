@@ -7,15 +7,13 @@ use std::sync::Arc;
 
 use futures::Stream;
 
-use crate::{
-    known::Known,
-    object::{DecodeError, Object, ResourceVersion},
-};
+use crate::object::{DecodeError, Object, ResourceVersion};
 
 pub use self::{
     error::{ListWatchError, Status, StatusCause},
     request::{ListRequest, VersionMatch, WatchRequest},
 };
+pub use crate::known::{Known, KnownNothing};
 
 /// Lists and watches one selection of one resource: the only way from the informer to a server.
 ///
@@ -92,7 +90,7 @@ pub struct ListPage<K> {
     pub items: Vec<Arrived<K>>,
     /// The version at which the whole list, with all its pages, is exact.
     pub resource_version: ResourceVersion,
-    /// Where the next page begins; `None` on the last.
+    /// The start of the next page; `None` on the last.
     pub continue_token: Option<String>,
 }
 
@@ -110,7 +108,7 @@ pub enum WatchEvent<K> {
     Bookmark {
         /// The version.
         resource_version: ResourceVersion,
-        /// Whether it ends the initial events of a streaming list (`k8s.io/initial-events-end`).
+        /// True if it ends the initial events of a streaming list (`k8s.io/initial-events-end`).
         is_end_of_initial_events: bool,
     },
     /// The watch failed; nothing follows.

@@ -1,10 +1,10 @@
-//! What is asked of a server.
+//! Requests to a server.
 
 use std::time::Duration;
 
 use crate::object::ResourceVersion;
 
-/// How a list's version is to be read by the server.
+/// The way in which the server reads a list's version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
@@ -23,11 +23,11 @@ pub enum VersionMatch {
 pub struct ListRequest {
     /// Unknown: the most recent state, consistently. `0`: whatever the server has at hand. Else as `version_match` says.
     pub resource_version: ResourceVersion,
-    /// How to read `resource_version`; leave out for the server's defaults.
+    /// The way to read `resource_version`; `None` for the server's default.
     pub version_match: Option<VersionMatch>,
     /// The most items wanted in this page; `None` for all.
     pub limit: Option<u32>,
-    /// Where to go on; a request with a token has neither version nor match.
+    /// The start of the page; a request with a token has neither version nor match.
     pub continue_token: Option<String>,
 }
 
@@ -37,10 +37,25 @@ pub struct ListRequest {
 pub struct WatchRequest {
     /// The version after which to begin.
     pub resource_version: ResourceVersion,
-    /// Whether bookmarks are wanted.
+    /// True to request bookmarks.
     pub allow_bookmarks: bool,
-    /// Whether the present state is to be streamed first, ended by a bookmark.
+    /// True to stream the present state first, ended by a bookmark.
     pub send_initial_events: bool,
-    /// When the server shall end the watch; it has a limit of its own if this is `None`.
+    /// The time after which the server shall end the watch; it has a limit of its own if this is `None`.
     pub timeout: Option<Duration>,
+}
+
+// === impl ListRequest ===
+
+impl ListRequest {
+    /// Returns the request for the page that begins at `continue_token`. The token names the version, so that the request has
+    /// none.
+    #[must_use]
+    pub fn next_page(&self, continue_token: impl Into<String>) -> Self {
+        Self {
+            limit: self.limit,
+            continue_token: Some(continue_token.into()),
+            ..Self::default()
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Why a lister has no answer.
+//! Errors of a lister.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ pub enum ListerError {
     /// There is no such object in the cache.
     #[error("{resource} {:?} not found{}", .name, in_namespace(.namespace))]
     NotFound {
-        /// What was looked for.
+        /// The resource.
         resource: Arc<str>,
-        /// Where; empty for cluster-scoped objects.
+        /// The namespace; empty for cluster-scoped objects.
         namespace: Arc<str>,
         /// The name.
         name: Arc<str>,
@@ -21,7 +21,7 @@ pub enum ListerError {
     /// The informer was never started, so that its cache is empty whatever the server has. Start it, and wait for its sync.
     #[error("the informer of {resource} was never started")]
     NotStarted {
-        /// What the informer mirrors.
+        /// The resource that the informer mirrors.
         resource: Arc<str>,
     },
     /// There is no such index.
@@ -32,7 +32,7 @@ pub enum ListerError {
 // === impl ListerError ===
 
 impl ListerError {
-    /// Whether there is no such object: the same question as of an API server's answer.
+    /// Returns whether the object does not exist: the same predicate as of an API server's answer.
     pub fn is_not_found(&self) -> bool {
         matches!(self, Self::NotFound { .. })
     }

@@ -8,7 +8,7 @@ mod tests;
 
 use std::{fmt, sync::Arc};
 
-use crate::{indexer::Indexer, object::Object, shared_informer::SyncState};
+use crate::{indexer::Indexer, latch::Latch, object::Object};
 
 pub use self::{error::ListerError, parse::ParseSelectorError, selector::LabelSelector};
 
@@ -17,7 +17,9 @@ pub use self::{error::ListerError, parse::ParseSelectorError, selector::LabelSel
 /// It does not keep its informer running: after the end it shows what was held last.
 pub struct Lister<K> {
     indexer: Indexer<K>,
-    sync: Arc<SyncState>,
+    resource: Arc<str>,
+    /// Set once the informer was started.
+    started: Latch,
 }
 
 /// Reads one namespace of a cache.
@@ -29,8 +31,12 @@ pub struct NamespacedLister<K> {
 // === impl Lister ===
 
 impl<K> Lister<K> {
-    pub(crate) fn new(indexer: Indexer<K>, sync: Arc<SyncState>) -> Self {
-        Self { indexer, sync }
+    pub(crate) fn new(indexer: Indexer<K>, resource: Arc<str>, started: Latch) -> Self {
+        Self {
+            indexer,
+            resource,
+            started,
+        }
     }
 
     /// The objects that `selector` selects, in order of their keys, as of one moment.
@@ -78,17 +84,17 @@ impl<K> Lister<K> {
         self.check_started()?;
         let found = self.indexer.get_by_name(namespace, name);
         found.ok_or_else(|| ListerError::NotFound {
-            resource: Arc::clone(self.sync.resource()),
+            resource: Arc::clone(&self.resource),
             namespace: namespace.into(),
             name: name.into(),
         })
     }
 
     fn check_started(&self) -> Result<(), ListerError> {
-        if self.sync.was_started() {
+        if self.started.is_set() {
             return Ok(());
         }
-        let resource = Arc::clone(self.sync.resource());
+        let resource = Arc::clone(&self.resource);
         Err(ListerError::NotStarted { resource })
     }
 }
@@ -97,14 +103,15 @@ impl<K> Clone for Lister<K> {
     fn clone(&self) -> Self {
         Self {
             indexer: self.indexer.clone(),
-            sync: Arc::clone(&self.sync),
+            resource: Arc::clone(&self.resource),
+            started: self.started.clone(),
         }
     }
 }
 
 impl<K> fmt::Debug for Lister<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Lister").field(self.sync.resource()).finish()
+        f.debug_tuple("Lister").field(&self.resource).finish()
     }
 }
 
@@ -144,7 +151,7 @@ impl<K> Clone for NamespacedLister<K> {
 impl<K> fmt::Debug for NamespacedLister<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("NamespacedLister")
-            .field(self.lister.sync.resource())
+            .field(&self.lister.resource)
             .field(&self.namespace)
             .finish()
     }

@@ -18,7 +18,7 @@ pub struct ParseSelectorError {
     reason: String,
 }
 
-/// What is wrong, and with which token; with the end if there is none.
+/// The problem, and its token; the end of the text if there is none.
 struct Refusal {
     token: usize,
     reason: String,
@@ -81,7 +81,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 // === impl ParseSelectorError ===
 
 impl ParseSelectorError {
-    /// Where it stops to be a selector, in bytes from the beginning; the length of the text if it ends too early.
+    /// Returns the offset at which it stops being a selector, in bytes; the length of the text if it ends too early.
     pub fn position(&self) -> usize {
         self.position
     }
@@ -206,7 +206,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// What is wrong with the token that was taken last.
+    /// Creates the error about the token that was taken last.
     fn refuse_last(&self, reason: String) -> Refusal {
         Refusal {
             token: self.at - 1,
@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What is wrong with the token that comes next, or that there is none.
+    /// Creates the error about the next token, or its absence.
     fn refuse_next(&self, reason: &str) -> Refusal {
         Refusal {
             token: self.at,

@@ -15,14 +15,14 @@ use crate::object::Labels;
 /// # Examples
 ///
 /// ```
-/// use informer::lister::LabelSelector;
+/// use informer::LabelSelector;
 ///
 /// let selector: LabelSelector = "app=web,tier in (front, back),!canary".parse()?;
 /// assert_eq!(selector.to_string(), "app=web,!canary,tier in (back,front)");
 ///
 /// let error = "app=web tier=front".parse::<LabelSelector>().unwrap_err();
 /// assert_eq!(error.position(), 8);
-/// # Ok::<(), informer::lister::ParseSelectorError>(())
+/// # Ok::<(), informer::ParseSelectorError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LabelSelector(Vec<Requirement>);
@@ -53,12 +53,12 @@ impl LabelSelector {
         Self::default()
     }
 
-    /// Whether it selects every object.
+    /// Returns whether it selects every object.
     pub fn is_everything(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether an object with these labels is selected.
+    /// Returns whether an object with these labels is selected.
     pub fn matches(&self, labels: &Labels) -> bool {
         let holds = |own: &Requirement| own.test.matches(labels.get(&own.key));
         self.0.iter().all(holds)
@@ -145,7 +145,7 @@ impl fmt::Display for Requirement {
 // === impl Test ===
 
 impl Test {
-    /// Whether it holds for the value of a label, which an object may not have.
+    /// Returns whether it holds for the value of a label, which an object may not have.
     fn matches(&self, value: Option<&str>) -> bool {
         let number = || value.and_then(|value| value.parse::<i64>().ok());
         match self {

@@ -2,75 +2,79 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{DecodeError, Labels, Metadata, ObjectKey, OwnerReference, ResourceVersion};
-use crate::{
-    compact::{Cell, Change},
-    reading::BoxError,
-};
+use super::{Labels, Metadata, ObjectKey, OwnerReference, ResourceVersion};
 
-/// One version of one object, shared by the store, the handlers and everybody who read it.
+/// A shared, immutable handle to one version of one object.
 ///
-/// Key, uid, version, labels and owners are free to read; [`get`](Self::get) gives the object itself.
-/// What a handle shows never changes: a new version of the object is a new handle. Whoever wants to change something clones
-/// the object first; this does not compile:
+/// Stores, handlers and readers share the same object. [`get`](Self::get) reads the object itself; [`key`](Self::key),
+/// [`uid`](Self::uid), [`labels`](Self::labels) and the other methods read the metadata that were parsed when it arrived.
+/// A new version of the object is a new handle: the object behind a handle never changes. To change something, clone the
+/// object first; this does not compile:
 ///
 /// ```compile_fail
 /// # use informer::Object;
 /// # use k8s_openapi::api::core::v1::Pod;
 /// fn change(pod: &Object<Pod>) {
-///     pod.get().unwrap().spec = None;
+///     pod.get().spec = None;
 /// }
+/// ```
+///
+/// # Examples
+///
+/// ```
+/// use informer::Object;
+/// use k8s_openapi::api::core::v1::Pod;
+///
+/// fn node(pod: &Object<Pod>) -> Option<&str> {
+///     pod.get().spec.as_ref()?.node_name.as_deref()
+/// }
+///
+/// let pod: Pod = serde_json::from_value(serde_json::json!({
+///     "metadata": {"namespace": "default", "name": "web-0"},
+///     "spec": {"nodeName": "node-1", "containers": []},
+/// }))?;
+/// let pod = Object::new(pod);
+/// assert_eq!(node(&pod), Some("node-1"));
+/// assert_eq!(pod.key().to_string(), "default/web-0");
+/// # Ok::<(), serde_json::Error>(())
 /// ```
 ///
 /// # Memory
 ///
-/// A clone is one reference count. A version lives until the last handle to it is dropped. How much it takes is the choice of
-/// the informer: see [`compact`](crate::compact).
+/// A clone is one reference count. A version lives until the last handle to it is dropped. The size of the object depends on
+/// the type that the informer holds: see [`compact`](crate::compact).
 pub struct Object<K>(Arc<Inner<K>>);
 
 struct Inner<K> {
     metadata: Metadata,
-    value: Value<K>,
+    value: Arc<K>,
     is_transformed: bool,
-}
-
-/// As what the object itself is held.
-enum Value<K> {
-    Typed(Arc<K>),
-    Compact(Arc<Cell<K>>),
-    /// Changed by the function whenever it is decoded.
-    CompactChanged(Arc<Cell<K>>, Arc<Change<K>>),
 }
 
 // === impl Object ===
 
 impl<K> Object<K> {
-    /// A handle to `value`, whose metadata was parsed before.
-    ///
-    /// The two must belong together; see [`Object::from_value`] for the safe way to make one.
-    pub fn new(metadata: Metadata, value: K) -> Self {
-        Self::of(metadata, Value::Typed(Arc::new(value)), false)
-    }
-
-    /// A handle to an object that is decoded when it is looked into.
-    pub(crate) fn compact(metadata: Metadata, cell: Arc<Cell<K>>) -> Self {
-        Self::of(metadata, Value::Compact(cell), false)
-    }
-
-    fn of(metadata: Metadata, value: Value<K>, is_transformed: bool) -> Self {
-        Self(Arc::new(Inner {
-            metadata,
-            value,
-            is_transformed,
-        }))
-    }
-
-    /// A handle to `value`, whose metadata is read from it.
-    pub fn from_value(value: K) -> Self
+    /// Creates a handle to `value`, whose metadata are read from it.
+    pub fn new(value: K) -> Self
     where
         K: kube::Resource,
     {
-        Self::new(Metadata::of(&value), value)
+        Self::from_parts(Metadata::of(&value), Arc::new(value))
+    }
+
+    /// Creates a handle to `value` from the metadata that were parsed before it. The two must belong together.
+    pub(crate) fn from_parts(metadata: Metadata, value: Arc<K>) -> Self {
+        Self(Arc::new(Inner {
+            metadata,
+            value,
+            is_transformed: false,
+        }))
+    }
+
+    /// Creates a handle whose metadata may differ from those in `value`.
+    #[cfg(feature = "unstable-stages")]
+    pub fn with_metadata(metadata: Metadata, value: impl Into<Arc<K>>) -> Self {
+        Self::from_parts(metadata, value.into())
     }
 
     /// Namespace and name.
@@ -103,83 +107,42 @@ impl<K> Object<K> {
         &self.0.metadata
     }
 
-    /// The object itself.
+    /// The object itself, in the allocation that all its handles share.
+    pub fn get(&self) -> &Arc<K> {
+        &self.0.value
+    }
+
+    /// Replaces the value by what `change` makes of it. The metadata stay as they arrived.
+    ///
+    /// `change` is given the only handle to the value if nobody else holds the object.
     ///
     /// # Errors
     ///
-    /// In a typed store never: what does not decode does not enter it. A store of [compact](crate::compact) objects decodes
-    /// here, and reports what its type does not accept; trying again gives the same answer.
-    pub fn get(&self) -> Result<Arc<K>, DecodeError> {
-        let read = match &self.0.value {
-            Value::Typed(value) => Ok(Arc::clone(value)),
-            Value::Compact(cell) => cell.get(None),
-            Value::CompactChanged(cell, change) => cell.get(Some(&**change)),
-        };
-        read.map_err(|source| DecodeError {
-            key: self.key().clone(),
-            resource_version: self.resource_version().clone(),
-            source,
-        })
-    }
-
-    /// What `read` finds in the object's JSON, where that is at hand: then nothing needs to be built. Kind and API version may
-    /// be missing in it.
-    pub(crate) fn read_json<T>(&self, read: impl FnOnce(&str) -> T) -> Option<T> {
-        match &self.0.value {
-            Value::Compact(cell) => cell.plain_json(read),
-            Value::Typed(_) | Value::CompactChanged(..) => None,
-        }
-    }
-
-    /// This version with its value changed. The metadata stay as they arrived.
-    ///
-    /// A typed value is changed now, and copied only if somebody else holds it; a compact one whenever it is decoded.
-    ///
-    /// # Errors
-    ///
-    /// A typed value for which `change` fails.
-    pub(crate) fn try_transform(self, change: &Arc<Change<K>>) -> Result<Self, BoxError>
-    where
-        K: Clone,
-    {
+    /// Fails if `change` does.
+    pub(crate) fn try_transform<E>(
+        self,
+        change: impl FnOnce(Arc<K>) -> Result<Arc<K>, E>,
+    ) -> Result<Self, E> {
         let (metadata, value) = match Arc::try_unwrap(self.0) {
             Ok(inner) => (inner.metadata, inner.value),
-            Err(shared) => (shared.metadata.clone(), shared.value.clone()),
+            Err(shared) => (shared.metadata.clone(), Arc::clone(&shared.value)),
         };
-        let value = match value {
-            Value::Typed(value) => {
-                let mut value = Arc::unwrap_or_clone(value);
-                change(&mut value)?;
-                Value::Typed(Arc::new(value))
-            }
-            Value::Compact(cell) | Value::CompactChanged(cell, _) => {
-                Value::CompactChanged(cell, Arc::clone(change))
-            }
-        };
-        Ok(Self::of(metadata, value, true))
+        Ok(Self(Arc::new(Inner {
+            metadata,
+            value: change(value)?,
+            is_transformed: true,
+        })))
     }
 
-    /// Whether this handle was made by [`try_transform`](Self::try_transform).
+    /// Returns whether this handle was made by [`try_transform`](Self::try_transform).
     pub(crate) fn is_transformed(&self) -> bool {
         self.0.is_transformed
     }
 
-    /// Whether two handles are the same version in the same allocation, not merely equal.
+    /// Returns whether two handles are the same version in the same allocation, not merely equal.
     #[doc(alias = "Arc::ptr_eq")]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl<K> Clone for Value<K> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Typed(value) => Self::Typed(Arc::clone(value)),
-            Self::Compact(cell) => Self::Compact(Arc::clone(cell)),
-            Self::CompactChanged(cell, change) => {
-                Self::CompactChanged(Arc::clone(cell), Arc::clone(change))
-            }
-        }
     }
 }
 

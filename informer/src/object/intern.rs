@@ -9,7 +9,7 @@ use super::{Labels, OwnerReference};
 /// The least number of entries at which those that nobody else holds are looked for.
 const SWEEP_MIN: usize = 1024;
 
-/// What was met before, by its hash: namespaces, label sets and lists of owners are few, and objects are many.
+/// A table of shared values by their hash: namespaces, label sets and lists of owners are few, and objects are many.
 ///
 /// Two that have the same hash are both held by those that need them; the later one is handed out from then on.
 ///
@@ -23,16 +23,16 @@ pub(crate) struct Interner {
     owners: Shared<Arc<[OwnerReference]>>,
 }
 
-/// What was met before, of one kind.
+/// The shared values of one kind.
 #[derive(Debug)]
 struct Shared<T> {
     met: BTreeMap<u64, T>,
     sweep_at: usize,
 }
 
-/// What can be shared.
+/// A value that can be shared.
 trait Share: Clone {
-    /// Whether somebody else holds it.
+    /// Returns whether somebody else holds it.
     fn is_held(&self) -> bool;
 }
 

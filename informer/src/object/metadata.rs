@@ -1,4 +1,4 @@
-//! What is known of an object without decoding it.
+//! The metadata of an object, known without decoding it.
 
 use std::{fmt, sync::Arc};
 
@@ -17,7 +17,7 @@ pub struct Metadata {
     pub labels: Labels,
     /// The objects that own this one.
     pub owners: Arc<[OwnerReference]>,
-    /// Whether deletion has begun (`deletionTimestamp` is set).
+    /// True if deletion has begun (`deletionTimestamp` is set).
     pub is_terminating: bool,
 }
 
@@ -36,7 +36,7 @@ pub struct OwnerReference {
     pub name: Arc<str>,
     /// The owner's uid.
     pub uid: Arc<str>,
-    /// Whether the owner is the managing controller.
+    /// True if the owner is the managing controller.
     pub is_controller: bool,
 }
 
@@ -73,7 +73,7 @@ impl Metadata {
         }
     }
 
-    /// Whether two objects of one key are known to be different ones, by their uids.
+    /// Returns whether two objects of one key are known to be different ones, by their uids.
     pub(crate) fn is_other_than(&self, other: &Self) -> bool {
         self.uid != other.uid && !self.uid.is_empty() && !other.uid.is_empty()
     }
@@ -93,17 +93,17 @@ impl Labels {
         self.0.iter().map(|(key, value)| (&**key, &**value))
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether somebody else holds the same allocation.
+    /// Returns whether somebody else holds the same allocation.
     pub(super) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
 
-    /// Whether both are one allocation.
+    /// Returns whether both are one allocation.
     #[cfg(test)]
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

@@ -1,6 +1,6 @@
-//! How much of an object a function reads.
+//! The part of an object that a function reads.
 
-/// What a function reads of an object: an index, a filter or a transform.
+/// The part of an object that an index, a filter or a transform reads.
 ///
 /// In a store of whole objects each costs the same. A store of compressed ones answers the first for nothing and the second
 /// without building the object; for the third it decodes every object that the function is asked about.
@@ -10,7 +10,7 @@
     reason = "complete by definition: what is parsed on arrival, a part of the rest, all of it"
 )]
 pub enum Reads {
-    /// What is known of every object without decoding: [`Metadata`](super::Metadata).
+    /// The metadata, known of every object without decoding: [`Metadata`](super::Metadata).
     Metadata,
     /// Some fields, by their [paths](crate::field_path::FieldPath).
     Fields,

@@ -26,13 +26,13 @@ impl ResourceVersion {
         &self.0
     }
 
-    /// Whether no version is known.
+    /// Returns whether no version is known.
     pub fn is_unknown(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a watch from here on tells every later change. From the empty version or `0` the server begins with the
-    /// present state instead, at whatever version.
+    /// Returns whether a watch from here on sends every later change. From the empty version or `0` the server begins
+    /// with the present state instead, at whatever version.
     pub fn is_resumable(&self) -> bool {
         !matches!(&*self.0, "" | "0")
     }
@@ -49,7 +49,7 @@ impl ResourceVersion {
         Some(a.len().cmp(&b.len()).then_with(|| a.cmp(b)))
     }
 
-    /// Whether this version is known to be earlier than `other`.
+    /// Returns whether this version is known to be earlier than `other`.
     pub fn is_before(&self, other: &Self) -> bool {
         self.compare(other) == Some(Ordering::Less)
     }

@@ -1,4 +1,4 @@
-//! How a deletion is told.
+//! Deletions, as notifications carry them.
 
 use super::{Object, ObjectKey};
 
@@ -10,11 +10,11 @@ pub struct Tombstone<K> {
     pub key: ObjectKey,
     /// The last state that was known here; the object may have changed since, before it went.
     pub last_known: Option<Object<K>>,
-    /// How the absence was noticed.
+    /// The way in which the absence was noticed.
     pub reason: TombstoneReason,
 }
 
-/// How the absence of an object was noticed.
+/// The way in which the absence of an object was noticed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TombstoneReason {
@@ -67,7 +67,7 @@ impl<K> Deleted<K> {
         }
     }
 
-    /// Whether the deletion itself was missed.
+    /// Returns whether the deletion itself was missed.
     pub fn is_tombstone(&self) -> bool {
         matches!(self, Self::Tombstone(_))
     }

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use super::{ObjectKey, ResourceVersion};
 
-/// Why an object could not be decoded. The same bytes give the same answer: trying again is useless.
+/// The reason why an object could not be decoded. The same bytes give the same answer: retrying is useless.
 #[derive(Clone, thiserror::Error)]
 #[error("cannot decode {key} at version {resource_version}")]
 pub struct DecodeError {
@@ -12,7 +12,7 @@ pub struct DecodeError {
     pub key: ObjectKey,
     /// The version that was refused.
     pub resource_version: ResourceVersion,
-    /// What the decoder said, with its place in the object. It may quote the object: do not log it.
+    /// The decoder's error, with its place in the object. It may quote the object: do not log it.
     #[source]
     pub source: Arc<serde_json::Error>,
 }

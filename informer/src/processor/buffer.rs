@@ -1,16 +1,16 @@
-//! What becomes of a handler that falls behind.
+//! The buffer of a handler that falls behind.
 
 /// Live changes that wait in order, unless told otherwise.
 const LIMIT: usize = 10_000;
 
-/// What becomes of the live changes that a handler is too slow for.
+/// The policy for live changes that a handler is too slow for.
 ///
 /// A limit counts live changes, what relists found included: as many wait in order. What belongs to the initial state, and
 /// what a resync repeats, is not counted: it is there once, and is read from the cache's snapshot where that is possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Buffer {
-    /// What goes beyond the limit is merged with what waits of the same key beyond it.
+    /// Changes beyond the limit are merged with those of the same key that wait beyond it.
     ///
     /// The handler hears of fewer states, and ends with the same as if it had heard of all:
     ///
@@ -29,7 +29,7 @@ pub enum Buffer {
     ///
     /// The limit, and two notifications a key.
     Coalescing {
-        /// How many wait in order.
+        /// The number of changes that wait in order.
         limit: usize,
     },
     /// Everything waits in order.
@@ -43,7 +43,7 @@ pub enum Buffer {
     ///
     /// A relist can bring as many changes at once as there are objects.
     Disconnecting {
-        /// How many may wait.
+        /// The number of changes that may wait.
         limit: usize,
     },
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::{handler::Notification, object::ObjectKey};
 
-/// What waits beyond a limit, merged by key, in the order in which each was first heard of.
+/// The changes beyond a limit, merged by key, in the order of each key's first change.
 pub(super) struct Coalesced<K> {
     /// By the number of their arrival.
     entries: BTreeMap<u64, Notification<K>>,
@@ -12,7 +12,7 @@ pub(super) struct Coalesced<K> {
     arrivals: u64,
 }
 
-/// Where the last notification of a key waits.
+/// The place of a key's last notification.
 #[derive(Clone, Copy)]
 struct Place {
     at: u64,

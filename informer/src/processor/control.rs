@@ -1,4 +1,16 @@
-//! What is known of one listener from outside its task, whatever the type of its objects.
+//! The state of one listener as seen from outside its task, independent of the type of its objects.
+//!
+//! | state | signals | calls of the handler | left by |
+//! |---|---|---|---|
+//! | waiting | | none | its task runs, or a stream is read: running |
+//! | running | `has_begun` | one after another | the mailbox is closed: draining |
+//! | draining | `ending` | those that wait in the mailbox | nothing waits any more (`has_drained`): ended |
+//! | removed | `ending`, `removal` | none begins; one may run | that call returns, or is dropped by `stopped`: ended |
+//! | ended | `ended` | none | |
+//!
+//! Any state but the last becomes removed when the registration is dropped, the buffer overflows or the processor is dropped,
+//! which also sets `stopped`. A listener that is dropped before its task runs becomes ended at once. `synced` is set in
+//! between, once the calls for the initial state have returned.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,13 +21,13 @@ use super::{
     metrics::{Labels, Series},
 };
 use crate::{
+    counter::Counter,
     latch::Latch,
-    metrics::Counter,
     object::ObjectKey,
     sync::{AtomicBool, AtomicU8, AtomicU64, Ordering},
 };
 
-/// What one handler has heard and has yet to hear.
+/// The counts of one handler's notifications.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListenerMetrics {
@@ -23,13 +35,13 @@ pub struct ListenerMetrics {
     pub handler: Arc<str>,
     /// `informer_pending_notifications`: how many it has yet to hear.
     pub pending: u64,
-    /// How many it has heard.
+    /// The number of notifications that it has received.
     pub delivered: u64,
-    /// How many it will never hear, since they were merged with others.
+    /// The number of notifications that it never receives, since they were merged with others.
     pub coalesced: u64,
-    /// How many of them it panicked on.
+    /// The number of notifications on which it panicked.
     pub panics: u64,
-    /// Whether it has heard the initial state.
+    /// True if it has received the initial state.
     pub has_synced: bool,
 }
 
@@ -48,7 +60,7 @@ pub(super) struct Control {
     pub(super) stopped: Latch,
     /// The task has ended, or never will run.
     pub(super) ended: Latch,
-    /// Why no call begins any more: one of [`Removal`], or zero.
+    /// The reason why no call begins any more: one of [`Removal`], or zero.
     removal: AtomicU8,
     has_begun: AtomicBool,
     /// It was told everything before it ended.
@@ -63,11 +75,11 @@ pub(super) struct Control {
     delivered: Counter,
     coalesced: Counter,
     panics: Counter,
-    /// Where the same is reported, once it is known whose listener it is.
+    /// The metrics that report the same, once the name of the listener is known.
     series: OnceLock<Series>,
 }
 
-/// Why no call begins any more.
+/// The reason why no call begins any more.
 #[derive(Clone, Copy)]
 pub(super) enum Removal {
     /// The registration was dropped.
@@ -122,7 +134,7 @@ impl Control {
         self.removal.load(Ordering::SeqCst) != 0
     }
 
-    /// Why nothing more is told; `None` while it may be.
+    /// Returns the reason why no notifications follow; `None` while they may.
     pub(super) fn end(&self) -> Option<HandlerEnd> {
         let handler = || Arc::clone(&self.name);
         let removal = self.removal.load(Ordering::SeqCst);
@@ -152,13 +164,13 @@ impl Control {
         }
     }
 
-    /// Whether a call may be running. Asked after a removal, in one order with it: if the task has not begun by then, it will
-    /// find the handler removed before its first call.
+    /// Returns whether a call may be running. Asked after a removal, in one order with it: if the task has not begun by
+    /// then, it will find the handler removed before its first call.
     pub(super) fn may_be_calling(&self) -> bool {
         self.has_begun.load(Ordering::SeqCst) && !self.ended.is_set()
     }
 
-    /// Whether it is the handler itself that asks, from within a call of it.
+    /// Returns whether the caller is the handler itself, within a call of it.
     pub(super) fn is_own_call(&self) -> bool {
         self.caller.get().is_some() && self.caller.get() == tokio::task::try_id().as_ref()
     }
@@ -168,7 +180,7 @@ impl Control {
         self.has_drained.store(true, Ordering::SeqCst);
     }
 
-    /// Whether it ended without having been told everything.
+    /// Returns whether it ended without having received everything.
     pub(super) fn has_missed_some(&self) -> bool {
         self.ended.is_set() && !self.has_drained.load(Ordering::SeqCst)
     }
@@ -247,7 +259,8 @@ impl Control {
         tracing::error!(handler = %self.name, key = %key, "handler panicked");
     }
 
-    /// How many it has yet to hear. What is not told is still counted below: a thread may be left in a call.
+    /// Returns the number of notifications that it has yet to receive. What is not told is still counted below: a
+    /// thread may be left in a call.
     pub(super) fn pending(&self) -> u64 {
         if self.is_removed() || self.ended.is_set() {
             return 0;

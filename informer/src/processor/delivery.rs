@@ -25,7 +25,7 @@ pub(super) struct Delivery<K, C> {
     pub(super) caller: C,
 }
 
-/// How a handler is called.
+/// The way in which a handler is called.
 pub(super) trait Caller<K>: Send + 'static {
     /// Calls it once. An error is a panic that was contained.
     fn call(

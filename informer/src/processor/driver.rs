@@ -142,7 +142,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
         }
     }
 
-    /// When the next listener is to be told again of all that is held.
+    /// Returns the time of the next resync of any listener.
     pub fn next_resync(&self) -> Option<Instant> {
         let schedules = self.listeners.iter().filter_map(|own| own.schedule);
         schedules.map(|schedule| schedule.next()).min()

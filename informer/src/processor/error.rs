@@ -1,4 +1,4 @@
-//! Why a handler hears nothing more, or has not heard all of the initial state.
+//! Errors of handlers: the end of their notifications, or an incomplete initial state.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,11 +14,11 @@ pub enum HandlerSyncError {
     Deadline {
         /// The handler.
         handler: Arc<str>,
-        /// How long was waited.
+        /// The time limit.
         limit: Duration,
-        /// How many notifications the handler has not heard.
+        /// The number of notifications that the handler has not received.
         pending: u64,
-        /// Whether it is the handler that is waited for, not the informer.
+        /// True if the wait is for the handler, not for the informer.
         is_informer_synced: bool,
     },
     /// The handler was removed, or the informer stopped, before. It never will be synced.
@@ -26,13 +26,13 @@ pub enum HandlerSyncError {
     Ended {
         /// The handler.
         handler: Arc<str>,
-        /// Why it ended.
+        /// The reason of its end.
         #[source]
         end: HandlerEnd,
     },
 }
 
-/// Why a handler hears nothing more.
+/// The reason why a handler receives no more notifications.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandlerEnd {
@@ -47,7 +47,7 @@ pub enum HandlerEnd {
     Overflowed {
         /// The handler.
         handler: Arc<str>,
-        /// How many may wait.
+        /// The number of changes that may wait.
         limit: usize,
     },
     /// The informer stopped, or had stopped before the handler was added.
@@ -61,7 +61,7 @@ pub enum HandlerEnd {
 // === impl HandlerEnd ===
 
 impl HandlerEnd {
-    /// Whether the handler was removed because it was too slow.
+    /// Returns whether the handler was removed because it was too slow.
     pub fn is_overflow(&self) -> bool {
         matches!(self, Self::Overflowed { .. })
     }

@@ -1,10 +1,10 @@
-//! What waits for one handler: changes, or a snapshot to read them from.
+//! Items that wait for one handler: changes, or a snapshot to read them from.
 
 use std::{borrow::Cow, ops::Range, sync::Arc};
 
 use super::coalesce::Coalesced;
 use crate::{
-    handler::{Cause, Notification},
+    handler::{Notification, NotificationCause},
     object::Object,
 };
 
@@ -17,7 +17,7 @@ pub(super) enum Item<K> {
         notifications: Arc<[Notification<K>]>,
         /// Those that are to be told.
         range: Range<usize>,
-        /// Whether they happened after the initial state.
+        /// True if they happened after the initial state.
         is_live: bool,
     },
     /// Live changes beyond the limit.
@@ -52,11 +52,11 @@ impl<K> Item<K> {
             } => range.next().map(|at| Cow::Borrowed(&notifications[at])),
             Self::Coalesced(coalesced) => coalesced.pop().map(Cow::Owned),
             Self::Replay(present) => present.next().map(|object| {
-                let cause = Cause::Initial;
+                let cause = NotificationCause::Initial;
                 Cow::Owned(Notification::Add { object, cause })
             }),
             Self::Resync(present) => present.next().map(|new| {
-                let (old, cause) = (new.clone(), Cause::Resync);
+                let (old, cause) = (new.clone(), NotificationCause::Resync);
                 Cow::Owned(Notification::Update { old, new, cause })
             }),
             Self::EndOfInitialState => None,
@@ -74,7 +74,7 @@ impl<K> Item<K> {
         matches!(self, Self::Resync(_))
     }
 
-    /// How many notifications it will be.
+    /// Returns the number of its notifications.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Changes { range, .. } => range.len(),

@@ -23,7 +23,7 @@ pub struct Listener<K> {
 /// Calls a handler, until it is removed or its mailbox is closed and empty.
 pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Who reads the mailbox.
+/// The reader of the mailbox.
 pub(super) enum Reader<K> {
     /// A task that is yet to be spawned.
     Task(Task),
@@ -39,7 +39,7 @@ pub(super) struct Shared<K> {
     mailbox: Mutex<Mailbox<K>>,
 }
 
-/// What a mailbox has for its reader.
+/// The next item of a mailbox for its reader.
 pub(super) enum Next<K> {
     Item(Item<K>),
     /// Nothing yet.
@@ -158,7 +158,7 @@ impl<K> Shared<K> {
         drop(rest);
     }
 
-    /// What there is now.
+    /// Returns the item that is there now.
     pub(super) fn try_next(&self) -> Next<K> {
         if self.control.is_removed() {
             return Next::Over;

@@ -7,35 +7,35 @@ use super::{Buffer, coalesce::Coalesced, item::Item};
 /// Items for which there is room from the beginning. What a burst took beyond it is given back when the mailbox is empty.
 const CAPACITY: usize = 1_024;
 
-/// How much of what was coalesced is taken at once. The rest goes on being coalesced while this is told.
+/// The number of coalesced changes that are taken at once. The others continue to be merged meanwhile.
 const COALESCED_CHUNK_LEN: usize = 64;
 
-/// What waits for one handler, in order.
+/// The items that wait for one handler, in order.
 pub(super) struct Mailbox<K> {
     items: VecDeque<Item<K>>,
     buffer: Buffer,
-    /// How many live changes wait.
+    /// The number of live changes that wait.
     backlog: usize,
     is_closed: bool,
     /// A resync waits or is being told: another one would only repeat it.
     has_resync: bool,
 }
 
-/// What became of an item.
+/// The result of pushing an item.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Pushed {
     /// It waits.
     Taken {
-        /// How many notifications it has.
+        /// The number of its notifications.
         count: usize,
-        /// How many fewer wait than there would be, had none been merged.
+        /// The number of notifications that merging saved.
         coalesced: usize,
     },
     /// It is not wanted.
     Refused,
     /// It is more than may wait, and was not taken.
     Overflow {
-        /// How many may wait.
+        /// The number of changes that may wait.
         limit: usize,
     },
 }
@@ -121,7 +121,7 @@ impl<K> Mailbox<K> {
         self.items.capacity()
     }
 
-    /// How many live changes wait.
+    /// Returns the number of live changes that wait.
     #[cfg(test)]
     pub(super) fn backlog(&self) -> usize {
         self.backlog

@@ -1,23 +1,14 @@
-//! What listeners report through the `metrics` facade.
-//!
-//! | name | kind | unit | what it counts | client-go |
-//! |---|---|---|---|---|
-//! | [`PENDING_NOTIFICATIONS`] | gauge | notifications | what a handler has yet to hear | none; wished for in KEP-4346 |
-//! | [`NOTIFICATIONS_TOTAL`] | counter | notifications | what a handler has heard | none |
-//! | [`COALESCED_NOTIFICATIONS_TOTAL`] | counter | notifications | what was merged, since a handler was slow | none |
-//! | [`HANDLER_PANICS_TOTAL`] | counter | panics | calls that a handler panicked in | none |
-//!
-//! The labels are those of the informer, and `handler`, its name. The gauge goes to zero when the listener ends.
+//! Metrics of listeners, by the `metrics` facade. Their documentation is the page of [`crate::metrics`].
 
 use std::sync::{Arc, Once};
 
 use ::metrics::{Counter, Gauge, Unit, counter, describe_counter, describe_gauge, gauge};
 
-/// What a handler has yet to hear, a gauge.
+/// The notifications that a handler has yet to receive, a gauge.
 pub const PENDING_NOTIFICATIONS: &str = "informer_pending_notifications";
-/// What a handler has heard, a counter.
+/// The notifications that a handler has received, a counter.
 pub const NOTIFICATIONS_TOTAL: &str = "informer_notifications_total";
-/// What was merged, since a handler was slow, a counter.
+/// The notifications that were merged, since a handler was slow, a counter.
 pub const COALESCED_NOTIFICATIONS_TOTAL: &str = "informer_coalesced_notifications_total";
 /// Calls that a handler panicked in, a counter.
 pub const HANDLER_PANICS_TOTAL: &str = "informer_handler_panics_total";

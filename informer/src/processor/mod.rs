@@ -18,7 +18,7 @@ mod options;
 mod coalesce;
 mod item;
 mod mailbox;
-pub mod metrics;
+pub(crate) mod metrics;
 mod control;
 mod registration;
 mod delivery;

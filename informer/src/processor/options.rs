@@ -1,4 +1,4 @@
-//! How one handler is served.
+//! Options of one handler.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,19 +7,19 @@ use super::Buffer;
 /// The shortest resync period; what is shorter is raised to it.
 const RESYNC_PERIOD_MIN: Duration = Duration::from_secs(1);
 
-/// How one handler is served.
+/// Options of one handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HandlerOptions {
     /// Its name in logs, metrics and errors; the type's name if `None`.
     pub name: Option<Arc<str>>,
-    /// How often it is told again of all that is held; never if `None`.
+    /// The interval of resyncs; `None` for never.
     pub resync_period: Option<Duration>,
-    /// What becomes of the changes that it is too slow for.
+    /// The policy for changes that it is too slow for.
     pub buffer: Buffer,
-    /// Whether it is called where it may block, and how long its last calls are waited for.
+    /// The time for which its last calls are waited for, if it is called on a thread that it may block.
     pub blocking: Option<Duration>,
-    /// How many waiting notifications of live changes are worth a warning.
+    /// The number of waiting live changes from which a warning is logged.
     pub warning_at: u64,
 }
 

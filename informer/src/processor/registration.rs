@@ -47,12 +47,12 @@ impl HandlerRegistration {
         }
     }
 
-    /// Whether the handler ended without having heard everything that was for it.
+    /// Returns whether the handler ended without having received all of its notifications.
     pub(crate) fn has_missed_some(&self) -> bool {
         self.control.has_missed_some()
     }
 
-    /// Whether the handler has heard all of the initial state: each of its calls has returned, be it by a panic.
+    /// Returns whether the handler has received all of the initial state: each of its calls has returned or panicked.
     #[doc(alias = "HasSynced")]
     pub fn has_synced(&self) -> bool {
         self.control.synced.is_set()
@@ -86,7 +86,8 @@ impl HandlerRegistration {
         }
     }
 
-    /// Why the handler hears nothing more, as soon as that is decided; `None` while it may hear more.
+    /// Returns the reason why the handler receives no more notifications, as soon as that is decided; `None` while it
+    /// may receive more.
     pub fn end(&self) -> Option<HandlerEnd> {
         self.control.end()
     }
@@ -106,7 +107,7 @@ impl HandlerRegistration {
         &self.control.name
     }
 
-    /// What the handler has heard and has yet to hear.
+    /// Returns the counts of the handler's notifications.
     pub fn metrics(&self) -> ListenerMetrics {
         self.control.metrics()
     }

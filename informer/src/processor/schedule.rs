@@ -25,7 +25,7 @@ impl Schedule {
         self.next
     }
 
-    /// Whether it is due; if so, it is next due one period after `now`: what was missed is not made up for.
+    /// Returns whether it is due; if so, it is next due one period after `now`: missed resyncs are not made up for.
     pub(super) fn is_due(&mut self, now: Instant) -> bool {
         let is_due = self.next <= now;
         if is_due {

@@ -1,4 +1,4 @@
-//! What a handler would hear, as a stream.
+//! Notifications as a stream.
 
 use std::{
     fmt,
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::handler::Notification;
 
-/// What a handler would hear, as a stream. Dropping it is the removal of the handler.
+/// The notifications of a handler, as a stream. Dropping it removes the handler.
 ///
 /// It reads the listener's mailbox itself: there is no task and no channel between, so that a reader who is slow has what
 /// waits merged, or is disconnected, as its [`Buffer`](super::Buffer) says, and never keeps the informer.
@@ -56,12 +56,13 @@ impl<K> NotificationStream<K> {
         }
     }
 
-    /// What is known of the listener. It has synced when the stream was asked for more after the last of the initial state.
+    /// Returns the registration of the listener. It has synced when the stream was polled again after the last of the
+    /// initial state.
     pub fn registration(&self) -> &HandlerRegistration {
         &self.registration
     }
 
-    /// Whether all of the initial state was given, and then more was asked for.
+    /// Returns whether all of the initial state was given, and the stream was polled again.
     pub fn has_synced(&self) -> bool {
         self.registration.has_synced()
     }

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 #[derive(Clone, Debug, Default)]
 pub struct ReflectorControl(Arc<Shared>);
 
-/// What the owner of a reflector asks of it.
+/// An order of a reflector's owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Pause,

@@ -4,14 +4,15 @@
 //! writes each change. It goes on for ever: whatever fails is tried again, from the last version where that is enough, from
 //! a new list where it is not, and after a delay that grows until the server has proved healthy.
 //!
-//! What to do next is decided by `machine`, a pure function of what was heard and when; `driver` does it.
-//! The machine's page has the states and transitions.
+//! `machine`, a pure function of inputs and their times, decides the next action; `driver` performs it, by a `connection` to
+//! the server and a `reporter` to observer and log. The machine's page has the states and transitions.
+//! [`watch`](crate::watch) drives the same machine in two other modes.
 //!
 //! # Failures
 //!
 //! What a failure leads to, unless an [error policy](Reflector::with_error_policy) says otherwise:
 //!
-//! | [`Cause`] | a list fails | a streaming list fails | a watch fails |
+//! | [`FailureCause`] | a list fails | a streaming list fails | a watch fails |
 //! |---|---|---|---|
 //! | `Expired`, `TooLargeVersion` | again at once, without a version | again at once, without a version | delay, relist |
 //! | `Throttled`, `Refused` | delay, again | delay, again | delay, same watch |
@@ -26,13 +27,12 @@
 //! A later page of a list that fails in passing is asked for again three times. Delays grow until the server has proved
 //! healthy, and are at least what it asked for by `Retry-After`.
 
-mod cause;
+mod failure_cause;
 mod observer;
 mod options;
 mod policy;
 mod control;
 mod gate;
-mod resume;
 mod machine;
 mod staging;
 mod driver;
@@ -46,18 +46,25 @@ use crate::{
     known::{Known, KnownNothing},
     list_watch::ListWatch,
     object::ResourceVersion,
-    store::ReflectorStore,
 };
 
 #[cfg(feature = "_fuzzing")]
 pub(crate) use self::machine::{Chance, Chances};
 pub use self::{
-    cause::Cause,
     control::ReflectorControl,
+    failure_cause::FailureCause,
     gate::ListGate,
     observer::{Failure, ListSummary, Phase, ReflectorObserver, Request, WatchSummary},
     options::{PauseOptions, ReflectorOptions, WhenRemoved},
     policy::Decision,
+};
+pub(crate) use self::{
+    driver::{Driver, Progress},
+    machine::{EventKind, Mode},
+};
+pub use crate::{
+    backoff::BackoffOptions,
+    store::{Delta, ReflectorStore, Replacement, StoreClosed},
 };
 
 /// Keeps a store equal to the server.
@@ -65,11 +72,7 @@ pub use self::{
 /// # Examples
 ///
 /// ```
-/// use informer::{
-///     http::{HttpListWatch, Scope},
-///     reflector::{Reflector, ReflectorOptions},
-///     store::ReflectorStore,
-/// };
+/// use informer::{Scope, http::HttpListWatch, reflector::{Reflector, ReflectorOptions, ReflectorStore}};
 /// use k8s_openapi::api::core::v1::Pod;
 /// use tokio_util::sync::CancellationToken;
 ///
@@ -82,8 +85,8 @@ pub use self::{
 ///
 /// # Memory
 ///
-/// While listing, the new state is held beside the store's until it is complete; objects that
-/// [are known](Self::with_known) are shared between the two.
+/// While listing, the new state is held beside the store's until it is complete; objects that [are
+/// known](Self::with_known) are shared between the two.
 #[doc(alias = "NewReflector")]
 pub struct Reflector<K, L, S> {
     list_watch: L,
@@ -178,12 +181,17 @@ where
     /// Dropping the future ends the request in flight; the store keeps what was written to it, in order and without a
     /// part of a list. Nothing goes on in the background.
     pub async fn run(self, stop: CancellationToken) {
-        let mut driver = driver::Driver::new(self);
+        let mut driver = self.into_driver(Mode::Mirror);
         tokio::select! {
             biased;
             () = stop.cancelled() => tracing::debug!("reflector stopped"),
             ended = driver.drive() => tracing::debug!(reason = %ended, "reflector ended"),
         }
+    }
+
+    /// Returns the loop of [`run`](Self::run), to be driven step by step.
+    pub(crate) fn into_driver(self, mode: Mode) -> Driver<K, L, S> {
+        Driver::new(self, mode)
     }
 }
 

@@ -1,8 +1,8 @@
-//! What a reflector tells of itself.
+//! Reports of a reflector.
 
 use std::time::Duration;
 
-use super::Cause;
+use super::FailureCause;
 use crate::{
     list_watch::ListWatchError,
     object::{DecodeError, ResourceVersion},
@@ -50,7 +50,7 @@ pub trait ReflectorObserver: Send + Sync + 'static {
     }
 }
 
-/// What a reflector is doing.
+/// The phase of a reflector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Phase {
@@ -64,24 +64,24 @@ pub enum Phase {
     Watching,
     /// Waits before it tries again.
     BackingOff {
-        /// Why.
-        cause: Cause,
+        /// The cause.
+        cause: FailureCause,
         /// For how long.
         delay: Duration,
     },
     /// Asks for nothing, or only now and then whether it may go on. See
     /// [`PauseOptions`](super::PauseOptions).
     Paused {
-        /// Why; `None` if its owner asked for it.
-        cause: Option<Cause>,
-        /// How long until the next probe; `None` if there is none, until it is told to resume.
+        /// The cause; `None` if its owner asked for it.
+        cause: Option<FailureCause>,
+        /// The delay until the next probe; `None` if there is none until it is resumed.
         probe_after: Option<Duration>,
     },
     /// Has ended, since the error policy said so.
     Stopped,
 }
 
-/// What is asked of the server.
+/// A request to the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Request {
@@ -99,9 +99,9 @@ pub enum Request {
 pub struct ListSummary<'a> {
     /// The version at which it is exact.
     pub resource_version: &'a ResourceVersion,
-    /// How many objects it had, those that cannot be decoded among them.
+    /// The number of objects, those that cannot be decoded among them.
     pub items: u64,
-    /// How long it took, from the first page to the last, with what was waited for in between.
+    /// The time from the first page to the last, with all delays in between.
     pub duration: Duration,
 }
 
@@ -109,9 +109,9 @@ pub struct ListSummary<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WatchSummary {
-    /// How many events and bookmarks it brought.
+    /// The number of events and bookmarks.
     pub items: u64,
-    /// How long it lived.
+    /// The lifetime.
     pub duration: Duration,
 }
 
@@ -119,15 +119,15 @@ pub struct WatchSummary {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Failure<'a> {
-    /// What the reflector was doing.
+    /// The phase of the reflector.
     pub phase: Phase,
     /// The class of the failure.
-    pub cause: Cause,
+    pub cause: FailureCause,
     /// The error, if there was one: a watch that ended at once in good order has none.
     pub error: Option<&'a ListWatchError>,
-    /// How many times in a row the reflector has backed off, this time included.
+    /// The number of consecutive delays, this one included.
     pub attempt: u32,
-    /// How long it waits before it tries again; zero if it tries something else at once.
+    /// The delay before the next attempt; zero if it tries something else at once.
     pub delay: Duration,
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::backoff::BackoffOptions;
 
-/// How a reflector asks, and how long it waits.
+/// Options of a reflector: its requests and their time limits.
 ///
 /// Begin with [`ReflectorOptions::default`] and change what you need.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,42 +15,42 @@ pub struct ReflectorOptions {
     /// `None` leaves the choice to the reflector: 500 for a first list, and no limit for a relist at a known version, since
     /// the server then answers from its memory at once.
     pub page_size: Option<u32>,
-    /// Whether to ask for the present state as the first events of a watch (WatchList), which costs the server far less
-    /// than a list; true. A server that cannot is noticed, and asked for a list instead.
+    /// Requests the present state as the first events of a watch (WatchList), which costs the server far less than a
+    /// list; true. A server that cannot is noticed, and asked for a list instead.
     pub streaming_lists: bool,
     /// For how long it is remembered that the server cannot stream lists; 10 min.
     pub streaming_fallback_memory: Duration,
-    /// How long a streaming list may take; 2 min.
+    /// The time limit of a streaming list; 2 min.
     pub initial_events_timeout: Duration,
-    /// How long a streaming list may be silent; 30 s.
+    /// The longest silence of a streaming list; 30 s.
     pub initial_events_silence: Duration,
-    /// How long one page of a list may take, to the end of its body; 2 min.
+    /// The time limit of one page of a list, to the end of its body; 2 min.
     pub list_timeout: Duration,
-    /// How long the response to a watch may take to begin; 30 s.
+    /// The time until the response to a watch has to begin; 30 s.
     pub header_timeout: Duration,
     /// Each watch asks the server to end it after a time drawn between this and its double, so that watches do not all
     /// begin anew at once; 5 min. At least 1 s.
     #[doc(alias = "MinWatchTimeout")]
     pub watch_timeout_min: Duration,
-    /// How long after the time it was asked to end a watch may go on, before it is given up; 30 s.
+    /// The time for which a watch may go on after the time it was asked to end; 30 s.
     pub watch_timeout_slack: Duration,
-    /// How long a watch may be silent, bookmarks included, before it is opened anew; 3 min. A server sends a bookmark about
-    /// once a minute.
+    /// The longest silence of a watch, bookmarks included, before it is opened anew; 3 min. A server sends a bookmark
+    /// about once a minute.
     pub watch_silence: Duration,
-    /// How long a watch must live to prove the server healthy, if it brings nothing; 30 s. Only then, or when changes came,
+    /// The lifetime that proves the server healthy if a watch brings nothing; 30 s. Only then, or when changes came,
     /// delays begin again with the shortest.
     pub healthy_after: Duration,
     /// The delays before something that failed is tried again.
     pub backoff: BackoffOptions,
-    /// When to stop asking for a resource that the server does not have or give any more; `None` to go on asking for ever, at
-    /// the longest delay of the backoff.
+    /// Pauses for a resource that the server does not have or give any more; `None` to ask for ever, at the longest
+    /// delay of the backoff.
     pub pause: Option<PauseOptions>,
     /// The seed of all jitter; `None` to draw one from the operating system when the reflector begins to run, so that no two
     /// copies of a program come back to a server at the same moments. Equal seeds give equal delays for one resource.
     pub seed: Option<u64>,
 }
 
-/// When a reflector pauses by itself, and what happens then.
+/// Options of a pause: its condition, and the treatment of the cache.
 ///
 /// A resource whose CRD was removed (404), or for which the permission was withdrawn (403), may be gone for good. When the
 /// server has said so several times in a row, the reflector pauses: it probes now and then, and otherwise asks for nothing. The
@@ -61,16 +61,16 @@ pub struct ReflectorOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PauseOptions {
-    /// How many such answers in a row it takes; 3, which is about 5 s. At least 1. A server that has just begun may not know
-    /// all of its resources.
+    /// The number of consecutive denials that cause a pause; 3, which is about 5 s. At least 1. A server that has just
+    /// begun may not know all of its resources.
     pub after_failures: u32,
     /// Each probe comes after a time drawn between this and its double; 2 min. At least 1 s.
     pub probe_period: Duration,
-    /// What becomes of the objects of a resource that the server does not have any more.
+    /// The treatment of the objects of a resource that the server no longer has.
     pub when_removed: WhenRemoved,
 }
 
-/// What becomes of the objects of a resource that the server does not have any more (404).
+/// The treatment of the objects of a resource that the server no longer has (404).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhenRemoved {
@@ -113,7 +113,7 @@ impl ReflectorOptions {
         self
     }
 
-    /// Whether to ask for streaming lists (WatchList).
+    /// Requests streaming lists (WatchList), or does not.
     #[must_use]
     pub fn with_streaming_lists(mut self, streaming_lists: bool) -> Self {
         self.streaming_lists = streaming_lists;

@@ -1,4 +1,4 @@
-//! What the owner says about a failure.
+//! The owner's policy about failures.
 
 use std::{
     fmt,
@@ -9,11 +9,11 @@ use std::{
 
 use super::Failure;
 
-/// What a reflector does about a failure.
+/// A decision about a failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// What it does without a policy: the table of the [module](super).
+    /// The decision without a policy: the table of the [module](super).
     #[default]
     Default,
     /// Opens a watch at the last version, after the usual delay. Changes that the server still knows of are not missed; if it

@@ -8,7 +8,7 @@ use crate::{
     store::Replacement,
 };
 
-/// What has come in of a list or a streaming list.
+/// The received part of a list or a streaming list.
 ///
 /// # Memory
 ///

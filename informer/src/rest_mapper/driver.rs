@@ -45,7 +45,7 @@ pub struct RestMapper {
     table: Arc<ArcSwapOption<RestTable>>,
 }
 
-/// How many groups that failed are read again one by one; where there are more, everything is.
+/// The number of failed groups up to which they are read again one by one instead of all together.
 const GROUPS_MAX: usize = 3;
 
 // === impl RestMapper ===
@@ -75,7 +75,7 @@ impl RestMapper {
         self
     }
 
-    /// What a name typed by a person means: `po`, `pods`, `pod`, `Pod`, `deployments.apps`, `Deployment.v1.apps`.
+    /// Resolves a name typed by a person: `po`, `pods`, `pod`, `Pod`, `deployments.apps`, `Deployment.v1.apps`.
     ///
     /// Why it might have meant something else is logged as a warning; [`resolve`](Self::resolve) returns it instead.
     ///
@@ -220,7 +220,7 @@ impl RestMapper {
         Ok(self.table().await?.category(name).to_vec())
     }
 
-    /// What is known now, as a value to ask many questions of.
+    /// Returns the present knowledge as a value, for many queries.
     ///
     /// # Errors
     ///
@@ -283,7 +283,7 @@ impl RestMapper {
     }
 }
 
-/// What to read again for the sake of a name: the groups that failed and may have it, the group that it names, and at
+/// Returns the scopes to read again for a name: the failed groups that may have it, the group that it names, and at
 /// last everything, since a group may be named by its beginning.
 fn plan(table: &RestTable, name: &ResourceArg) -> Vec<Scope> {
     let mut groups: Vec<String> = Vec::new();
@@ -313,7 +313,7 @@ fn plan(table: &RestTable, name: &ResourceArg) -> Vec<Scope> {
     groups.chain([Scope::Whole]).collect()
 }
 
-/// Whether a version looks like `v1`, `v2beta1`: others are legal, but rare.
+/// Returns whether a version looks like `v1` or `v2beta1`: others are legal, but rare.
 fn is_usual_version(version: &str) -> bool {
     let digits = version.strip_prefix('v').unwrap_or_default();
     digits.starts_with(|first: char| first.is_ascii_digit())

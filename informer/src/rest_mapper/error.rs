@@ -1,4 +1,4 @@
-//! What can go wrong when a name is looked up, and the questions a caller asks of it.
+//! Errors of lookups by name, and their predicates.
 
 use std::{fmt, time::Duration};
 
@@ -6,7 +6,7 @@ use crate::discovery::{
     DiscoveryError, DiscoveryFailure, GroupKind, GroupVersionKind, GroupVersionResource,
 };
 
-/// Why a name has no one meaning.
+/// The reason why a name has no single meaning.
 ///
 /// Only [`Undiscovered`](Self::Undiscovered) and [`Discovery`](Self::Discovery) are worth trying again by themselves;
 /// a name that is not served may be served later, when its custom resource definition is installed.
@@ -18,7 +18,7 @@ pub enum RestMapperError {
     InvalidName {
         /// The text.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: &'static str,
     },
     /// The server serves no such resource. Correct the name, or install what defines it.
@@ -63,7 +63,7 @@ pub enum RestMapperError {
     Undiscovered {
         /// The name that was asked for.
         name: String,
-        /// What could not be discovered and may have it.
+        /// The failed groups that may have it.
         failures: Vec<DiscoveryFailure>,
     },
     /// Nothing is known, because the server could not be asked. [`DiscoveryError::is_retryable`] tells whether to try
@@ -78,7 +78,7 @@ struct List<'a, T>(&'a [T]);
 // === impl RestMapperError ===
 
 impl RestMapperError {
-    /// Whether it is known that the server does not serve it.
+    /// Returns whether it is known that the server does not serve it.
     #[doc(alias = "IsNoMatchError")]
     pub fn is_no_match(&self) -> bool {
         matches!(
@@ -87,18 +87,18 @@ impl RestMapperError {
         )
     }
 
-    /// Whether several resources have the name.
+    /// Returns whether several resources have the name.
     #[doc(alias = "IsAmbiguousError")]
     pub fn is_ambiguous(&self) -> bool {
         matches!(self, Self::Ambiguous { .. })
     }
 
-    /// Whether it is not known if the server serves it.
+    /// Returns whether it is unknown if the server serves it.
     pub fn is_unknown(&self) -> bool {
         matches!(self, Self::Undiscovered { .. } | Self::Discovery(_))
     }
 
-    /// Whether the same question may be answered later without anybody changing anything on purpose.
+    /// Returns whether the same lookup may succeed later without any change by the user.
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Undiscovered { failures, .. } => {
@@ -121,7 +121,7 @@ impl RestMapperError {
         }
     }
 
-    /// Whether a refresh of discovery could turn it into an answer.
+    /// Returns whether a refresh of discovery could resolve it.
     pub(super) fn is_missing(&self) -> bool {
         self.is_no_match() || matches!(self, Self::Undiscovered { .. })
     }

@@ -12,7 +12,7 @@ use crate::discovery::{GroupKind, GroupResource};
 /// The entries that a name fits in one of its senses, first the one that comes first. There is at least one.
 pub(super) struct Candidates<'a> {
     pub(super) entries: Vec<&'a Entry>,
-    /// How the name was read.
+    /// The reading of the name.
     reading: &'a PartialResource,
     /// Other resources that have it as a short name too.
     also: Vec<GroupResource>,
@@ -83,7 +83,7 @@ impl RestTable {
         one_a_version(entries)
     }
 
-    /// What may have a kind in exactly its group and in `versions`, if any are given.
+    /// Returns the failed groups that may have a kind in exactly its group and in `versions`, if any are given.
     pub(super) fn unknown_of_kind(
         &self,
         kind: &GroupKind,
@@ -95,7 +95,7 @@ impl RestTable {
         })
     }
 
-    /// What to say where nothing has a name.
+    /// Returns the error of a resource name without a match.
     pub(super) fn missing_resource(&self, name: &ResourceArg) -> RestMapperError {
         let may_have = |unknown: &&Unknown| {
             let mut readings = name.readings().iter();
@@ -128,7 +128,7 @@ impl RestTable {
         }
     }
 
-    /// What to say where nothing has a kind.
+    /// Returns the error of a kind without a match.
     pub(super) fn missing_kind(&self, kind: &GroupKind, versions: Vec<String>) -> RestMapperError {
         let failures: Vec<_> = self.unknown_of_kind(kind, &versions).collect();
         if !failures.is_empty() {
@@ -226,7 +226,7 @@ fn is_version(reading: &PartialResource, version: &str) -> bool {
     reading.version.as_deref().is_none_or(|it| it == version)
 }
 
-/// Whether something that could not be discovered may have what a reading names.
+/// Returns whether a failed group may have the resource that a reading names.
 fn may_have(unknown: &Unknown, reading: &PartialResource) -> bool {
     let group = reading.group.as_deref().unwrap_or("");
     unknown.group.starts_with(group) && is_version(reading, &unknown.version)

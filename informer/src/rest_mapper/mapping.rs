@@ -1,4 +1,4 @@
-//! What a name turned out to mean.
+//! The meaning of a name.
 
 use std::fmt;
 
@@ -14,11 +14,11 @@ use crate::discovery::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RestMapping {
-    /// Where the objects are: group, version and plural name.
+    /// The group, version and plural name.
     pub resource: GroupVersionResource,
-    /// What they are called, as the server spells it, whatever the spelling that was asked for.
+    /// The kind, as the server spells it, whatever the spelling of the request.
     pub kind: GroupVersionKind,
-    /// Whether they live in namespaces.
+    /// The scope of its objects: a namespace or the cluster.
     pub scope: Scope,
 }
 
@@ -26,13 +26,13 @@ pub struct RestMapping {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Resolved {
-    /// What the name means.
+    /// The mapping.
     pub mapping: RestMapping,
-    /// Why it might have meant something else.
+    /// The other possible meanings.
     pub warnings: Vec<ResolveWarning>,
 }
 
-/// Why a name might have meant something else.
+/// A reason why a name might have meant something else.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum ResolveWarning {
@@ -50,7 +50,7 @@ pub enum ResolveWarning {
 // === impl RestMapping ===
 
 impl RestMapping {
-    /// What kube needs to work with the resource as `DynamicObject`s.
+    /// Returns the description by which kube works with the resource as `DynamicObject`s.
     ///
     /// # Examples
     ///
@@ -65,7 +65,7 @@ impl RestMapping {
         api_resource(&self.resource, &self.kind)
     }
 
-    /// Whether the objects live in namespaces.
+    /// Returns whether the objects live in namespaces.
     pub fn is_namespaced(&self) -> bool {
         self.scope == Scope::Namespaced
     }

@@ -20,7 +20,7 @@ pub struct Preference {
     resource: Option<String>,
 }
 
-/// Where something stands: what fits the earlier preferences first, then in the server's order.
+/// The rank of a candidate: the one that fits the earlier preferences first, then the server's order.
 ///
 /// Comparing what fits which preference one by one gives what client-go gets by narrowing: a preference that nothing
 /// fits is skipped, and one that several fit leaves those to the next.

@@ -2,10 +2,10 @@
 
 use super::table::Index;
 
-/// How many names an error suggests.
+/// The number of names that an error suggests.
 pub(super) const SUGGESTIONS_MAX: usize = 5;
 
-/// How many letters may be wrong.
+/// The number of letters that may differ.
 const DISTANCE_MAX: usize = 2;
 
 /// The names that differ least from `name`, the closest first: at most one letter in three may be wrong.

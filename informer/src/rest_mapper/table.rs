@@ -23,10 +23,7 @@ use crate::discovery::{
 /// # Examples
 ///
 /// ```
-/// use informer::{
-///     discovery::{GroupVersionKind, ServerResource, ServerResources},
-///     rest_mapper::RestTable,
-/// };
+/// use informer::{discovery::{GroupVersionKind, ServerResource, ServerResources}, rest_mapper::RestTable};
 /// use kube::core::discovery::Scope;
 ///
 /// let pod = GroupVersionKind::new("", "v1", "Pod");
@@ -55,7 +52,7 @@ pub struct RestTable {
     /// By kind in lower case.
     pub(super) kinds: Index,
     categories: BTreeMap<String, Vec<GroupResource>>,
-    /// What could not be discovered, first what would come first.
+    /// The failed groups, in order of preference.
     pub(super) unknown: Vec<Unknown>,
 }
 
@@ -68,7 +65,7 @@ pub(super) struct Entry {
     pub(super) order: Order,
     pub(super) mapping: RestMapping,
     pub(super) singular_name: String,
-    /// Whether its objects can be listed; else it is an action that borrows the kind of others.
+    /// True if its objects can be listed; otherwise it is an action that borrows the kind of others.
     pub(super) is_listable: bool,
 }
 
@@ -138,8 +135,8 @@ impl RestTable {
         table
     }
 
-    /// What a name typed by a person means: a plural or singular name, else a short name, else a kind, each with
-    /// version and group if given.
+    /// Resolves a name typed by a person: a plural or singular name, else a short name, else a kind, each with version
+    /// and group if given.
     ///
     /// # Errors
     ///
@@ -235,7 +232,7 @@ impl RestTable {
         self.categories.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// What the table was made from, with what could not be discovered.
+    /// Returns the resources that the table was made from, with the failures of discovery.
     pub fn server_resources(&self) -> &Arc<ServerResources> {
         &self.resources
     }

@@ -4,20 +4,21 @@
 //! nothing: neither a replayed event nor a list from a server that lags takes a key back in time. What cannot be compared is
 //! believed.
 
-use super::absence::Absence;
+use super::deletion_log::DeletionLog;
 use crate::{
-    delta_fifo::{Batch, Delta},
-    handler::{Cause, Notification},
+    delta_fifo::Batch,
+    handler::{Notification, NotificationCause},
     indexer::Snapshot,
     object::{
         DecodeError, Deleted, Object, ObjectKey, ResourceVersion, Tombstone, TombstoneReason,
     },
+    store::Delta,
 };
 
-/// What a batch did.
+/// The outcome of a batch.
 #[derive(Debug)]
 pub(super) struct Applied<K> {
-    /// What handlers are to be told, in this order; of a replacement, deletions come first.
+    /// The notifications of handlers, in this order; of a replacement, deletions come first.
     pub(super) notifications: Vec<Notification<K>>,
     /// Versions that were older than what is known, and changed nothing.
     pub(super) stale_count: u64,
@@ -28,16 +29,16 @@ pub(super) struct Applied<K> {
 /// One batch on its way into a snapshot.
 pub(super) struct Change<'a, K> {
     pub(super) snapshot: &'a mut Snapshot<K>,
-    pub(super) absence: &'a mut Absence,
-    /// Why handlers are told.
-    pub(super) cause: Cause,
+    pub(super) deletions: &'a mut DeletionLog,
+    /// The cause of the notifications.
+    pub(super) cause: NotificationCause,
     pub(super) applied: Applied<K>,
 }
 
 /// Edits `snapshot` to show what `batch` says.
 pub(super) fn apply<K>(
     snapshot: &mut Snapshot<K>,
-    absence: &mut Absence,
+    deletions: &mut DeletionLog,
     batch: Batch<K>,
 ) -> Applied<K> {
     let applied = Applied {
@@ -47,19 +48,18 @@ pub(super) fn apply<K>(
     };
     let mut change = Change {
         snapshot,
-        absence,
-        cause: Cause::Live,
+        deletions,
+        cause: NotificationCause::Live,
         applied,
     };
     for delta in batch.deltas {
         change.cause = match &delta {
-            _ if batch.is_initial => Cause::Initial,
-            Delta::ReplacedAll(_) => Cause::Relist,
-            _ => Cause::Live,
+            _ if batch.is_initial => NotificationCause::Initial,
+            Delta::ReplacedAll(_) => NotificationCause::Relist,
+            _ => NotificationCause::Live,
         };
         match delta {
-            // The wire's word does not matter: what is held decides whether it is an add or an update.
-            Delta::Added(object) | Delta::Updated(object) => change.on_object(object),
+            Delta::Upserted(object) => change.on_upserted(object),
             Delta::Deleted(object) => change.on_deleted(object),
             Delta::Undecodable(error) => change.on_undecodable(error),
             Delta::DeletedUndecodable(error) => change.on_deleted_undecodable(error),
@@ -73,12 +73,12 @@ pub(super) fn apply<K>(
 // === impl Change ===
 
 impl<K> Change<'_, K> {
-    fn on_object(&mut self, object: Object<K>) {
+    fn on_upserted(&mut self, object: Object<K>) {
         let old = self.snapshot.get(object.key()).cloned();
         let version = object.resource_version().clone();
         let is_stale = match &old {
             Some(old) => version.is_before(old.resource_version()),
-            None => self.is_before_absence(object.key(), &version),
+            None => self.is_before_deletion(object.key(), &version),
         };
         if is_stale {
             self.applied.stale_count += 1;
@@ -110,13 +110,13 @@ impl<K> Change<'_, K> {
             };
             self.applied.notifications.push(deleted);
         }
-        self.absence.note_deleted(key, &version);
+        self.deletions.note_deleted(key, &version);
         self.advance(&version);
     }
 
     fn on_undecodable(&mut self, error: DecodeError) {
         let version = error.resource_version.clone();
-        if self.is_stale_mark(&error) || self.is_before_absence(&error.key, &version) {
+        if self.is_stale_mark(&error) || self.is_before_deletion(&error.key, &version) {
             self.applied.stale_count += 1;
             return;
         }
@@ -136,13 +136,13 @@ impl<K> Change<'_, K> {
             let deleted = self.tombstone(old, TombstoneReason::Undecodable);
             self.applied.notifications.push(deleted);
         }
-        self.absence.note_deleted(key, &version);
+        self.deletions.note_deleted(key, &version);
         self.advance(&version);
     }
 
     fn on_bookmark(&mut self, version: &ResourceVersion) {
         self.advance(version);
-        self.absence.settle(version);
+        self.deletions.settle(version);
     }
 
     /// Puts `object` in the place of `old`; says what is to be told first, if that is a deletion.
@@ -180,7 +180,7 @@ impl<K> Change<'_, K> {
         Some(self.tombstone(old, TombstoneReason::Undecodable))
     }
 
-    /// Whether the version that was refused is not newer than what is held.
+    /// Returns true if the version that was refused is not newer than the object that is held.
     pub(super) fn is_stale_mark(&self, error: &DecodeError) -> bool {
         let version = &error.resource_version;
         self.snapshot.get(&error.key).is_some_and(|held| {
@@ -189,21 +189,21 @@ impl<K> Change<'_, K> {
         })
     }
 
-    /// Whether a version is older than one at which its key, which is not held, is known to be gone or refused.
-    pub(super) fn is_before_absence(&self, key: &ObjectKey, version: &ResourceVersion) -> bool {
+    /// Returns true if a version is older than one at which its key, which is not held, is known to be gone or refused.
+    pub(super) fn is_before_deletion(&self, key: &ObjectKey, version: &ResourceVersion) -> bool {
         if self.snapshot.get(key).is_some() {
             return false;
         }
         let mark = self.snapshot.get_undecodable(key);
-        self.absence.is_after(key, version)
+        self.deletions.is_after(key, version)
             || mark.is_some_and(|mark| version.is_before(&mark.resource_version))
     }
 
-    /// Whether a deletion is older than what is held, which was made anew since.
+    /// Returns true if a deletion is older than the object that is held, which was made anew since.
     fn is_stale_deletion(&self, key: &ObjectKey, version: &ResourceVersion) -> bool {
         let held = self.snapshot.get(key);
         held.is_some_and(|held| version.is_before(held.resource_version()))
-            || self.is_before_absence(key, version)
+            || self.is_before_deletion(key, version)
     }
 
     pub(super) fn advance(&mut self, version: &ResourceVersion) {

@@ -7,18 +7,17 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     CacheInput, SharedInformer,
-    absence::Absence,
-    checker::{Checker, Fresh},
-    informer::{Inner, Unstarted},
-    metrics::Metrics,
-    progress::Progress,
+    checker::{Checker, Relist},
+    deletion_log::DeletionLog,
+    handle::{Inner, Unstarted},
     runner::Runner,
-    stats::{Observers, Stats},
-    sync::{EndGuard, SyncState},
-    transform::{Transform, Transforming},
+    state::State,
+    stats::Observers,
+    sync::EndGuard,
+    transform::Transform,
 };
 use crate::{
-    delta_fifo::{DeltaFifo, DeltaFifoOptions, DeltaFifoProducer},
+    delta_fifo::{DeltaFifo, DeltaFifoOptions},
     handler::Filter,
     indexer::{IndexFn, Indexer, IndexerError, IndexerWriter},
     list_watch::ListWatch,
@@ -53,15 +52,15 @@ pub(super) struct Plan<K> {
     pub(super) indices: Vec<(Arc<str>, IndexFn<K>)>,
     pub(super) filter: Option<Filter<K>>,
     pub(super) transform: Transform<K>,
-    /// Whence the present state can be had once more.
-    pub(super) fresh: Option<Fresh<K>>,
+    /// Lists the present state again, for consistency checks.
+    pub(super) relist: Option<Relist<K>>,
     pub(super) has_consistency_checks: bool,
     pub(super) previous: Option<SharedInformer<K>>,
 }
 
-/// What a reflector is given.
+/// The parts that a reflector is given.
 pub(super) struct Seams<K> {
-    pub(super) store: Transforming<DeltaFifoProducer<K>, K>,
+    pub(super) store: CacheInput<K>,
     pub(super) known: Indexer<K>,
     pub(super) observers: Vec<Arc<dyn ReflectorObserver>>,
     pub(super) control: ReflectorControl,
@@ -122,18 +121,14 @@ where
     /// # Examples
     ///
     /// ```
-    /// use informer::{
-    ///     Scope, SharedInformer,
-    ///     http::HttpListWatch,
-    ///     reflector::{Cause, Decision},
-    /// };
+    /// use informer::{Scope, SharedInformer, http::HttpListWatch, reflector::{FailureCause, Decision}};
     /// use k8s_openapi::api::core::v1::Pod;
     ///
     /// # fn example(client: kube::Client) {
     /// // Without permission this program is of no use: it ends instead of waiting for it.
     /// let pods = SharedInformer::builder(HttpListWatch::<Pod>::new(client, Scope::All))
     ///     .with_error_policy(|failure| match failure.cause {
-    ///         Cause::Unauthorized | Cause::Forbidden => Decision::Stop,
+    ///         FailureCause::Unauthorized | FailureCause::Forbidden => Decision::Stop,
     ///         _ => Decision::Default,
     ///     });
     /// # }
@@ -201,13 +196,17 @@ where
     ///
     /// It is not a choice to keep the older copy or to fail the list: the cache would no longer show all changes up to its
     /// version, on which [`SharedInformer::wait_until`] relies, or one object would stop all others.
-    pub fn with_fallible_transform<F, E>(mut self, transform: F) -> Self
+    pub fn with_fallible_transform<F, E>(self, transform: F) -> Self
     where
         F: Fn(&mut K) -> Result<(), E> + Send + Sync + 'static,
         E: Into<Box<dyn std::error::Error + Send + Sync>>,
         K: Clone,
     {
-        self.plan.transform = Transform::new(transform);
+        self.with_transform_stage(Transform::new(transform))
+    }
+
+    pub(super) fn with_transform_stage(mut self, transform: Transform<K>) -> Self {
+        self.plan.transform = transform;
         self
     }
 
@@ -225,19 +224,26 @@ where
     ///
     /// Two indices have the same name, or one is named as the one that every informer has.
     pub fn build(self) -> Result<SharedInformer<K>, IndexerError> {
-        self.build_through(std::convert::identity)
+        self.build_with(std::convert::identity)
     }
 
-    /// The informer, not started, with something between its reflector and its cache: to count what passes, to hold it up, or
-    /// to show in a test what becomes of an informer whose parts do wrong.
+    /// Creates the informer, not started, with a layer between its reflector and its cache: to count changes, to delay them,
+    /// or to test the consequences of faulty parts.
     ///
-    /// What `layer` gives is written to instead of the cache; it has to write to the [`CacheInput`] what it lets pass. What it
-    /// keeps, changes or adds is the cache's truth.
+    /// The reflector writes to the store that `layer` returns, which writes to the [`CacheInput`] what it lets pass.
     ///
     /// # Errors
     ///
     /// As of [`build`](Self::build).
+    #[cfg(feature = "unstable-stages")]
     pub fn build_through<S: ReflectorStore<K>>(
+        self,
+        layer: impl FnOnce(CacheInput<K>) -> S,
+    ) -> Result<SharedInformer<K>, IndexerError> {
+        self.build_with(layer)
+    }
+
+    fn build_with<S: ReflectorStore<K>>(
         self,
         layer: impl FnOnce(CacheInput<K>) -> S,
     ) -> Result<SharedInformer<K>, IndexerError> {
@@ -253,10 +259,10 @@ where
             plan.resource = list_watch.resource().map(Arc::from);
         }
         let list_watch = Arc::new(list_watch);
-        plan.fresh = Some(Fresh::new(Arc::clone(&list_watch), reflector.page_size));
+        plan.relist = Some(Relist::new(Arc::clone(&list_watch), reflector.page_size));
         plan.assemble(|mut seams| {
             seams.observers.extend(observer);
-            let store = layer(CacheInput::new(seams.store));
+            let store = layer(seams.store);
             let mut reflector = Reflector::new(list_watch, store, reflector)
                 .with_last_version(seams.known.resource_version())
                 .with_known(Arc::new(seams.known))
@@ -297,11 +303,8 @@ impl<K: Send + Sync + 'static> Plan<K> {
         }
         let resource = self.resource.unwrap_or_else(short_type_name::<K>);
         let name = self.name.unwrap_or_else(|| Arc::clone(&resource));
-        let metrics = Arc::new(Metrics::new(&name, &resource));
         let labels = Labels::new(&name, &resource);
-        let sync = Arc::new(SyncState::new(resource));
-        let stats = Arc::new(Stats::default());
-        let progress = Arc::new(Progress::default());
+        let state = State::new(&name, resource);
         let (producer, fifo) = DeltaFifo::channel(&self.fifo);
         let (commands, commands_rx) = mpsc::unbounded_channel();
         let tasks = TaskSet::new();
@@ -311,24 +314,18 @@ impl<K: Send + Sync + 'static> Plan<K> {
         let queued_items = fifo.queued_items();
         let transform_failures = self.transform.failures.clone();
         let reflector = reflector(Seams {
-            store: Transforming::new(producer, self.filter.clone(), self.transform),
+            store: CacheInput::new(producer, self.filter.clone(), self.transform),
             known: indexer.clone(),
-            observers: vec![
-                Arc::clone(&sync) as _,
-                Arc::clone(&stats) as _,
-                Arc::clone(&metrics) as _,
-            ],
+            observers: state.observers(),
             control: control.clone(),
             stop: stop_reflector.clone(),
         });
-        let checker = self.fresh.map(|fresh| {
+        let checker = self.relist.map(|relist| {
             Arc::new(Checker {
-                fresh,
+                relist,
                 filter: self.filter,
                 indexer: indexer.clone(),
-                sync: Arc::clone(&sync),
-                progress: Arc::clone(&progress),
-                stats: Arc::clone(&stats),
+                state: state.clone(),
             })
         });
         let runner = Runner {
@@ -336,22 +333,17 @@ impl<K: Send + Sync + 'static> Plan<K> {
             writer,
             processor: Processor::new().with_labels(labels),
             commands: commands_rx,
-            absence: Absence::default(),
-            progress: Arc::clone(&progress),
-            stats: Arc::clone(&stats),
-            metrics,
-            sync: Arc::clone(&sync),
+            deletions: DeletionLog::default(),
+            state: state.clone(),
             previous: self.previous,
-            _end: EndGuard(Arc::clone(&sync)),
+            _end: EndGuard(Arc::clone(&state.sync)),
         };
         Ok(SharedInformer::from_inner(Inner {
             name,
             indexer,
-            sync,
-            progress,
+            state,
             checker,
             has_checks: self.has_consistency_checks && cfg!(debug_assertions),
-            stats,
             listeners: runner.processor.list(),
             queued_items,
             transform_failures,
@@ -383,7 +375,7 @@ impl<K> Default for Plan<K> {
             indices: Vec::new(),
             filter: None,
             transform: Transform::none(),
-            fresh: None,
+            relist: None,
             has_consistency_checks: false,
             previous: None,
         }

@@ -6,11 +6,9 @@ use futures::{FutureExt, future::BoxFuture};
 use tokio_util::sync::CancellationToken;
 
 use super::{
+    cache_input::is_wanted,
     consistency::{ConsistencyError, ConsistencyReport, Listed},
-    progress::Progress,
-    stats::Stats,
-    sync::SyncState,
-    transform::is_wanted,
+    state::State,
 };
 use crate::{
     handler::Filter,
@@ -20,34 +18,32 @@ use crate::{
     object::ResourceVersion,
 };
 
-/// How many items are asked for at once, unless the options say.
+/// The number of items in a page, unless the options have one.
 const PAGE_SIZE: u32 = 500;
-/// How long a check after a list may take.
+/// The time limit of a check after a list.
 const CHECK_LIMIT: Duration = Duration::from_mins(5);
 
 type Answer<K> = Result<ListPage<K>, ListWatchError>;
 type List<K> =
     dyn Fn(ListRequest, Arc<dyn Known<K>>) -> BoxFuture<'static, Answer<K>> + Send + Sync;
 
-/// Whence the present state can be had once more.
-pub(super) struct Fresh<K> {
+/// Lists the present state again, for consistency checks.
+pub(super) struct Relist<K> {
     list: Box<List<K>>,
     page_size: u32,
 }
 
 /// Compares one informer's cache with the server.
 pub(super) struct Checker<K> {
-    pub(super) fresh: Fresh<K>,
+    pub(super) relist: Relist<K>,
     pub(super) filter: Option<Filter<K>>,
     pub(super) indexer: Indexer<K>,
-    pub(super) sync: Arc<SyncState>,
-    pub(super) progress: Arc<Progress>,
-    pub(super) stats: Arc<Stats>,
+    pub(super) state: State,
 }
 
-// === impl Fresh ===
+// === impl Relist ===
 
-impl<K: Send + Sync + 'static> Fresh<K> {
+impl<K: Send + Sync + 'static> Relist<K> {
     pub(super) fn new(list_watch: Arc<impl ListWatch<K>>, page_size: Option<u32>) -> Self {
         let list = move |request: ListRequest, known: Arc<dyn Known<K>>| {
             let list_watch = Arc::clone(&list_watch);
@@ -70,7 +66,7 @@ impl<K: Send + Sync + 'static> Checker<K> {
         let report = tokio::select! {
             biased;
             outcome = self.compare() => outcome?,
-            () = self.sync.ended() => return Err(ConsistencyError::Stopped {
+            () = self.state.sync.ended() => return Err(ConsistencyError::Stopped {
                 resource: self.resource(),
             }),
             () = tokio::time::sleep(limit) => return Err(ConsistencyError::Deadline {
@@ -79,7 +75,7 @@ impl<K: Send + Sync + 'static> Checker<K> {
             }),
         };
         let count = report.differences.len() as u64;
-        self.stats.inconsistencies.add(count);
+        self.state.stats.inconsistencies.add(count);
         Ok(report)
     }
 
@@ -88,8 +84,8 @@ impl<K: Send + Sync + 'static> Checker<K> {
         let checks = async {
             let mut checked = 0;
             loop {
-                let replacements = &self.stats.replacements;
-                let listed = self.progress.wait_for(&self.indexer, |_| {
+                let replacements = &self.state.stats.replacements;
+                let listed = self.state.progress.wait_for(&self.indexer, |_| {
                     let count = replacements.get();
                     (count > checked).then_some(count)
                 });
@@ -100,7 +96,7 @@ impl<K: Send + Sync + 'static> Checker<K> {
         tokio::select! {
             biased;
             () = stop.cancelled() => {}
-            () = self.sync.ended() => {}
+            () = self.state.sync.ended() => {}
             () = checks => {}
         }
     }
@@ -112,14 +108,14 @@ impl<K: Send + Sync + 'static> Checker<K> {
             }
             Ok(report) => tracing::error!(%report, "cache is not consistent"),
             Err(error) => {
-                let resource = self.sync.resource();
+                let resource = self.state.sync.resource();
                 tracing::debug!(%resource, %error, "consistency not checked");
             }
         }
     }
 
     async fn compare(&self) -> Result<ConsistencyReport, ConsistencyError> {
-        self.sync.synced().await;
+        self.state.sync.synced().await;
         loop {
             let snapshot = self.indexer.snapshot();
             let version = snapshot.resource_version();
@@ -146,13 +142,13 @@ impl<K: Send + Sync + 'static> Checker<K> {
         let mut request = ListRequest {
             resource_version: version.clone(),
             version_match: Some(VersionMatch::Exact),
-            limit: Some(self.fresh.page_size),
+            limit: Some(self.relist.page_size),
             continue_token: None,
         };
         loop {
             // What the cache holds in the same version need not be decoded again.
             let known: Arc<dyn Known<K>> = Arc::new(self.indexer.clone());
-            let page = (self.fresh.list)(request, known).await;
+            let page = (self.relist.list)(request.clone(), known).await;
             let page = page.map_err(|source| ConsistencyError::List {
                 resource: self.resource(),
                 source,
@@ -170,15 +166,11 @@ impl<K: Send + Sync + 'static> Checker<K> {
             let Some(token) = page.continue_token else {
                 return Ok(listed);
             };
-            request = ListRequest {
-                limit: Some(self.fresh.page_size),
-                continue_token: Some(token),
-                ..ListRequest::default()
-            };
+            request = request.next_page(token);
         }
     }
 
-    /// What the informer would hold of it, be it as a mark.
+    /// Returns what the informer would hold of an item: the object, or its mark.
     fn wanted(&self, item: Arrived<K>) -> Option<Arrived<K>> {
         let object = match item {
             Ok(object) => object,
@@ -193,12 +185,13 @@ impl<K: Send + Sync + 'static> Checker<K> {
 
     async fn moved_from(&self, version: &ResourceVersion) {
         let has_moved = |snapshot: &Snapshot<K>| snapshot.resource_version() != version;
-        self.progress
+        self.state
+            .progress
             .wait_for(&self.indexer, |snapshot| has_moved(snapshot).then_some(()))
             .await;
     }
 
     fn resource(&self) -> Arc<str> {
-        Arc::clone(self.sync.resource())
+        Arc::clone(self.state.sync.resource())
     }
 }

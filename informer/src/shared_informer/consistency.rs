@@ -8,17 +8,17 @@ use crate::{
     object::{Object, ObjectKey, ResourceVersion},
 };
 
-/// What a comparison of the cache with the server found.
+/// The outcome of a comparison of the cache with the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConsistencyReport {
-    /// What the informer mirrors.
+    /// The resource that the informer mirrors.
     pub resource: Arc<str>,
     /// The version at which both were compared.
     pub resource_version: ResourceVersion,
-    /// How many objects the server listed that the informer wants.
+    /// The number of objects on the server that the informer wants.
     pub objects: usize,
-    /// What differs, in order of the keys; nothing if the cache is true.
+    /// The differences, in order of the keys; none if the cache is true.
     pub differences: Vec<Difference>,
 }
 
@@ -67,30 +67,30 @@ pub enum ConsistencyError {
     /// Not within the limit; try again.
     #[error("{resource} not compared within {limit:?}")]
     Deadline {
-        /// What the informer mirrors.
+        /// The resource that the informer mirrors.
         resource: Arc<str>,
-        /// How long was waited.
+        /// The time limit of the wait.
         limit: Duration,
     },
     /// The informer has stopped, so that its cache stays behind. Trying again is useless.
     #[error("the informer of {resource} has stopped")]
     Stopped {
-        /// What the informer mirrors.
+        /// The resource that the informer mirrors.
         resource: Arc<str>,
     },
     /// The list failed; its error tells whether to try again.
     #[error("cannot list {resource} to compare")]
     List {
-        /// What the informer mirrors.
+        /// The resource that the informer mirrors.
         resource: Arc<str>,
-        /// Why.
+        /// The error.
         #[source]
         source: ListWatchError,
     },
     /// The server does not list at exact versions. Trying again is useless.
     #[error("the server listed {resource} at {listed:?}, asked for {asked:?}")]
     OtherVersion {
-        /// What the informer mirrors.
+        /// The resource that the informer mirrors.
         resource: Arc<str>,
         /// The version that was asked for.
         asked: ResourceVersion,
@@ -129,7 +129,8 @@ impl Listed {
         self.0.len()
     }
 
-    /// What `snapshot`, of the same version, shows otherwise. An object that is marked as undecodable is there.
+    /// Returns the differences between the state and `snapshot`, which is of the same version. An object that is marked
+    /// as undecodable exists.
     pub(super) fn compare<K>(&self, snapshot: &Snapshot<K>) -> Vec<Difference> {
         let listed = self.0.iter();
         let mut differences: Vec<_> = listed
@@ -184,7 +185,7 @@ impl ListedObject {
 // === impl ConsistencyReport ===
 
 impl ConsistencyReport {
-    /// Whether the cache shows what the server has.
+    /// Returns true if the cache equals the server's state.
     pub fn is_consistent(&self) -> bool {
         self.differences.is_empty()
     }

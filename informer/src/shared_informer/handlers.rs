@@ -48,7 +48,8 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         registration
     }
 
-    /// What a handler would hear, as a stream: first what is held already, then every change. Dropping it is the removal.
+    /// Returns the notifications of a handler as a stream: first the objects that are held, then every change. Dropping
+    /// it removes the handler.
     ///
     /// # Examples
     ///

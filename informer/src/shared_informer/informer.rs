@@ -1,355 +1,152 @@
-//! The handle of one informer.
+//! An informer with one handler.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{fmt, time::Duration};
 
-use futures::future::BoxFuture;
-use tokio::sync::{mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
-
-use super::{
-    InformerMetrics, SharedInformerBuilder, StatusStream, SyncError, SyncStatus,
-    checker::Checker,
-    progress::Progress,
-    runner::{Command, IndexEdit, Runner},
-    stats::Stats,
-    sync::SyncState,
-};
+use super::{SharedInformer, SharedInformerBuilder, SyncError};
 use crate::{
     handler::EventHandler,
-    http::{HttpListWatch, Scope},
-    indexer::{IndexFn, Indexer, IndexerError},
+    indexer::{Indexer, IndexerError},
     list_watch::ListWatch,
-    lister::Lister,
-    metrics::{Counter, Gauge},
-    object::{DecodeError, ResourceVersion},
-    processor::{HandlerOptions, HandlerRegistration, Listener, ListenerList},
-    reflector::ReflectorControl,
-    store::Store,
-    task::TaskSet,
+    processor::{HandlerOptions, HandlerRegistration},
 };
 
-/// A local, indexed copy of one resource's objects that follows the server, shared by any number of handlers and readers.
+/// An informer with one handler, which stays for as long as the informer.
 ///
-/// A clone is another handle to the same informer. Dropping the last handle stops it; listers and indexers still show what
-/// it held, but do not keep it running.
+/// It is a [`SharedInformer`] and the registration of its handler, kept together: the same stages, the same promises. client-go
+/// calls the handler from the loop that writes the cache, so that a slow one holds both up; here it has a mailbox and a task of
+/// its own.
 ///
-/// An informer is started once and not again after it stopped.
-#[doc(alias = "SharedIndexInformer")]
-pub struct SharedInformer<K>(pub(super) Arc<Inner<K>>);
-
-pub(super) struct Inner<K> {
-    pub(super) name: Arc<str>,
-    pub(super) indexer: Indexer<K>,
-    pub(super) sync: Arc<SyncState>,
-    pub(super) progress: Arc<Progress>,
-    /// None if the reflector is not fed by a `ListWatch`.
-    pub(super) checker: Option<Arc<Checker<K>>>,
-    /// Whether each list is checked.
-    pub(super) has_checks: bool,
-    pub(super) stats: Arc<Stats>,
-    pub(super) listeners: ListenerList,
-    pub(super) queued_items: Gauge,
-    pub(super) transform_failures: Counter,
-    pub(super) commands: mpsc::UnboundedSender<Command<K>>,
-    /// What is to run; taken by the start or the end.
-    pub(super) unstarted: Mutex<Option<Unstarted<K>>>,
-    pub(super) control: ReflectorControl,
-    pub(super) stop_reflector: CancellationToken,
-    /// Ends all tasks with the last handle.
-    pub(super) tasks: TaskSet,
+/// client-go's `InformerOptions` are found thus:
+///
+/// | option | here |
+/// |---|---|
+/// | `ListerWatcher`, `ObjectType`, `Handler` | the arguments |
+/// | `ResyncPeriod` | [`HandlerOptions::with_resync_period`] |
+/// | `Indexers` | [`SharedInformerBuilder::with_index`]; the namespace index is there by default |
+/// | `Transform` | [`SharedInformerBuilder::with_transform`] |
+/// | `MinWatchTimeout`, `WatchListPageSize` | [`ReflectorOptions`](crate::reflector::ReflectorOptions) by [`SharedInformerBuilder::with_options`] |
+/// | `Identifier`, the handler's name | [`SharedInformerBuilder::with_resource`], [`HandlerOptions::with_name`] |
+/// | the watch's error handler | the builder's |
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use informer::{HandlerFuncs, HandlerOptions, IndexFn, Informer, Scope, SharedInformer, http::HttpListWatch};
+/// use k8s_openapi::api::core::v1::Namespace;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let client = fakeserver::FakeServer::builder().build().client();
+/// let namespaces = HttpListWatch::<Namespace>::new(client, Scope::All);
+/// let informer = Informer::with_options(
+///     SharedInformer::builder(namespaces).with_index("phase", IndexFn::by_field(".status.phase")?),
+///     HandlerFuncs::new().with_add(|namespace, _| println!("{}", namespace.key())),
+///     HandlerOptions::default().with_resync_period(Duration::from_secs(600)),
+/// )?;
+/// informer.start();
+/// informer.wait_for_cache_sync(Duration::from_secs(10)).await?;
+/// assert!(!informer.indexer().by_index("phase", "Active")?.is_empty());
+/// informer.shutdown().await;
+/// # Ok(())
+/// # }
+/// ```
+#[doc(alias = "NewInformerWithOptions")]
+#[doc(alias = "NewInformer")]
+#[doc(alias = "InformerOptions")]
+pub struct Informer<K> {
+    shared: SharedInformer<K>,
+    registration: HandlerRegistration,
 }
 
-pub(super) struct Unstarted<K> {
-    pub(super) runner: Runner<K>,
-    pub(super) reflector: BoxFuture<'static, ()>,
-}
+// === impl Informer ===
 
-// === impl SharedInformer ===
-
-impl<K> SharedInformer<K>
-where
-    K: kube::Resource<DynamicType: Default> + serde::de::DeserializeOwned + Send + Sync + 'static,
-{
-    /// An informer of all objects of a type in `scope`, over `client`. It does nothing until it is [started](Self::start).
-    ///
-    /// See [`builder`](Self::builder) for selectors, indices, transforms and types that are known at run time only.
-    pub fn new(client: kube::Client, scope: Scope) -> Self {
-        Self::builder(HttpListWatch::new(client, scope))
-            .build()
+impl<K: Send + Sync + 'static> Informer<K> {
+    /// An informer of what `list_watch` lists and watches, which tells `handler`. It does nothing until it is
+    /// [started](Self::start).
+    pub fn new(list_watch: impl ListWatch<K>, handler: impl EventHandler<K>) -> Self {
+        let builder = SharedInformer::builder(list_watch);
+        Self::with_options(builder, handler, HandlerOptions::default())
             .expect("no index is added, so that none has a name that is taken")
     }
-}
 
-impl<K: Send + Sync + 'static> SharedInformer<K> {
-    /// An informer of what `list_watch` lists and watches.
-    pub fn builder<L: ListWatch<K>>(list_watch: L) -> SharedInformerBuilder<K, L> {
-        SharedInformerBuilder::new(list_watch)
+    /// The same with the options of an informer and those of its handler.
+    ///
+    /// # Errors
+    ///
+    /// Two indices have the same name, or one is named as the one that every informer has.
+    pub fn with_options<L: ListWatch<K>>(
+        builder: SharedInformerBuilder<K, L>,
+        handler: impl EventHandler<K>,
+        options: HandlerOptions,
+    ) -> Result<Self, IndexerError> {
+        let shared = builder.build()?;
+        let registration = shared.add_handler_with(handler, options);
+        Ok(Self {
+            shared,
+            registration,
+        })
     }
 
-    pub(super) fn from_inner(inner: Inner<K>) -> Self {
-        Self(Arc::new(inner))
-    }
-
-    /// Begins to list and watch, and to call the handlers. A second call, or one after the end, does nothing.
+    /// Begins to list and watch, and to call the handler. A second call, or one after the end, does nothing.
     ///
     /// # Panics
     ///
     /// Outside of a tokio runtime.
     pub fn start(&self) {
-        let Some(Unstarted { runner, reflector }) = self.take_unstarted() else {
-            return;
-        };
-        self.0.sync.mark_started();
-        let span = tracing::info_span!(
-            "informer",
-            resource = %self.0.sync.resource(),
-            name = %self.0.name,
-        );
-        span.in_scope(|| tracing::info!("informer started"));
-        let runner = runner.run(self.0.tasks.spawner());
-        self.0.tasks.spawn(runner.instrument(span.clone()));
-        let checker = self.0.checker.as_ref().filter(|_| self.0.has_checks);
-        if let Some(checker) = checker.map(Arc::clone) {
-            let checks = checker.run(self.0.stop_reflector.clone());
-            self.0.tasks.spawn(checks.instrument(span.clone()));
-        }
-        self.0.tasks.spawn(reflector.instrument(span));
+        self.shared.start();
     }
 
-    /// Attaches a listener now, or lets the writer do it.
-    pub(super) fn attach(&self, listener: Listener<K>) {
-        if let Some(unstarted) = &mut *self.lock_unstarted() {
-            unstarted.runner.attach(listener);
-            return;
-        }
-        // If the informer has stopped, the listener comes back and is dropped, which ends its registration.
-        drop(self.0.commands.send(Command::AddListener(listener)));
+    /// Returns true if the handler has handled all of the first whole state.
+    pub fn has_synced(&self) -> bool {
+        self.registration.has_synced()
     }
 
-    /// Adds a handler that was told of what is held, by the informer that this one
-    /// [succeeds](SharedInformerBuilder::with_previous). Only before the start.
-    pub(crate) fn resume_handler(
-        &self,
-        handler: impl EventHandler<K>,
-        options: HandlerOptions,
-    ) -> HandlerRegistration {
-        let (listener, registration) = Listener::new(handler, options);
-        if let Some(unstarted) = &mut *self.lock_unstarted() {
-            unstarted.runner.resume(listener);
-        }
-        registration
-    }
-
-    /// Adds an index over what is held and what will be, at any time. It can be asked as soon as this resolves.
+    /// Waits until the first whole state is in the cache and on its way to the handler, at most for `limit`.
     ///
     /// # Errors
     ///
-    /// The name is taken; nothing was changed. Or the informer has stopped.
-    ///
-    /// # Cancel safety
-    ///
-    /// If dropped, the index may be added all the same.
-    #[doc(alias = "AddIndexers")]
-    pub async fn add_index(
-        &self,
-        name: impl Into<Arc<str>>,
-        function: IndexFn<K>,
-    ) -> Result<(), EditIndexError> {
-        self.edit_indices(IndexEdit::Add(name.into(), function))
-            .await
-    }
-
-    /// Forgets an index, at any time. Whoever holds a snapshot can still ask it there.
-    ///
-    /// # Errors
-    ///
-    /// There is no such index, or it is the one that every informer has; nothing was changed. Or the informer has stopped.
-    ///
-    /// # Cancel safety
-    ///
-    /// If dropped, the index may be removed all the same.
-    pub async fn remove_index(&self, name: &str) -> Result<(), EditIndexError> {
-        self.edit_indices(IndexEdit::Remove(name.into())).await
-    }
-
-    /// Waits until the first whole state is in the cache and on its way to the handlers, at most for `limit`.
-    ///
-    /// # Errors
-    ///
-    /// Not within `limit`: the error names the phase, the last failure and how many there were. Or never, since the informer
-    /// stopped before.
+    /// As of [`SharedInformer::wait_for_cache_sync`].
     ///
     /// # Cancel safety
     ///
     /// Nothing is lost if dropped. Any number of tasks may wait; all of them are woken.
     pub async fn wait_for_cache_sync(&self, limit: Duration) -> Result<(), SyncError> {
-        self.0.sync.wait(limit).await
-    }
-
-    /// Whether the first whole state is in the cache and on its way to the handlers.
-    pub fn has_synced(&self) -> bool {
-        self.0.sync.has_synced()
-    }
-
-    /// How far the informer has come, and what keeps it, at any time.
-    pub fn status(&self) -> SyncStatus {
-        self.0.sync.status()
-    }
-
-    /// What the informer is doing, as a stream: the present status, then the latest whenever it has changed.
-    pub fn status_stream(&self) -> StatusStream {
-        self.0.sync.status_stream()
-    }
-
-    /// Gives up the request or the watch in flight, and makes no other until [`resume`](Self::resume). The cache keeps what it
-    /// holds, and handlers are told what waits for them. Before the start, the informer begins with the pause.
-    pub fn pause(&self) {
-        self.0.control.pause();
-    }
-
-    /// Ends a pause, whatever its reason, and a wait before the next attempt: the informer goes on at once, from the last
-    /// version if the server still knows what happened since.
-    pub fn resume(&self) {
-        self.0.control.resume();
-    }
-
-    /// Reads by name, namespace and label selector.
-    pub fn lister(&self) -> Lister<K> {
-        Lister::new(self.0.indexer.clone(), Arc::clone(&self.0.sync))
+        self.shared.wait_for_cache_sync(limit).await
     }
 
     /// Reads by key and by index.
-    #[doc(alias = "GetIndexer")]
+    #[doc(alias = "Store")]
     pub fn indexer(&self) -> Indexer<K> {
-        self.0.indexer.clone()
+        self.shared.indexer()
     }
 
-    /// Reads by key.
-    #[doc(alias = "GetStore")]
-    pub fn store(&self) -> Arc<dyn Store<K>> {
-        Arc::new(self.indexer())
+    /// The informer itself, for all else: listers, indices, waits, metrics.
+    pub fn shared(&self) -> &SharedInformer<K> {
+        &self.shared
     }
 
-    /// The objects that exist on the server but cannot be decoded, in order of their keys. They are not in the cache.
-    pub fn undecodable(&self) -> Vec<DecodeError> {
-        self.0.indexer.undecodable()
+    /// Returns the registration of the handler.
+    pub fn registration(&self) -> &HandlerRegistration {
+        &self.registration
     }
 
-    /// The version at which the cache stands: every change up to it is visible.
-    #[doc(alias = "LastSyncResourceVersion")]
-    pub fn last_sync_resource_version(&self) -> ResourceVersion {
-        self.0.indexer.resource_version()
-    }
-
-    /// Its identity in logs and metrics.
-    pub fn name(&self) -> &str {
-        &self.0.name
-    }
-
-    /// What the informer mirrors, as in `pods`.
-    pub fn resource(&self) -> &str {
-        self.0.sync.resource()
-    }
-
-    /// The numbers of the informer and of its handlers.
-    pub fn metrics(&self) -> InformerMetrics {
-        let Inner { stats, sync, .. } = &*self.0;
-        let snapshot = self.0.indexer.snapshot();
-        InformerMetrics {
-            resource: Arc::clone(sync.resource()),
-            queued_items: self.0.queued_items.get(),
-            objects: snapshot.len() as u64,
-            undecodable: snapshot.undecodable().len() as u64,
-            lists: stats.lists.get(),
-            streaming_lists: stats.streaming_lists.get(),
-            watches: stats.watches.get(),
-            failures: stats.failures.get(),
-            replacements: stats.replacements.get(),
-            stale_versions: stats.stale_versions.get(),
-            gone_back_versions: stats.gone_back_versions.get(),
-            transform_failures: self.0.transform_failures.get(),
-            inconsistencies: stats.inconsistencies.get(),
-            listeners: self.0.listeners.metrics(),
-        }
-    }
-
-    /// How many tasks of the informer have not ended: its reflector, its writer, and one for each handler.
-    pub fn task_count(&self) -> usize {
-        self.0.tasks.len()
-    }
-
-    /// How many handles to the informer there are, this one among them.
-    pub(crate) fn handle_count(&self) -> usize {
-        Arc::strong_count(&self.0)
-    }
-
-    /// Stops listing and watching; applies what was received, tells the handlers everything that waits for them, and
-    /// resolves when no task of the informer is left.
-    ///
-    /// It takes as long as the slowest handler. To stop at once, with what was not told, drop all handles.
+    /// Stops listing and watching, tells the handler everything that waits for it, and resolves when no task is left.
     ///
     /// # Cancel safety
     ///
     /// If dropped, the informer still ends, but nobody waits for it.
     pub async fn shutdown(&self) {
-        // Dropped outside the lock, since it holds handlers.
-        let unstarted = self.take_unstarted();
-        drop(unstarted);
-        self.0.stop_reflector.cancel();
-        self.0.tasks.wait().await;
-    }
-
-    async fn edit_indices(&self, edit: IndexEdit<K>) -> Result<(), EditIndexError> {
-        if let Some(unstarted) = &mut *self.lock_unstarted() {
-            return Ok(unstarted.runner.edit_indices(edit)?);
-        }
-        let (reply, outcome) = oneshot::channel();
-        // A command that is not taken drops the reply.
-        drop(self.0.commands.send(Command::EditIndices { edit, reply }));
-        Ok(outcome.await.map_err(|_| EditIndexError::Stopped)??)
-    }
-
-    fn take_unstarted(&self) -> Option<Unstarted<K>> {
-        self.lock_unstarted().take()
-    }
-
-    fn lock_unstarted(&self) -> std::sync::MutexGuard<'_, Option<Unstarted<K>>> {
-        self.0
-            .unstarted
-            .lock()
-            .expect("nothing panics while it holds what is to run")
+        self.shared.shutdown().await;
     }
 }
 
-impl<K> Clone for SharedInformer<K> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
-impl<K> fmt::Debug for SharedInformer<K> {
+impl<K> fmt::Debug for Informer<K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedInformer")
-            .field("resource", self.0.sync.resource())
-            .field("status", &self.0.sync.status())
-            .field("indexer", &self.0.indexer)
-            .finish_non_exhaustive()
+        f.debug_struct("Informer")
+            .field("shared", &self.shared)
+            .field("registration", &self.registration)
+            .finish()
     }
-}
-
-/// An index could not be added or removed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum EditIndexError {
-    /// The name is taken, or there is no such index.
-    #[error(transparent)]
-    Indexer(#[from] IndexerError),
-    /// The informer has stopped.
-    #[error("the informer has stopped")]
-    Stopped,
 }

@@ -17,10 +17,10 @@
 //! No key goes back in time: an event or a list item that is older than what is known is ignored and counted
 //! ([`InformerMetrics::stale_versions`]), unless the server was asked for its most recent state and says so.
 
-mod absence;
+mod deletion_log;
 mod apply;
 mod replace;
-mod present;
+mod snapshot_iter;
 mod transform;
 mod cache_input;
 mod status;
@@ -29,23 +29,24 @@ mod progress;
 mod consistency;
 mod checker;
 mod stats;
-pub mod metrics;
+pub(crate) mod metrics;
+mod state;
 mod runner;
 mod builder;
-mod informer;
+#[cfg(feature = "compact")]
+mod compact;
+mod handle;
 mod handlers;
-mod freshness;
-mod plain;
+mod informer;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::sync::SyncState;
 pub use self::{
     builder::SharedInformerBuilder,
     cache_input::CacheInput,
     consistency::{ConsistencyError, ConsistencyReport, Difference},
-    informer::{EditIndexError, SharedInformer},
-    plain::Informer,
+    handle::{EditIndexError, SharedInformer},
+    informer::Informer,
     progress::WaitError,
     stats::InformerMetrics,
     status::{StatusStream, SyncPhase, SyncStatus},

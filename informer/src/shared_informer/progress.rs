@@ -18,42 +18,42 @@ pub enum WaitError {
     /// changes, only the server's next bookmark takes it on, about once a minute.
     #[error("{resource} at {held:?}, not at {version:?} within {limit:?}: {status}")]
     Deadline {
-        /// What the informer mirrors.
+        /// The resource that the informer mirrors.
         resource: Arc<str>,
-        /// What was waited for.
+        /// The version that was waited for.
         version: ResourceVersion,
-        /// Where the cache stood.
+        /// The version of the cache.
         held: ResourceVersion,
-        /// How long was waited.
+        /// The time limit of the wait.
         limit: Duration,
-        /// What the informer is doing, and what keeps it.
+        /// The status of the informer.
         status: Box<SyncStatus>,
     },
     /// The informer stopped before. Its cache never will show it.
     #[error("the informer of {resource} stopped at {held:?}, before {version:?}")]
     Stopped {
-        /// What the informer mirrors.
+        /// The resource that the informer mirrors.
         resource: Arc<str>,
-        /// What was waited for.
+        /// The version that was waited for.
         version: ResourceVersion,
-        /// Where the cache stands.
+        /// The version of the cache.
         held: ResourceVersion,
     },
     /// It cannot be told which of the versions is the later one: what was asked for is empty or not a version of this
     /// server's, or the server does not count its versions. Waiting again is useless.
     #[error("versions {version:?} and {held:?} of {resource} cannot be compared")]
     NotComparable {
-        /// What the informer mirrors.
+        /// The resource that the informer mirrors.
         resource: Arc<str>,
-        /// What was waited for.
+        /// The version that was waited for.
         version: ResourceVersion,
-        /// Where the cache stands.
+        /// The version of the cache.
         held: ResourceVersion,
     },
     /// The name belongs to another object by now: the one that was written is gone. Waiting again is useless.
     #[error("{resource} {key} is another object by now")]
     OtherObject {
-        /// What the informer mirrors.
+        /// The resource that the informer mirrors.
         resource: Arc<str>,
         /// The key of both.
         key: ObjectKey,
@@ -69,12 +69,12 @@ pub(super) struct Progress(Notify);
 // === impl WaitError ===
 
 impl WaitError {
-    /// Whether the time was too short: all else is for good.
+    /// Returns true if the time limit was reached. All other errors are final.
     pub fn is_deadline(&self) -> bool {
         matches!(self, Self::Deadline { .. })
     }
 
-    /// Whether the informer has stopped.
+    /// Returns true if the informer has stopped.
     pub fn is_stopped(&self) -> bool {
         matches!(self, Self::Stopped { .. })
     }
@@ -155,7 +155,7 @@ impl<K> Waiter<'_, K> {
         .await
     }
 
-    /// Whether the cache shows `version` or a later one; `None` if not yet.
+    /// Returns the outcome of the wait if the cache shows `version` or a later one; `None` if not yet.
     fn reached(
         &self,
         snapshot: &Snapshot<K>,

@@ -13,7 +13,7 @@ use crate::{
     store::Replacement,
 };
 
-/// What exists on the server, by key.
+/// The objects on the server, by key.
 type State<K> = BTreeMap<ObjectKey, Arrived<K>>;
 
 // === impl Change ===
@@ -48,10 +48,10 @@ impl<K> Change<'_, K> {
 
         if is_authoritative {
             self.snapshot.set_resource_version(version.clone());
-            self.absence.reset(version);
+            self.deletions.reset(version);
         } else {
             self.advance(&version);
-            self.absence.settle(&version);
+            self.deletions.settle(&version);
         }
     }
 
@@ -97,7 +97,7 @@ impl<K> Change<'_, K> {
         let goes_back = match &old {
             Some(old) => object.resource_version().is_before(old.resource_version()),
             // A list that is older than what is settled says nothing of keys that are gone since.
-            None => self.is_before_absence(object.key(), version),
+            None => self.is_before_deletion(object.key(), version),
         };
         if goes_back && !is_authoritative {
             self.applied.stale_count += 1;
@@ -115,7 +115,7 @@ impl<K> Change<'_, K> {
         version: &ResourceVersion,
         is_authoritative: bool,
     ) -> Option<Notification<K>> {
-        let is_stale = self.is_stale_mark(&error) || self.is_before_absence(&error.key, version);
+        let is_stale = self.is_stale_mark(&error) || self.is_before_deletion(&error.key, version);
         if is_stale && !is_authoritative {
             self.applied.stale_count += 1;
             return None;

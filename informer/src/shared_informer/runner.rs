@@ -9,19 +9,14 @@ use tokio::{
 };
 
 use super::{
-    SharedInformer,
-    absence::Absence,
-    apply::apply,
-    metrics::{Applying, Metrics},
-    present::present,
-    progress::Progress,
-    stats::Stats,
-    sync::{EndGuard, SyncState},
+    SharedInformer, apply::apply, deletion_log::DeletionLog, metrics::Applying,
+    snapshot_iter::snapshot_iter, state::State, sync::EndGuard,
 };
 use crate::{
-    delta_fifo::{Batch, Delta, DeltaFifo},
+    delta_fifo::{Batch, DeltaFifo},
     indexer::{IndexFn, IndexerError, IndexerWriter},
     processor::{Listener, Processor},
+    store::Delta,
     task::Spawner,
 };
 
@@ -31,7 +26,7 @@ pub(super) enum IndexEdit<K> {
     Remove(Arc<str>),
 }
 
-/// What others ask of the writer.
+/// A command to the writer.
 ///
 /// The channel is not bounded: each command is a handler or an index that somebody wants to keep.
 pub(super) enum Command<K> {
@@ -48,11 +43,8 @@ pub(super) struct Runner<K> {
     pub(super) writer: IndexerWriter<K>,
     pub(super) processor: Processor<K>,
     pub(super) commands: mpsc::UnboundedReceiver<Command<K>>,
-    pub(super) absence: Absence,
-    pub(super) progress: Arc<Progress>,
-    pub(super) stats: Arc<Stats>,
-    pub(super) metrics: Arc<Metrics>,
-    pub(super) sync: Arc<SyncState>,
+    pub(super) deletions: DeletionLog,
+    pub(super) state: State,
     /// Whose cache this one goes on with, until it has ended.
     pub(super) previous: Option<SharedInformer<K>>,
     /// Last, so that whoever is woken by it finds everything ended.
@@ -74,7 +66,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
             }
             // What the cache does not hold was absent at its version.
             let version = self.writer.reader().resource_version();
-            self.absence.settle(&version);
+            self.deletions.settle(&version);
         }
         self.processor.start(&spawner, Instant::now());
         loop {
@@ -112,7 +104,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
 
     /// Adds a listener: it hears of what is held now as a part of the initial state, then of what changes.
     pub(super) fn attach(&mut self, listener: Listener<K>) {
-        let present = present(self.writer.reader().snapshot());
+        let present = snapshot_iter(self.writer.reader().snapshot());
         self.processor.attach(listener, present, Instant::now());
     }
 
@@ -141,40 +133,44 @@ impl<K: Send + Sync + 'static> Runner<K> {
 
     fn on_resync(&mut self, now: Instant) {
         let reader = self.writer.reader();
-        self.processor.resync(now, || present(reader.snapshot()));
+        self.processor
+            .resync(now, || snapshot_iter(reader.snapshot()));
     }
 
     fn on_batch(&mut self, batch: Batch<K>) {
         let began = Instant::now();
         let is_live = !batch.is_initial;
         let is_replacement = matches!(batch.deltas[..], [Delta::ReplacedAll(_)]);
-        let absence = &mut self.absence;
-        let applied = self.writer.write(|draft| apply(draft, absence, batch));
+        let deletions = &mut self.deletions;
+        let applied = self.writer.write(|draft| apply(draft, deletions, batch));
         if is_replacement {
-            self.stats.replacements.increment();
+            self.state.stats.replacements.increment();
         }
         // The cache shows it: now others may hear of it.
-        self.progress.advance();
+        self.state.progress.advance();
         if applied.stale_count > 0 {
-            self.stats.stale_versions.add(applied.stale_count);
+            self.state.stats.stale_versions.add(applied.stale_count);
             tracing::warn!(count = applied.stale_count, "older versions ignored");
         }
         if applied.gone_back_count > 0 {
-            self.stats.gone_back_versions.add(applied.gone_back_count);
+            self.state
+                .stats
+                .gone_back_versions
+                .add(applied.gone_back_count);
             tracing::warn!(count = applied.gone_back_count, "versions went back");
         }
         self.processor.distribute(applied.notifications, is_live);
         self.fifo.finish();
         let snapshot = self.writer.reader().snapshot();
-        self.metrics.note_applied(Applying {
+        self.state.metrics.note_applied(Applying {
             took: began.elapsed(),
             queued_items: self.fifo.queued_items().get(),
             objects: snapshot.len(),
             version: snapshot.resource_version(),
         });
-        if self.fifo.has_synced() && !self.sync.has_synced() {
+        if self.fifo.has_synced() && !self.state.sync.has_synced() {
             self.processor.mark_synced();
-            self.sync.mark_synced();
+            self.state.sync.mark_synced();
             tracing::info!(
                 rv = %self.writer.reader().resource_version(),
                 "informer synced",

@@ -1,9 +1,9 @@
-//! What an informer reports of itself.
+//! Counts of an informer.
 
 use std::sync::Arc;
 
 use crate::{
-    metrics::Counter,
+    counter::Counter,
     object::{DecodeError, ResourceVersion},
     processor::ListenerMetrics,
     reflector::{Failure, ListSummary, Phase, ReflectorObserver, Request, WatchSummary},
@@ -13,13 +13,13 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InformerMetrics {
-    /// What the informer mirrors.
+    /// The resource that the informer mirrors.
     pub resource: Arc<str>,
     /// `informer_queued_items`: how many changes wait to be applied.
     pub queued_items: u64,
-    /// How many objects are held.
+    /// The number of objects that are held.
     pub objects: u64,
-    /// How many objects exist but cannot be decoded.
+    /// The number of objects that exist but cannot be decoded.
     pub undecodable: u64,
     /// Requests for a page of a list.
     pub lists: u64,

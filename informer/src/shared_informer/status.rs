@@ -1,4 +1,4 @@
-//! What an informer is doing, at any time and as a stream.
+//! The status of an informer, at any time and as a stream.
 
 use std::{
     collections::BTreeMap,
@@ -11,28 +11,28 @@ use std::{
 use futures::Stream;
 use tokio::time::Instant;
 
-use super::SyncState;
-use crate::reflector::{Cause, Phase};
+use super::sync::SyncState;
+use crate::reflector::{FailureCause, Phase};
 
-/// How far an informer has come, and what kept it.
+/// The progress of an informer, and its last failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SyncStatus {
-    /// What it is doing.
+    /// The phase.
     pub phase: SyncPhase,
     /// Since when.
     pub since: Instant,
-    /// Whether the first whole state is in the cache and on its way to the handlers.
+    /// True if the first whole state is in the cache and on its way to the handlers.
     pub has_synced: bool,
-    /// How many requests and streams have failed since it was last whole; all of them before the first time.
+    /// The number of requests and streams that have failed since it was last whole; all of them before the first time.
     pub failed_attempts: u64,
     /// The class of the last failure since then.
-    pub last_cause: Option<Cause>,
+    pub last_cause: Option<FailureCause>,
     /// The last failure since then, with its causes.
     pub last_error: Option<Arc<str>>,
 }
 
-/// What an informer is doing.
+/// The phase of an informer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyncPhase {
@@ -40,13 +40,14 @@ pub enum SyncPhase {
     NotStarted,
     /// It was started and has not come to make a request.
     Starting,
-    /// What its reflector is doing.
+    /// The phase of its reflector.
     Reflecting(Phase),
     /// It has ended.
     Stopped,
 }
 
-/// What an informer is doing, from now on. Made by [`SharedInformer::status_stream`](super::SharedInformer::status_stream).
+/// The status of an informer, from now on. Made by
+/// [`SharedInformer::status_stream`](super::SharedInformer::status_stream).
 ///
 /// The first item is the present status, at once. Then comes the latest status whenever it has changed since the last item:
 /// who is slow misses what is past, but never the latest. It ends after [`SyncPhase::Stopped`].
@@ -190,7 +191,7 @@ impl SyncStatus {
         self.since.checked_add(delay?)
     }
 
-    /// Whether it has paused, by itself or because it was told to.
+    /// Returns true if it has paused, by itself or by its owner's request.
     pub fn is_paused(&self) -> bool {
         matches!(self.phase, SyncPhase::Reflecting(Phase::Paused { .. }))
     }

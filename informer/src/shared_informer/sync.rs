@@ -1,4 +1,4 @@
-//! How far an informer has come, and waiting for it.
+//! The progress of an informer's synchronization, and waiting for it.
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,28 +18,29 @@ pub enum SyncError {
     /// Not within the limit; waiting again is useful if what is named can pass.
     #[error("{resource} not synced within {limit:?}: {status}")]
     Deadline {
-        /// What the informer mirrors.
+        /// The resource that the informer mirrors.
         resource: Arc<str>,
-        /// How long was waited.
+        /// The time limit of the wait.
         limit: Duration,
-        /// How far it has come, and what kept it.
+        /// Its status, with the last failure.
         status: SyncStatus,
     },
     /// The informer stopped before. It never will be synced.
     #[error("the informer of {resource} stopped before it was synced: {status}")]
     Stopped {
-        /// What the informer mirrors.
+        /// The resource that the informer mirrors.
         resource: Arc<str>,
-        /// How far it had come, and what had kept it.
+        /// Its last status, with the last failure.
         status: SyncStatus,
     },
 }
 
 /// Shared by the informer, its tasks and its listers.
 #[derive(Debug)]
-pub(crate) struct SyncState {
+pub(super) struct SyncState {
     resource: Arc<str>,
     status: StatusCell,
+    started: Latch,
     synced: Latch,
     ended: Latch,
 }
@@ -55,6 +56,7 @@ impl SyncState {
         Self {
             resource,
             status: StatusCell::new(SyncStatus::not_started()),
+            started: Latch::default(),
             synced: Latch::default(),
             ended: Latch::default(),
         }
@@ -63,6 +65,12 @@ impl SyncState {
     pub(super) fn mark_started(&self) {
         self.status
             .change(|status| status.phase = SyncPhase::Starting);
+        self.started.set();
+    }
+
+    /// Returns the signal that the informer was started, or has ended.
+    pub(super) fn started(&self) -> &Latch {
+        &self.started
     }
 
     pub(super) fn mark_synced(&self) {
@@ -70,11 +78,11 @@ impl SyncState {
         self.synced.set();
     }
 
-    pub(crate) fn resource(&self) -> &Arc<str> {
+    pub(super) fn resource(&self) -> &Arc<str> {
         &self.resource
     }
 
-    pub(crate) fn status(&self) -> SyncStatus {
+    pub(super) fn status(&self) -> SyncStatus {
         self.status.read(SyncStatus::clone)
     }
 
@@ -84,11 +92,6 @@ impl SyncState {
 
     pub(super) fn status_cell(&self) -> &StatusCell {
         &self.status
-    }
-
-    pub(crate) fn was_started(&self) -> bool {
-        self.status
-            .read(|status| status.phase != SyncPhase::NotStarted)
     }
 
     pub(super) fn has_synced(&self) -> bool {
@@ -154,6 +157,7 @@ impl Drop for EndGuard {
         self.0
             .status
             .change(|status| status.phase = SyncPhase::Stopped);
+        self.0.started.set();
         self.0.ended.set();
     }
 }

@@ -25,12 +25,7 @@ type Answer<T> = oneshot::Sender<Result<T, ListWatchError>>;
 /// # Examples
 ///
 /// ```
-/// use informer::{
-///     ListWatch,
-///     known::{Known, KnownNothing},
-///     list_watch::ListRequest,
-///     testing::scripted,
-/// };
+/// use informer::{list_watch::{Known, KnownNothing, ListRequest, ListWatch}, testing::scripted};
 /// use k8s_openapi::api::core::v1::Pod;
 /// use std::sync::Arc;
 ///
@@ -83,7 +78,7 @@ pub enum ScriptedCall<K> {
 #[derive(Debug)]
 #[must_use = "a request that is dropped is answered with a broken connection"]
 pub struct ListCall<K> {
-    /// What is asked.
+    /// The request.
     pub request: ListRequest,
     answer: Answer<ListPage<K>>,
 }
@@ -92,7 +87,7 @@ pub struct ListCall<K> {
 #[derive(Debug)]
 #[must_use = "a request that is dropped is answered with a broken connection"]
 pub struct WatchCall<K> {
-    /// What is asked.
+    /// The request.
     pub request: WatchRequest,
     answer: Answer<ScriptedStream<K>>,
 }
@@ -237,7 +232,7 @@ impl<K> Script<K> {
         }
     }
 
-    /// Whether the `ListWatch` and all its clones are gone, and no request is left.
+    /// Returns whether the `ListWatch` and all its clones are gone, and no request is left.
     pub fn is_over(&self) -> bool {
         self.calls.is_closed() && self.calls.is_empty()
     }
@@ -280,7 +275,7 @@ impl<K> ListCall<K> {
         drop(self.answer.send(answer));
     }
 
-    /// Whether nobody waits for the answer any more.
+    /// Returns whether the caller has given up the request.
     pub fn is_given_up(&self) -> bool {
         self.answer.is_closed()
     }
@@ -302,7 +297,7 @@ impl<K> WatchCall<K> {
         drop(self.answer.send(Err(error.into())));
     }
 
-    /// Whether nobody waits for the answer any more.
+    /// Returns whether the caller has given up the request.
     pub fn is_given_up(&self) -> bool {
         self.answer.is_closed()
     }
@@ -354,7 +349,7 @@ impl<K> EventSender<K> {
         drop(self.events.send(Ok(event)));
     }
 
-    /// Whether nobody reads the stream any more.
+    /// Returns whether the stream has no reader any more.
     pub fn is_closed(&self) -> bool {
         self.events.is_closed()
     }

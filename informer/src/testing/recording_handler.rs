@@ -6,14 +6,14 @@ use std::{
 };
 
 use crate::{
-    handler::{Cause, EventHandler, Notification},
+    handler::{EventHandler, Notification, NotificationCause},
     object::{Deleted, Object},
 };
 
 /// Keeps every notification; give it to an informer, and keep the [`Recording`].
 pub struct RecordingHandler<K>(Recording<K>);
 
-/// What a [`RecordingHandler`] was told. Clones read the same.
+/// The notifications of a [`RecordingHandler`]. Clones read the same.
 pub struct Recording<K>(Arc<Mutex<Vec<Notification<K>>>>);
 
 // === impl RecordingHandler ===
@@ -30,9 +30,9 @@ impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
     /// Called by a handler around this one only, as are the next two: the cause is what can be told from the arguments.
     fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
         let cause = if in_initial_list {
-            Cause::Initial
+            NotificationCause::Initial
         } else {
-            Cause::Live
+            NotificationCause::Live
         };
         let object = object.clone();
         self.0.push(Notification::Add { object, cause });
@@ -40,16 +40,16 @@ impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
 
     fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
         let cause = if old.is_same(new) {
-            Cause::Resync
+            NotificationCause::Resync
         } else {
-            Cause::Live
+            NotificationCause::Live
         };
         let (old, new) = (old.clone(), new.clone());
         self.0.push(Notification::Update { old, new, cause });
     }
 
     fn on_delete(&mut self, deleted: &Deleted<K>) {
-        let (deleted, cause) = (deleted.clone(), Cause::Live);
+        let (deleted, cause) = (deleted.clone(), NotificationCause::Live);
         self.0.push(Notification::Delete { deleted, cause });
     }
 
@@ -68,7 +68,7 @@ impl<K> fmt::Debug for RecordingHandler<K> {
 
 impl<K> Recording<K> {
     /// The causes of what was told since the last call, in order; takes it.
-    pub fn take_causes(&self) -> Vec<Cause> {
+    pub fn take_causes(&self) -> Vec<NotificationCause> {
         self.take().iter().map(Notification::cause).collect()
     }
 
@@ -116,12 +116,12 @@ pub(crate) fn notification_text<K>(notification: &Notification<K>) -> String {
     match notification {
         Notification::Add {
             object,
-            cause: Cause::Initial,
+            cause: NotificationCause::Initial,
         } => format!("(+{object:?})"),
         Notification::Add { object, .. } => format!("+{object:?}"),
         Notification::Update {
             new,
-            cause: Cause::Resync,
+            cause: NotificationCause::Resync,
             ..
         } => format!("={new:?}"),
         Notification::Update { old, new, .. } => format!("~{old:?}..{}", new.resource_version()),

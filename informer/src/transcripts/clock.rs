@@ -21,7 +21,7 @@ pub(crate) struct Clock {
     journal: Journal,
 }
 
-/// What happened, in order. Clones are the same journal.
+/// The events so far, in order. Clones are the same journal.
 #[derive(Clone, Default)]
 pub(crate) struct Journal(Arc<Mutex<Vec<(Instant, String)>>>);
 

@@ -5,7 +5,7 @@ use std::{str::FromStr, time::Duration};
 use datadriven::TestCase;
 use jiff::SignedDuration;
 
-/// What a command shows; an error says what is wrong with the command, and fails the test.
+/// The output of a command; an error says what is wrong with the command, and fails the test.
 pub(crate) type Outcome<T = String> = Result<T, String>;
 
 /// A command: its name, at most one word, flags and named values, and the lines under it.
@@ -76,7 +76,7 @@ impl<'a> Command<'a> {
         format!("no command is called {:?}", self.name())
     }
 
-    /// Whether all that was written was understood.
+    /// Checks that all arguments were understood.
     pub(super) fn finish(&self) -> Outcome<()> {
         self.0.expect_empty().map_err(|error| error.to_string())
     }

@@ -4,16 +4,15 @@ use tokio::sync::mpsc;
 
 use super::{Command, Outcome, World, clock::Clock, play};
 use crate::{
-    delta_fifo::{Batch, Delta, DeltaFifo, DeltaFifoOptions, DeltaFifoProducer},
-    fixtures::{Value, object, undecodable},
-    object::ResourceVersion,
-    store::{ReflectorStore, Replacement, StoreClosed},
+    delta_fifo::{Batch, DeltaFifo, DeltaFifoOptions, DeltaFifoProducer},
+    fixtures::{Value, delta, delta_text},
+    store::{ReflectorStore, StoreClosed},
     task::TaskSet,
 };
 
 struct Queueing {
     fifo: DeltaFifo<Value>,
-    /// What is to be written; `None` once the writer was told to go.
+    /// The items to be written; `None` once the writer was told to end.
     feed: Option<mpsc::UnboundedSender<String>>,
     tasks: TaskSet,
     /// Dropped last.
@@ -117,20 +116,7 @@ async fn write(
     journal: &super::clock::Journal,
 ) -> Result<(), StoreClosed> {
     while let Some(word) = changes.recv().await {
-        let (kind, rest) = word.split_at(1);
-        match kind {
-            "+" => queue.add(object(rest)).await?,
-            "~" => queue.update(object(rest)).await?,
-            "-" => queue.delete(object(rest)).await?,
-            "?" => queue.undecodable(undecodable(rest)).await?,
-            "!" => queue.delete_undecodable(undecodable(rest)).await?,
-            "=" => {
-                let version = ResourceVersion::new(rest);
-                queue.replace(Replacement::new(Vec::new(), version)).await?;
-            }
-            "^" => queue.bookmark(ResourceVersion::new(rest)).await?,
-            _ => panic!("{word} is no change"),
-        }
+        queue.write(delta(&word)).await?;
         journal.note(format!("queued {word}"));
     }
     Ok(())
@@ -138,15 +124,7 @@ async fn write(
 
 /// The changes of a batch; those of the initial state in parentheses.
 fn batch_text(batch: &Batch<Value>) -> String {
-    let deltas = batch.deltas.iter().map(|delta| match delta {
-        Delta::Added(object) => format!("+{object:?}"),
-        Delta::Updated(object) => format!("~{object:?}"),
-        Delta::Deleted(object) => format!("-{object:?}"),
-        Delta::Undecodable(error) => format!("?{}@{}", error.key, error.resource_version),
-        Delta::DeletedUndecodable(error) => format!("!{}@{}", error.key, error.resource_version),
-        Delta::ReplacedAll(replacement) => format!("={}", replacement.resource_version),
-        Delta::Bookmark(version) => format!("^{version}"),
-    });
+    let deltas = batch.deltas.iter().map(delta_text);
     let deltas: Vec<String> = deltas.collect();
     let deltas = deltas.join(" ");
     if batch.is_initial {

@@ -116,7 +116,7 @@ fn edit(draft: &mut Snapshot<Value>, lines: &[String]) -> String {
 /// One value a word; `fail` and `panic` are refused.
 fn by_word() -> IndexFn<Value> {
     IndexFn::fallible(|object: &Object<Value>| {
-        let text = object.get().unwrap().text.clone();
+        let text = object.get().text.clone();
         match text.as_str() {
             "fail" => Err("the text says so"),
             // Without the hook's message on standard error.

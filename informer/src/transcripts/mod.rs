@@ -19,10 +19,10 @@ use datadriven::walk;
 
 pub(crate) use self::command::{Command, Outcome};
 
-/// Where the texts are.
+/// The folder of the texts.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transcripts");
 
-/// What the commands of a stage's transcripts act on.
+/// The world that the commands of a stage's transcripts act on.
 pub(crate) trait World: Sized {
     fn new() -> Self;
 

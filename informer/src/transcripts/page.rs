@@ -8,7 +8,7 @@ use std::{
 
 use super::FOLDER;
 
-/// What a request is for, or a stream.
+/// The purpose of a request or a stream.
 const LIST: &str = "LIST";
 const OPEN: &str = "WATCH open";
 const STREAM: &str = "WATCH stream";

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     fixtures::{Value, object},
-    handler::{Cause, Notification},
+    handler::{Notification, NotificationCause},
     object::{Deleted, Object},
     processor::{Buffer, HandlerOptions, HandlerRegistration, Listener, Present, Processor},
     task::TaskSet,
@@ -171,7 +171,11 @@ fn handler(
 
 /// `+a@1` an add, `~a@1..2` an update, `-a@1` a deletion.
 fn changes(words: &[String], is_live: bool) -> Outcome<Vec<Notification<Value>>> {
-    let cause = if is_live { Cause::Live } else { Cause::Initial };
+    let cause = if is_live {
+        NotificationCause::Live
+    } else {
+        NotificationCause::Initial
+    };
     let change = |word: &String| {
         let (kind, rest) = word.split_at(1);
         let change = match (kind, rest.split_once("..")) {

@@ -16,10 +16,11 @@ use super::{
     wire::Wire,
 };
 use crate::{
+    fixtures::delta_line,
     http::{HttpListWatch, Scope},
-    object::{DecodeError, Object, ObjectKey, ResourceVersion},
+    object::{Object, ObjectKey, ResourceVersion},
     reflector::{Phase, Reflector, ReflectorControl},
-    store::{ReflectorStore, Replacement, StoreClosed},
+    store::{Delta, ReflectorStore, StoreClosed},
     task::TaskSet,
 };
 
@@ -178,64 +179,27 @@ impl Noting {
 }
 
 impl ReflectorStore<ConfigMap> for Noting {
-    async fn add(&mut self, object: Object<ConfigMap>) -> Result<(), StoreClosed> {
-        self.note(format!("add {object:?}"), |held| {
-            held.version = object.resource_version().clone();
-            held.objects.insert(object.key().clone(), object);
-        })
-    }
-
-    async fn update(&mut self, object: Object<ConfigMap>) -> Result<(), StoreClosed> {
-        self.note(format!("update {object:?}"), |held| {
-            held.version = object.resource_version().clone();
-            held.objects.insert(object.key().clone(), object);
-        })
-    }
-
-    async fn delete(&mut self, object: Object<ConfigMap>) -> Result<(), StoreClosed> {
-        self.note(format!("delete {object:?}"), |held| {
-            held.version = object.resource_version().clone();
-            held.objects.remove(object.key());
-        })
-    }
-
-    async fn undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.note(format!("undecodable {}", error.key), |held| {
-            held.version = error.resource_version;
-            held.objects.remove(&error.key);
-        })
-    }
-
-    async fn delete_undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.note(format!("delete undecodable {}", error.key), |held| {
-            held.version = error.resource_version;
-            held.objects.remove(&error.key);
-        })
-    }
-
-    async fn replace(&mut self, replacement: Replacement<ConfigMap>) -> Result<(), StoreClosed> {
-        let objects = replacement.objects.iter();
-        let objects = objects.map(|object| format!("{object:?}"));
-        let refused = replacement.undecodable.iter();
-        let refused = refused.map(|error| format!("!{}", error.key));
-        let words: Vec<String> = objects.chain(refused).collect();
-        let authority = if replacement.is_authoritative {
-            ", the most recent state"
-        } else {
-            ""
-        };
-        let version = &replacement.resource_version;
-        let line = format!("replace [{}] at {version}{authority}", words.join(" "));
-        self.note(line, |held| {
-            let objects = replacement.objects.into_iter();
-            held.objects = objects.map(|own| (own.key().clone(), own)).collect();
-            held.version = replacement.resource_version;
-        })
-    }
-
-    async fn bookmark(&mut self, resource_version: ResourceVersion) -> Result<(), StoreClosed> {
-        self.note(format!("bookmark {resource_version}"), |held| {
-            held.version = resource_version;
+    async fn write(&mut self, delta: Delta<ConfigMap>) -> Result<(), StoreClosed> {
+        let line = delta_line(&delta);
+        self.note(line, |held| match delta {
+            Delta::Upserted(object) => {
+                held.version = object.resource_version().clone();
+                held.objects.insert(object.key().clone(), object);
+            }
+            Delta::Deleted(object) => {
+                held.version = object.resource_version().clone();
+                held.objects.remove(object.key());
+            }
+            Delta::Undecodable(error) | Delta::DeletedUndecodable(error) => {
+                held.version = error.resource_version;
+                held.objects.remove(&error.key);
+            }
+            Delta::ReplacedAll(replacement) => {
+                let objects = replacement.objects.into_iter();
+                held.objects = objects.map(|own| (own.key().clone(), own)).collect();
+                held.version = replacement.resource_version;
+            }
+            Delta::Bookmark(version) => held.version = version,
         })
     }
 }

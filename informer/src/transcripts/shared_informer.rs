@@ -16,7 +16,7 @@ use crate::{
     http::{HttpListWatch, Scope},
     indexer::IndexFn,
     processor::{HandlerOptions, HandlerRegistration},
-    reflector::{Cause, Decision},
+    reflector::{Decision, FailureCause},
     shared_informer::{SharedInformer, SyncPhase},
     testing::notification_text,
 };
@@ -117,7 +117,7 @@ impl Informing {
             }
             if has_policy {
                 builder = builder.with_error_policy(|failure| match failure.cause {
-                    Cause::Forbidden => Decision::Stop,
+                    FailureCause::Forbidden => Decision::Stop,
                     // Without the hook's message on standard error.
                     _ => resume_unwind(Box::new("told to")),
                 });

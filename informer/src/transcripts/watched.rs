@@ -1,4 +1,4 @@
-//! What a reflector tells its observer, as lines of a transcript.
+//! Reports of a reflector to its observer, as lines of a transcript.
 
 use std::{
     sync::{Arc, Mutex},
@@ -55,7 +55,7 @@ impl ReflectorObserver for Watched {
     }
 }
 
-/// What a reflector is doing.
+/// Returns the text of a reflector's phase.
 pub(super) fn phase_text(phase: Phase) -> String {
     match phase {
         Phase::BackingOff { cause, delay } => format!("BackingOff {:?}, {cause:?}", rounded(delay)),

@@ -30,7 +30,7 @@ pub(super) struct Wire {
     held: Arc<Mutex<Held>>,
 }
 
-/// What waits for a command.
+/// A request that waits for a command.
 #[derive(Default)]
 struct Held {
     requests: VecDeque<oneshot::Sender<Result<Answer, io::Error>>>,

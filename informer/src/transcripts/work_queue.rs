@@ -175,7 +175,7 @@ impl Working {
     }
 }
 
-/// What `future` gives at once, if it does.
+/// Returns the output of `future` if it is ready at once.
 fn now_or_never<F: Future>(future: F) -> Option<F::Output> {
     let mut cx = Context::from_waker(Waker::noop());
     match pin!(future).poll(&mut cx) {

@@ -1,4 +1,4 @@
-//! Why a watch cannot go on, and why a wait ended without what was waited for.
+//! Errors of a watch that cannot continue, and of a wait that ended too early.
 
 use std::{fmt, time::Duration};
 
@@ -7,7 +7,7 @@ use crate::{
     object::{DecodeError, ObjectKey, ResourceVersion},
 };
 
-/// Why a [`RetryWatcher`](super::RetryWatcher) cannot go on from where it stands. What may pass it tries again by itself.
+/// An error after which a [`RetryWatcher`](super::RetryWatcher) cannot resume. Failures that may pass are retried.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RetryWatcherError {
@@ -39,7 +39,7 @@ pub enum RetryWatcherError {
     Refused(#[source] ListWatchError),
 }
 
-/// Why a wait ended without what was waited for.
+/// An error of a wait.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UntilError<E> {
@@ -58,7 +58,7 @@ pub enum UntilError<E> {
     Refused(#[source] ListWatchError),
 }
 
-/// What did not come within a limit.
+/// A condition that was not met within a limit.
 #[derive(Debug, thiserror::Error)]
 #[error("{} not as wanted within {limit:?}: {seen}", subject(.resource, .key.as_ref()))]
 #[non_exhaustive]
@@ -67,16 +67,16 @@ pub struct UntilTimeout {
     pub resource: String,
     /// The object, if one was waited for.
     pub key: Option<ObjectKey>,
-    /// How long it was waited for.
+    /// The time limit of the wait.
     pub limit: Duration,
-    /// What was seen last.
+    /// The last state that was seen.
     pub seen: Seen,
-    /// What failed last, if nothing has succeeded since.
+    /// The last failure, if nothing has succeeded since.
     #[source]
     pub source: Option<ListWatchError>,
 }
 
-/// What was seen last before a wait ended.
+/// The last state that was seen before a wait ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Seen {
@@ -88,7 +88,7 @@ pub enum Seen {
     Absent(ResourceVersion),
     /// A selection.
     Selection {
-        /// How many objects it had.
+        /// The number of objects.
         object_count: usize,
         /// Its version.
         resource_version: ResourceVersion,
@@ -98,12 +98,12 @@ pub enum Seen {
 // === impl RetryWatcherError ===
 
 impl RetryWatcherError {
-    /// Whether the server no longer has the changes after the last version (410).
+    /// Returns true if the server no longer has the changes after the last version (410).
     pub fn is_expired(&self) -> bool {
         matches!(self, Self::Expired { .. })
     }
 
-    /// Whether a new list and a watch from its version are the way on.
+    /// Returns true if a new list and a watch from its version are needed.
     pub fn needs_relist(&self) -> bool {
         match self {
             Self::StartVersion(_) | Self::Expired { .. } | Self::Untold { .. } => true,
@@ -125,7 +125,7 @@ impl RetryWatcherError {
 // === impl UntilError ===
 
 impl<E> UntilError<E> {
-    /// Whether the limit was reached.
+    /// Returns true if the limit was reached.
     pub fn is_timeout(&self) -> bool {
         matches!(self, Self::Timeout(_))
     }

@@ -6,8 +6,12 @@
 //! | wait until a selection is as wanted | [`Waiter::until`] |
 //! | hear every change after a version, across broken connections | [`RetryWatcher`] |
 //!
-//! They are for programs that wait for one thing and go on: a test, a tool, a step of an installation. Who looks at the
-//! same objects again and again wants a [`SharedInformer`](crate::SharedInformer).
+//! They are for programs that wait for one thing and go on: a test, a tool, a step of an installation. A program that looks
+//! at the same objects again and again needs a [`SharedInformer`](crate::SharedInformer).
+//!
+//! Both are [reflectors](crate::reflector) that are driven step by step, by whoever waits: a [`Waiter`] lists and watches, a
+//! [`RetryWatcher`] only watches. Failures are met as by a reflector, but for two differences: a rejected request ends the
+//! wait, and a watch that fails is never given up for a list while the server has its version.
 //!
 //! # Examples
 //!
@@ -57,22 +61,22 @@
 
 mod options;
 mod error;
-mod machine;
-mod driver;
 mod retry_watcher;
 mod selection;
 mod object_state;
 mod waiter;
+#[cfg(feature = "http")]
 mod until;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "http")]
+pub use self::until::until;
 pub use self::{
     error::{RetryWatcherError, Seen, UntilError, UntilTimeout},
     object_state::{ObjectState, deleted, exists},
     options::WatchOptions,
     retry_watcher::RetryWatcher,
     selection::Selection,
-    until::until,
     waiter::Waiter,
 };

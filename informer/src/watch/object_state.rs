@@ -1,10 +1,10 @@
-//! What is known of one object, and the conditions that need no more than that.
+//! The state of one object, and the conditions that need no more than that.
 
 use std::{convert::Infallible, fmt};
 
 use crate::object::{Deleted, Object};
 
-/// What is known of one object that is waited for.
+/// The state of one object that is waited for.
 #[expect(
     clippy::exhaustive_enums,
     reason = "complete by definition: there, gone, or never there"
@@ -29,7 +29,7 @@ impl<K> ObjectState<K> {
         }
     }
 
-    /// Whether it exists.
+    /// Returns true if the object exists.
     pub fn is_present(&self) -> bool {
         self.object().is_some()
     }
@@ -56,12 +56,20 @@ impl<K> fmt::Debug for ObjectState<K> {
 }
 
 /// The condition that an object exists.
+///
+/// # Errors
+///
+/// None.
 pub fn exists<K>(state: &ObjectState<K>) -> Result<bool, Infallible> {
     Ok(state.is_present())
 }
 
 /// The condition that an object does not exist, be it that it never did. An object that is deleted and made anew meets it
 /// too, for the moment in between.
+///
+/// # Errors
+///
+/// None.
 pub fn deleted<K>(state: &ObjectState<K>) -> Result<bool, Infallible> {
     Ok(!state.is_present())
 }

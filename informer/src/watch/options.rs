@@ -1,10 +1,10 @@
-//! Options of what waits and watches.
+//! Options of waits and watches.
 
 use std::time::Duration;
 
-use crate::backoff::BackoffOptions;
+use crate::{backoff::BackoffOptions, reflector::ReflectorOptions};
 
-/// How a server is asked, and how long its answers are waited for.
+/// Options of requests, and their time limits.
 ///
 /// Begin with [`WatchOptions::default`] and change what you need.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,19 +12,19 @@ use crate::backoff::BackoffOptions;
 pub struct WatchOptions {
     /// The least time between the beginnings of two watches; 1 s.
     pub start_interval_min: Duration,
-    /// How long one page of a list may take, to the end of its body; 2 min.
+    /// The time limit of one page of a list, to the end of its body; 2 min.
     pub list_timeout: Duration,
     /// The most items in one page of a list; 500. `None` for all in one.
     pub page_size: Option<u32>,
-    /// How long the response to a watch may take to begin; 30 s.
+    /// The time until the response to a watch has to begin; 30 s.
     pub header_timeout: Duration,
     /// Each watch asks the server to end it after a time drawn between this and its double; 5 min. At least 1 s.
     pub watch_timeout_min: Duration,
-    /// How long after the time it was asked to end a watch may go on, before it is given up; 30 s.
+    /// The time for which a watch may go on after the time it was asked to end; 30 s.
     pub watch_timeout_slack: Duration,
-    /// How long a watch may be silent, bookmarks included, before it is opened anew; 3 min.
+    /// The longest silence of a watch, bookmarks included, before it is opened anew; 3 min.
     pub watch_silence: Duration,
-    /// How long a watch must live to prove the server healthy, if it brings nothing; 30 s. Only then, or when changes came,
+    /// The lifetime that proves the server healthy if a watch brings nothing; 30 s. Only then, or when changes came,
     /// delays begin again with the shortest.
     pub healthy_after: Duration,
     /// The delays before something that failed is tried again.
@@ -49,5 +49,24 @@ impl Default for WatchOptions {
             backoff: BackoffOptions::default(),
             seed: 0,
         }
+    }
+}
+
+impl WatchOptions {
+    /// Returns the options of the reflector that does the work.
+    pub(super) fn into_reflector(self) -> ReflectorOptions {
+        let mut options = ReflectorOptions::default()
+            .with_streaming_lists(false)
+            .with_list_timeout(self.list_timeout)
+            .with_header_timeout(self.header_timeout)
+            .with_watch_timeout_min(self.watch_timeout_min)
+            .with_watch_timeout_slack(self.watch_timeout_slack)
+            .with_watch_silence(self.watch_silence)
+            .with_healthy_after(self.healthy_after)
+            .with_backoff(self.backoff)
+            .without_pause()
+            .with_seed(self.seed);
+        options.page_size = self.page_size;
+        options
     }
 }

@@ -1,14 +1,15 @@
 //! One logical watch across many connections.
 
-use std::{fmt, sync::Arc};
+use std::fmt;
 
 use futures::Stream;
 
-use super::{RetryWatcherError, WatchOptions, driver::Watching};
+use super::{RetryWatcherError, WatchOptions};
 use crate::{
-    known::KnownNothing,
-    list_watch::{ListWatch, WatchEvent},
+    list_watch::{ListWatch, ListWatchError, WatchEvent},
     object::ResourceVersion,
+    reflector::{Driver, EventKind, FailureCause, Mode, Progress, Reflector},
+    store::{Delta, ReflectorStore, StoreClosed},
 };
 
 /// Every change of a selection after a version, across broken and ended connections.
@@ -23,10 +24,7 @@ use crate::{
 /// # Examples
 ///
 /// ```
-/// use informer::{
-///     http::{HttpListWatch, Scope},
-///     watch::RetryWatcher,
-/// };
+/// use informer::{Scope, http::HttpListWatch, watch::RetryWatcher};
 /// use k8s_openapi::api::core::v1::Namespace;
 ///
 /// # async fn example(client: kube::Client) -> Result<(), Box<dyn std::error::Error>> {
@@ -39,9 +37,11 @@ use crate::{
 /// ```
 #[doc(alias = "NewRetryWatcher")]
 pub struct RetryWatcher<K, L: ListWatch<K>> {
-    list_watch: L,
-    watching: Watching<K, L>,
+    driver: Driver<K, L, Latest<K>>,
 }
+
+/// A store of the last change, until it is taken.
+struct Latest<K>(Option<Delta<K>>);
 
 // === impl RetryWatcher ===
 
@@ -69,10 +69,16 @@ where
         from: ResourceVersion,
         options: WatchOptions,
     ) -> Result<Self, RetryWatcherError> {
-        Ok(Self {
-            list_watch,
-            watching: Watching::new(from, options, Arc::new(KnownNothing))?,
-        })
+        if !from.is_resumable() {
+            return Err(RetryWatcherError::StartVersion(from));
+        }
+        let start_interval_min = options.start_interval_min;
+        let reflector = Reflector::new(list_watch, Latest(None), options.into_reflector());
+        let driver = reflector
+            .with_last_version(from)
+            .into_driver(Mode::Follow)
+            .with_watch_interval_min(start_interval_min);
+        Ok(Self { driver })
     }
 
     /// Waits for the next change: [`WatchEvent::Added`], [`Modified`](WatchEvent::Modified) or
@@ -85,7 +91,27 @@ where
     /// [`start_interval_min`](WatchOptions::start_interval_min) after it began.
     #[doc(alias = "ResultChan")]
     pub async fn next(&mut self) -> Option<Result<WatchEvent<K>, RetryWatcherError>> {
-        self.watching.next(&self.list_watch).await
+        loop {
+            match self.driver.step().await.ok()? {
+                Progress::Failed(error) if self.driver.has_stopped() => {
+                    return Some(Err(self.failed(error)));
+                }
+                Progress::Received(Some(_)) if self.driver.has_stopped() => {
+                    let error = ListWatchError::Protocol {
+                        what: "an event without a version".to_owned(),
+                        source: None,
+                    };
+                    return Some(Err(self.untold(error)));
+                }
+                Progress::Received(Some(kind)) => {
+                    let delta = self.driver.store_mut().0.take();
+                    if let Some(event) = delta.and_then(|delta| event_of(kind, delta)) {
+                        return Some(Ok(event));
+                    }
+                }
+                Progress::Received(None) | Progress::Failed(_) | Progress::Other => {}
+            }
+        }
     }
 
     /// The same as a stream.
@@ -100,15 +126,60 @@ where
 
     /// The version up to which all was told: that of the last change or bookmark.
     pub fn resource_version(&self) -> &ResourceVersion {
-        self.watching.resource_version()
+        self.driver.resource_version()
+    }
+
+    fn failed(&self, source: ListWatchError) -> RetryWatcherError {
+        match FailureCause::of(&source) {
+            FailureCause::Expired => RetryWatcherError::Expired {
+                version: self.resource_version().clone(),
+                source,
+            },
+            FailureCause::Unreadable => self.untold(source),
+            _ => RetryWatcherError::Refused(source),
+        }
+    }
+
+    fn untold(&self, source: ListWatchError) -> RetryWatcherError {
+        RetryWatcherError::Untold {
+            version: self.resource_version().clone(),
+            source,
+        }
     }
 }
 
-impl<K, L: ListWatch<K>> fmt::Debug for RetryWatcher<K, L> {
+impl<K, L> fmt::Debug for RetryWatcher<K, L>
+where
+    K: Send + Sync + 'static,
+    L: ListWatch<K>,
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RetryWatcher")
-            .field("resource", &self.list_watch.resource())
-            .field("resource_version", self.watching.resource_version())
+            .field("resource", &self.driver.resource())
+            .field("resource_version", self.resource_version())
             .finish_non_exhaustive()
     }
+}
+
+// === impl Latest ===
+
+impl<K: Send + Sync + 'static> ReflectorStore<K> for Latest<K> {
+    async fn write(&mut self, delta: Delta<K>) -> Result<(), StoreClosed> {
+        self.0 = Some(delta);
+        Ok(())
+    }
+}
+
+/// Returns the change in the words of the wire.
+fn event_of<K>(kind: EventKind, delta: Delta<K>) -> Option<WatchEvent<K>> {
+    let arrived = match delta {
+        Delta::Upserted(object) | Delta::Deleted(object) => Ok(object),
+        Delta::Undecodable(error) | Delta::DeletedUndecodable(error) => Err(error),
+        Delta::ReplacedAll(_) | Delta::Bookmark(_) => return None,
+    };
+    Some(match kind {
+        EventKind::Added => WatchEvent::Added(arrived),
+        EventKind::Modified => WatchEvent::Modified(arrived),
+        EventKind::Deleted => WatchEvent::Deleted(arrived),
+    })
 }

@@ -1,12 +1,12 @@
-//! The objects of a selection as of one version, and what changes them.
+//! The objects of a selection as of one version, and their changes.
 
 use std::{collections::BTreeMap, fmt};
 
 use crate::{
-    list_watch::{Arrived, WatchEvent},
     object::{
         DecodeError, Deleted, Object, ObjectKey, ResourceVersion, Tombstone, TombstoneReason,
     },
+    store::{Delta, Replacement},
 };
 
 /// The objects of a selection as of one version.
@@ -20,7 +20,7 @@ pub struct Selection<K> {
     resource_version: ResourceVersion,
 }
 
-/// What became of one object.
+/// A change of one object.
 #[derive(Debug)]
 pub(super) enum Change<K> {
     /// It is there, in this version.
@@ -42,104 +42,72 @@ impl<K> Selection<K> {
         }
     }
 
-    /// Puts the state `items` at `version` in the place of this one, and tells what that changed: what went, then what came
-    /// and what changed, each by key.
-    pub(super) fn replace(
-        &mut self,
-        items: Vec<Arrived<K>>,
-        version: ResourceVersion,
-    ) -> Vec<Change<K>> {
+    /// Replaces this state, and returns the differences: deletions, then new and changed objects.
+    fn replace(&mut self, replacement: Replacement<K>) -> Vec<Change<K>> {
         let mut old = std::mem::replace(self, Self::new());
-        self.resource_version = version;
+        self.resource_version = replacement.resource_version;
         let mut came = Vec::new();
         let mut went = Vec::new();
-        for arrived in items {
-            let key = key_of(&arrived).clone();
-            let before = old.objects.remove(&key);
-            old.undecodable.remove(&key);
-            match &arrived {
-                Ok(object) => {
-                    let is_known = before.as_ref().is_some_and(|before| {
-                        before.uid() == object.uid()
-                            && before.resource_version() == object.resource_version()
-                    });
-                    if let Some(before) = before.filter(|before| before.uid() != object.uid()) {
-                        went.push(tombstone(before, TombstoneReason::UidChanged));
-                    }
-                    if !is_known {
-                        came.push(Change::Present(object.clone()));
-                    }
-                }
-                Err(error) => came.push(Change::Undecodable(error.clone())),
+        for object in replacement.objects {
+            let before = old.objects.remove(object.key());
+            old.undecodable.remove(object.key());
+            let is_same = |before: &Object<K>| before.uid() == object.uid();
+            let is_known = before.as_ref().is_some_and(|before| {
+                is_same(before) && before.resource_version() == object.resource_version()
+            });
+            if let Some(before) = before.filter(|before| !is_same(before)) {
+                went.push(tombstone(before, TombstoneReason::UidChanged));
             }
-            self.put(key, arrived);
+            if !is_known {
+                came.push(Change::Present(object.clone()));
+            }
+            self.objects.insert(object.key().clone(), object);
+        }
+        for error in replacement.undecodable {
+            old.objects.remove(&error.key);
+            old.undecodable.remove(&error.key);
+            came.push(Change::Undecodable(error.clone()));
+            self.undecodable.insert(error.key.clone(), error);
         }
         let missed = old.objects.into_values();
         went.extend(missed.map(|object| tombstone(object, TombstoneReason::MissedDelete)));
-        let missed = old.undecodable.into_keys().map(|key| {
-            Change::Deleted(Deleted::Tombstone(Tombstone {
-                key,
-                last_known: None,
-                reason: TombstoneReason::MissedDelete,
-            }))
-        });
-        went.extend(missed);
+        let missed = old.undecodable.into_keys();
+        went.extend(missed.map(|key| deleted(key, None, TombstoneReason::MissedDelete)));
         went.extend(came);
         went
     }
 
-    /// Takes in a change, and tells what became of the object. None for what is not a change.
-    pub(super) fn apply(&mut self, event: WatchEvent<K>) -> Option<Change<K>> {
-        let (arrived, is_deleted) = match event {
-            WatchEvent::Added(arrived) | WatchEvent::Modified(arrived) => (arrived, false),
-            WatchEvent::Deleted(arrived) => (arrived, true),
-            WatchEvent::Bookmark { .. } | WatchEvent::Error(_) => return None,
-        };
-        let key = key_of(&arrived).clone();
-        if is_deleted {
-            let last_known = self.objects.remove(&key);
-            self.undecodable.remove(&key);
-            let deleted = match arrived {
-                Ok(object) => {
-                    self.resource_version = object.resource_version().clone();
-                    Deleted::Object(object)
-                }
-                Err(error) => {
-                    self.resource_version = error.resource_version;
-                    Deleted::Tombstone(Tombstone {
-                        key,
-                        last_known,
-                        reason: TombstoneReason::Undecodable,
-                    })
-                }
-            };
-            return Some(Change::Deleted(deleted));
-        }
-        let change = match &arrived {
-            Ok(object) => {
+    /// Applies a change, and returns it as one of its object. None for a bookmark.
+    pub(super) fn apply(&mut self, delta: Delta<K>) -> Vec<Change<K>> {
+        let change = match delta {
+            Delta::Upserted(object) => {
                 self.resource_version = object.resource_version().clone();
-                Change::Present(object.clone())
+                self.undecodable.remove(object.key());
+                self.objects.insert(object.key().clone(), object.clone());
+                Change::Present(object)
             }
-            Err(error) => {
+            Delta::Undecodable(error) => {
                 self.resource_version = error.resource_version.clone();
-                Change::Undecodable(error.clone())
+                self.objects.remove(&error.key);
+                self.undecodable.insert(error.key.clone(), error.clone());
+                Change::Undecodable(error)
             }
+            Delta::Deleted(object) => {
+                self.resource_version = object.resource_version().clone();
+                self.objects.remove(object.key());
+                self.undecodable.remove(object.key());
+                Change::Deleted(Deleted::Object(object))
+            }
+            Delta::DeletedUndecodable(error) => {
+                self.resource_version = error.resource_version;
+                let last_known = self.objects.remove(&error.key);
+                self.undecodable.remove(&error.key);
+                deleted(error.key, last_known, TombstoneReason::Undecodable)
+            }
+            Delta::ReplacedAll(replacement) => return self.replace(replacement),
+            Delta::Bookmark(_) => return Vec::new(),
         };
-        self.put(key, arrived);
-        Some(change)
-    }
-
-    fn put(&mut self, key: ObjectKey, arrived: Arrived<K>) {
-        match arrived {
-            Ok(object) => {
-                self.undecodable.remove(&key);
-                self.objects.insert(key, object);
-            }
-            Err(error) => {
-                self.objects.remove(&key);
-                self.undecodable.insert(key, error);
-            }
-        }
+        vec![change]
     }
 
     /// The object under `key`.
@@ -152,12 +120,12 @@ impl<K> Selection<K> {
         self.objects.values()
     }
 
-    /// How many objects there are. What cannot be decoded does not count.
+    /// Returns the number of objects, without those that cannot be decoded.
     pub fn len(&self) -> usize {
         self.objects.len()
     }
 
-    /// Whether there is no object. What cannot be decoded does not count.
+    /// Returns true if there is no object, apart from those that cannot be decoded.
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
@@ -198,17 +166,14 @@ impl<K> Change<K> {
     }
 }
 
-fn key_of<K>(arrived: &Arrived<K>) -> &ObjectKey {
-    match arrived {
-        Ok(object) => object.key(),
-        Err(error) => &error.key,
-    }
+fn tombstone<K>(last_known: Object<K>, reason: TombstoneReason) -> Change<K> {
+    deleted(last_known.key().clone(), Some(last_known), reason)
 }
 
-fn tombstone<K>(last_known: Object<K>, reason: TombstoneReason) -> Change<K> {
+fn deleted<K>(key: ObjectKey, last_known: Option<Object<K>>, reason: TombstoneReason) -> Change<K> {
     Change::Deleted(Deleted::Tombstone(Tombstone {
-        key: last_known.key().clone(),
-        last_known: Some(last_known),
+        key,
+        last_known,
         reason,
     }))
 }

@@ -1,21 +1,21 @@
 //! Waits for conditions on a selection, one after the other, without a gap between them.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
-use tracing::debug;
+use tokio::time::{Instant, timeout_at};
 
 use super::{
-    ObjectState, RetryWatcherError, Seen, Selection, UntilError, UntilTimeout, WatchOptions,
-    driver::Watching, machine::after, selection::Change,
+    ObjectState, Seen, Selection, UntilError, UntilTimeout, WatchOptions, selection::Change,
 };
 use crate::{
-    backoff::Backoff,
-    known::{Known, KnownNothing},
-    list_watch::{Arrived, ListRequest, ListWatch, ListWatchError},
-    object::{DecodeError, ObjectKey, ResourceVersion},
-    reflector::Cause,
+    list_watch::{ListWatch, ListWatchError},
+    object::{DecodeError, ObjectKey},
+    reflector::{Driver, FailureCause, Mode, Progress, Reflector},
+    store::{Delta, ReflectorStore, StoreClosed},
 };
+
+/// The longest limit of a wait: the clock's arithmetic is safe up to it.
+const LIMIT_MAX: Duration = Duration::from_hours(24 * 365 * 30);
 
 /// Waits for conditions on a selection, one after the other, without a gap between them.
 ///
@@ -27,10 +27,7 @@ use crate::{
 /// ```
 /// use std::{convert::Infallible, time::Duration};
 ///
-/// use informer::{
-///     http::{HttpListWatch, Scope},
-///     watch::Waiter,
-/// };
+/// use informer::{Scope, http::HttpListWatch, watch::Waiter};
 /// use k8s_openapi::api::core::v1::Namespace;
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
@@ -46,20 +43,19 @@ use crate::{
 #[doc(alias = "UntilWithSync")]
 #[doc(alias = "ListWatchUntil")]
 pub struct Waiter<K, L: ListWatch<K>> {
-    list_watch: L,
-    options: WatchOptions,
-    known: Arc<dyn Known<K>>,
-    selection: Selection<K>,
-    /// The watch from the selection's version on; without it the state is asked for next.
-    watching: Option<Watching<K, L>>,
-    backoff: Backoff,
-    /// Not before this is the state asked for again.
-    list_at: Option<Instant>,
+    driver: Driver<K, L, Awaited<K>>,
+    /// The last failure, if nothing has arrived since.
     failure: Option<ListWatchError>,
+}
+
+/// A store of a selection, and of the changes of the last step.
+struct Awaited<K> {
+    selection: Selection<K>,
+    changes: Option<Vec<Change<K>>>,
     has_listed: bool,
 }
 
-/// Why no wait can go on.
+/// The server rejects the request, so that no wait can go on.
 struct Refused(ListWatchError);
 
 // === impl Waiter ===
@@ -76,16 +72,18 @@ where
 
     /// The same, with options.
     pub fn with_options(list_watch: L, options: WatchOptions) -> Self {
-        Self {
-            list_watch,
-            known: Arc::new(KnownNothing),
+        let store = Awaited {
             selection: Selection::new(),
-            watching: None,
-            backoff: Backoff::new(options.backoff.clone(), options.seed),
-            options,
-            list_at: None,
-            failure: None,
+            changes: None,
             has_listed: false,
+        };
+        let start_interval_min = options.start_interval_min;
+        let driver = Reflector::new(list_watch, store, options.into_reflector())
+            .into_driver(Mode::Wait)
+            .with_watch_interval_min(start_interval_min);
+        Self {
+            driver,
+            failure: None,
         }
     }
 
@@ -115,10 +113,10 @@ where
     where
         C: FnMut(&Selection<K>) -> Result<bool, E>,
     {
-        let deadline = after(Instant::now(), limit);
-        let mut is_news = self.has_listed;
+        let deadline = Instant::now() + limit.min(LIMIT_MAX);
+        let mut is_news = self.has_listed();
         loop {
-            if is_news && condition(&self.selection).map_err(UntilError::Condition)? {
+            if is_news && condition(self.selection()).map_err(UntilError::Condition)? {
                 return Ok(());
             }
             let changes = match timeout_at(deadline, self.advance()).await {
@@ -155,8 +153,8 @@ where
     where
         C: FnMut(&ObjectState<K>) -> Result<bool, E>,
     {
-        let deadline = after(Instant::now(), limit);
-        let mut states = if self.has_listed {
+        let deadline = Instant::now() + limit.min(LIMIT_MAX);
+        let mut states = if self.has_listed() {
             vec![self.state_of(key).map_err(UntilError::Decode)?]
         } else {
             Vec::new()
@@ -184,174 +182,95 @@ where
 
     /// The state that the last wait ended with. Empty before the first.
     pub fn selection(&self) -> &Selection<K> {
-        &self.selection
+        &self.driver.store().selection
     }
 
-    /// One step towards news: what changed, or none if there is nothing yet.
+    fn has_listed(&self) -> bool {
+        self.driver.store().has_listed
+    }
+
+    /// Takes one step, and returns the changes that it brought; `None` if it brought no state.
     async fn advance(&mut self) -> Result<Option<Vec<Change<K>>>, Refused> {
-        let Some(watching) = &mut self.watching else {
-            return self.list().await;
-        };
-        match watching.next(&self.list_watch).await {
-            Some(Ok(event)) => {
-                self.backoff.reset();
-                Ok(self.selection.apply(event).map(|change| vec![change]))
+        match self.driver.step().await {
+            Ok(Progress::Received(_)) => {
+                self.failure = None;
+                Ok(self.driver.store_mut().changes.take())
             }
-            Some(Err(RetryWatcherError::Refused(error))) => {
-                self.watching = None;
-                // Who waits again in spite of this does not make a hot loop either.
-                self.rest(error.retry_after());
+            Ok(Progress::Failed(error)) if FailureCause::of(&error).is_rejected() => {
                 Err(Refused(error))
             }
-            Some(Err(error)) => {
-                debug!(%error, "asking for the state again");
-                self.watching = None;
-                self.rest(None);
-                self.failure = error.into_answer();
-                Ok(None)
-            }
-            None => {
-                self.watching = None;
-                Ok(None)
-            }
-        }
-    }
-
-    /// Asks for the present state, most recent and consistent.
-    async fn list(&mut self) -> Result<Option<Vec<Change<K>>>, Refused> {
-        if let Some(list_at) = self.list_at {
-            sleep_until(list_at).await;
-        }
-        let (items, version) = match self.pages().await {
-            Ok(state) => state,
-            Err(error) => {
-                let cause = Cause::of(&error);
-                self.rest(error.retry_after());
-                if cause.is_denied() || matches!(cause, Cause::Invalid | Cause::Request) {
-                    return Err(Refused(error));
-                }
-                debug!(%cause, "listing again");
+            Ok(Progress::Failed(error)) => {
                 self.failure = Some(error);
-                return Ok(None);
+                Ok(None)
             }
-        };
-        let watching = Watching::new(
-            version.clone(),
-            self.options.clone(),
-            Arc::clone(&self.known),
-        );
-        let Ok(watching) = watching else {
-            // A state that nothing can be resumed from is no beginning.
-            self.rest(None);
-            self.failure = Some(ListWatchError::Protocol {
-                what: format!("a list at version {version:?}"),
-                source: None,
-            });
-            return Ok(None);
-        };
-        self.watching = Some(watching);
-        self.failure = None;
-        self.has_listed = true;
-        Ok(Some(self.selection.replace(items, version)))
-    }
-
-    async fn pages(&self) -> Result<(Vec<Arrived<K>>, ResourceVersion), ListWatchError> {
-        let mut request = ListRequest {
-            limit: self.options.page_size,
-            ..ListRequest::default()
-        };
-        let mut items = Vec::new();
-        // Asked for at once; a server that pages all the same is asked again after a delay.
-        let mut is_whole = false;
-        loop {
-            let limit = self.options.list_timeout;
-            let page = timeout(limit, self.list_watch.list(&request, &self.known)).await;
-            let page = page.unwrap_or(Err(ListWatchError::Timeout {
-                what: "whole page",
-                limit,
-            }));
-            match page {
-                Ok(page) => {
-                    items.extend(page.items);
-                    let Some(token) = page.continue_token else {
-                        return Ok((items, page.resource_version));
-                    };
-                    request.continue_token = Some(token);
-                }
-                // Between two pages the first one's version went: all in one, then.
-                Err(error)
-                    if error.is_expired() && request.continue_token.is_some() && !is_whole =>
-                {
-                    is_whole = true;
-                    items.clear();
-                    request = ListRequest::default();
-                }
-                Err(error) => return Err(error),
-            }
+            Ok(Progress::Other) => Ok(None),
+            Err(ended) => unreachable!("neither store nor mode ends it: {ended}"),
         }
-    }
-
-    fn rest(&mut self, retry_after: Option<Duration>) {
-        let delay = self.backoff.next_delay(retry_after);
-        self.list_at = Some(after(Instant::now(), delay));
     }
 
     fn state_of(&self, key: &ObjectKey) -> Result<ObjectState<K>, DecodeError> {
-        if let Some(error) = self.selection.undecodable_at(key) {
+        if let Some(error) = self.selection().undecodable_at(key) {
             return Err(error.clone());
         }
-        let object = self.selection.get(key).cloned();
+        let object = self.selection().get(key).cloned();
         Ok(object.map_or(ObjectState::Absent, ObjectState::Present))
     }
 
     fn timed_out<E>(&mut self, limit: Duration, key: Option<&ObjectKey>) -> UntilError<E> {
-        let watching = self.watching.as_mut();
-        let source = match watching.and_then(Watching::take_failure) {
-            Some(failure) => Some(failure),
-            None => self.failure.take(),
-        };
         UntilError::Timeout(Box::new(UntilTimeout {
-            resource: self.list_watch.resource().unwrap_or_default().to_owned(),
+            resource: self.driver.resource().unwrap_or_default().to_owned(),
             key: key.cloned(),
             limit,
             seen: self.seen(key),
-            source,
+            source: self.failure.take(),
         }))
     }
 
     fn seen(&self, key: Option<&ObjectKey>) -> Seen {
-        if !self.has_listed {
+        if !self.has_listed() {
             return Seen::Nothing;
         }
-        // What was heard of last may be a bookmark, which leaves the selection as it is.
-        let resource_version = match &self.watching {
-            Some(watching) => watching.resource_version(),
-            None => self.selection.resource_version(),
-        };
-        let resource_version = resource_version.clone();
+        // A bookmark may have come since the last change.
+        let resource_version = self.driver.resource_version().clone();
         let Some(key) = key else {
             return Seen::Selection {
-                object_count: self.selection.len(),
+                object_count: self.selection().len(),
                 resource_version,
             };
         };
-        match self.selection.get(key) {
+        match self.selection().get(key) {
             Some(object) => Seen::Present(object.resource_version().clone()),
             None => Seen::Absent(resource_version),
         }
     }
 }
 
-impl<K, L: ListWatch<K>> fmt::Debug for Waiter<K, L> {
+impl<K, L> fmt::Debug for Waiter<K, L>
+where
+    K: Send + Sync + 'static,
+    L: ListWatch<K>,
+{
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Waiter")
-            .field("resource", &self.list_watch.resource())
-            .field("selection", &self.selection)
+            .field("resource", &self.driver.resource())
+            .field("selection", self.selection())
             .finish_non_exhaustive()
     }
 }
 
-/// The states of one object that `changes` tell, in order.
+// === impl Awaited ===
+
+impl<K: Send + Sync + 'static> ReflectorStore<K> for Awaited<K> {
+    async fn write(&mut self, delta: Delta<K>) -> Result<(), StoreClosed> {
+        self.has_listed |= matches!(delta, Delta::ReplacedAll(_));
+        if !matches!(delta, Delta::Bookmark(_)) {
+            self.changes = Some(self.selection.apply(delta));
+        }
+        Ok(())
+    }
+}
+
+/// Returns the states of one object after each of `changes`, in order.
 fn states_of<K>(
     key: &ObjectKey,
     changes: Vec<Change<K>>,

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::sync::{Mutex, lock};
 
-/// What all handles of one queue, its getters and the items in flight share.
+/// The state that all handles of one queue, its getters and the items in flight share.
 pub(super) struct Shared<T: Ord + Clone> {
     state: Mutex<State<T>>,
     /// Apart from the state, so that a limiter that panics or is slow leaves the queue alone.
@@ -32,7 +32,7 @@ pub(super) struct State<T> {
     getters: Getters<T>,
     drainers: BTreeMap<u64, Waker>,
     next_drainer: u64,
-    /// How often drains were told not to wait any longer.
+    /// The number of times that drains were told to stop waiting.
     releases_count: u64,
     /// The drainers that are still to hear of it.
     released: Vec<Waker>,
@@ -249,7 +249,7 @@ impl<T: Ord + Clone> Future for Get<'_, T> {
 }
 
 impl<T: Ord + Clone> Drop for Get<'_, T> {
-    /// What was put aside for a getter that is gone goes back to its place, and from there to the next in line.
+    /// Returns an item that was reserved for a dropped getter to its place, and from there to the next in line.
     fn drop(&mut self) {
         let Some(id) = self.id else { return };
         self.shared.update(|state, _| {

@@ -55,7 +55,7 @@ type Map<K, T> = Box<dyn FnMut(&Object<K>, &mut BTreeSet<T>) + Send>;
 type AddOptionsOf<K> = Box<dyn FnMut(&Notification<K>) -> AddOptions + Send>;
 
 enum LeadsTo<K, T> {
-    /// What the key alone tells, even of a deletion of which nothing else is known.
+    /// A function of the key alone, which also serves deletions without an object.
     Key(fn(&ObjectKey) -> T),
     Object(Map<K, T>),
 }

@@ -1,4 +1,4 @@
-//! Who waits for an item, in order, and what was already put aside for them.
+//! The getters that wait for an item, in order, and the items reserved for them.
 
 use std::{collections::BTreeMap, task::Waker};
 
@@ -54,7 +54,7 @@ impl<T: Ord + Clone> Getters<T> {
         id
     }
 
-    /// What was put aside for this getter.
+    /// Takes the item that was reserved for this getter.
     pub(super) fn collect(&mut self, id: GetterId) -> Option<Taken<T>> {
         self.served.remove(&id)
     }

@@ -1,4 +1,4 @@
-//! What a named queue reports: client-go's metrics, through the `metrics` facade.
+//! Metrics of a named queue: client-go's, through the `metrics` facade.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -28,7 +28,7 @@ pub const RETRIES_TOTAL: &str = "workqueue_retries_total";
 pub const DURATION_BUCKETS_SECONDS: [f64; 10] =
     [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
 
-/// How often the two gauges of work in flight are refreshed.
+/// The interval at which the two gauges of work in flight are refreshed.
 pub(super) const REFRESH_INTERVAL: Duration = Duration::from_millis(500);
 
 /// So many priorities get a label of their own.

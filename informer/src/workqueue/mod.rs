@@ -12,10 +12,7 @@
 //! ```
 //! use std::{num::NonZeroUsize, time::Duration};
 //!
-//! use informer::{
-//!     ObjectKey,
-//!     workqueue::{Action, WorkQueue, WorkQueueOptions, Workers, WorkersOptions},
-//! };
+//! use informer::{ObjectKey, workqueue::{Action, WorkQueue, WorkQueueOptions, Workers, WorkersOptions}};
 //!
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
 //! # async fn main() {
@@ -65,7 +62,7 @@
 //! # Items
 //!
 //! An item is any `Ord + Clone + Send + 'static` value, and should be cheap to clone, as
-//! [`ObjectKey`](crate::object::ObjectKey) is. `Ord`, because the tables are ordered trees: the same calls give the same
+//! [`ObjectKey`](crate::ObjectKey) is. `Ord`, because the tables are ordered trees: the same calls give the same
 //! order in every run, which hashing at random would not, and keys that somebody chose with care cost no more than others.
 //! `Clone`, because the queue and the worker both hold it. Its `Ord`, `Clone` and `Drop` run under the queue's lock, so
 //! they must not panic and must not call the queue.

@@ -1,4 +1,4 @@
-//! What a queue can be told when it is made, and what an add can be told.
+//! Options of a queue, and of an add.
 
 use std::{fmt, num::NonZeroU32, sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ use super::{
 /// One in so many items handed out is the oldest, whatever its priority, unless told otherwise.
 const FAIR_SHARE: NonZeroU32 = NonZeroU32::new(16).expect("16 is not zero");
 
-/// How a queue works. The default keeps client-go's promises.
+/// Options of a queue. The default keeps client-go's promises.
 pub struct WorkQueueOptions<T> {
     pub(super) name: Option<Arc<str>>,
     pub(super) rate_limiter: Box<dyn RateLimiter<T>>,
@@ -18,7 +18,7 @@ pub struct WorkQueueOptions<T> {
     pub(super) fair_share: Option<NonZeroU32>,
 }
 
-/// What a delayed item has to do with the same item when it is queued.
+/// The relation of a delayed item to the same item when it is queued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DelayedItems {
@@ -31,7 +31,7 @@ pub enum DelayedItems {
     Merged,
 }
 
-/// How an item is added: see [`WorkQueue::add_with`](super::WorkQueue::add_with).
+/// Options of an add: see [`WorkQueue::add_with`](super::WorkQueue::add_with).
 #[doc(alias = "AddOpts")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddOptions {
@@ -82,7 +82,7 @@ impl<T> WorkQueueOptions<T> {
         self
     }
 
-    /// Whether a delayed item and the same item in the queue are one.
+    /// Sets whether a delayed item and the same item in the queue are one.
     #[must_use]
     pub fn with_delayed_items(mut self, delayed_items: DelayedItems) -> Self {
         self.delayed_items = delayed_items;

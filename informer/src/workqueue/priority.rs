@@ -1,17 +1,17 @@
-//! How urgent an item is.
+//! Priorities of items.
 
 use std::fmt;
 
 use crate::handler::Notification;
 
-/// How urgent an item is: higher ones are handed out first. The default is 0.
+/// The priority of an item: higher ones are handed out first. The default is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Priority(i32);
 
 // === impl Priority ===
 
 impl Priority {
-    /// What an item gets that nobody gave a priority: 0.
+    /// The priority of an item that was added without one: 0.
     pub const DEFAULT: Self = Self(0);
     /// For what can wait, initial adds and resyncs, so that real changes overtake a start-up or a resync: -100.
     #[doc(alias = "LowPriority")]
@@ -27,8 +27,8 @@ impl Priority {
         self.0
     }
 
-    /// What the notification of a handler deserves: [`LOW`](Self::LOW) if it tells of an object that was there before
-    /// (an add of the initial list) or of an update that changed nothing (a resync, a relist of an equal version).
+    /// Returns the priority of a notification: [`LOW`](Self::LOW) for an add of the initial list and for an update
+    /// without a change (a resync, a relist of an equal version).
     #[doc(alias = "WithLowPriorityWhenUnchanged")]
     pub fn of<K>(notification: &Notification<K>) -> Self {
         let can_wait = match notification {

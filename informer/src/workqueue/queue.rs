@@ -25,14 +25,14 @@ pub(super) struct Queue<T> {
     delayed_items: DelayedItems,
     shutdown: Shutdown,
     next_place: u64,
-    /// How many of `processing` were added again meanwhile.
+    /// The number of items in `processing` that were added again meanwhile.
     dirty_count: usize,
-    /// How many of `processing` were taken, but not started.
+    /// The number of items in `processing` that were taken, but not started.
     taken_count: usize,
     effects: Vec<Effect>,
 }
 
-/// What its operations did, for whoever keeps the metrics.
+/// The effects of an operation, for metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// An item became dirty.
@@ -56,7 +56,7 @@ pub(super) struct Taken<T> {
     ticket: Ticket,
 }
 
-/// How the items in flight fare.
+/// The items in flight and their ages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Unfinished {
     /// The time spent so far, summed over the items.
@@ -255,8 +255,8 @@ impl<T: Ord + Clone> Queue<T> {
         self.shutdown > Shutdown::No
     }
 
-    /// Whether no item will be handed out any more. An item that is dirty or could be given back counts as one that
-    /// will: if its worker told the others to leave, it would be left alone with it.
+    /// Returns whether no item will be handed out any more. An item that is dirty or could be given back counts as one
+    /// that will: if its worker told the others to leave, it would be left alone with it.
     pub(super) fn is_finished(&self) -> bool {
         match self.shutdown {
             Shutdown::No => false,
@@ -267,7 +267,7 @@ impl<T: Ord + Clone> Queue<T> {
         }
     }
 
-    /// Whether, after a shutdown, nothing is queued and nothing processed.
+    /// Returns whether, after a shutdown, nothing is queued and nothing processed.
     pub(super) fn is_drained(&self) -> bool {
         self.is_shutting_down() && self.queued.is_empty() && self.processing.is_empty()
     }

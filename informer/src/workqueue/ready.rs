@@ -16,7 +16,7 @@ pub(super) struct Ready<T> {
     classes: BTreeMap<Reverse<Priority>, BTreeMap<Place, T>>,
     /// One in so many handed out is the oldest of all; unset for strict priorities.
     fair_share: Option<NonZeroU32>,
-    /// How many in a row overtook an older one.
+    /// The number of items in a row that overtook an older one.
     overtaken_count: u32,
 }
 

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::priority::Priority;
 
-/// What stands for a time too far off to be expressed: some thirty years.
+/// The substitute for a time too far off to be expressed: some thirty years.
 const FAR_AWAY: Duration = Duration::from_hours(24 * 365 * 30);
 
 /// The delayed items. Of equal times, the item that was delayed first is due first.

@@ -36,7 +36,7 @@ pub struct WorkQueue<T: Ord + Clone> {
     shared: Arc<Shared<T>>,
 }
 
-/// How [`WorkQueue::shut_down_with_drain`] ended.
+/// The end of [`WorkQueue::shut_down_with_drain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
@@ -134,7 +134,7 @@ impl<T: Ord + Clone> WorkQueue<T> {
             .with_rate_limiter(|limiter, _| limiter.forget(item));
     }
 
-    /// How often `item` failed since it was last forgotten.
+    /// Returns the number of failures of `item` since it was last forgotten.
     #[doc(alias = "NumRequeues")]
     pub fn num_requeues(&self, item: &T) -> u32 {
         self.shared
@@ -197,30 +197,30 @@ impl<T: Ord + Clone> WorkQueue<T> {
         }
     }
 
-    /// Whether one of the shutdowns was called.
+    /// Returns whether one of the shutdowns was called.
     #[doc(alias = "ShuttingDown")]
     pub fn is_shutting_down(&self) -> bool {
         self.shared
             .update(|state, _| state.queue.is_shutting_down())
     }
 
-    /// How many items are queued. What is delayed or in flight does not count.
+    /// Returns the number of queued items. Delayed ones and those in flight do not count.
     #[doc(alias = "Len")]
     pub fn len(&self) -> usize {
         self.shared.update(|state, _| state.queue.len())
     }
 
-    /// Whether no item is queued.
+    /// Returns whether no item is queued.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How many items are in flight.
+    /// Returns the number of items in flight.
     pub fn processing_len(&self) -> usize {
         self.shared.update(|state, _| state.queue.processing_len())
     }
 
-    /// How many items are delayed.
+    /// Returns the number of delayed items.
     pub fn delayed_len(&self) -> usize {
         self.shared.update(|state, _| state.queue.waiting().len())
     }
@@ -233,7 +233,7 @@ impl<T: Ord + Clone> WorkQueue<T> {
         })
     }
 
-    /// When `item` is due, if it is delayed.
+    /// Returns the time at which `item` is due, if it is delayed.
     pub fn delayed_until(&self, item: &T) -> Option<Instant> {
         self.shared
             .update(|state, _| state.queue.waiting().due(item))

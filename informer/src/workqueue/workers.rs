@@ -22,7 +22,7 @@ use super::{
 };
 use crate::task::TaskSet;
 
-/// What a reconcile that succeeded asks for.
+/// The request of a successful reconcile.
 #[doc(alias = "Result")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -34,7 +34,7 @@ pub enum Action {
     RequeueAfter(Duration),
 }
 
-/// How [`Workers`] work.
+/// Options of [`Workers`].
 #[derive(Clone, Copy, Debug)]
 pub struct WorkersOptions {
     count: NonZeroUsize,
@@ -65,7 +65,7 @@ struct Worker<T: Ord + Clone, F> {
     stop: CancellationToken,
 }
 
-/// Why a reconcile is retried.
+/// The reason why a reconcile is retried.
 enum Failure<E> {
     Error(E),
     Panicked(String),

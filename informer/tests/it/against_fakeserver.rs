@@ -3,11 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use fakeserver::FakeServer;
-use informer::{
-    SharedInformer,
-    http::{HttpListWatch, Scope},
-    reflector::ReflectorOptions,
-};
+use informer::{Scope, SharedInformer, http::HttpListWatch, reflector::ReflectorOptions};
 use k8s_openapi::{
     Resource as _,
     api::core::v1::{ConfigMap, Namespace},
@@ -16,7 +12,7 @@ use k8s_openapi::{
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta};
 use serde::{Deserialize, de::DeserializeOwned};
 
-/// What a user needs of a namespace, and no more.
+/// A namespace with only the fields that a user needs.
 #[derive(Deserialize)]
 struct SlimNamespace {
     kind: String,
@@ -130,17 +126,17 @@ async fn every_kind_of_type_mirrors_the_server_by_lists_and_by_streams() {
         let slim = synced::<SlimNamespace>(&server, (), options.clone()).await;
         assert_eq!(in_cache(&slim), expected);
 
-        let object = slim.store().list().remove(0).get().unwrap();
+        let object = slim.store().list().remove(0);
         assert_eq!(
-            (&*object.kind, &*object.status.phase),
+            (&*object.get().kind, &*object.get().status.phase),
             ("Namespace", "Active")
         );
-        let object = dynamic.store().list().remove(0).get().unwrap();
-        let names = object.types.as_ref().unwrap();
+        let object = dynamic.store().list().remove(0);
+        let names = object.get().types.as_ref().unwrap();
         assert_eq!((&*names.api_version, &*names.kind), ("v1", "Namespace"));
-        let object = typed.store().list().remove(0).get().unwrap();
+        let object = typed.store().list().remove(0);
         assert_eq!(
-            object.status.as_ref().unwrap().phase.as_deref(),
+            object.get().status.as_ref().unwrap().phase.as_deref(),
             Some("Active")
         );
         for informer in [typed.metrics(), slim.metrics()] {

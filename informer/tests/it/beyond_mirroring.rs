@@ -1,18 +1,16 @@
-//! What is wanted of an informer beyond mirroring: own writes shown, one handler, fields left out, a cache that proves itself.
+//! Informers beyond mirroring: own writes shown, one handler, fields left out, a cache that checks itself.
 
 use std::time::Duration;
 
 use fakeserver::{
     FakeServer,
-    faults::{self, Filter as Requests},
+    faults::{Fault, Filter as Requests},
 };
 use informer::{
-    Filter, HandlerOptions, IndexFn, Informer, Object, ReflectorStore, ResourceVersion, Scope,
-    SharedInformer,
+    Filter, HandlerOptions, IndexFn, Informer, Scope, SharedInformer,
     http::HttpListWatch,
-    object::DecodeError,
-    shared_informer::CacheInput,
-    store::{Replacement, StoreClosed},
+    reflector::{Delta, ReflectorStore, StoreClosed},
+    stages::CacheInput,
     testing::RecordingHandler,
     transform,
 };
@@ -74,7 +72,7 @@ async fn what_was_written_is_read() {
         let value = round.to_string();
         let changed = set(&server, "a", &value).await;
         let shown = informer.written(&changed, LIMIT).await.unwrap().unwrap();
-        assert_eq!(shown.get().unwrap().data, changed.data);
+        assert_eq!(shown.get().data, changed.data);
         let deleted = api(&server).delete("a", &DeleteParams::default()).await;
         deleted.unwrap();
         // A version that only a bookmark or a later change brings.
@@ -189,11 +187,11 @@ async fn fields_are_left_out_in_three_ways() {
         let shown = informer.lister().namespaced("default").get("a").unwrap();
         let original = whole.lister().namespaced("default").get("a").unwrap();
         assert_eq!(shown.metadata(), original.metadata());
-        let mut expected = ConfigMap::clone(&original.get().unwrap());
+        let mut expected = ConfigMap::clone(original.get());
         assert!(expected.metadata.managed_fields.take().is_some());
         expected.metadata.annotations = Some([("c".into(), "2".into())].into());
         assert!(expected.data.take().is_some());
-        assert_eq!(*shown.get().unwrap(), expected);
+        assert_eq!(**shown.get(), expected);
     }
     let error = list_watch(&server).without_fields([".a[0]"]).unwrap_err();
     assert_eq!(error.position(), 3);
@@ -212,7 +210,7 @@ async fn a_check_finds_the_event_that_never_came() {
     assert!(report.is_consistent(), "{report}");
 
     let watches = Requests::any().resource("configmaps").verb("watch");
-    let loss = faults::drop_event().matching(watches).times(1);
+    let loss = Fault::DropEvent.rule().matching(watches).times(1);
     let _guard = server.faults().install(loss);
     let changed = set(&server, "a", "never told").await;
     let last = create(&server, "b", "x").await;
@@ -271,32 +269,11 @@ async fn no_check_is_alarmed_by_changes_that_happen_meanwhile() {
 struct Undying(CacheInput<ConfigMap>);
 
 impl ReflectorStore<ConfigMap> for Undying {
-    async fn add(&mut self, object: Object<ConfigMap>) -> Result<(), StoreClosed> {
-        self.0.add(object).await
-    }
-
-    async fn update(&mut self, object: Object<ConfigMap>) -> Result<(), StoreClosed> {
-        self.0.update(object).await
-    }
-
-    async fn delete(&mut self, _: Object<ConfigMap>) -> Result<(), StoreClosed> {
-        Ok(())
-    }
-
-    async fn undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.0.undecodable(error).await
-    }
-
-    async fn delete_undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.0.delete_undecodable(error).await
-    }
-
-    async fn replace(&mut self, replacement: Replacement<ConfigMap>) -> Result<(), StoreClosed> {
-        self.0.replace(replacement).await
-    }
-
-    async fn bookmark(&mut self, resource_version: ResourceVersion) -> Result<(), StoreClosed> {
-        self.0.bookmark(resource_version).await
+    async fn write(&mut self, delta: Delta<ConfigMap>) -> Result<(), StoreClosed> {
+        match delta {
+            Delta::Deleted(_) => Ok(()),
+            delta => self.0.write(delta).await,
+        }
     }
 }
 

@@ -8,8 +8,11 @@ use std::{
 
 use fakeserver::FakeServer;
 use informer::{
-    HandlerFuncs, IndexFn, LabelSelector, Scope, SharedInformer, compact::CompactOptions,
-    discovery::GroupResource, factory::SharedInformerFactory, http::HttpListWatch,
+    DecodeError, HandlerFuncs, IndexFn, LabelSelector, Object, Scope, SharedInformer,
+    compact::{Compact, CompactOptions},
+    discovery::GroupResource,
+    factory::SharedInformerFactory,
+    http::HttpListWatch,
     reflector::ReflectorOptions,
 };
 use k8s_openapi::{
@@ -79,9 +82,10 @@ async fn check_that_all_is_shown(streaming: bool) {
         .with_index("number", IndexFn::by_field(".data.number").unwrap())
         .with_index(
             "digits",
-            IndexFn::of_value(|object: &ConfigMap| {
-                let number = object.data.as_ref()?.get("number")?;
-                Some(number.len().to_string())
+            IndexFn::fallible(|object: &Object<Compact<ConfigMap>>| {
+                let object = object.decode()?;
+                let number = object.data.as_ref().and_then(|data| data.get("number"));
+                Ok::<_, DecodeError>(number.map(|number| number.len().to_string()))
             }),
         )
         .build()
@@ -97,7 +101,7 @@ async fn check_that_all_is_shown(streaming: bool) {
         .unwrap();
     let shown: Vec<ConfigMap> = shown
         .iter()
-        .map(|o| ConfigMap::clone(&o.get().unwrap()))
+        .map(|o| ConfigMap::clone(&o.decode().unwrap()))
         .collect();
     assert_eq!(shown, expected);
 
@@ -135,8 +139,8 @@ async fn handlers_are_given_old_and_new_objects_and_the_last_state_of_deleted_on
     let config_maps = HttpListWatch::<ConfigMap>::new(client.clone(), Scope::All).compact(small());
     let informer = SharedInformer::builder(config_maps).build().unwrap();
     let told = Arc::new(Mutex::new(Vec::new()));
-    let text = |object: &informer::Object<ConfigMap>| {
-        let object = object.get().unwrap();
+    let text = |object: &Object<Compact<ConfigMap>>| {
+        let object = object.decode().unwrap();
         object.data.as_ref().unwrap()["number"].clone()
     };
     let (updates, deletions) = (Arc::clone(&told), Arc::clone(&told));
@@ -190,7 +194,7 @@ async fn a_transform_and_fields_left_out_show_in_what_is_read() {
     let informer = SharedInformer::builder(config_maps)
         .with_index("number", IndexFn::by_field(".data.number").unwrap())
         .with_index("text", IndexFn::by_field(".data.text").unwrap())
-        .with_transform(|object: &mut ConfigMap| {
+        .with_decode_transform(|object: &mut ConfigMap| {
             object
                 .data
                 .get_or_insert_default()
@@ -204,7 +208,7 @@ async fn a_transform_and_fields_left_out_show_in_what_is_read() {
         let object = informer
             .indexer()
             .get_by_name("default", &format!("cm-{n:03}"));
-        let object = object.unwrap().get().unwrap();
+        let object = object.unwrap().decode().unwrap();
         let data = object.data.as_ref().unwrap();
         assert_eq!(data.keys().collect::<Vec<_>>(), ["number", "seen"]);
         assert_eq!(object.meta().managed_fields, None);
@@ -223,7 +227,7 @@ async fn a_transform_and_fields_left_out_show_in_what_is_read() {
     informer.shutdown().await;
 }
 
-/// What does not accept most config maps.
+/// A type that does not accept most config maps.
 #[derive(Clone, Debug, Deserialize)]
 struct Strict {
     metadata: ObjectMeta,
@@ -284,7 +288,7 @@ async fn what_the_type_refuses_is_told_by_key_at_the_first_read() {
             .indexer()
             .get_by_name("default", name)
             .unwrap()
-            .get()
+            .decode()
     };
     assert!(read("cm-004").is_ok());
     for _ in 0..2 {
@@ -297,24 +301,29 @@ async fn what_the_type_refuses_is_told_by_key_at_the_first_read() {
 }
 
 #[tokio::test]
-async fn a_factory_holds_the_resources_that_it_is_told_to_in_this_way() {
+async fn a_factory_has_typed_and_compact_informers_of_one_resource() {
     let client = FakeServer::builder().build().client();
     let api = Api::<ConfigMap>::namespaced(client.clone(), "default");
     let refused = config_map(5);
     api.create(&PostParams::default(), &refused).await.unwrap();
     let maps = || GroupResource::new("", "configmaps");
-    for (compact, undecodable) in [(None, 1), (Some(small()), 0)] {
-        let factory = SharedInformerFactory::new(client.clone())
-            .with_compact(small())
-            .with_compact_for(maps(), compact);
-        let informer = factory.informer_for::<Strict>();
-        factory.start();
-        factory.wait_for_cache_sync(LIMIT).await.unwrap();
-        let own = informer.informers().next().unwrap();
-        assert_eq!(own.undecodable().len(), undecodable);
-        assert_eq!(own.indexer().len(), 1 - undecodable);
-        factory.shutdown().await;
-    }
+    let factory = SharedInformerFactory::new(client.clone())
+        .with_compact_options(CompactOptions::default())
+        .with_compact_options_for(maps(), small())
+        .with_decode_transform(|object: &mut Strict| object.metadata.annotations = None);
+    let typed = factory.informer_for::<Strict>();
+    let compact = factory.informer_for::<Compact<Strict>>();
+    factory.start();
+    factory.wait_for_cache_sync(LIMIT).await.unwrap();
+    let typed = typed.informers().next().unwrap();
+    assert_eq!((typed.undecodable().len(), typed.indexer().len()), (1, 0));
+    let compact = compact.informers().next().unwrap();
+    assert_eq!(
+        (compact.undecodable().len(), compact.indexer().len()),
+        (0, 1)
+    );
+    assert!(compact.indexer().list()[0].decode().is_err());
+    factory.shutdown().await;
 }
 
 #[tokio::test]
@@ -331,7 +340,7 @@ async fn what_a_compact_informer_prints_of_itself_has_no_contents() {
     informer.start();
     informer.wait_for_cache_sync(LIMIT).await.unwrap();
     let held = informer.indexer().get_by_name("default", "s").unwrap();
-    let password = held.get().unwrap().data.clone().unwrap();
+    let password = held.decode().unwrap().data.clone().unwrap();
     assert_eq!(password["password"].0, b"hunter2");
     assert!(
         !format!("{held:?}").contains("hunter2") && !format!("{held:?}").contains("aHVudGVyMg")

@@ -9,7 +9,7 @@ use std::{
 
 use fakeserver::{
     FakeServer,
-    faults::{self, Filter, RuleGuard},
+    faults::{Fault, Filter, RuleGuard, ServerError},
 };
 use http::StatusCode;
 use informer::{
@@ -130,17 +130,19 @@ async fn happen(server: &FakeServer, event: Event, guards: &mut Vec<RuleGuard>) 
         Event::Disconnect => server.disconnect(),
         Event::Expire => server.expire(),
         Event::Ends(times) => {
-            let rule = faults::clean_end().matching(subject().verb("watch"));
+            let rule = Fault::CleanEnd.rule().matching(subject().verb("watch"));
             guards.push(server.faults().install(rule.times(times)));
         }
         Event::Fails(times) => {
             let code = StatusCode::INTERNAL_SERVER_ERROR;
-            let rule = faults::server_error(code).matching(subject().namespace(TARGET));
+            let rule = ServerError::new(code)
+                .rule()
+                .matching(subject().namespace(TARGET));
             guards.push(server.faults().install(rule.times(times)));
         }
         Event::Outage { seconds } => {
             let code = StatusCode::SERVICE_UNAVAILABLE;
-            let rule = faults::server_error(code).matching(subject());
+            let rule = ServerError::new(code).rule().matching(subject());
             let guard = server.faults().install(rule);
             server.disconnect();
             sleep(Duration::from_secs(seconds)).await;

@@ -1,4 +1,4 @@
-//! What the fake server tells of itself, in the aggregated form and in the plain one, and what of it fails.
+//! Discovery of the fake server, in the aggregated form and in the plain one, with partial failures.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn front() -> Front {
     Front::new(&FakeServer::builder().build())
 }
 
-/// What holds must hold in either form.
+/// Returns options for both forms, in which the same must hold.
 fn both_forms() -> [DiscoveryOptions; 2] {
     let plain = DiscoveryOptions::default().with_plain_discovery();
     [DiscoveryOptions::default(), plain]

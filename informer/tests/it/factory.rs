@@ -9,7 +9,7 @@ use fakeserver::FakeServer;
 use informer::{
     HandlerFuncs, LabelSelector, Object,
     discovery::{GroupResource, GroupVersionResource},
-    factory::{Selection, SharedInformerFactory},
+    factory::{Selectors, SharedInformerFactory},
 };
 use k8s_openapi::{
     api::core::v1::{ConfigMap, Namespace, Node},
@@ -98,8 +98,8 @@ async fn equal_requests_share_one_watch_and_different_ones_do_not() {
 
     // The same labels in another order are the same selection.
     for labels in ["a=1,b=2", "b=2,a==1"] {
-        let selection = Selection::everything().with_labels(&labels.parse().unwrap());
-        let view = factory.clone().with_selection(selection);
+        let selection = Selectors::everything().with_labels(&labels.parse().unwrap());
+        let view = factory.clone().with_selectors(selection);
         let selected = view.informer_for::<ConfigMap>();
         selected.wait_for_cache_sync(LIMIT).await.unwrap();
         assert_eq!(server.stats().watchers, 4);
@@ -153,10 +153,10 @@ async fn several_namespaces_are_shown_and_told_as_one() {
 async fn selections_and_transforms_make_informers_of_their_own() {
     let server = server_with_config_maps().await;
     let factory = SharedInformerFactory::new(server.client());
-    let named_a = Selection::everything().with_labels(&"name=a".parse().unwrap());
+    let named_a = Selectors::everything().with_labels(&"name=a".parse().unwrap());
     let selected = factory
         .clone()
-        .with_selection_for(GroupResource::new("", "configmaps"), named_a);
+        .with_selectors_for(GroupResource::new("", "configmaps"), named_a);
     let slim = factory
         .clone()
         .with_transform::<ConfigMap>(|object| object.data = None);
@@ -170,7 +170,7 @@ async fn selections_and_transforms_make_informers_of_their_own() {
     factory.wait_for_cache_sync(LIMIT).await.unwrap();
     let data_of_a = |lister: informer::factory::ScopedLister<ConfigMap>| {
         let object = lister.namespaced("default").unwrap().get("a").unwrap();
-        object.get().unwrap().data.clone()
+        object.get().data.clone()
     };
     assert!(data_of_a(all.lister()).is_some());
     assert_eq!(data_of_a(without_data.lister()), None);
@@ -188,7 +188,7 @@ async fn a_wait_names_each_unsynced_informer_and_its_last_error() {
     let _good = factory.informer_for::<ConfigMap>();
     let bad = factory
         .clone()
-        .with_selection(Selection::everything().with_fields("nonsense"));
+        .with_selectors(Selectors::everything().with_fields("nonsense"));
     let bad = bad.informer_for::<Namespace>();
     factory.start();
     let error = factory

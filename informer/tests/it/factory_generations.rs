@@ -1,4 +1,4 @@
-//! What informers, handlers, indices and observers of a factory keep through a shutdown and a new start.
+//! Informers, handlers, indices and observers of a factory through a shutdown and a new start.
 
 use std::{
     sync::{
@@ -10,7 +10,7 @@ use std::{
 
 use fakeserver::{
     FakeServer,
-    faults::{self, Filter},
+    faults::{Filter, ServerError},
 };
 use informer::{
     HandlerFuncs, HandlerOptions, IndexFn, LabelSelector, Object,
@@ -24,7 +24,7 @@ use k8s_openapi::{
 };
 use kube::{
     Api,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
 };
 use tokio::time::sleep;
 
@@ -68,7 +68,7 @@ async fn server_with_config_maps() -> FakeServer {
     server
 }
 
-/// What was told, without versions, sorted by key where nothing promises an order.
+/// Returns the notifications without versions, sorted by key where no order is promised.
 fn told(recording: &Recording<ConfigMap>) -> Vec<String> {
     let text = recording.take_text();
     let words = text.split_whitespace().map(|word| {
@@ -240,7 +240,9 @@ async fn a_new_start_that_cannot_reach_the_server_shows_what_was_held_and_says_w
     factory.shutdown().await;
     told(&recording);
     let code = http::StatusCode::SERVICE_UNAVAILABLE;
-    let outage = faults::server_error(code).matching(Filter::any().resource("configmaps"));
+    let outage = ServerError::new(code)
+        .rule()
+        .matching(Filter::any().resource("configmaps"));
     let outage = server.faults().install(outage);
     factory.start();
     let error = factory.wait_for_cache_sync(LIMIT).await.unwrap_err();
@@ -333,7 +335,8 @@ async fn an_informer_has_the_indices_and_observers_of_all_requests_and_keeps_the
 
     let mapper = informer::rest_mapper::RestMapper::new(server.client());
     let mapping = mapper.resource_for("cm").await.unwrap();
-    let config = InformerConfig::new().with_index("by name", IndexFn::by_label("name"));
+    let config =
+        InformerConfig::<DynamicObject>::new().with_index("by name", IndexFn::by_label("name"));
     let dynamic = factory.for_mapping_with(&mapping, config).await.unwrap();
     dynamic.wait_for_cache_sync(LIMIT).await.unwrap();
     assert_eq!(dynamic.lister().by_index("by name", "b").unwrap().len(), 1);
@@ -355,7 +358,9 @@ async fn several_namespaces_have_one_sync_one_handler_and_one_index() {
     let registration = informer.add_handler_with(handler, HandlerOptions::default().with_name("h"));
     // One namespace that cannot be read keeps the whole from being synced, and is named.
     let code = http::StatusCode::SERVICE_UNAVAILABLE;
-    let outage = faults::server_error(code).matching(Filter::any().namespace("kube-public"));
+    let outage = ServerError::new(code)
+        .rule()
+        .matching(Filter::any().namespace("kube-public"));
     let outage = server.faults().install(outage);
     factory.start();
     let limit = Duration::from_secs(5);

@@ -5,7 +5,8 @@ use std::time::Duration;
 use fakeserver::FakeServer;
 use futures::StreamExt;
 use informer::{
-    Cause, HandlerFuncs, HandlerOptions, Notification, ObjectKey, Scope, SharedInformer,
+    HandlerFuncs, HandlerOptions, Notification, NotificationCause, ObjectKey, Scope,
+    SharedInformer,
     workqueue::{Enqueue, OwnerKind, WorkQueue},
 };
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
@@ -170,7 +171,7 @@ async fn causes_are_those_of_the_handlers_own_life() {
         .with_notification(move |told| tx.send(told.cause()).unwrap());
     let registration = maps.add_handler(handler);
     registration.wait_for_sync(LIMIT).await.unwrap();
-    assert_eq!(causes.recv().await, Some(Cause::Initial));
+    assert_eq!(causes.recv().await, Some(NotificationCause::Initial));
     registration.remove().await;
     assert_eq!(causes.recv().await, None, "the handler is gone");
     maps.shutdown().await;

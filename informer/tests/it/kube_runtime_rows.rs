@@ -18,14 +18,14 @@ use std::time::Duration;
 
 use fakeserver::{
     FakeServer,
-    faults::{self, Filter},
+    faults::{Filter, ServerError},
 };
 use informer::{
-    Deleted, HandlerFuncs, IndexFn, Object, SharedInformer,
+    Deleted, HandlerFuncs, IndexFn, Object, Scope, SharedInformer,
     factory::SharedInformerFactory,
-    http::{self, HttpListWatch, Scope},
+    http::{self, HttpListWatch},
     reflector::ReflectorOptions,
-    task::TaskSet,
+    stages::TaskSet,
     testing::RecordingHandler,
 };
 use k8s_openapi::{
@@ -257,7 +257,7 @@ async fn row_9_an_expired_continue_token_is_followed_by_one_full_list() {
 async fn row_6_a_kind_that_cannot_be_watched_delays_no_other() {
     let server = FakeServer::builder().build();
     let refused = Filter::any().resource("secrets");
-    let refusal = faults::server_error(http_code(503)).matching(refused);
+    let refusal = ServerError::new(http_code(503)).rule().matching(refused);
     let _fault = server.faults().install(refusal);
     let factory = SharedInformerFactory::new(server.client());
     let secrets = factory.informer_for::<Secret>();
@@ -298,7 +298,7 @@ async fn row_10_an_update_brings_the_old_object_and_a_deletion_is_told() {
     let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
     let (tell_update, mut updates) = mpsc::channel(10);
     let (tell_delete, mut deletions) = mpsc::channel(10);
-    let data = |object: &Object<ConfigMap>| object.get().unwrap().data.clone().unwrap();
+    let data = |object: &Object<ConfigMap>| object.get().data.clone().unwrap();
     let handler = HandlerFuncs::new()
         .with_update(move |old, new| tell_update.try_send((data(old), data(new))).unwrap())
         .with_delete(move |deleted: &Deleted<ConfigMap>| {
@@ -337,7 +337,9 @@ async fn row_10_a_relist_tells_what_was_deleted_meanwhile_and_nothing_that_staye
     registration.wait_for_sync(limit).await.unwrap();
     recording.take();
     // The watch breaks, and cannot be resumed from where it was.
-    let away = faults::server_error(http_code(503)).matching(Filter::any().verb("watch"));
+    let away = ServerError::new(http_code(503))
+        .rule()
+        .matching(Filter::any().verb("watch"));
     let away = server.faults().install(away);
     server.disconnect();
     api.delete("b", &DeleteParams::default()).await.unwrap();

@@ -7,14 +7,14 @@ use std::{
 
 use fakeserver::{
     FakeServer,
-    faults::{self, Filter},
+    faults::{Fault, Filter, ServerError},
 };
 use http::StatusCode;
 use informer::{
     leader_election::{
         LeaderElectionError, LeaderElectionOptions, LeaderElector, Leadership, LeaseLock, WallClock,
     },
-    task::TaskSet,
+    stages::TaskSet,
 };
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::{Api, api::PostParams};
@@ -53,7 +53,7 @@ async fn spec(server: &FakeServer) -> LeaseSpec {
     leases(server).get("it").await.unwrap().spec.unwrap()
 }
 
-/// How long it takes until `elector` leads.
+/// Waits until `elector` leads, and returns how long that took.
 async fn lead(elector: &LeaderElector) -> (Leadership, Duration) {
     let began = Instant::now();
     let leadership = timeout(S(120), elector.acquire()).await.unwrap();
@@ -125,12 +125,14 @@ async fn one_that_is_dropped_gives_the_lease_back_too() {
 #[tokio::test(start_paused = true)]
 async fn one_that_cannot_reach_the_server_gives_up_before_another_leads() {
     let hangs = |server: &FakeServer| {
-        let rule = faults::hang().matching(Filter::any().client("a"));
+        let rule = Fault::Hang.rule().matching(Filter::any().client("a"));
         server.faults().install(rule)
     };
     let fails = |server: &FakeServer| {
         let code = StatusCode::INTERNAL_SERVER_ERROR;
-        let rule = faults::server_error(code).matching(Filter::any().client("a"));
+        let rule = ServerError::new(code)
+            .rule()
+            .matching(Filter::any().client("a"));
         server.faults().install(rule)
     };
     for is_hanging in [true, false] {
@@ -164,7 +166,7 @@ async fn a_short_outage_costs_nobody_the_lead() {
     let (leadership, _) = lead(&candidate(&server, "a")).await;
     for _ in 0..10 {
         let code = StatusCode::INTERNAL_SERVER_ERROR;
-        let guard = server.faults().install(faults::server_error(code));
+        let guard = server.faults().install(ServerError::new(code).rule());
         sleep(S(6)).await;
         drop(guard);
         sleep(S(6)).await;
@@ -296,9 +298,9 @@ async fn run(troubles: Vec<(usize, Trouble, u64)>) {
         let filter = Filter::any().client(names[who]);
         let code = StatusCode::INTERNAL_SERVER_ERROR;
         let _guard = match trouble {
-            Trouble::Hangs => Some(server.faults().install(faults::hang().matching(filter))),
+            Trouble::Hangs => Some(server.faults().install(Fault::Hang.rule().matching(filter))),
             Trouble::Fails => {
-                let rule = faults::server_error(code).matching(filter);
+                let rule = ServerError::new(code).rule().matching(filter);
                 Some(server.faults().install(rule))
             }
             Trouble::Leaves => {

@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use fakeserver::FakeServer;
 use informer::{
-    IndexFn, LabelSelector, Lister, Object, Scope, SharedInformer, http::HttpListWatch,
-    lister::ListerError,
+    IndexFn, LabelSelector, Lister, ListerError, Object, Scope, SharedInformer, http::HttpListWatch,
 };
 use k8s_openapi::{
     api::core::v1::{ConfigMap, Namespace},

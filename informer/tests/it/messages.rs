@@ -5,18 +5,14 @@
 use std::{error::Error, sync::Arc, time::Duration};
 
 use informer::{
-    LabelSelector, ResourceVersion,
+    ConsistencyError, DecodeError, HandlerEnd, HandlerSyncError, IndexerError, LabelSelector,
+    ListerError, ObjectKey, RecountError, ResourceVersion, WaitError,
     discovery::{DiscoveryError, GroupKind, GroupVersionResource},
     field_path::FieldPath,
-    indexer::{IndexerError, RecountError},
     leader_election::LeaderElectionError,
     list_watch::{ListWatchError, Status},
-    lister::ListerError,
-    object::{DecodeError, ObjectKey},
-    processor::{HandlerEnd, HandlerSyncError},
+    reflector::StoreClosed,
     rest_mapper::RestMapperError,
-    shared_informer::{ConsistencyError, WaitError},
-    store::StoreClosed,
     watch::{RetryWatcherError, UntilError},
 };
 
@@ -24,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 type Errors = Vec<Box<dyn Error>>;
 
-/// What a server that lost its memory answers.
+/// Returns the error of a server that lost its memory.
 fn gone() -> ListWatchError {
     Status::new(410, "Expired", "too old resource version: 7 (9)").into()
 }

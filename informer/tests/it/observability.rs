@@ -1,4 +1,4 @@
-//! What an informer reports and logs: metrics by the facade, spans, and no object contents anywhere.
+//! Observability of an informer: metrics by the facade, spans, and no object contents anywhere.
 
 use std::{
     io::Write,
@@ -8,11 +8,8 @@ use std::{
 
 use fakeserver::FakeServer;
 use informer::{
-    HandlerFuncs, Scope, SharedInformer,
-    http::HttpListWatch,
-    processor::{HandlerOptions, metrics as listeners},
-    reflector::ReflectorOptions,
-    shared_informer::metrics as names,
+    HandlerFuncs, HandlerOptions, Scope, SharedInformer, http::HttpListWatch, metrics as listeners,
+    metrics as names, reflector::ReflectorOptions,
 };
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{

@@ -9,7 +9,7 @@ use std::{
 
 const NAMES_HEADING: &str = "### All names";
 
-/// What the page's tables say. The head of a table tells what its rows are.
+/// The rows of the page's tables, by the heads of the tables.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Page {
     /// A name of client-go, ours, the difference, the tests.

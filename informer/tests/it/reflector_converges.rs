@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::support::{ListFault, ModelServer, WatchFault, reflect};
 
-/// What happens on the server.
+/// An event on the server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Happening {
     Put(u8),

@@ -17,7 +17,7 @@ use crate::support::Front;
 
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// What holds must hold in either form of discovery.
+/// Returns mappers over both forms of discovery, in which the same must hold.
 fn fronts() -> [(Front, RestMapper); 2] {
     let plain = DiscoveryOptions::default().with_plain_discovery();
     [DiscoveryOptions::default(), plain].map(|options| {

@@ -1,4 +1,4 @@
-//! What a shared informer promises, from the server to the handlers, through the public interface.
+//! Promises of a shared informer, from the server to the handlers, through the public interface.
 //!
 //! Rows 1 and 2 are faults that kube-runtime 5.0 does not get over; `kube_runtime_rows` has the others.
 
@@ -28,7 +28,7 @@ const LIMIT: Duration = Duration::from_mins(1);
 /// `a@3` is the config map `n/a` at version 3.
 fn config_map(text: &str) -> Object<ConfigMap> {
     let (name, version) = text.split_once('@').unwrap();
-    Object::from_value(ConfigMap {
+    Object::new(ConfigMap {
         metadata: ObjectMeta {
             namespace: Some("n".into()),
             name: Some(name.into()),
@@ -256,7 +256,7 @@ async fn one_resource_is_mirrored_typed_dynamic_and_by_metadata_only() {
     metadata.wait_for_cache_sync(LIMIT).await.unwrap();
 
     let default = typed.lister().get("default").unwrap();
-    let phase = default.get().unwrap().status.clone().unwrap().phase;
+    let phase = default.get().status.clone().unwrap().phase;
     assert_eq!(phase.as_deref(), Some("Active"));
     let same = dynamic.lister().get("default").unwrap();
     assert_eq!(same.metadata(), default.metadata());

@@ -1,4 +1,4 @@
-//! What an informer shows of itself, and what its owner can do about failures: status, error policy, pause and resume.
+//! Status, error policy, pause and resume of an informer.
 
 use std::{
     sync::{Arc, Mutex},
@@ -7,17 +7,18 @@ use std::{
 
 use fakeserver::{
     FakeServer,
-    faults::{self, Filter},
+    faults::{Filter, ServerError},
 };
 use futures::{FutureExt, StreamExt};
 use informer::{
-    Object, Scope, SharedInformer,
+    DecodeError, Object, Scope, SharedInformer, SharedInformerBuilder, StatusStream, SyncError,
+    SyncPhase,
     http::HttpListWatch,
     list_watch::{ListWatchError, Status, WatchEvent},
-    object::DecodeError,
-    reflector::{Cause, Decision, Failure, ListGate, PauseOptions, ReflectorOptions, WhenRemoved},
-    shared_informer::{SharedInformerBuilder, StatusStream, SyncError, SyncPhase},
-    task::TaskSet,
+    reflector::{
+        Decision, Failure, FailureCause, ListGate, PauseOptions, ReflectorOptions, WhenRemoved,
+    },
+    stages::TaskSet,
     testing::{RecordingHandler, Script, ScriptedListWatch, scripted},
 };
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
@@ -28,7 +29,7 @@ const LIMIT: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
 
 fn config_map(name: &str, version: &str) -> Object<ConfigMap> {
-    Object::from_value(ConfigMap {
+    Object::new(ConfigMap {
         metadata: ObjectMeta {
             namespace: Some("n".into()),
             name: Some(name.into()),
@@ -106,7 +107,7 @@ async fn a_status_stream_tells_the_latest_of_a_whole_life() {
          last error: the server answered 503: tired"
     );
     let failed = informer.status();
-    assert_eq!(failed.last_cause, Some(Cause::Unavailable));
+    assert_eq!(failed.last_cause, Some(FailureCause::Unavailable));
     assert_eq!(
         failed.waits_until(),
         Some(failed.since + Duration::from_millis(800))
@@ -206,24 +207,24 @@ async fn a_policy_hears_of_every_class_of_failure() {
     assert_eq!(
         *heard.lock().unwrap(),
         [
-            Cause::Expired,
-            Cause::Unavailable,
-            Cause::Unavailable,
-            Cause::ServerError,
-            Cause::Throttled,
-            Cause::Unauthorized,
-            Cause::Forbidden,
-            Cause::NotFound,
-            Cause::Denied,
-            Cause::Invalid,
-            Cause::Refused,
-            Cause::Transport,
-            Cause::Request,
-            Cause::TimedOut,
-            Cause::Undecodable,
-            Cause::ServerError,
-            Cause::EndedEarly,
-            Cause::Protocol,
+            FailureCause::Expired,
+            FailureCause::Unavailable,
+            FailureCause::Unavailable,
+            FailureCause::ServerError,
+            FailureCause::Throttled,
+            FailureCause::Unauthorized,
+            FailureCause::Forbidden,
+            FailureCause::NotFound,
+            FailureCause::Denied,
+            FailureCause::Invalid,
+            FailureCause::Refused,
+            FailureCause::Transport,
+            FailureCause::Request,
+            FailureCause::TimedOut,
+            FailureCause::Undecodable,
+            FailureCause::ServerError,
+            FailureCause::EndedEarly,
+            FailureCause::Protocol,
         ]
     );
 }
@@ -232,7 +233,7 @@ async fn a_policy_hears_of_every_class_of_failure() {
 async fn a_policy_that_stops_ends_the_informer_and_names_the_error() {
     let (builder, mut script) = scripted_builder();
     let policy = |failure: &Failure<'_>| match failure.cause {
-        Cause::Forbidden => Decision::Stop,
+        FailureCause::Forbidden => Decision::Stop,
         _ => Decision::Default,
     };
     let informer = builder.with_error_policy(policy).build().unwrap();
@@ -278,7 +279,7 @@ async fn a_policy_that_panics_or_wants_no_delay_makes_no_hot_loop() {
 async fn a_policy_may_want_the_whole_state_after_an_object_that_cannot_be_decoded() {
     let (builder, mut script) = scripted_builder();
     let policy = |failure: &Failure<'_>| match failure.cause {
-        Cause::Undecodable => Decision::Relist,
+        FailureCause::Undecodable => Decision::Relist,
         _ => Decision::Default,
     };
     let informer = builder.with_error_policy(policy).build().unwrap();
@@ -403,7 +404,7 @@ fn names(informer: &SharedInformer<ConfigMap>) -> Vec<String> {
 #[tokio::test(start_paused = true)]
 async fn what_is_removed_or_forbidden_is_probed_seldom_and_comes_back_by_itself() {
     for (code, when_removed, expected) in [
-        (404, WhenRemoved::KeepStore, "(+default/a)"),
+        (404_u16, WhenRemoved::KeepStore, "(+default/a)"),
         (404, WhenRemoved::EmptyStore, "(+default/a) !default/a"),
         (403, WhenRemoved::EmptyStore, "(+default/a)"),
     ] {
@@ -417,7 +418,7 @@ async fn what_is_removed_or_forbidden_is_probed_seldom_and_comes_back_by_itself(
         informer.start();
         informer.wait_for_cache_sync(LIMIT).await.unwrap();
 
-        let gone = faults::server_error(code.try_into().unwrap());
+        let gone = ServerError::new(code).rule();
         let gone = gone.matching(Filter::any().resource("configmaps"));
         let gone = server.faults().install(gone);
         server.disconnect();
@@ -427,9 +428,9 @@ async fn what_is_removed_or_forbidden_is_probed_seldom_and_comes_back_by_itself(
         assert!(status.is_paused(), "{status}");
         assert!(status.failed_attempts <= 6, "{status}");
         let cause = if code == 404 {
-            Cause::NotFound
+            FailureCause::NotFound
         } else {
-            Cause::Forbidden
+            FailureCause::Forbidden
         };
         assert_eq!(status.last_cause, Some(cause));
         sleep(HOUR).await;
@@ -467,7 +468,7 @@ fn without_version(word: &str) -> String {
 #[tokio::test(start_paused = true)]
 async fn a_wait_for_what_is_not_there_names_the_pause() {
     let server = FakeServer::builder().build();
-    let gone = faults::server_error(http::StatusCode::NOT_FOUND);
+    let gone = ServerError::new(http::StatusCode::NOT_FOUND).rule();
     let _gone = server.faults().install(gone);
     let options = ReflectorOptions::default().with_seed(0);
     let informer = of_server(&server).with_options(options).build().unwrap();

@@ -4,15 +4,14 @@ use std::{convert::Infallible, time::Duration};
 
 use fakeserver::{
     FakeServer,
-    faults::{self, Filter, Rule, RuleGuard},
+    faults::{ExpiredStatus, Fault, Filter, Rule, RuleGuard, ServerError, Throttle},
 };
 use http::StatusCode;
 use informer::{
-    Deleted, Scope,
+    Deleted, Scope, TombstoneReason,
     http::HttpListWatch,
     list_watch::WatchEvent,
-    object::TombstoneReason,
-    task::TaskSet,
+    stages::TaskSet,
     watch::{self, ObjectState, RetryWatcher, UntilError, Waiter},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -38,51 +37,66 @@ fn counts_to(number: u64) -> impl FnMut(&ObjectState<ConfigMap>) -> Result<bool,
 }
 
 /// A fault that meets the subject's watches now and then.
-type Fault = fn(&FakeServer) -> RuleGuard;
+type Install = fn(&FakeServer) -> RuleGuard;
 
-const FAULTS: [(&str, Fault); 8] = [
+const FAULTS: [(&str, Install); 8] = [
     ("clean_end", |server| {
         install(
             server,
-            faults::clean_end().matching(watches()).nth(4).times(5),
+            Fault::CleanEnd.rule().matching(watches()).nth(4).times(5),
         )
     }),
     ("reset_mid_line", |server| {
         install(
             server,
-            faults::reset_mid_line().matching(watches()).nth(4).times(5),
+            Fault::ResetMidLine
+                .rule()
+                .matching(watches())
+                .nth(4)
+                .times(5),
         )
     }),
     ("silence", |server| {
         install(
             server,
-            faults::silence().matching(watches()).nth(4).times(1),
+            Fault::Silence.rule().matching(watches()).nth(4).times(1),
         )
     }),
     ("expired_event", |server| {
         install(
             server,
-            faults::expired_event().matching(watches()).nth(4).times(3),
+            Fault::ExpiredEvent
+                .rule()
+                .matching(watches())
+                .nth(4)
+                .times(3),
         )
     }),
     ("expired_status", |server| {
         install(
             server,
-            faults::expired_status().matching(watches()).times(3),
+            ExpiredStatus::default().rule().matching(watches()).times(3),
         )
     }),
     ("server_error", |server| {
         let code = StatusCode::SERVICE_UNAVAILABLE;
         let filter = Filter::any().client("subject");
-        install(server, faults::server_error(code).matching(filter).times(5))
+        install(
+            server,
+            ServerError::new(code).rule().matching(filter).times(5),
+        )
     }),
     ("throttle", |server| {
         let filter = Filter::any().client("subject");
-        let rule = faults::throttle(Duration::from_secs(3));
+        let rule = Throttle {
+            retry_after_seconds: 3,
+            ..Throttle::default()
+        }
+        .rule();
         install(server, rule.matching(filter).times(3))
     }),
     ("hang", |server| {
-        install(server, faults::hang().matching(watches()).times(1))
+        install(server, Fault::Hang.rule().matching(watches()).times(1))
     }),
 ];
 
@@ -164,7 +178,7 @@ async fn a_deletion_is_told_as_it_was_seen_or_as_a_tombstone() {
         let (state, ()) = tokio::join!(wait, async {
             sleep(Duration::from_secs(5)).await;
             // Nobody watches while it goes and comes again, and the history goes too.
-            let hang = faults::hang().matching(watches());
+            let hang = Fault::Hang.rule().matching(watches());
             let guard = is_missed.then(|| server.faults().install(hang));
             if is_missed {
                 server.disconnect();

@@ -3,6 +3,8 @@
 //! Run it with `cargo test -p informer --features _shuttle --test shuttle`. A schedule that fails is printed as a string
 //! that `shuttle::replay` takes. A wake-up that is lost shows as a deadlock.
 
+#![cfg(feature = "_shuttle")]
+
 mod processor;
 mod workqueue;
 

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 
 use futures::StreamExt;
 use informer::{
-    Buffer, Cause, Deleted, HandlerFuncs, HandlerOptions, HandlerRegistration, Notification,
-    Object, ObjectKey, ResourceVersion,
-    object::{Labels, Metadata},
-    processor::{HandlerEnd, Listener, Present, Processor},
-    task::TaskSet,
+    Buffer, Deleted, HandlerEnd, HandlerFuncs, HandlerOptions, HandlerRegistration, Labels,
+    Metadata, Notification, NotificationCause, Object, ObjectKey, ResourceVersion,
+    stages::{Listener, Present, Processor, TaskSet},
 };
 use shuttle::{
     future::block_on,
@@ -34,7 +32,8 @@ struct Writer {
     version: u64,
 }
 
-/// What a handler knows, checked at each step. A failed check is a panic of the handler, which is contained and counted.
+/// The state of a handler, checked at each step. A failed check is a panic of the handler, which is contained and
+/// counted.
 #[derive(Clone, Default)]
 struct Heard(Arc<Mutex<State>>);
 
@@ -64,7 +63,7 @@ impl Writer {
         self.version += 1;
         let new = object(name, self.version);
         let old = self.state.insert(new.key().clone(), new.clone());
-        let cause = Cause::Live;
+        let cause = NotificationCause::Live;
         let notification = match old {
             Some(old) => Notification::Update { old, new, cause },
             None => Notification::Add { object: new, cause },
@@ -74,7 +73,7 @@ impl Writer {
 
     fn delete(&mut self, name: &str) {
         let object = self.state.remove(&ObjectKey::cluster(name)).unwrap();
-        let (deleted, cause) = (Deleted::Object(object), Cause::Live);
+        let (deleted, cause) = (Deleted::Object(object), NotificationCause::Live);
         let notification = Notification::Delete { deleted, cause };
         self.processor.distribute(vec![notification], true);
     }
@@ -135,7 +134,7 @@ fn object(name: &str, version: u64) -> Object<()> {
         owners: [].into(),
         is_terminating: false,
     };
-    Object::new(metadata, ())
+    Object::with_metadata(metadata, ())
 }
 
 #[test]

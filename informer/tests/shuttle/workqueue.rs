@@ -12,7 +12,7 @@ use shuttle::{
 
 use super::check;
 
-/// What was added since it was last handed out, and how many hold it.
+/// The adds of an item since it was last handed out, and the number of its holders.
 #[derive(Default)]
 struct Ledger {
     owed: BTreeMap<u32, bool>,

@@ -1,4 +1,4 @@
-//! What is cut out is what a parser finds, whatever comes.
+//! For all bodies: the splitter cuts out what a parser finds.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! When something is read again, and how often.
+//! The times and numbers of repeated reads.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ impl Clocked {
         self.ledger.on_read(scope, ticket, self.now)
     }
 
-    /// Whether a miss in `scope` is believed without asking.
+    /// Returns whether a miss in `scope` is believed without a request.
     fn is_believed(&self, scope: &Scope, has_failures: bool) -> bool {
         self.ledger
             .is_recently_read(scope, has_failures, self.now, self.now)

@@ -121,7 +121,7 @@ impl ScriptedServer {
         self.set_aggregated("/apis", document(false));
     }
 
-    /// Whether it has any aggregated form.
+    /// Returns whether it has any aggregated form.
     pub(crate) fn is_aggregated(&self) -> bool {
         !self.state().aggregated.is_empty()
     }
@@ -152,7 +152,7 @@ impl ScriptedServer {
         std::mem::take(&mut self.state().requests)
     }
 
-    /// How many requests ran at once at most.
+    /// Returns the maximum number of concurrent requests so far.
     pub(crate) fn running_max(&self) -> usize {
         self.state().running_max
     }

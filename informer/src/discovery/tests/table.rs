@@ -1,4 +1,4 @@
-//! What is read out of the table.
+//! Queries of the table.
 
 use crate::discovery::{
     DiscoveryError, GroupVersion, Served, ServerGroup, ServerResources, ServerVersion,

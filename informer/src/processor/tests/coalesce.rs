@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     fixtures::{Value, object},
-    handler::{Cause, Notification},
+    handler::{Notification, NotificationCause},
     object::{Deleted, Object, ObjectKey},
     testing::notification_text,
 };
@@ -26,9 +26,9 @@ fn parse(word: &str) -> Notification<Value> {
         .strip_prefix('(')
         .and_then(|word| word.strip_suffix(')'));
     let cause = if initial.is_some() {
-        Cause::Initial
+        NotificationCause::Initial
     } else {
-        Cause::Live
+        NotificationCause::Live
     };
     let (kind, rest) = initial.unwrap_or(word).split_at(1);
     match kind {
@@ -96,9 +96,9 @@ fn the_cause_of_merged_updates_is_that_of_the_last() {
     let mut coalesced = Coalesced::new();
     coalesced.push(parse("~a@1..2"));
     let (old, new) = (object("a@2"), object("a@3"));
-    let cause = Cause::Relist;
+    let cause = NotificationCause::Relist;
     coalesced.push(Notification::Update { old, new, cause });
-    assert_eq!(coalesced.pop().unwrap().cause(), Cause::Relist);
+    assert_eq!(coalesced.pop().unwrap().cause(), NotificationCause::Relist);
 }
 
 #[test]
@@ -125,7 +125,7 @@ enum Step {
         key: u8,
         is_deletion: bool,
     },
-    /// What happened since the last time is handed over.
+    /// The changes since the last time are handed over.
     Distribute,
     /// All of the initial state was handed over.
     MarkSynced,
@@ -218,9 +218,9 @@ impl World {
         let version = self.version;
         let key = ObjectKey::cluster(format!("k{key}"));
         let cause = if self.is_synced {
-            Cause::Live
+            NotificationCause::Live
         } else {
-            Cause::Initial
+            NotificationCause::Initial
         };
         let old = self.cache.get(&key).cloned();
         let uid = old

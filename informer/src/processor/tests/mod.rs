@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use super::{HandlerOptions, HandlerRegistration, Listener, Present, Processor};
 use crate::{
     fixtures::{Value, object},
-    handler::{Cause, Notification},
+    handler::{Notification, NotificationCause},
     object::{Deleted, Object},
     task::TaskSet,
     testing::{Recording, RecordingHandler},
@@ -32,16 +32,16 @@ fn changes(text: &str) -> Vec<Notification<Value>> {
         match kind {
             "+" => Notification::Add {
                 object,
-                cause: Cause::Live,
+                cause: NotificationCause::Live,
             },
             "~" => Notification::Update {
                 old: object_of_version_0(&object),
                 new: object,
-                cause: Cause::Live,
+                cause: NotificationCause::Live,
             },
             _ => Notification::Delete {
                 deleted: Deleted::Object(object),
-                cause: Cause::Live,
+                cause: NotificationCause::Live,
             },
         }
     };

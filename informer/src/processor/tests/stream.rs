@@ -11,7 +11,7 @@ fn options() -> HandlerOptions {
     HandlerOptions::default().with_name("s")
 }
 
-/// What the stream gives without waiting.
+/// Returns the items that the stream gives without waiting.
 fn read(stream: &mut NotificationStream<Value>) -> String {
     let mut words = Vec::new();
     while let Some(next) = stream.next().now_or_never() {

@@ -10,16 +10,18 @@ use tokio_util::sync::CancellationToken;
 
 use super::seed_for;
 use crate::{
-    fixtures::{self, Value, object},
+    fixtures::{self, Value, delta_line, object},
     list_watch::{ListPage, ListWatchError, Status, WatchEvent, WatchRequest},
-    object::{DecodeError, Object, ResourceVersion},
-    reflector::{Cause, Failure, Phase, Reflector, ReflectorObserver, ReflectorOptions, Request},
-    store::{ReflectorStore, Replacement, StoreClosed},
+    object::{DecodeError, ResourceVersion},
+    reflector::{
+        Failure, FailureCause, Phase, Reflector, ReflectorObserver, ReflectorOptions, Request,
+    },
+    store::{Delta, ReflectorStore, StoreClosed},
     task::TaskSet,
     testing::{Script, scripted},
 };
 
-/// What was told to the store and the observer, in order.
+/// The calls of the store and the observer, in order.
 #[derive(Clone, Default)]
 struct Journal(Arc<Mutex<Vec<String>>>);
 
@@ -34,14 +36,14 @@ impl Journal {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 
-    /// What the store was told.
+    /// Returns the calls of the store.
     fn store(&self) -> Vec<String> {
         let mut lines = self.take();
         lines.retain(|line| !line.starts_with("! "));
         lines
     }
 
-    /// What the observer was told.
+    /// Returns the calls of the observer.
     fn observed(&self) -> Vec<String> {
         let lines = self.take();
         let told = lines.iter().filter_map(|line| line.strip_prefix("! "));
@@ -57,63 +59,12 @@ struct Store {
 
 // === impl Store ===
 
-impl Store {
-    async fn note(&mut self, line: String) -> Result<(), StoreClosed> {
+impl ReflectorStore<Value> for Store {
+    async fn write(&mut self, delta: Delta<Value>) -> Result<(), StoreClosed> {
         let permit = self.permits.acquire().await.map_err(|_| StoreClosed)?;
         permit.forget();
-        self.journal.note(line);
+        self.journal.note(delta_line(&delta));
         Ok(())
-    }
-}
-
-impl ReflectorStore<Value> for Store {
-    async fn add(&mut self, object: Object<Value>) -> Result<(), StoreClosed> {
-        self.note(format!("add {object:?}")).await
-    }
-
-    async fn update(&mut self, object: Object<Value>) -> Result<(), StoreClosed> {
-        self.note(format!("update {object:?}")).await
-    }
-
-    async fn delete(&mut self, object: Object<Value>) -> Result<(), StoreClosed> {
-        self.note(format!("delete {object:?}")).await
-    }
-
-    async fn undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.note(format!("undecodable {}", error.key)).await
-    }
-
-    async fn delete_undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.note(format!("delete undecodable {}", error.key)).await
-    }
-
-    async fn replace(&mut self, replacement: Replacement<Value>) -> Result<(), StoreClosed> {
-        let objects: Vec<String> = replacement
-            .objects
-            .iter()
-            .map(|object| format!("{object:?}"))
-            .chain(
-                replacement
-                    .undecodable
-                    .iter()
-                    .map(|error| format!("!{}", error.key)),
-            )
-            .collect();
-        let authority = if replacement.is_authoritative {
-            " with authority"
-        } else {
-            ""
-        };
-        let version = &replacement.resource_version;
-        self.note(format!(
-            "replace [{}] at {version}{authority}",
-            objects.join(" ")
-        ))
-        .await
-    }
-
-    async fn bookmark(&mut self, resource_version: ResourceVersion) -> Result<(), StoreClosed> {
-        self.note(format!("bookmark {resource_version}")).await
     }
 }
 
@@ -233,8 +184,8 @@ async fn lists_then_watches_and_tells_the_store_in_order() {
         world.stored().await,
         [
             "replace [n/a@3 n/b@5] at 7",
-            "add n/c@8",
-            "update n/a@9",
+            "upsert n/c@8",
+            "upsert n/a@9",
             "bookmark 12",
             "delete n/b@13"
         ]
@@ -292,7 +243,10 @@ async fn a_streaming_list_is_told_at_its_end_and_its_stream_goes_on() {
     events.modified(object("n/b@9"));
     assert_eq!(
         world.stored().await,
-        ["replace [n/a@6 n/b@5] at 8 with authority", "update n/b@9"]
+        [
+            "replace [n/a@6 n/b@5] at 8, the most recent state",
+            "upsert n/b@9"
+        ]
     );
     world
         .script
@@ -313,7 +267,7 @@ async fn a_streaming_list_that_is_cut_off_begins_from_scratch() {
     events.end_of_initial_events("8");
     assert_eq!(
         world.stored().await,
-        ["replace [n/a@5] at 8 with authority"]
+        ["replace [n/a@5] at 8, the most recent state"]
     );
 }
 
@@ -362,8 +316,8 @@ async fn an_error_event_ends_the_stream_and_a_410_leads_to_a_relist_at_the_last_
         world.stored().await,
         [
             "replace [] at 7",
-            "add n/a@9",
-            "replace [n/a@9] at 12 with authority"
+            "upsert n/a@9",
+            "replace [n/a@9] at 12, the most recent state"
         ]
     );
 }
@@ -462,7 +416,7 @@ async fn a_broken_stream_is_opened_anew_at_once_and_nothing_is_lost() {
     let watch = world.script.expect_watch().await;
     assert_eq!(world.began.elapsed(), Duration::ZERO);
     assert_eq!(watch.request.resource_version, "9".into());
-    assert_eq!(world.stored().await, ["replace [] at 7", "add n/a@9"]);
+    assert_eq!(world.stored().await, ["replace [] at 7", "upsert n/a@9"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -486,7 +440,7 @@ async fn objects_that_cannot_be_decoded_are_told_by_key_and_the_version_goes_on(
             "undecodable n/bad",
             "undecodable n/a",
             "delete undecodable n/bad",
-            "update n/a@11"
+            "upsert n/a@11"
         ]
     );
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -507,7 +461,7 @@ async fn an_undecodable_object_of_a_streaming_list_is_replaced_or_deleted_like_a
     events.end_of_initial_events("6");
     assert_eq!(
         world.stored().await,
-        ["replace [n/b@4 !n/a] at 6 with authority"]
+        ["replace [n/b@4 !n/a] at 6, the most recent state"]
     );
 }
 
@@ -576,7 +530,7 @@ async fn a_full_store_makes_the_reflector_wait_and_loses_nothing() {
     events.added(object("n/b@9"));
     assert_eq!(world.stored().await, ["replace [] at 7"]);
     world.permits.add_permits(2);
-    assert_eq!(world.stored().await, ["add n/a@8", "add n/b@9"]);
+    assert_eq!(world.stored().await, ["upsert n/a@8", "upsert n/b@9"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -716,28 +670,28 @@ fn causes_name_what_happened() {
     );
     too_large.retry_after = Some(Duration::from_secs(1));
     for (error, cause) in [
-        (status(410, "Expired"), Cause::Expired),
-        (status(410, ""), Cause::Expired),
-        (status(500, "Gone"), Cause::Expired),
-        (too_large.into(), Cause::TooLargeVersion),
-        (status(504, "Timeout"), Cause::Unavailable),
-        (status(503, ""), Cause::Unavailable),
-        (status(500, ""), Cause::ServerError),
-        (status(500, "StoreReadError"), Cause::Unreadable),
-        (status(429, ""), Cause::Throttled),
-        (status(401, ""), Cause::Unauthorized),
-        (status(403, ""), Cause::Forbidden),
-        (status(404, ""), Cause::NotFound),
-        (status(405, ""), Cause::Denied),
-        (status(422, ""), Cause::Invalid),
-        (status(415, ""), Cause::Invalid),
-        (status(302, ""), Cause::Protocol),
-        (broken(), Cause::Transport),
+        (status(410, "Expired"), FailureCause::Expired),
+        (status(410, ""), FailureCause::Expired),
+        (status(500, "Gone"), FailureCause::Expired),
+        (too_large.into(), FailureCause::TooLargeVersion),
+        (status(504, "Timeout"), FailureCause::Unavailable),
+        (status(503, ""), FailureCause::Unavailable),
+        (status(500, ""), FailureCause::ServerError),
+        (status(500, "StoreReadError"), FailureCause::Unreadable),
+        (status(429, ""), FailureCause::Throttled),
+        (status(401, ""), FailureCause::Unauthorized),
+        (status(403, ""), FailureCause::Forbidden),
+        (status(404, ""), FailureCause::NotFound),
+        (status(405, ""), FailureCause::Denied),
+        (status(422, ""), FailureCause::Invalid),
+        (status(415, ""), FailureCause::Invalid),
+        (status(302, ""), FailureCause::Protocol),
+        (broken(), FailureCause::Transport),
         (
             ListWatchError::FrameTooLarge { limit_bytes: 1 },
-            Cause::Protocol,
+            FailureCause::Protocol,
         ),
     ] {
-        assert_eq!(Cause::of(&error), cause, "{error}");
+        assert_eq!(FailureCause::of(&error), cause, "{error}");
     }
 }

@@ -1,12 +1,14 @@
-//! What can come of the machine's steps, whatever they are, and what must hold whatever does: for tests that draw it, and for
-//! a fuzzer that makes it up.
+//! The possible outcomes of the machine's steps, and the invariants that hold for all of them: for property tests, and
+//! for a fuzzer.
 
 use std::time::Duration;
 
-use super::{Effect, EventKind, Input, Machine, Moment, Step};
+use super::{Effect, EventKind, Input, Machine, Mode, Moment, Step};
 use crate::{
     object::ResourceVersion,
-    reflector::{Cause, Decision, PauseOptions, ReflectorOptions, WhenRemoved, control::Order},
+    reflector::{
+        Decision, FailureCause, PauseOptions, ReflectorOptions, WhenRemoved, control::Order,
+    },
 };
 
 /// So many failures in a row may be followed by something at once.
@@ -21,24 +23,24 @@ const DECISIONS: [Decision; 5] = [
 ];
 
 /// Every cause of a failed request or stream, by name.
-pub(super) const CAUSES: [(&str, Cause); 17] = [
-    ("expired", Cause::Expired),
-    ("too-large", Cause::TooLargeVersion),
-    ("throttled", Cause::Throttled),
-    ("refused", Cause::Refused),
-    ("transport", Cause::Transport),
-    ("timed-out", Cause::TimedOut),
-    ("unavailable", Cause::Unavailable),
-    ("unreadable", Cause::Unreadable),
-    ("server", Cause::ServerError),
-    ("unauthorized", Cause::Unauthorized),
-    ("forbidden", Cause::Forbidden),
-    ("not-found", Cause::NotFound),
-    ("denied", Cause::Denied),
-    ("invalid", Cause::Invalid),
-    ("protocol", Cause::Protocol),
-    ("request", Cause::Request),
-    ("early", Cause::EndedEarly),
+pub(super) const CAUSES: [(&str, FailureCause); 17] = [
+    ("expired", FailureCause::Expired),
+    ("too-large", FailureCause::TooLargeVersion),
+    ("throttled", FailureCause::Throttled),
+    ("refused", FailureCause::Refused),
+    ("transport", FailureCause::Transport),
+    ("timed-out", FailureCause::TimedOut),
+    ("unavailable", FailureCause::Unavailable),
+    ("unreadable", FailureCause::Unreadable),
+    ("server", FailureCause::ServerError),
+    ("unauthorized", FailureCause::Unauthorized),
+    ("forbidden", FailureCause::Forbidden),
+    ("not-found", FailureCause::NotFound),
+    ("denied", FailureCause::Denied),
+    ("invalid", FailureCause::Invalid),
+    ("protocol", FailureCause::Protocol),
+    ("request", FailureCause::Request),
+    ("early", FailureCause::EndedEarly),
 ];
 
 /// One thing that can come of a step, whatever the step is.
@@ -59,7 +61,7 @@ pub(crate) struct Chances {
     token_count: u64,
 }
 
-/// What the driver would see.
+/// The view of the driver.
 #[derive(Default)]
 struct Watched {
     /// Pages that were staged since the last commit or discard, and whether the last of them was the last of its list.
@@ -73,13 +75,14 @@ struct Watched {
 // === impl Chances ===
 
 impl Chances {
-    pub(crate) fn new(streaming_lists: bool, seed: u64) -> Self {
+    /// Begins with a machine that lists.
+    pub(crate) fn new(mode: Mode, streaming_lists: bool, seed: u64) -> Self {
         let pause = PauseOptions::default().with_when_removed(WhenRemoved::EmptyStore);
         let options = ReflectorOptions::default()
             .with_streaming_lists(streaming_lists)
             .with_pause(pause);
         Self {
-            machine: Machine::new(options, seed, &ResourceVersion::unknown()),
+            machine: Machine::new(mode, options, seed, &ResourceVersion::unknown()),
             now: Moment::ZERO,
             watched: Watched::default(),
             token_count: 0,
@@ -117,7 +120,7 @@ impl Chances {
     }
 }
 
-/// What the step can give, by choice.
+/// Returns a possible outcome of the step, by choice.
 fn input<'a>(
     step: &Step,
     chance: &Chance,
@@ -202,7 +205,7 @@ impl Watched {
         );
     }
 
-    /// Whether the effect is news.
+    /// Returns true if the effect is news.
     fn see_effect(&mut self, effect: &Effect) -> bool {
         match effect {
             Effect::Stage => self.staged += 1,

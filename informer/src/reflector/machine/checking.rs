@@ -5,7 +5,7 @@
 //! does not justify a relist.
 
 use super::{Effect, Failing, Input, Machine, Moment, State};
-use crate::reflector::Cause;
+use crate::reflector::FailureCause;
 
 // === impl Machine ===
 
@@ -36,7 +36,7 @@ impl Machine {
                 self.rewatch(now)
             }
             Input::Failed {
-                cause: cause @ (Cause::Expired | Cause::TooLargeVersion),
+                cause: cause @ (FailureCause::Expired | FailureCause::TooLargeVersion),
                 ..
             } => {
                 self.resume.give_up_version();

@@ -1,11 +1,9 @@
 //! Getting a whole state by pages of a list.
 
-use super::{Effect, Failing, Input, Machine, Moment, Plan, State};
-use crate::{
-    list_watch::ListRequest, object::ResourceVersion, reflector::Cause, reflector::resume::Belief,
-};
+use super::{Belief, Effect, Failing, Input, Machine, Mode, Moment, Plan, State};
+use crate::{list_watch::ListRequest, object::ResourceVersion, reflector::FailureCause};
 
-/// How often one page is asked for again before the list is begun anew.
+/// The number of retries of one page before the list is begun anew.
 const PAGE_RETRIES_MAX: u32 = 3;
 
 /// A list on its way.
@@ -16,9 +14,9 @@ pub(super) struct Listing {
     asked: ResourceVersion,
     /// The version of the first page, which is that of the list.
     version: Option<ResourceVersion>,
-    /// How often this page failed in passing.
+    /// The number of transient failures of this page.
     failure_count: u32,
-    /// Whether it was asked for in one page, because the token of an earlier attempt expired.
+    /// True if it was asked for in one page, because the token of an earlier attempt expired.
     is_full: bool,
 }
 
@@ -50,14 +48,10 @@ impl Listing {
         }
     }
 
-    /// The page that begins at `token`. The token names the version, so that the request must not.
+    /// Returns the list with the page that begins at `token`.
     fn next(self, token: &str) -> Self {
         Self {
-            request: ListRequest {
-                limit: self.request.limit,
-                continue_token: Some(token.to_owned()),
-                ..ListRequest::default()
-            },
+            request: self.request.next_page(token),
             failure_count: 0,
             ..self
         }
@@ -101,6 +95,12 @@ impl Machine {
         continue_token: Option<&str>,
         effects: &mut Vec<Effect>,
     ) -> State {
+        if self.mode == Mode::Wait && !version.is_resumable() {
+            // Changes after this state could be missed.
+            effects.push(Effect::Discard);
+            let failing = FailureCause::Protocol.into();
+            return self.back_off(now, Plan::Acquire, failing, effects);
+        }
         if listing.version.is_none() {
             let belief = self.resume.judge(&listing.asked, version);
             if belief != Belief::Accept {
@@ -121,10 +121,7 @@ impl Machine {
         if listing.request.continue_token.as_deref() == Some(token) {
             // The same page for ever.
             effects.push(Effect::Discard);
-            let failing = Failing {
-                cause: Cause::Protocol,
-                retry_after: None,
-            };
+            let failing = FailureCause::Protocol.into();
             return self.back_off(now, Plan::Acquire, failing, effects);
         }
         if listing.asked.as_str() == "0" {
@@ -141,9 +138,12 @@ impl Machine {
         failing: Failing,
         effects: &mut Vec<Effect>,
     ) -> State {
-        let is_version_gone = matches!(failing.cause, Cause::Expired | Cause::TooLargeVersion);
+        let is_version_gone = matches!(
+            failing.cause,
+            FailureCause::Expired | FailureCause::TooLargeVersion
+        );
         if listing.is_later_page() {
-            if failing.cause == Cause::Expired && !listing.is_full {
+            if failing.cause == FailureCause::Expired && !listing.is_full {
                 effects.push(Effect::Discard);
                 self.report(failing.cause, std::time::Duration::ZERO, effects);
                 return State::Listing(listing.full());

@@ -1,9 +1,9 @@
-//! Decides what a reflector does next: a pure function of what was heard and when, without clock, I/O or objects.
+//! Decides the next action of a reflector: a pure function of inputs and their times, without clock, I/O or objects.
 //!
-//! The driver asks for the [`Step`], performs it, and says what came of it as an [`Input`]; the answer is a list of
-//! [`Effect`]s, which it performs in order before it asks for the next step. There is exactly one step at a time, so never
-//! more than one request in flight. Objects go past the machine: it sees kinds and versions, and its effects say whether the
-//! object at hand is staged, delivered, or dropped.
+//! The driver asks for the [`Step`], performs it, and gives the result as an [`Input`]; the answer is a list of [`Effect`]s,
+//! which it performs in order before it asks for the next step. There is exactly one step at a time, so never more than one
+//! request in flight. Objects go past the machine: it sees kinds and versions, and its effects say whether the object at hand
+//! is staged, delivered, or dropped.
 //!
 //! ```text
 //!           ┌──────────────────────────── acquire ◄───────────────────────────┐
@@ -66,9 +66,22 @@
 //!
 //! Delays grow from failure to failure and begin anew only when the server has proved healthy: a watch brought changes, or
 //! lived for a while.
+//!
+//! # Modes
+//!
+//! The table is that of [`Mode::Mirror`]. [`Mode::Wait`], for a wait for conditions, differs in this:
+//!
+//! - Each list asks for the most recent state, and one at a version that cannot be watched from is refused.
+//! - A change is delivered only if it is later than all before it.
+//! - A watch is opened again however often it fails; only an expired version, unreadable storage and a change without a version
+//!   lead to a list.
+//!
+//! [`Mode::Follow`], for a watch without a list, differs from that in this: it begins with a watch, it never lists or checks, and
+//! it stops where the others would list, and when the server rejects the request.
 
-mod words;
-mod reading;
+mod protocol;
+mod resume;
+mod open_watch;
 mod listing;
 mod streaming;
 mod watching;
@@ -87,15 +100,17 @@ use rand_chacha::ChaCha8Rng;
 
 #[cfg(feature = "_fuzzing")]
 pub(crate) use self::chances::{Chance, Chances};
-pub(super) use self::words::{Effect, EventKind, Input, Moment, Step};
+pub(super) use self::protocol::{Effect, Input, Moment, Step};
+pub(crate) use self::protocol::{EventKind, Mode};
 use self::{
     listing::Listing,
+    open_watch::{OpenWatch, Received},
     pausing::Denials,
-    reading::{Brought, Reading},
+    resume::{Belief, Resume},
     streaming::StreamingSupport,
     watching::WatchHealth,
 };
-use super::{Cause, Phase, ReflectorOptions, resume::Resume};
+use super::{FailureCause, Phase, ReflectorOptions};
 use crate::{backoff::Backoff, list_watch::WatchRequest, object::ResourceVersion};
 
 /// The most that a watch is asked to last at least: a year.
@@ -103,6 +118,7 @@ const WATCH_TIMEOUT_MAX_SECONDS: u64 = 365 * 86_400;
 
 /// Decides what a reflector does next.
 pub(super) struct Machine {
+    mode: Mode,
     options: ReflectorOptions,
     state: State,
     resume: Resume,
@@ -116,28 +132,28 @@ pub(super) struct Machine {
 enum State {
     Listing(Listing),
     Opening(WatchRequest),
-    Reading(Reading),
+    Reading(OpenWatch),
     /// Asks whether the server still has the version to watch from.
     Checking,
     BackingOff {
         until: Moment,
         delay: Duration,
-        cause: Cause,
+        cause: FailureCause,
         then: Plan,
     },
     Paused {
         /// `None` if the owner asked for it.
-        cause: Option<Cause>,
-        /// When to probe, and how long that was from the beginning.
+        cause: Option<FailureCause>,
+        /// The time of the next probe, and its delay from the beginning.
         probe: Option<(Moment, Duration)>,
-        /// Whether the store is to be emptied first.
+        /// True if the store is to be emptied first.
         is_emptying: bool,
         then: Plan,
     },
     Stopped,
 }
 
-/// What to do when a delay is over.
+/// The plan for the end of a delay.
 enum Plan {
     /// Get a whole state anew, by whichever way works.
     Acquire,
@@ -150,20 +166,38 @@ enum Plan {
 /// A failure in short.
 #[derive(Clone, Copy)]
 struct Failing {
-    cause: Cause,
+    cause: FailureCause,
     retry_after: Option<Duration>,
+}
+
+// === impl Failing ===
+
+impl From<FailureCause> for Failing {
+    fn from(cause: FailureCause) -> Self {
+        Self {
+            cause,
+            retry_after: None,
+        }
+    }
 }
 
 // === impl Machine ===
 
 impl Machine {
-    /// A machine at its beginning, which draws all jitter from `seed`. Its store holds the state at `last`, if that is known.
-    pub(super) fn new(options: ReflectorOptions, seed: u64, last: &ResourceVersion) -> Self {
+    /// Creates a machine at its beginning, which draws all jitter from `seed`. Its store holds the state at `last`, if that is
+    /// known; [`Mode::Follow`] needs it.
+    pub(super) fn new(
+        mode: Mode,
+        options: ReflectorOptions,
+        seed: u64,
+        last: &ResourceVersion,
+    ) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         random.set_stream(1);
-        let mut resume = Resume::new(options.page_size);
+        let mut resume = Resume::new(options.page_size, mode == Mode::Wait);
         resume.commit(last);
         let mut machine = Self {
+            mode,
             state: State::Opening(WatchRequest::default()),
             resume,
             streaming: StreamingSupport::default(),
@@ -173,17 +207,20 @@ impl Machine {
             random,
             options,
         };
-        machine.state = machine.acquire(Moment::ZERO);
+        machine.state = match mode {
+            Mode::Mirror | Mode::Wait => machine.acquire(Moment::ZERO),
+            Mode::Follow => machine.open_watch(),
+        };
         machine
     }
 
-    /// What to do now. The same until the next input.
+    /// Returns the present step. The same until the next input.
     pub(super) fn step(&self) -> Step {
         match &self.state {
             State::Listing(listing) => Step::List(listing.request().clone()),
             State::Opening(request) => Step::Open(request.clone()),
-            State::Reading(reading) => Step::Read {
-                until: reading.deadline(&self.options),
+            State::Reading(watch) => Step::Read {
+                until: watch.deadline(&self.options),
             },
             State::Checking => Step::List(self.resume.check_request()),
             State::BackingOff { until, .. } => Step::Wait {
@@ -201,12 +238,12 @@ impl Machine {
         }
     }
 
-    /// What it is doing, for people.
+    /// Returns the phase, for people.
     pub(super) fn phase(&self) -> Phase {
         match &self.state {
             State::Listing(_) => Phase::Listing,
             State::Opening(_) | State::Checking => Phase::Connecting,
-            State::Reading(reading) if reading.is_initial => Phase::Streaming,
+            State::Reading(watch) if watch.is_initial => Phase::Streaming,
             State::Reading(_) => Phase::Watching,
             State::BackingOff { delay, cause, .. } => Phase::BackingOff {
                 cause: *cause,
@@ -220,19 +257,24 @@ impl Machine {
         }
     }
 
-    /// Whether it is getting a whole state.
+    /// Returns the version of the last state, change or bookmark.
+    pub(super) fn last_version(&self) -> &ResourceVersion {
+        self.resume.last()
+    }
+
+    /// Returns true while it gets a whole state.
     pub(super) fn is_acquiring(&self) -> bool {
         match &self.state {
             State::Listing(_) => true,
             State::Opening(request) => request.send_initial_events,
-            State::Reading(reading) => reading.is_initial,
+            State::Reading(watch) => watch.is_initial,
             State::Checking | State::BackingOff { .. } | State::Paused { .. } | State::Stopped => {
                 false
             }
         }
     }
 
-    /// How many delays there were since the server was healthy.
+    /// Returns the number of delays since the server was healthy.
     pub(super) fn attempt(&self) -> u32 {
         self.backoff.attempt()
     }
@@ -259,7 +301,7 @@ impl Machine {
             (State::Listing(listing), input) => self.on_list_input(now, listing, input, effects),
             (State::Opening(request), Input::Opened) => {
                 self.denials.note_opened();
-                State::Reading(Reading::new(request, now))
+                State::Reading(OpenWatch::new(request, now))
             }
             (State::Opening(request), Input::Failed { cause, retry_after }) => {
                 let failing = Failing { cause, retry_after };
@@ -269,10 +311,10 @@ impl Machine {
                     self.on_watch_failed(now, None, failing, effects)
                 }
             }
-            (State::Reading(reading), input) if reading.is_initial => {
-                self.on_initial_item(now, reading, input, effects)
+            (State::Reading(watch), input) if watch.is_initial => {
+                self.on_initial_item(now, watch, input, effects)
             }
-            (State::Reading(reading), input) => self.on_item(now, reading, input, effects),
+            (State::Reading(watch), input) => self.on_item(now, watch, input, effects),
             (State::Checking, input) => self.on_checked(now, input, effects),
             (State::BackingOff { then, .. } | State::Paused { then, .. }, Input::Waited) => {
                 self.go_on(now, then)
@@ -336,7 +378,7 @@ impl Machine {
 
     /// Goes on from the last version.
     fn rewatch(&mut self, now: Moment) -> State {
-        if self.resume.last().is_resumable() {
+        if self.resume.last().is_resumable() || self.mode == Mode::Follow {
             self.open_watch()
         } else {
             // The server would begin with the present state, and deletions would be missed.
@@ -378,7 +420,7 @@ impl Machine {
         }
     }
 
-    fn report(&self, cause: Cause, delay: Duration, effects: &mut Vec<Effect>) {
+    fn report(&self, cause: FailureCause, delay: Duration, effects: &mut Vec<Effect>) {
         effects.push(Effect::ReportFailure {
             cause,
             attempt: self.backoff.attempt(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rand::RngExt;
 
 use super::{Effect, Failing, Machine, Moment, Plan, State};
-use crate::reflector::{Cause, Decision, WhenRemoved, control::Order};
+use crate::reflector::{Decision, FailureCause, WhenRemoved, control::Order};
 
 /// The shortest delay that a decision can ask for.
 const DECIDED_DELAY_MIN: Duration = Duration::from_millis(100);
@@ -16,12 +16,12 @@ const PROBE_PERIOD_DEFAULT: Duration = Duration::from_mins(2);
 /// The longest period of probes.
 const PROBE_PERIOD_MAX: Duration = Duration::from_hours(24 * 365);
 
-/// How often the server has said that the resource or the permission for it is gone.
+/// The number of times that the server has denied the resource or the permission for it.
 #[derive(Debug, Default)]
 pub(super) struct Denials {
-    /// How many times since a watch was open.
+    /// The number of denials since a watch was open.
     count: u32,
-    /// Whether the store was emptied since the last whole state.
+    /// True if the store was emptied since the last whole state.
     is_emptied: bool,
 }
 
@@ -46,7 +46,7 @@ impl Denials {
 
 impl Machine {
     /// Counts a failure. Whether it is one too many.
-    pub(super) fn is_to_pause(&mut self, cause: Cause) -> bool {
+    pub(super) fn is_to_pause(&mut self, cause: FailureCause) -> bool {
         let Some(pause) = &self.options.pause else {
             return false;
         };
@@ -57,7 +57,7 @@ impl Machine {
         self.denials.count >= pause.after_failures
     }
 
-    /// How long until the next probe, at least `min`.
+    /// Returns the delay until the next probe, at least `min`.
     pub(super) fn probe_after(&mut self, min: Duration) -> Duration {
         let pause = self.options.pause.as_ref();
         let period = pause.map_or(PROBE_PERIOD_DEFAULT, |pause| pause.probe_period);
@@ -66,9 +66,9 @@ impl Machine {
     }
 
     /// Paused by itself or by the policy, until a probe.
-    pub(super) fn paused(&self, now: Moment, cause: Cause, after: Duration) -> State {
+    pub(super) fn paused(&self, now: Moment, cause: FailureCause, after: Duration) -> State {
         let pause = self.options.pause.as_ref();
-        let is_emptying = cause == Cause::NotFound
+        let is_emptying = cause == FailureCause::NotFound
             && pause.is_some_and(|pause| pause.when_removed == WhenRemoved::EmptyStore)
             && !self.denials.is_emptied
             && !self.resume.last().is_unknown();
@@ -170,12 +170,12 @@ impl Machine {
     }
 }
 
-/// What goes on later in the place of what is under way.
+/// Returns the plan that continues what is under way later.
 fn plan_of(state: State, effects: &mut Vec<Effect>) -> Plan {
     match state {
         State::Listing(listing) => Plan::Page(listing),
         State::Opening(request) if request.send_initial_events => Plan::Acquire,
-        State::Reading(reading) if reading.is_initial => {
+        State::Reading(watch) if watch.is_initial => {
             effects.push(Effect::Discard);
             Plan::Acquire
         }

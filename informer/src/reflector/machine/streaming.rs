@@ -3,27 +3,24 @@
 use std::time::Duration;
 
 use super::{
-    Brought, Effect, Failing, Input, Machine, Moment, Plan, Reading, State, watching::SHORT,
+    Belief, Effect, Failing, Input, Machine, Moment, OpenWatch, Plan, Received, State,
+    watching::SHORT,
 };
-use crate::{
-    list_watch::WatchRequest,
-    object::ResourceVersion,
-    reflector::{Cause, resume::Belief},
-};
+use crate::{list_watch::WatchRequest, object::ResourceVersion, reflector::FailureCause};
 
 /// So many streams may end before their end bookmark until the server is taken not to know streaming lists.
 const INCOMPLETE_MAX: u32 = 2;
 /// So many streaming lists may fail in passing until the next state is got by a list.
 const FAILURES_MAX: u32 = 2;
 
-/// What is known of the server's way with streaming lists.
+/// The server's support of streaming lists, as far as it is known.
 #[derive(Debug, Default)]
 pub(super) struct StreamingSupport {
     /// Until when it is remembered that they do not work.
     distrusted_until: Option<Moment>,
-    /// How many in a row ended before their end bookmark.
+    /// The number of consecutive ones that ended before their end bookmark.
     incomplete_count: u32,
-    /// How many failed since the last whole state.
+    /// The number of failures since the last whole state.
     failure_count: u32,
 }
 
@@ -46,32 +43,32 @@ impl Machine {
     pub(super) fn on_initial_item(
         &mut self,
         now: Moment,
-        mut reading: Reading,
+        mut watch: OpenWatch,
         input: Input<'_>,
         effects: &mut Vec<Effect>,
     ) -> State {
         match input {
             Input::Event { .. } => {
                 effects.push(Effect::Stage);
-                reading.heard(now, Brought::Items);
-                State::Reading(reading)
+                watch.heard(now, Received::Items);
+                State::Reading(watch)
             }
             Input::Bookmark {
                 version,
                 is_end_of_initial_events: true,
-            } => self.on_end_of_initial_events(now, reading, version, effects),
+            } => self.on_end_of_initial_events(now, watch, version, effects),
             Input::Bookmark { .. } => {
-                reading.heard(now, Brought::Items);
-                State::Reading(reading)
+                watch.heard(now, Received::Items);
+                State::Reading(watch)
             }
-            Input::Ended => self.on_streaming_cut_off(now, &reading, effects),
+            Input::Ended => self.on_streaming_cut_off(now, &watch, effects),
             Input::Failed { cause, retry_after } => {
                 let failing = Failing { cause, retry_after };
-                self.on_streaming_failed(now, &reading.request, true, failing, effects)
+                self.on_streaming_failed(now, &watch.request, true, failing, effects)
             }
             input => {
                 debug_assert!(false, "{input:?} is not what an open stream can give");
-                State::Reading(reading)
+                State::Reading(watch)
             }
         }
     }
@@ -79,11 +76,11 @@ impl Machine {
     fn on_end_of_initial_events(
         &mut self,
         now: Moment,
-        mut reading: Reading,
+        mut watch: OpenWatch,
         version: &ResourceVersion,
         effects: &mut Vec<Effect>,
     ) -> State {
-        let asked = reading.request.resource_version.clone();
+        let asked = watch.request.resource_version.clone();
         let belief = self.resume.judge(&asked, version);
         if belief != Belief::Accept {
             self.report_went_back(version, belief == Belief::AcceptBack, effects);
@@ -96,35 +93,32 @@ impl Machine {
         self.streaming.incomplete_count = 0;
         self.commit(now, &asked, version, effects);
         // What came until now was the state; whether changes come is yet to be seen.
-        reading.heard_at = now;
-        reading.brought = Brought::Nothing;
-        reading.is_initial = false;
+        watch.heard_at = now;
+        watch.received = Received::Nothing;
+        watch.is_initial = false;
         // From here on events are in the order of versions, whatever the stream began with.
-        reading.is_unordered = false;
-        State::Reading(reading)
+        watch.is_unordered = false;
+        State::Reading(watch)
     }
 
     /// The stream ended in good order, but before its end bookmark.
     fn on_streaming_cut_off(
         &mut self,
         now: Moment,
-        reading: &Reading,
+        watch: &OpenWatch,
         effects: &mut Vec<Effect>,
     ) -> State {
         effects.push(Effect::Discard);
         self.streaming.incomplete_count += 1;
         if self.streaming.incomplete_count >= INCOMPLETE_MAX {
-            self.report(Cause::EndedEarly, Duration::ZERO, effects);
+            self.report(FailureCause::EndedEarly, Duration::ZERO, effects);
             return self.distrust_streaming(now);
         }
-        if reading.brought > Brought::Nothing || reading.lived(now) >= SHORT {
-            self.report(Cause::EndedEarly, Duration::ZERO, effects);
+        if watch.received > Received::Nothing || watch.lived(now) >= SHORT {
+            self.report(FailureCause::EndedEarly, Duration::ZERO, effects);
             return self.open_streaming();
         }
-        let failing = Failing {
-            cause: Cause::EndedEarly,
-            retry_after: None,
-        };
+        let failing = FailureCause::EndedEarly.into();
         self.back_off(now, Plan::Acquire, failing, effects)
     }
 
@@ -138,20 +132,22 @@ impl Machine {
     ) -> State {
         effects.push(Effect::Discard);
         match failing.cause {
-            Cause::Expired | Cause::TooLargeVersion if !request.resource_version.is_unknown() => {
+            FailureCause::Expired | FailureCause::TooLargeVersion
+                if !request.resource_version.is_unknown() =>
+            {
                 self.resume.give_up_version();
                 self.report(failing.cause, Duration::ZERO, effects);
                 self.open_streaming()
             }
-            Cause::Throttled | Cause::Refused => {
+            FailureCause::Throttled | FailureCause::Refused => {
                 self.back_off(now, Plan::Acquire, failing, effects)
             }
-            Cause::Invalid => {
+            FailureCause::Invalid => {
                 self.report(failing.cause, Duration::ZERO, effects);
                 self.distrust_streaming(now)
             }
             // The response began, but the end bookmark does not come: the server ignored what was asked.
-            Cause::TimedOut if was_open => {
+            FailureCause::TimedOut if was_open => {
                 self.report(failing.cause, Duration::ZERO, effects);
                 self.distrust_streaming(now)
             }

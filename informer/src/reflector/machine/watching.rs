@@ -2,24 +2,26 @@
 
 use std::time::Duration;
 
-use super::{Brought, Effect, EventKind, Failing, Input, Machine, Moment, Plan, Reading, State};
-use crate::{object::ResourceVersion, reflector::Cause};
+use super::{
+    Effect, EventKind, Failing, Input, Machine, Mode, Moment, OpenWatch, Plan, Received, State,
+};
+use crate::{object::ResourceVersion, reflector::FailureCause};
 
 /// A watch that lives for less is short: opening it again at once could become a hot loop.
 pub(super) const SHORT: Duration = Duration::from_secs(1);
 /// So many short watches in a row that brought changes are opened again at once.
 const SHORT_WITH_CHANGES_MAX: u32 = 3;
 
-/// How the watches at the last versions have been doing.
+/// The health of the watches at the last versions.
 #[derive(Debug, Default)]
 pub(super) struct WatchHealth {
-    /// How many failed in a row.
+    /// The number of consecutive failures.
     failure_count: u32,
-    /// How many in a row were short, although they brought changes.
+    /// The number of consecutive watches that were short, although they brought changes.
     short_count: u32,
-    /// When the server last told anything of the last version: on a watch, by a state, or when it was checked.
+    /// The time at which the server last confirmed the last version: on a watch, by a state, or when it was checked.
     heard_at: Moment,
-    /// When a check was made last.
+    /// The time of the last check.
     checked_at: Option<Moment>,
 }
 
@@ -34,7 +36,7 @@ impl WatchHealth {
         self.checked_at = Some(now);
     }
 
-    /// Whether so much time has passed since anything was heard.
+    /// Returns true if so much time has passed since the last event.
     fn is_silent(&self, now: Moment, silence: Duration) -> bool {
         now.saturating_sub(self.heard_at) >= silence
     }
@@ -52,80 +54,122 @@ impl Machine {
     pub(super) fn on_item(
         &mut self,
         now: Moment,
-        mut reading: Reading,
+        watch: OpenWatch,
         input: Input<'_>,
         effects: &mut Vec<Effect>,
     ) -> State {
         match input {
-            Input::Event { kind, version } => {
-                effects.push(Effect::Deliver);
-                self.health.note_heard(now);
-                reading.is_unordered &= kind == EventKind::Added;
-                let is_new = !reading.is_unordered && self.advance(version, effects);
-                reading.heard(now, Brought::of(is_new));
-                State::Reading(reading)
-            }
-            Input::Bookmark { version, .. } => {
-                reading.is_unordered = false;
-                self.health.note_heard(now);
-                let went_back = version.is_before(self.resume.last());
-                let is_new = self.advance(version, effects);
-                if went_back && !self.health.was_checked(now, self.options.watch_silence) {
-                    return self.check(now);
-                }
-                if is_new {
-                    effects.push(Effect::Bookmark {
-                        version: version.clone(),
-                    });
-                }
-                reading.heard(now, Brought::of(is_new));
-                State::Reading(reading)
-            }
+            Input::Event { kind, version } => self.on_event(now, watch, kind, version, effects),
+            Input::Bookmark { version, .. } => self.on_bookmark(now, watch, version, effects),
             Input::Ended => {
-                self.note_health(now, &reading);
-                if let Some(state) = self.rewatch_at_once(now, &reading) {
+                self.note_health(now, &watch);
+                if let Some(state) = self.rewatch_at_once(now, &watch) {
                     return state;
                 }
-                let failing = Failing {
-                    cause: Cause::EndedEarly,
-                    retry_after: None,
-                };
-                self.on_watch_failed(now, Some(&reading), failing, effects)
+                let failing = FailureCause::EndedEarly.into();
+                self.on_watch_failed(now, Some(&watch), failing, effects)
             }
             Input::Failed { cause, retry_after } => {
                 let failing = Failing { cause, retry_after };
-                self.on_watch_failed(now, Some(&reading), failing, effects)
+                self.on_watch_failed(now, Some(&watch), failing, effects)
             }
             input => {
                 debug_assert!(false, "{input:?} is not what an open stream can give");
-                State::Reading(reading)
+                State::Reading(watch)
             }
         }
     }
 
-    /// A watch could not be opened, or failed later (`reading`).
+    fn on_event(
+        &mut self,
+        now: Moment,
+        mut watch: OpenWatch,
+        kind: EventKind,
+        version: &ResourceVersion,
+        effects: &mut Vec<Effect>,
+    ) -> State {
+        let is_mirror = self.mode == Mode::Mirror;
+        if !is_mirror && !version.is_resumable() {
+            // The watch cannot be resumed after it.
+            return self.on_watch_failed(
+                now,
+                Some(&watch),
+                FailureCause::Unreadable.into(),
+                effects,
+            );
+        }
+        self.health.note_heard(now);
+        watch.is_unordered &= kind == EventKind::Added;
+        let first = effects.len();
+        let is_new = !watch.is_unordered && self.advance(version, effects);
+        // The store of a mirror judges each version by the one that it holds of the key.
+        if is_new || is_mirror {
+            effects.insert(first, Effect::Deliver);
+        }
+        watch.heard(now, Received::of(is_new));
+        State::Reading(watch)
+    }
+
+    fn on_bookmark(
+        &mut self,
+        now: Moment,
+        mut watch: OpenWatch,
+        version: &ResourceVersion,
+        effects: &mut Vec<Effect>,
+    ) -> State {
+        watch.is_unordered = false;
+        self.health.note_heard(now);
+        let went_back = version.is_before(self.resume.last());
+        let is_new = self.advance(version, effects);
+        let can_check = self.mode != Mode::Follow;
+        if went_back && can_check && !self.health.was_checked(now, self.options.watch_silence) {
+            return self.check(now);
+        }
+        if is_new {
+            effects.push(Effect::Bookmark {
+                version: version.clone(),
+            });
+        }
+        watch.heard(now, Received::of(is_new));
+        State::Reading(watch)
+    }
+
+    /// A watch could not be opened, or failed later (`watch`).
     pub(super) fn on_watch_failed(
         &mut self,
         now: Moment,
-        reading: Option<&Reading>,
+        watch: Option<&OpenWatch>,
         failing: Failing,
         effects: &mut Vec<Effect>,
     ) -> State {
-        if let Some(reading) = reading {
-            self.note_health(now, reading);
+        if let Some(watch) = watch {
+            self.note_health(now, watch);
             // A stream that broke off or fell silent after it had worked is one that ended.
-            if matches!(failing.cause, Cause::Transport | Cause::TimedOut)
-                && let Some(state) = self.rewatch_at_once(now, reading)
+            if matches!(
+                failing.cause,
+                FailureCause::Transport | FailureCause::TimedOut
+            ) && let Some(state) = self.rewatch_at_once(now, watch)
             {
                 self.report(failing.cause, Duration::ZERO, effects);
                 return state;
             }
         }
-        let retries_max = match failing.cause {
-            Cause::Expired | Cause::TooLargeVersion | Cause::Unreadable => Some(0),
-            Cause::Throttled | Cause::Refused => None,
-            Cause::Unavailable | Cause::Transport | Cause::TimedOut => Some(4),
-            _ => Some(1),
+        let is_lost = matches!(
+            failing.cause,
+            FailureCause::Expired | FailureCause::Unreadable
+        );
+        let retries_max = match (self.mode, failing.cause) {
+            (Mode::Follow, cause) if is_lost || cause.is_rejected() => return State::Stopped,
+            (Mode::Wait, _) if is_lost => Some(0),
+            (Mode::Wait | Mode::Follow, _)
+            | (Mode::Mirror, FailureCause::Throttled | FailureCause::Refused) => None,
+            (Mode::Mirror, FailureCause::TooLargeVersion) => Some(0),
+            (Mode::Mirror, _) if is_lost => Some(0),
+            (
+                Mode::Mirror,
+                FailureCause::Unavailable | FailureCause::Transport | FailureCause::TimedOut,
+            ) => Some(4),
+            (Mode::Mirror, _) => Some(1),
         };
         self.health.failure_count += 1;
         let is_relist = retries_max.is_some_and(|max| self.health.failure_count > max);
@@ -139,17 +183,20 @@ impl Machine {
     }
 
     /// Opens the watch again without delay, if that cannot become a hot loop.
-    fn rewatch_at_once(&mut self, now: Moment, reading: &Reading) -> Option<State> {
-        if reading.lived(now) >= SHORT {
+    fn rewatch_at_once(&mut self, now: Moment, watch: &OpenWatch) -> Option<State> {
+        if watch.lived(now) >= SHORT {
             self.health.short_count = 0;
-        } else if reading.has_changes() && self.health.short_count < SHORT_WITH_CHANGES_MAX {
+        } else if watch.has_changes() && self.health.short_count < SHORT_WITH_CHANGES_MAX {
             self.health.short_count += 1;
         } else {
             return None;
         }
         // One silent stream may have lost its connection; a second one says more of the server.
         let silence = self.options.watch_silence.saturating_mul(2);
-        if reading.brought == Brought::Nothing && self.health.is_silent(now, silence) {
+        if self.mode != Mode::Follow
+            && watch.received == Received::Nothing
+            && self.health.is_silent(now, silence)
+        {
             return Some(self.check(now));
         }
         Some(self.rewatch(now))
@@ -157,8 +204,8 @@ impl Machine {
 
     /// Begins delays anew, and the count of failures, if the stream has proved the server healthy: a stream that brought
     /// changes has only to be slowed down, for the version it got to is sound.
-    fn note_health(&mut self, now: Moment, reading: &Reading) {
-        if reading.has_changes() || reading.lived(now) >= self.options.healthy_after {
+    fn note_health(&mut self, now: Moment, watch: &OpenWatch) {
+        if watch.has_changes() || watch.lived(now) >= self.options.healthy_after {
             self.backoff.reset();
             self.health.failure_count = 0;
         }

@@ -44,7 +44,7 @@ use crate::discovery::{
     tests::{group, resource},
 };
 
-/// What a name means in a table, in words: the resource, or the error.
+/// Returns the meaning of a name in a table, in words: the resource, or the error.
 fn resolve(table: &RestTable, name: &str) -> String {
     let resolved = name
         .parse::<ResourceArg>()

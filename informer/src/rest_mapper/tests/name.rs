@@ -1,4 +1,4 @@
-//! How names are read.
+//! The reading of names.
 
 use crate::{
     discovery::{GroupVersionKind, GroupVersionResource},

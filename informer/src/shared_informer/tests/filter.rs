@@ -5,12 +5,12 @@ use std::sync::{
 
 use super::informer::{Feed, counting_transform, held, list, planned, recording, settle, texts};
 use crate::{
-    delta_fifo::Delta,
     fixtures::{Value, key, object_with},
     handler::Filter,
     known::Known,
     object::Object,
     shared_informer::builder::Plan,
+    store::Delta,
 };
 
 /// Accepts what is not `other`.
@@ -24,7 +24,7 @@ fn thing(name: &str, text: &str) -> Object<Value> {
 }
 
 async fn update(feed: &Feed, object: Object<Value>) {
-    feed.0.send(Delta::Updated(object)).unwrap();
+    feed.0.send(Delta::Upserted(object)).unwrap();
     settle().await;
 }
 

@@ -9,11 +9,10 @@ use std::{
 use futures::{FutureExt, future::join_all, poll};
 use tokio::{sync::mpsc, time::sleep};
 
-use super::{apply::delta, model::Listener};
+use super::model::Listener;
 use crate::{
     LabelSelector,
-    delta_fifo::{Delta, DeltaFifoProducer},
-    fixtures::{Value, key, object_with},
+    fixtures::{Value, delta, key, object_with},
     handler::{EventHandler, Notification},
     indexer::{IndexFn, Indexer, IndexerError},
     known::Known,
@@ -23,9 +22,9 @@ use crate::{
     shared_informer::{
         EditIndexError, SharedInformer, SyncError, SyncPhase,
         builder::{Plan, Seams},
-        transform::{Transform, Transforming},
+        transform::Transform,
     },
-    store::{ReflectorStore, Replacement},
+    store::{Delta, ReflectorStore, Replacement},
     testing::{Recording, RecordingHandler},
 };
 
@@ -35,7 +34,7 @@ pub(super) const LIMIT: Duration = Duration::from_mins(1);
 pub(super) struct Feed(pub(super) mpsc::UnboundedSender<Delta<Value>>);
 
 impl Feed {
-    /// The deltas of `apply.rs`'s notation, then time for every task to come to rest.
+    /// The deltas of the notation of `fixtures::delta`, then time for every task to come to rest.
     pub(super) async fn send(&self, deltas: &str) {
         for word in deltas.split_whitespace() {
             self.0.send(delta(word)).unwrap();
@@ -46,20 +45,6 @@ impl Feed {
 
 pub(super) async fn settle() {
     sleep(Duration::from_millis(1)).await;
-}
-
-async fn write(store: &mut Transforming<DeltaFifoProducer<Value>, Value>, delta: Delta<Value>) {
-    let outcome = match delta {
-        Delta::Added(object) => store.add(object).await,
-        Delta::Updated(object) => store.update(object).await,
-        Delta::Deleted(object) => store.delete(object).await,
-        Delta::Undecodable(error) => store.undecodable(error).await,
-        Delta::DeletedUndecodable(error) => store.delete_undecodable(error).await,
-        Delta::ReplacedAll(replacement) => store.replace(replacement).await,
-        Delta::Bookmark(version) => store.bookmark(version).await,
-    };
-    // A store that is closed is noticed by the stop.
-    let _ = outcome;
 }
 
 pub(super) fn planned(plan: Plan<Value>) -> (SharedInformer<Value>, Feed, Indexer<Value>) {
@@ -78,7 +63,8 @@ pub(super) fn planned(plan: Plan<Value>) -> (SharedInformer<Value>, Feed, Indexe
                 tokio::select! {
                     biased;
                     () = stop.cancelled() => break,
-                    Some(delta) = rx.recv() => write(&mut store, delta).await,
+                    // A store that is closed is noticed by the stop.
+                    Some(delta) = rx.recv() => drop(store.write(delta).await),
                 }
             }
         })
@@ -118,7 +104,7 @@ async fn what_is_written_is_shown_and_told() {
     let (informer, feed) = started();
     let (handler, heard) = recording();
     let registration = informer.add_handler(handler);
-    feed.send("=5[n/a@1,n/b@2] ~n/a@6 -n/b@7 +n/c@8 ?n/a@9 ^12")
+    feed.send("=5[n/a@1,n/b@2] +n/a@6 -n/b@7 +n/c@8 ?n/a@9 ^12")
         .await;
     assert_eq!(held(&informer), "n/c@8");
     assert_eq!(informer.last_sync_resource_version().as_str(), "12");
@@ -186,7 +172,7 @@ async fn the_cache_knows_before_the_handler() {
         looks: Arc::clone(&looks),
     };
     let registration = informer.add_handler(looker);
-    feed.send("=5[a@1] +b@6 ~a@7 -b@8 =20[c@15]").await;
+    feed.send("=5[a@1] +b@6 +a@7 -b@8 =20[c@15]").await;
     assert_eq!(looks.load(Ordering::Relaxed), 6);
     assert_eq!(registration.metrics().panics, 0);
 }
@@ -205,7 +191,7 @@ async fn a_handler_may_join_at_any_moment_without_gap_or_repetition() {
     informer.start();
     join(&informer);
     // Not one of these is waited for before the next handler joins.
-    for word in ["=5[a@1,b@2]", "+c@6", "~a@7", "-b@8"] {
+    for word in ["=5[a@1,b@2]", "+c@6", "+a@7", "-b@8"] {
         feed.0.send(delta(word)).unwrap();
         join(&informer);
         tokio::task::yield_now().await;
@@ -359,11 +345,11 @@ async fn a_hundred_handlers_that_come_and_go_leave_nothing_behind() {
     for round in 0..100 {
         let (handler, _heard) = recording();
         let registration = informer.add_handler(handler);
-        feed.0.send(delta(&format!("~a@{}", round + 10))).unwrap();
+        feed.0.send(delta(&format!("+a@{}", round + 10))).unwrap();
         tokio::task::yield_now().await;
         drop(registration);
     }
-    feed.send("~a@200").await;
+    feed.send("+a@200").await;
     assert_eq!(informer.task_count(), 2);
     assert!(informer.metrics().listeners.is_empty());
 }
@@ -506,7 +492,7 @@ pub(super) fn texts(informer: &SharedInformer<Value>) -> String {
     let objects = informer.store().list();
     let words: Vec<_> = objects
         .iter()
-        .map(|object| object.get().unwrap().text.clone())
+        .map(|object| object.get().text.clone())
         .collect();
     words.join(" ")
 }
@@ -524,11 +510,7 @@ async fn a_transform_is_applied_once_to_what_was_decoded_and_never_to_what_the_c
     feed.0.send(list("5", vec![original.clone()])).unwrap();
     settle().await;
     assert_eq!(texts(&informer), "a!");
-    assert_eq!(
-        original.get().unwrap().text,
-        "a",
-        "what others hold is left alone"
-    );
+    assert_eq!(original.get().text, "a", "what others hold is left alone");
 
     // A relist gives the handle that the cache holds, as a decoder that asks it does.
     let from_cache = known.lookup(original.metadata()).unwrap();
@@ -536,7 +518,7 @@ async fn a_transform_is_applied_once_to_what_was_decoded_and_never_to_what_the_c
         .send(list("6", vec![from_cache, object_with("n/b@6", "b", [])]))
         .unwrap();
     feed.0
-        .send(Delta::Updated(object_with("n/b@7", "c", [])))
+        .send(Delta::Upserted(object_with("n/b@7", "c", [])))
         .unwrap();
     settle().await;
     assert_eq!(texts(&informer), "a! c!");
@@ -567,7 +549,7 @@ async fn an_object_whose_transform_fails_is_treated_as_undecodable() {
         ))
         .unwrap();
     feed.0
-        .send(Delta::Updated(object_with("a@6", "panic", [])))
+        .send(Delta::Upserted(object_with("a@6", "panic", [])))
         .unwrap();
     feed.0
         .send(Delta::Deleted(object_with("c@7", "fail", [])))
@@ -586,7 +568,7 @@ async fn an_object_whose_transform_fails_is_treated_as_undecodable() {
     assert_eq!(informer.metrics().transform_failures, 3);
 
     feed.0
-        .send(Delta::Updated(object_with("b@8", "z", [])))
+        .send(Delta::Upserted(object_with("b@8", "z", [])))
         .unwrap();
     settle().await;
     assert_eq!(heard.take_text(), "+b@8");
@@ -620,7 +602,7 @@ async fn nothing_prints_what_objects_hold() {
     let update = Notification::Update {
         old: secret.clone(),
         new: secret.clone(),
-        cause: crate::Cause::Live,
+        cause: crate::NotificationCause::Live,
     };
     let event = WatchEvent::Added(Ok(secret.clone()));
     let printed =

@@ -4,6 +4,6 @@ mod filter;
 mod informer;
 mod metrics;
 mod model;
-mod present;
 mod progress;
 mod relist;
+mod snapshot_iter;

@@ -11,7 +11,7 @@ use crate::{
     shared_informer::{SyncPhase, WaitError},
 };
 
-/// What a server answers to a write of `n/a@7`, or of `n/a@7#uid`.
+/// Returns a server's answer to a write of `n/a@7`, or of `n/a@7#uid`.
 fn answer(text: &str) -> ConfigMap {
     let object = crate::fixtures::object(text);
     ConfigMap {
@@ -152,11 +152,11 @@ async fn what_was_written_is_given_as_the_cache_shows_it() {
     assert!(poll!(&mut wait).is_pending());
     feed.send("+n/b@6").await;
     assert!(poll!(&mut wait).is_pending());
-    feed.send("~n/a@7").await;
+    feed.send("+n/a@7").await;
     let shown = wait.await.unwrap().unwrap();
     assert_eq!(shown.resource_version().as_str(), "7");
 
-    feed.send("~n/a@9").await;
+    feed.send("+n/a@9").await;
     let shown = informer.written(&written, LIMIT).await.unwrap().unwrap();
     assert_eq!(shown.resource_version().as_str(), "9");
 }
@@ -164,7 +164,7 @@ async fn what_was_written_is_given_as_the_cache_shows_it() {
 #[tokio::test(start_paused = true)]
 async fn what_was_deleted_or_is_not_selected_is_not_waited_for_in_vain() {
     let (informer, feed) = started();
-    feed.send("=5[n/a@1] ~n/a@7 -n/a@8").await;
+    feed.send("=5[n/a@1] +n/a@7 -n/a@8").await;
     let shown = informer.written(&answer("n/a@7"), LIMIT).await;
     assert!(shown.unwrap().is_none());
     // The answer to the deletion itself.

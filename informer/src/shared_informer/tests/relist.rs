@@ -1,10 +1,10 @@
-//! What handlers are told when changes and whole states wait in the queue together: client-go's `the_real_fifo_test.go`.
+//! Notifications for changes and whole states that wait in the queue together: client-go's `the_real_fifo_test.go`.
 //!
 //! What was deleted is computed when a state is applied, against the cache as it is by then; so it does not matter what was
 //! still in the queue when the state came.
 
-use super::apply::{World, delta};
-use crate::testing::notification_text;
+use super::apply::World;
+use crate::{fixtures::delta, testing::notification_text};
 
 #[track_caller]
 fn check(queued: &str, told: &str) {
@@ -36,7 +36,7 @@ fn a_deletion_that_was_seen_is_not_told_again_by_a_state() {
 
 #[test]
 fn a_tombstone_holds_the_newest_state_that_was_queued() {
-    check("=1[a@1] ~a@2 =3[]", "(+a@1) ~a@1..2 !a@2");
+    check("=1[a@1] +a@2 =3[]", "(+a@1) ~a@1..2 !a@2");
     check("=1[a@1] -a@2 +a@3 =4[]", "(+a@1) -a@2 +a@3 !a@3");
 }
 

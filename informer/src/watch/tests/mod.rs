@@ -1,6 +1,5 @@
-//! What the helpers promise: client-go's `tools/watch` tests, by sentence, and what they leave out.
+//! The promises of the helpers: client-go's `tools/watch` tests, by sentence, and what they leave out.
 
-mod machine;
 mod retry_watcher;
 mod selection;
 mod waiter;

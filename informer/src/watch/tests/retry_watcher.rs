@@ -217,6 +217,25 @@ async fn a_retry_after_is_honoured() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn watches_begin_at_least_a_second_apart_from_start_to_start() {
+    let (watcher, mut script) = watcher_from("7");
+    let mut told = run(watcher);
+    let events = script.expect_watch().await.open();
+    script.expect_no_call_for(MS(300)).await;
+    events.added(object("a@8"));
+    assert_eq!(told.next().await, "+a@8");
+    events.end();
+    script.expect_no_call_for(MS(699)).await;
+    let events = script.expect_watch().await.open();
+    // One that lived for longer is followed at once.
+    script.expect_no_call_for(S(5)).await;
+    let ended = Instant::now();
+    events.end();
+    let _call = script.expect_watch().await;
+    assert!(ended.elapsed() < MS(10));
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_outage_makes_no_hot_loop() {
     let (watcher, mut script) = watcher_from("7");
     let _told = run(watcher);

@@ -1,12 +1,12 @@
-//! How a selection changes, by tables.
+//! Changes of a selection, by tables.
 
 use super::{
     super::selection::{Change, Selection},
     deleted_text,
 };
 use crate::{
-    fixtures::{Value, key, object, undecodable},
-    list_watch::{Arrived, WatchEvent},
+    fixtures::{Value, delta, key},
+    store::Delta,
 };
 
 fn change_text(change: &Change<Value>) -> String {
@@ -17,19 +17,14 @@ fn change_text(change: &Change<Value>) -> String {
     }
 }
 
-/// `a@5 ?b@6`: objects, and those that cannot be decoded.
-fn items(text: &str) -> Vec<Arrived<Value>> {
-    let words = text.split_whitespace();
-    let items = words.map(|word| match word.strip_prefix('?') {
-        Some(word) => Err(undecodable(word)),
-        None => Ok(object(word)),
-    });
-    items.collect()
+/// The whole state at `version`: `a@5 ?b@6`, objects and those that cannot be decoded.
+fn state(version: u64, text: &str) -> Delta<Value> {
+    delta(&format!("={version}[{}]", text.replace(' ', ",")))
 }
 
 fn of(text: &str) -> Selection<Value> {
     let mut selection = Selection::new();
-    selection.replace(items(text), "1".into());
+    selection.apply(state(1, text));
     selection
 }
 
@@ -45,7 +40,7 @@ fn held(selection: &Selection<Value>) -> String {
 fn a_new_state_tells_what_went_and_then_what_came_and_changed() {
     let check = |old: &str, new: &str, expected: &[&str]| {
         let mut selection = of(old);
-        let changes = selection.replace(items(new), "9".into());
+        let changes = selection.apply(state(9, new));
         let changes: Vec<_> = changes.iter().map(change_text).collect();
         assert_eq!(changes, expected, "from {old:?} to {new:?}");
         assert_eq!(*selection.resource_version(), "9".into());
@@ -63,35 +58,26 @@ fn a_new_state_tells_what_went_and_then_what_came_and_changed() {
 
 #[test]
 fn a_change_is_taken_in_and_told() {
-    let check = |old: &str, event, expected: &str, then: &str| {
+    let check = |old: &str, change: &str, expected: &str, then: &str| {
         let mut selection = of(old);
-        let change = selection.apply(event).unwrap();
-        assert_eq!(change_text(&change), expected);
+        let changes = selection.apply(delta(change));
+        let changes: Vec<_> = changes.iter().map(change_text).collect();
+        assert_eq!(changes, [expected]);
         assert_eq!(held(&selection), then);
         assert_eq!(*selection.resource_version(), "7".into());
     };
-    check("", WatchEvent::Added(Ok(object("a@7"))), "a@7", "a@7");
-    check("a@1", WatchEvent::Modified(Ok(object("a@7"))), "a@7", "a@7");
-    check("a@1", WatchEvent::Deleted(Ok(object("a@7"))), "-a@7", "");
-    let broken = || Err(undecodable("a@7"));
-    check("a@1", WatchEvent::Modified(broken()), "?a@7", "?a");
-    check(
-        "?a@1",
-        WatchEvent::Modified(Ok(object("a@7"))),
-        "a@7",
-        "a@7",
-    );
-    check("a@1", WatchEvent::Deleted(broken()), "!a@1 Undecodable", "");
+    check("", "+a@7", "a@7", "a@7");
+    check("a@1", "+a@7", "a@7", "a@7");
+    check("a@1", "-a@7", "-a@7", "");
+    check("a@1", "?a@7", "?a@7", "?a");
+    check("?a@1", "+a@7", "a@7", "a@7");
+    check("a@1", "!a@7", "!a@1 Undecodable", "");
 }
 
 #[test]
 fn a_bookmark_is_no_change() {
     let mut selection = of("a@1");
-    let bookmark = WatchEvent::Bookmark {
-        resource_version: "7".into(),
-        is_end_of_initial_events: false,
-    };
-    assert!(selection.apply(bookmark).is_none());
+    assert!(selection.apply(delta("^7")).is_empty());
     assert_eq!(*selection.resource_version(), "1".into());
 }
 

@@ -20,7 +20,7 @@ pub struct Bucket {
     interval: Duration,
     /// The time in which an empty bucket fills.
     burst: Duration,
-    /// When the bucket would be full if nothing more were taken; unset while it has never been used.
+    /// The time at which the bucket would be full if nothing more were taken; unset while it has never been used.
     full_at: Option<Instant>,
 }
 

@@ -1,4 +1,4 @@
-//! How often each item failed, without growing for ever.
+//! Bounded counts of each item's failures.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

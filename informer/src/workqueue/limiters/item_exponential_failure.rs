@@ -41,12 +41,12 @@ impl<T: Ord + Clone> ItemExponentialFailure<T> {
         self
     }
 
-    /// How many items are remembered.
+    /// Returns the number of items that are remembered.
     pub fn len(&self) -> usize {
         self.failures.len()
     }
 
-    /// Whether no item is remembered.
+    /// Returns whether no item is remembered.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! How long a failed item waits before it is tried again.
+//! Rate limiters: the delay of a failed item before its next attempt.
 //!
 //! | limiter | delay |
 //! |---|---|
@@ -41,12 +41,12 @@ pub trait RateLimiter<T>: Send {
     /// The item succeeded, or was given up: its failures are forgotten.
     fn forget(&mut self, item: &T);
 
-    /// How often the item failed since it was last forgotten.
+    /// Returns the number of failures since the item was last forgotten.
     fn num_requeues(&self, item: &T, now: Instant) -> u32;
 }
 
-/// What controllers use: the longer of an item's own exponential delay (5 ms to 1,000 s) and what keeps all items within
-/// 10 a second, after a burst of 100.
+/// Creates the limiter of controllers: the longer of an item's own exponential delay (5 ms to 1,000 s) and the delay
+/// that keeps all items within 10 a second, after a burst of 100.
 ///
 /// The bucket is shared: when very many items fail at once, the one that fails next waits for all of them. Where that is
 /// unfair, [`ItemExponentialFailure::default`] alone is what controller-runtime's priority queue uses.
@@ -58,7 +58,7 @@ where
     MaxOf::new(ItemExponentialFailure::default(), Bucket::default())
 }
 
-/// What suits items that depend on nothing shared: an exponential delay of 1 ms to 1,000 s.
+/// Creates the limiter of items that share nothing: an exponential delay of 1 ms to 1,000 s.
 #[doc(alias = "DefaultTypedItemBasedRateLimiter")]
 pub fn default_item_based_rate_limiter<T>() -> ItemExponentialFailure<T>
 where

@@ -3,7 +3,7 @@ use std::{sync::Arc, time::Duration};
 use super::super::{AddOptions, Enqueue, OwnerKind, Priority, WorkQueue, WorkQueueOptions};
 use crate::{
     fixtures::{Value, key, object},
-    handler::{Cause, EventHandler, Notification},
+    handler::{EventHandler, Notification, NotificationCause},
     object::{
         Deleted, Labels, Metadata, Object, ObjectKey, OwnerReference, ResourceVersion, Tombstone,
         TombstoneReason,
@@ -32,14 +32,14 @@ fn owned(name: &str, owners: &[&str]) -> Object<Value> {
         owners,
         is_terminating: false,
     };
-    Object::new(metadata, Value::default())
+    Object::from_parts(metadata, Arc::default())
 }
 
-fn add(object: Object<Value>, cause: Cause) -> Notification<Value> {
+fn add(object: Object<Value>, cause: NotificationCause) -> Notification<Value> {
     Notification::Add { object, cause }
 }
 
-/// What is queued, in the order in which it is handed out.
+/// Returns the queued items, in the order in which they are handed out.
 async fn queued(queue: &WorkQueue<ObjectKey>) -> Vec<String> {
     let mut items = Vec::new();
     while !queue.is_empty() {
@@ -54,22 +54,22 @@ async fn queued(queue: &WorkQueue<ObjectKey>) -> Vec<String> {
 async fn changes_overtake_what_was_there_before_and_what_is_told_again() {
     let queue = WorkQueue::with_options(WorkQueueOptions::controller_runtime());
     let mut handler = Enqueue::for_object(&queue);
-    handler.on_notification(&add(object("a/old@1"), Cause::Initial));
+    handler.on_notification(&add(object("a/old@1"), NotificationCause::Initial));
     let resynced = object("a/resynced@1");
     handler.on_notification(&Notification::Update {
         old: resynced.clone(),
         new: resynced,
-        cause: Cause::Resync,
+        cause: NotificationCause::Resync,
     });
-    handler.on_notification(&add(object("a/new@3"), Cause::Live));
-    handler.on_notification(&add(object("a/found@3"), Cause::Relist));
+    handler.on_notification(&add(object("a/new@3"), NotificationCause::Live));
+    handler.on_notification(&add(object("a/found@3"), NotificationCause::Relist));
     // Nothing else is known of it.
     let deleted = Deleted::Tombstone(Tombstone {
         key: key("a/gone"),
         last_known: None,
         reason: TombstoneReason::MissedDelete,
     });
-    let cause = Cause::Relist;
+    let cause = NotificationCause::Relist;
     handler.on_notification(&Notification::Delete { deleted, cause });
     assert_eq!(
         queued(&queue).await,
@@ -127,7 +127,7 @@ async fn an_object_leads_to_the_owner_that_controls_it() {
     for (kind, owners, expected) in cases {
         let queue = WorkQueue::new();
         let mut handler = Enqueue::for_owner(&queue, kind.clone());
-        handler.on_notification(&add(owned("a/pod", owners), Cause::Live));
+        handler.on_notification(&add(owned("a/pod", owners), NotificationCause::Live));
         assert_eq!(queued(&queue).await, *expected, "{kind:?} {owners:?}");
     }
 }
@@ -138,7 +138,7 @@ async fn old_and_new_owner_hear_of_an_update_and_the_last_of_a_deletion() {
     let mut handler = Enqueue::for_owner(&queue, OwnerKind::new("apps", "Deployment"));
     let old = owned("a/pod", &["apps/v1 Deployment old!"]);
     let new = owned("a/pod", &["apps/v1 Deployment new!"]);
-    let cause = Cause::Live;
+    let cause = NotificationCause::Live;
     handler.on_notification(&Notification::Update {
         old,
         new: new.clone(),
@@ -160,7 +160,7 @@ async fn a_function_says_what_an_object_leads_to_and_how_it_is_added() {
     let both = |object: &Object<Value>| [1, 2].map(|n| format!("{}-{n}", object.key()));
     let mut handler = Enqueue::with(&queue, both)
         .with_add_options(|_| AddOptions::new().with_after(Duration::from_secs(5)));
-    handler.on_notification(&add(object("a/x@1"), Cause::Live));
+    handler.on_notification(&add(object("a/x@1"), NotificationCause::Live));
     assert_eq!((queue.len(), queue.delayed_len()), (0, 2));
     tokio::time::advance(Duration::from_secs(5)).await;
     assert_eq!(*queue.get().await.unwrap(), "a/x-1");
@@ -173,7 +173,7 @@ async fn a_function_says_what_an_object_leads_to_and_how_it_is_added() {
                 .with_priority(Priority::LOW)
         });
     for failures in 1..=2 {
-        limited.on_notification(&add(object("a/x@1"), Cause::Live));
+        limited.on_notification(&add(object("a/x@1"), NotificationCause::Live));
         assert_eq!(queue.num_requeues(&"again".to_owned()), failures);
     }
 }

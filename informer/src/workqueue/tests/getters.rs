@@ -1,4 +1,4 @@
-//! Who is woken, and who gets what.
+//! Getters: wakeups and order.
 
 use futures::poll;
 use tokio::time::{Instant, advance, sleep};

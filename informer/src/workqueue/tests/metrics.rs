@@ -1,4 +1,4 @@
-//! What a named queue reports: client-go's `metrics_test.go`, by sentence.
+//! Metrics of a named queue: client-go's `metrics_test.go`, by sentence.
 #![expect(
     clippy::float_cmp,
     reason = "counts are exact, and times are on a paused clock"

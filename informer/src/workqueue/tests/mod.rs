@@ -1,4 +1,4 @@
-//! What the queue promises, by sentence.
+//! The promises of the queue, by sentence.
 
 mod counted;
 mod delaying;
@@ -20,7 +20,7 @@ use super::{WorkItem, WorkQueue};
 const MS: fn(u64) -> Duration = Duration::from_millis;
 const S: fn(u64) -> Duration = Duration::from_secs;
 
-/// What `future` gives at once, if it does.
+/// Returns the output of `future` if it is ready at once.
 fn now_or_never<F: Future>(future: F) -> Option<F::Output> {
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
     // A test that works off many items in one go is not to be told to yield.

@@ -46,7 +46,7 @@ struct Model {
     turns: u64,
     is_shut_down: bool,
     is_shut_down_now: bool,
-    /// What was added and not handed out since: it must come.
+    /// The items that were added and not handed out since: they must come.
     owed: BTreeSet<Item>,
 }
 
@@ -202,9 +202,9 @@ struct Pair {
     model: Model,
     start: Instant,
     now: u64,
-    /// What was handed out and is not done, in that order.
+    /// The items that were handed out and are not done, in that order.
     held: Vec<Item>,
-    /// What the effects add up to.
+    /// The sum of the effects.
     depth: i64,
     started: i64,
     finished: i64,

@@ -11,7 +11,7 @@ use super::{
     MS, S, is_idle, is_over, next, work_off,
 };
 use crate::{
-    handler::{Cause, Notification},
+    handler::{Notification, NotificationCause},
     object::{Deleted, Object},
 };
 
@@ -203,7 +203,7 @@ fn what_was_there_before_and_what_did_not_change_is_of_low_priority() {
         let mut object = ConfigMap::default();
         object.metadata.name = Some("a".to_owned());
         object.metadata.resource_version = Some(version.to_owned());
-        Object::from_value(object)
+        Object::new(object)
     }
     let add = |cause| Notification::Add {
         object: object("1"),
@@ -215,18 +215,18 @@ fn what_was_there_before_and_what_did_not_change_is_of_low_priority() {
         cause,
     };
     let cases = [
-        (add(Cause::Initial), Priority::LOW),
-        (add(Cause::Live), Priority::DEFAULT),
-        (add(Cause::Relist), Priority::DEFAULT),
-        (update("1", "2", Cause::Live), Priority::DEFAULT),
-        (update("2", "2", Cause::Relist), Priority::LOW),
-        (update("2", "2", Cause::Resync), Priority::LOW),
+        (add(NotificationCause::Initial), Priority::LOW),
+        (add(NotificationCause::Live), Priority::DEFAULT),
+        (add(NotificationCause::Relist), Priority::DEFAULT),
+        (update("1", "2", NotificationCause::Live), Priority::DEFAULT),
+        (update("2", "2", NotificationCause::Relist), Priority::LOW),
+        (update("2", "2", NotificationCause::Resync), Priority::LOW),
         // Without a version nothing says that it is unchanged.
-        (update("", "", Cause::Live), Priority::DEFAULT),
+        (update("", "", NotificationCause::Live), Priority::DEFAULT),
         (
             Notification::Delete {
                 deleted: Deleted::Object(object("1")),
-                cause: Cause::Live,
+                cause: NotificationCause::Live,
             },
             Priority::DEFAULT,
         ),

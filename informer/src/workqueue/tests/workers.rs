@@ -29,7 +29,7 @@ fn queue() -> WorkQueue<u32> {
     WorkQueue::with_options(WorkQueueOptions::new().with_rate_limiter(limiter))
 }
 
-/// When each reconcile began.
+/// The start times of reconciles.
 #[derive(Clone)]
 struct Log {
     start: Instant,

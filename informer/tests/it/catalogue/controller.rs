@@ -6,7 +6,7 @@ use std::sync::{
 };
 
 use informer::{
-    Deleted, HandlerFuncs, Object, ObjectKey, SharedInformer, Tombstone, object::TombstoneReason,
+    Deleted, HandlerFuncs, Object, ObjectKey, SharedInformer, Tombstone, TombstoneReason,
     testing::scripted,
 };
 
@@ -25,7 +25,7 @@ async fn handlers_and_readers_see_transformed_objects_only() {
         let is_raw_seen = Arc::clone(is_raw_seen);
         move |object: &Object<Thing>| {
             // Once, and not twice.
-            let is_whole = object.get().unwrap().0 == format!("seen {object:?}");
+            let is_whole = object.get().0 == format!("seen {object:?}");
             is_raw_seen.fetch_or(!is_whole, Ordering::Relaxed);
         }
     };
@@ -54,7 +54,7 @@ async fn handlers_and_readers_see_transformed_objects_only() {
     assert_eq!(registration.metrics().delivered, 6);
     assert!(!is_raw_seen.load(Ordering::Relaxed));
     let held = world.informer.lister().namespaced("n").get("c").unwrap();
-    assert_eq!(held.get().unwrap().0, "seen n/c@7");
+    assert_eq!(held.get().0, "seen n/c@7");
 }
 
 /// `TestDeletionHandlingObjectToName`, `TestDeletedObjectGetObjectName`, `TestDeletedObjectGetKey`

@@ -6,7 +6,7 @@ use fakeserver::FakeServer;
 use informer::{
     LabelSelector,
     discovery::GroupVersionResource,
-    factory::{Selection, SharedInformerFactory},
+    factory::{Selectors, SharedInformerFactory},
     testing::RecordingHandler,
 };
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
@@ -35,7 +35,7 @@ async fn create(api: &Api<ConfigMap>, name: &str) {
     api.create(&PostParams::default(), &object).await.unwrap();
 }
 
-/// What was told, without versions: `(+` in the initial list, `+`, `~`, `-`.
+/// Returns the notifications without versions: `(+` in the initial list, `+`, `~`, `-`.
 fn kinds(told: &str) -> String {
     let words = told.split_whitespace();
     let words = words.map(|word| word.split('@').next().unwrap_or_default());
@@ -71,7 +71,7 @@ async fn dynamic_and_metadata_informers_hear_adds_updates_and_deletions() {
 
     let lister = dynamic.lister();
     let b = lister.namespaced("default").unwrap().get("b").unwrap();
-    assert_eq!(b.get().unwrap().data["data"], json!({"key": "value"}));
+    assert_eq!(b.get().data["data"], json!({"key": "value"}));
     let lister = metadata.lister();
     let b = lister.namespaced("default").unwrap().get("b").unwrap();
     assert_eq!(b.labels().get("team"), Some("of-b"));
@@ -86,12 +86,12 @@ async fn a_dynamic_informer_has_what_its_namespace_and_its_selectors_select() {
     create(&api, "a").await;
     create(&api, "b").await;
     create(&Api::namespaced(server.client(), "kube-public"), "a").await;
-    let labels = |text: &str| Selection::everything().with_labels(&text.parse().unwrap());
-    let fields = |text: &str| Selection::everything().with_fields(text);
+    let labels = |text: &str| Selectors::everything().with_labels(&text.parse().unwrap());
+    let fields = |text: &str| Selectors::everything().with_fields(text);
     for (namespace, selection, expected) in [
-        ("default", Selection::everything(), "default/a default/b"),
-        ("kube-public", Selection::everything(), "kube-public/a"),
-        ("kube-system", Selection::everything(), ""),
+        ("default", Selectors::everything(), "default/a default/b"),
+        ("kube-public", Selectors::everything(), "kube-public/a"),
+        ("kube-system", Selectors::everything(), ""),
         ("default", labels("team=of-a"), "default/a"),
         ("default", labels("team=of-nobody"), ""),
         ("default", fields("metadata.name=b"), "default/b"),
@@ -99,7 +99,7 @@ async fn a_dynamic_informer_has_what_its_namespace_and_its_selectors_select() {
     ] {
         let factory = SharedInformerFactory::new(server.client())
             .with_namespace(namespace)
-            .with_selection(selection);
+            .with_selectors(selection);
         let informer = factory.for_resource(&config_maps()).await.unwrap();
         factory.start();
         factory.wait_for_cache_sync(LIMIT).await.unwrap();

@@ -8,8 +8,7 @@ mod factory;
 use std::{sync::Arc, time::Duration};
 
 use informer::{
-    HandlerRegistration, Object, ObjectKey, ResourceVersion, SharedInformer,
-    object::{Labels, Metadata},
+    HandlerRegistration, Labels, Metadata, Object, ObjectKey, ResourceVersion, SharedInformer,
     reflector::ReflectorOptions,
     testing::{EventSender, Recording, RecordingHandler, Script, scripted},
 };
@@ -33,7 +32,7 @@ fn thing(text: &str) -> Object<Thing> {
         owners: Arc::new([]),
         is_terminating: false,
     };
-    Object::new(metadata, Thing(text.to_owned()))
+    Object::with_metadata(metadata, Thing(text.to_owned()))
 }
 
 fn things(text: &str) -> Vec<Object<Thing>> {

@@ -9,9 +9,8 @@ use std::{
 
 use informer::{
     SharedInformer,
-    backoff::BackoffOptions,
     list_watch::{ListWatchError, Status, StatusCause, WatchEvent},
-    reflector::{Cause, Failure, ReflectorObserver},
+    reflector::{BackoffOptions, Failure, FailureCause, ReflectorObserver},
     testing::scripted,
 };
 use tokio::time::Instant;
@@ -38,10 +37,10 @@ async fn an_error_event_closes_its_stream() {
 
 /// Keeps each failure with its chain of causes.
 #[derive(Default)]
-struct Failures(Mutex<Vec<(Cause, String)>>);
+struct Failures(Mutex<Vec<(FailureCause, String)>>);
 
 impl Failures {
-    fn take(&self) -> Vec<(Cause, String)> {
+    fn take(&self) -> Vec<(FailureCause, String)> {
         std::mem::take(&mut *self.0.lock().unwrap())
     }
 }
@@ -75,7 +74,7 @@ async fn the_observer_gets_errors_whole_and_the_version_is_kept_from_one_to_the_
     assert_eq!(
         told,
         [(
-            Cause::Transport,
+            FailureCause::Transport,
             "the connection failed: reset by peer".into()
         )]
     );
@@ -88,12 +87,12 @@ async fn the_observer_gets_errors_whole_and_the_version_is_kept_from_one_to_the_
     let list = world.script.expect_list().await;
     assert_eq!(list.request.resource_version, "7".into());
     let forbidden = "the server answered 403: things is forbidden".to_owned();
-    let forbidden = (Cause::Forbidden, forbidden);
+    let forbidden = (FailureCause::Forbidden, forbidden);
     assert_eq!(failures.take(), [forbidden.clone(), forbidden]);
     assert_eq!(world.held(), "n/a@1");
 }
 
-/// When each of five lists was asked for, in milliseconds after the start, while all of them fail.
+/// Returns the times of five failing lists, in milliseconds after the start.
 async fn list_times(world: &mut World) -> Vec<u128> {
     let began = Instant::now();
     let mut times = Vec::new();

@@ -10,9 +10,8 @@ use std::{
 };
 
 use informer::{
-    EventHandler, HandlerFuncs, HandlerOptions, Object, SharedInformer,
-    shared_informer::SyncPhase,
-    task::TaskSet,
+    EventHandler, HandlerFuncs, HandlerOptions, Object, SharedInformer, SyncPhase,
+    stages::TaskSet,
     testing::{RecordingHandler, scripted},
 };
 use tokio::{

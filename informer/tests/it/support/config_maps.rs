@@ -53,6 +53,6 @@ pub(crate) fn numbered(name: &str, number: u64) -> ConfigMap {
 
 /// The number of such a config map.
 pub(crate) fn number_of(object: &Object<ConfigMap>) -> u64 {
-    let object = object.get().unwrap();
+    let object = object.get();
     object.data.as_ref().unwrap()["number"].parse().unwrap()
 }

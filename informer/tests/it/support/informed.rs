@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use informer::{
-    HandlerRegistration, ListWatch, SharedInformer,
+    HandlerRegistration, SharedInformer,
+    list_watch::ListWatch,
     reflector::{Failure, ReflectorObserver, ReflectorOptions},
     testing::{Recording, RecordingHandler},
 };
@@ -17,7 +18,7 @@ pub(crate) struct Informed<K> {
     _registration: HandlerRegistration,
 }
 
-/// What failed.
+/// The failures that were reported.
 #[derive(Default)]
 pub(crate) struct Failures {
     told: Mutex<Vec<String>>,
@@ -56,7 +57,7 @@ impl<K: Send + Sync + 'static> Informed<K> {
         objects.join(" ")
     }
 
-    /// What the handler was told since this was last asked, in short.
+    /// Returns the handler's notifications since the last call, in short.
     pub(crate) fn heard(&self) -> String {
         self.recording.take_text()
     }

@@ -6,11 +6,10 @@ use std::{
 };
 
 use informer::{
-    ListWatch, Object, ObjectKey, ReflectorStore, ResourceVersion,
-    object::DecodeError,
-    reflector::{Reflector, ReflectorOptions},
-    store::{Replacement, StoreClosed},
-    task::TaskSet,
+    Object, ObjectKey, ResourceVersion,
+    list_watch::ListWatch,
+    reflector::{Delta, Reflector, ReflectorOptions, ReflectorStore, StoreClosed},
+    stages::TaskSet,
 };
 
 /// A copy of a selection, as a reflector keeps it: key by key, whatever version comes.
@@ -56,40 +55,21 @@ impl Mirror {
 }
 
 impl<K: Send + Sync + 'static> ReflectorStore<K> for Mirror {
-    async fn add(&mut self, object: Object<K>) -> Result<(), StoreClosed> {
-        self.put(&object);
-        Ok(())
-    }
-
-    async fn update(&mut self, object: Object<K>) -> Result<(), StoreClosed> {
-        self.put(&object);
-        Ok(())
-    }
-
-    async fn delete(&mut self, object: Object<K>) -> Result<(), StoreClosed> {
-        self.lock().remove(object.key());
-        Ok(())
-    }
-
-    async fn undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.lock().remove(&error.key);
-        Ok(())
-    }
-
-    async fn delete_undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.lock().remove(&error.key);
-        Ok(())
-    }
-
-    async fn replace(&mut self, replacement: Replacement<K>) -> Result<(), StoreClosed> {
-        self.lock().clear();
-        for object in &replacement.objects {
-            self.put(object);
+    async fn write(&mut self, delta: Delta<K>) -> Result<(), StoreClosed> {
+        match delta {
+            Delta::Upserted(object) => self.put(&object),
+            Delta::ReplacedAll(replacement) => {
+                self.lock().clear();
+                for object in &replacement.objects {
+                    self.put(object);
+                }
+            }
+            delta => {
+                if let Some(key) = delta.key() {
+                    self.lock().remove(key);
+                }
+            }
         }
-        Ok(())
-    }
-
-    async fn bookmark(&mut self, _resource_version: ResourceVersion) -> Result<(), StoreClosed> {
         Ok(())
     }
 }

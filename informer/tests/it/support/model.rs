@@ -9,18 +9,17 @@ use std::{
 
 use futures::Stream;
 use informer::{
-    ListWatch, Object, ObjectKey, ResourceVersion,
-    known::Known,
+    Metadata, Object, ObjectKey, ResourceVersion,
     list_watch::{
-        ListPage, ListRequest, ListWatchError, Status, VersionMatch, WatchEvent, WatchRequest,
+        Known, ListPage, ListRequest, ListWatch, ListWatchError, Status, VersionMatch, WatchEvent,
+        WatchRequest,
     },
-    object::Metadata,
 };
 use tokio::sync::mpsc;
 
 type Item = Result<WatchEvent<()>, ListWatchError>;
 
-/// What is wrong with the answer to a list.
+/// A fault in the answer to a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ListFault {
     /// A status with this code.
@@ -32,7 +31,7 @@ pub(crate) enum ListFault {
     LagsInSilence(u64),
 }
 
-/// What is wrong with a watch.
+/// A fault of a watch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum WatchFault {
     /// A status with this code.
@@ -57,7 +56,7 @@ pub(crate) struct ModelServer(Arc<Mutex<Model>>);
 #[derive(Default)]
 struct Model {
     revision: u64,
-    /// What changed, oldest first, since `compacted`.
+    /// The changes since `compacted`, oldest first.
     history: Vec<Change>,
     compacted: u64,
     /// The state at `compacted`.
@@ -340,11 +339,11 @@ fn object(name: u8, revision: u64) -> Object<()> {
         key: ObjectKey::new("n", name.to_string()),
         uid: name.to_string().into(),
         resource_version: ResourceVersion::new(revision.to_string()),
-        labels: informer::object::Labels::default(),
+        labels: informer::Labels::default(),
         owners: Arc::new([]),
         is_terminating: false,
     };
-    Object::new(metadata, ())
+    Object::with_metadata(metadata, ())
 }
 
 fn event(change: Change) -> WatchEvent<()> {
@@ -359,7 +358,7 @@ fn event(change: Change) -> WatchEvent<()> {
 // === impl ModelStream ===
 
 impl ModelStream {
-    /// What the fault makes of the stream now, if its time has come.
+    /// Returns the fault's effect on the stream now, if its time has come.
     fn strike(&mut self) -> Option<Poll<Option<Item>>> {
         let fault = self.fault?;
         let (WatchFault::EndsAfter(count)

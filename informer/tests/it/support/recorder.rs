@@ -23,7 +23,7 @@ struct Series {
 // === impl Recorded ===
 
 impl Recorded {
-    /// What a series was told; nothing if it was told nothing.
+    /// Returns the values of a series; empty if it has none.
     pub(crate) fn values(&self, name: &str) -> Vec<f64> {
         let recorded = self.0.lock().unwrap();
         recorded.get(name).cloned().unwrap_or_default()

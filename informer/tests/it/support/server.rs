@@ -22,12 +22,12 @@ const REQUESTS_MAX: usize = 5000;
 /// A request as the server saw it.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    /// When, since the server began.
+    /// The time since the server began.
     pub(crate) at: Duration,
     pub(crate) uri: String,
 }
 
-/// What the server does about a request.
+/// The server's answer to a request.
 pub(crate) enum Answer {
     /// The whole of an answer.
     Whole(u16, String),

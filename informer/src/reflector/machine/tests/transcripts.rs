@@ -1,13 +1,16 @@
 //! Transcripts of the machine: what it is told, what it does about it, and what it does next.
 
-use super::{CAUSES, Player, Step, options, step_in_short};
+use super::{CAUSES, Mode, Player, Step, options, step_in_short};
 use crate::{
     reflector::{PauseOptions, ReflectorOptions, WhenRemoved},
     transcripts::{Command, Outcome, World, play},
 };
 
-/// A machine, and what it was told since the start.
+/// A machine, and its inputs since the start.
 struct Told {
+    mode: Mode,
+    /// The version to follow from.
+    last: String,
     options: ReflectorOptions,
     player: Player,
     inputs: Vec<String>,
@@ -17,7 +20,7 @@ struct Told {
 
 impl World for Told {
     fn new() -> Self {
-        Self::begin(options())
+        Self::begin(Mode::Mirror, String::new(), options())
     }
 
     fn run(&mut self, command: &mut Command<'_>) -> Outcome {
@@ -28,7 +31,8 @@ impl World for Told {
         };
         match &*name {
             "start" => {
-                *self = Self::begin(options_of(command)?);
+                let (mode, last) = mode_of(command)?;
+                *self = Self::begin(mode, last, options_of(command)?);
                 Ok(step_in_short(&self.player.machine, self.player.now))
             }
             "every-failure" => {
@@ -61,9 +65,11 @@ impl World for Told {
 }
 
 impl Told {
-    fn begin(options: ReflectorOptions) -> Self {
+    fn begin(mode: Mode, last: String, options: ReflectorOptions) -> Self {
         Self {
-            player: Player::new(options.clone()),
+            player: Player::with_mode(mode, options.clone(), &last),
+            mode,
+            last,
             options,
             inputs: Vec::new(),
         }
@@ -76,7 +82,7 @@ impl Told {
         told
     }
 
-    /// What would come of this failure now, and after the delay if there is one.
+    /// Returns the consequence of this failure now, and after the delay if there is one.
     fn would_tell(&self, cause: &str, after: &str) -> String {
         let mut player = self.again();
         let told = player.play(&format!("{after}fail {cause}"));
@@ -88,12 +94,21 @@ impl Told {
 
     /// A second machine that was told the same.
     fn again(&self) -> Player {
-        let mut player = Player::new(self.options.clone());
+        let mut player = Player::with_mode(self.mode, self.options.clone(), &self.last);
         for input in &self.inputs {
             player.play(input);
         }
         player
     }
+}
+
+/// `start [wait] [follow=VERSION]`
+fn mode_of(command: &mut Command<'_>) -> Outcome<(Mode, String)> {
+    Ok(match command.value("follow")? {
+        Some(version) => (Mode::Follow, version),
+        None if command.flag("wait")? => (Mode::Wait, String::new()),
+        None => (Mode::Mirror, String::new()),
+    })
 }
 
 /// `start [lists] [no-pause] [empty-store]`

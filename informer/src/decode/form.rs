@@ -1,0 +1,86 @@
+//! The forms in which a decoder makes objects: decoded on arrival, or compact.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+
+use super::{Decoder, lengths::Lengths};
+#[cfg(feature = "compact")]
+use crate::compact::{Compact, CompactOptions, Packer};
+
+/// Makes objects of type `K` from JSON.
+pub(crate) trait Form<K>: Send + Sync {
+    /// The same form for objects of another decoder.
+    fn for_decoder(&self, decoder: &Arc<Decoder>) -> Arc<dyn Form<K>>;
+
+    /// Returns true if the JSON has to be sound before [`value`](Self::value) is called; else `value` checks it.
+    fn needs_checked_json(&self) -> bool;
+
+    /// Makes the value of an object.
+    fn value(&self, decoder: &Decoder, json: &MeasuredJson<'_>) -> serde_json::Result<Arc<K>>;
+}
+
+/// The JSON of one object, with what is known of it.
+pub(crate) struct MeasuredJson<'a> {
+    pub(super) text: &'a str,
+    /// True if it has its kind and API version.
+    pub(super) is_whole: bool,
+    pub(super) lengths: &'a Lengths,
+}
+
+/// Objects are decoded on arrival.
+pub(crate) struct Typed;
+
+/// Objects are held as compressed bytes, and decoded when they are read.
+#[cfg(feature = "compact")]
+pub(crate) struct Packing<K> {
+    packer: Arc<Packer<K>>,
+    options: CompactOptions,
+}
+
+// === impl Typed ===
+
+impl<K: DeserializeOwned> Form<K> for Typed {
+    fn for_decoder(&self, _: &Arc<Decoder>) -> Arc<dyn Form<K>> {
+        Arc::new(Self)
+    }
+
+    fn needs_checked_json(&self) -> bool {
+        false
+    }
+
+    fn value(&self, decoder: &Decoder, json: &MeasuredJson<'_>) -> serde_json::Result<Arc<K>> {
+        let value = decoder.build(json.text, json.is_whole, json.lengths)?;
+        Ok(Arc::new(value))
+    }
+}
+
+// === impl Packing ===
+
+#[cfg(feature = "compact")]
+impl<K: DeserializeOwned + Send + Sync + 'static> Packing<K> {
+    pub(crate) fn new(decoder: &Arc<Decoder>, options: CompactOptions) -> Self {
+        let decoder = Arc::clone(decoder);
+        let drops_fields = !decoder.dropped.is_empty();
+        let packer = Packer::new(options.clone(), drops_fields, move |json, is_whole| {
+            decoder.build(json, is_whole, &Lengths::default())
+        });
+        let packer = Arc::new(packer);
+        Self { packer, options }
+    }
+}
+
+#[cfg(feature = "compact")]
+impl<K: DeserializeOwned + Send + Sync + 'static> Form<Compact<K>> for Packing<K> {
+    fn for_decoder(&self, decoder: &Arc<Decoder>) -> Arc<dyn Form<Compact<K>>> {
+        Arc::new(Self::new(decoder, self.options.clone()))
+    }
+
+    fn needs_checked_json(&self) -> bool {
+        true
+    }
+
+    fn value(&self, _: &Decoder, json: &MeasuredJson<'_>) -> serde_json::Result<Arc<Compact<K>>> {
+        Ok(self.packer.put(json.text, json.is_whole))
+    }
+}

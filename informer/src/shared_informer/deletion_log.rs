@@ -1,0 +1,55 @@
+//! The pure core: the versions since which absent keys are known to be absent.
+
+use std::collections::BTreeMap;
+
+use crate::object::{ObjectKey, ResourceVersion};
+
+/// The most deletions that are remembered one by one.
+const DELETED_MAX: usize = 1_024;
+
+/// The versions at which keys that are not held went away, so that a late event of one does not bring it back.
+#[derive(Debug, Default)]
+pub(super) struct DeletionLog {
+    /// The last version at which the server said that all before it had been told, by a list or a bookmark: what is not held
+    /// was absent then.
+    settled: ResourceVersion,
+    /// Deletions after that.
+    deleted: BTreeMap<ObjectKey, ResourceVersion>,
+}
+
+// === impl DeletionLog ===
+
+impl DeletionLog {
+    /// The key was deleted at `version`.
+    pub(super) fn note_deleted(&mut self, key: ObjectKey, version: &ResourceVersion) {
+        if self.deleted.len() == DELETED_MAX {
+            // Events come in order, so that all before this one have been told. It is less certain than a bookmark (an event
+            // out of order would now be taken for an old one), but some servers send none.
+            self.settle(version);
+            self.deleted.clear();
+        }
+        self.deleted.insert(key, version.clone());
+    }
+
+    /// Everything up to `version` has been told.
+    pub(super) fn settle(&mut self, version: &ResourceVersion) {
+        if version.is_unknown() || version.is_before(&self.settled) {
+            return;
+        }
+        self.settled = version.clone();
+        self.deleted.retain(|_, deleted| version.is_before(deleted));
+    }
+
+    /// The whole state at `version` was told on the server's authority, whatever was told before.
+    pub(super) fn reset(&mut self, version: ResourceVersion) {
+        self.settled = version;
+        self.deleted.clear();
+    }
+
+    /// Returns true if `key`, which is not held, is known to be absent since a later version than `version`.
+    pub(super) fn is_after(&self, key: &ObjectKey, version: &ResourceVersion) -> bool {
+        let deleted = self.deleted.get(key);
+        version.is_before(&self.settled)
+            || deleted.is_some_and(|deleted| version.is_before(deleted))
+    }
+}

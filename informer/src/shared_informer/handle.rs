@@ -1,0 +1,458 @@
+//! The handle of one informer.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use futures::future::BoxFuture;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::{
+    ConsistencyError, ConsistencyReport, InformerMetrics, SharedInformerBuilder, StatusStream,
+    SyncError, SyncStatus, WaitError,
+    checker::Checker,
+    progress::Waiter,
+    runner::{Command, IndexEdit, Runner},
+    state::State,
+};
+#[cfg(feature = "http")]
+use crate::http::{HttpListWatch, Scope};
+use crate::{
+    counter::{Counter, Gauge},
+    handler::EventHandler,
+    indexer::{IndexFn, Indexer, IndexerError},
+    list_watch::ListWatch,
+    lister::Lister,
+    object::{DecodeError, Metadata, Object, ResourceVersion},
+    processor::{HandlerOptions, HandlerRegistration, Listener, ListenerList},
+    reflector::ReflectorControl,
+    store::Store,
+    task::TaskSet,
+};
+
+/// A local, indexed copy of one resource's objects that follows the server, shared by any number of handlers and readers.
+///
+/// A clone is another handle to the same informer. Dropping the last handle stops it; listers and indexers still show what
+/// it held, but do not keep it running.
+///
+/// An informer is started once and not again after it stopped.
+#[doc(alias = "SharedIndexInformer")]
+pub struct SharedInformer<K>(pub(super) Arc<Inner<K>>);
+
+pub(super) struct Inner<K> {
+    pub(super) name: Arc<str>,
+    pub(super) indexer: Indexer<K>,
+    pub(super) state: State,
+    /// None if the reflector is not fed by a `ListWatch`.
+    pub(super) checker: Option<Arc<Checker<K>>>,
+    /// True if each list is checked.
+    pub(super) has_checks: bool,
+    pub(super) listeners: ListenerList,
+    pub(super) queued_items: Gauge,
+    pub(super) transform_failures: Counter,
+    pub(super) commands: mpsc::UnboundedSender<Command<K>>,
+    /// The tasks to run; taken by the start or the end.
+    pub(super) unstarted: Mutex<Option<Unstarted<K>>>,
+    pub(super) control: ReflectorControl,
+    pub(super) stop_reflector: CancellationToken,
+    /// Ends all tasks with the last handle.
+    pub(super) tasks: TaskSet,
+}
+
+pub(super) struct Unstarted<K> {
+    pub(super) runner: Runner<K>,
+    pub(super) reflector: BoxFuture<'static, ()>,
+}
+
+// === impl SharedInformer ===
+
+#[cfg(feature = "http")]
+impl<K> SharedInformer<K>
+where
+    K: kube::Resource<DynamicType: Default> + serde::de::DeserializeOwned + Send + Sync + 'static,
+{
+    /// Creates an informer of all objects of a type in `scope`, over `client`. It does nothing until it is [started](Self::start).
+    ///
+    /// See [`builder`](Self::builder) for selectors, indices, transforms and types that are known at run time only.
+    pub fn new(client: kube::Client, scope: Scope) -> Self {
+        Self::builder(HttpListWatch::new(client, scope))
+            .build()
+            .expect("no index is added, so that none has a name that is taken")
+    }
+}
+
+impl<K: Send + Sync + 'static> SharedInformer<K> {
+    /// An informer of what `list_watch` lists and watches.
+    pub fn builder<L: ListWatch<K>>(list_watch: L) -> SharedInformerBuilder<K, L> {
+        SharedInformerBuilder::new(list_watch)
+    }
+
+    pub(super) fn from_inner(inner: Inner<K>) -> Self {
+        Self(Arc::new(inner))
+    }
+
+    /// Begins to list and watch, and to call the handlers. A second call, or one after the end, does nothing.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn start(&self) {
+        let Some(Unstarted { runner, reflector }) = self.take_unstarted() else {
+            return;
+        };
+        self.0.state.sync.mark_started();
+        let span = tracing::info_span!(
+            "informer",
+            resource = %self.0.state.sync.resource(),
+            name = %self.0.name,
+        );
+        span.in_scope(|| tracing::info!("informer started"));
+        let runner = runner.run(self.0.tasks.spawner());
+        self.0.tasks.spawn(runner.instrument(span.clone()));
+        let checker = self.0.checker.as_ref().filter(|_| self.0.has_checks);
+        if let Some(checker) = checker.map(Arc::clone) {
+            let checks = checker.run(self.0.stop_reflector.clone());
+            self.0.tasks.spawn(checks.instrument(span.clone()));
+        }
+        self.0.tasks.spawn(reflector.instrument(span));
+    }
+
+    /// Attaches a listener now, or lets the writer do it.
+    pub(super) fn attach(&self, listener: Listener<K>) {
+        if let Some(unstarted) = &mut *self.lock_unstarted() {
+            unstarted.runner.attach(listener);
+            return;
+        }
+        // If the informer has stopped, the listener comes back and is dropped, which ends its registration.
+        drop(self.0.commands.send(Command::AddListener(listener)));
+    }
+
+    /// Adds a handler that was told of what is held, by the informer that this one
+    /// [succeeds](SharedInformerBuilder::with_previous). Only before the start.
+    pub(crate) fn resume_handler(
+        &self,
+        handler: impl EventHandler<K>,
+        options: HandlerOptions,
+    ) -> HandlerRegistration {
+        let (listener, registration) = Listener::new(handler, options);
+        if let Some(unstarted) = &mut *self.lock_unstarted() {
+            unstarted.runner.resume(listener);
+        }
+        registration
+    }
+
+    /// Adds an index over what is held and what will be, at any time. It can be asked as soon as this resolves.
+    ///
+    /// # Errors
+    ///
+    /// The name is taken; nothing was changed. Or the informer has stopped.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the index may be added all the same.
+    #[doc(alias = "AddIndexers")]
+    pub async fn add_index(
+        &self,
+        name: impl Into<Arc<str>>,
+        function: IndexFn<K>,
+    ) -> Result<(), EditIndexError> {
+        self.edit_indices(IndexEdit::Add(name.into(), function))
+            .await
+    }
+
+    /// Forgets an index, at any time. Whoever holds a snapshot can still ask it there.
+    ///
+    /// # Errors
+    ///
+    /// There is no such index, or it is the one that every informer has; nothing was changed. Or the informer has stopped.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the index may be removed all the same.
+    pub async fn remove_index(&self, name: &str) -> Result<(), EditIndexError> {
+        self.edit_indices(IndexEdit::Remove(name.into())).await
+    }
+
+    /// Waits until the first whole state is in the cache and on its way to the handlers, at most for `limit`.
+    ///
+    /// # Errors
+    ///
+    /// Not within `limit`: the error names the phase, the last failure and how many there were. Or never, since the informer
+    /// stopped before.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped. Any number of tasks may wait; all of them are woken.
+    pub async fn wait_for_cache_sync(&self, limit: Duration) -> Result<(), SyncError> {
+        self.0.state.sync.wait(limit).await
+    }
+
+    /// Waits until the cache shows `version` or a later one, at most for `limit`: to read what was written before.
+    ///
+    /// The version is that of an object or a list of this resource, as in a write's answer. Everything up to it is visible then,
+    /// as far as the informer selects it. Bookmarks count.
+    ///
+    /// # Errors
+    ///
+    /// Not within `limit`, or never, since the informer stopped or the versions cannot be compared.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped. Any number of tasks may wait; all of them are woken.
+    pub async fn wait_until(
+        &self,
+        version: &ResourceVersion,
+        limit: Duration,
+    ) -> Result<(), WaitError> {
+        self.waiter().wait_until(version, limit).await
+    }
+
+    /// Waits until the cache shows what the server answered to a write, or what came after it, at most for `limit`.
+    ///
+    /// Gives the object as the cache holds it then, in that version or a later one; `None` if it was deleted since, is not
+    /// selected by the informer, or cannot be decoded.
+    /// After a deletion, give the object that the server answered with: its version is that of the deletion.
+    ///
+    /// # Errors
+    ///
+    /// As of [`wait_until`](Self::wait_until); or another object has the name by now.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped. Any number of tasks may wait; all of them are woken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// use informer::SharedInformer;
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    ///
+    /// # async fn example(
+    /// #     api: kube::Api<ConfigMap>,
+    /// #     informer: SharedInformer<ConfigMap>,
+    /// #     changed: ConfigMap,
+    /// # ) -> Result<(), Box<dyn std::error::Error>> {
+    /// let answer = api.replace("settings", &Default::default(), &changed).await?;
+    /// let shown = informer.written(&answer, Duration::from_secs(5)).await?;
+    /// # let _ = shown;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn written<T: kube::Resource>(
+        &self,
+        object: &T,
+        limit: Duration,
+    ) -> Result<Option<Object<K>>, WaitError> {
+        self.waiter().written(&Metadata::of(object), limit).await
+    }
+
+    /// Compares the cache with what the server says it was at the cache's version, and reports differences by key.
+    ///
+    /// It waits for the sync, lists everything once more at exactly the version at which the cache stands, and compares keys,
+    /// uids and versions. Changes that happen meanwhile belong to later versions and make no difference. If the server no
+    /// longer has that version, it goes on with the cache's next.
+    ///
+    /// # Errors
+    ///
+    /// Nothing could be compared: not within `limit`, the informer stopped, or the list failed. Trying again is useful but
+    /// for the second.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped.
+    ///
+    /// # Memory
+    ///
+    /// Keys, uids and versions of the whole list, and one page of it.
+    pub async fn check_consistency(
+        &self,
+        limit: Duration,
+    ) -> Result<ConsistencyReport, ConsistencyError> {
+        match &self.0.checker {
+            Some(checker) => checker.check(limit).await,
+            None => Err(ConsistencyError::Stopped {
+                resource: Arc::clone(self.0.state.sync.resource()),
+            }),
+        }
+    }
+
+    /// Returns true if the first whole state is in the cache and on its way to the handlers.
+    pub fn has_synced(&self) -> bool {
+        self.0.state.sync.has_synced()
+    }
+
+    /// Returns the progress of the informer and its last failure, at any time.
+    pub fn status(&self) -> SyncStatus {
+        self.0.state.sync.status()
+    }
+
+    /// Returns the status as a stream: the present one, then the latest whenever it has changed.
+    pub fn status_stream(&self) -> StatusStream {
+        self.0.state.sync.status_stream()
+    }
+
+    /// Gives up the request or the watch in flight, and makes no other until [`resume`](Self::resume). The cache keeps what it
+    /// holds, and handlers are told what waits for them. Before the start, the informer begins with the pause.
+    pub fn pause(&self) {
+        self.0.control.pause();
+    }
+
+    /// Ends a pause, whatever its reason, and a wait before the next attempt: the informer goes on at once, from the last
+    /// version if the server still knows what happened since.
+    pub fn resume(&self) {
+        self.0.control.resume();
+    }
+
+    /// Reads by name, namespace and label selector.
+    pub fn lister(&self) -> Lister<K> {
+        let sync = &self.0.state.sync;
+        Lister::new(
+            self.0.indexer.clone(),
+            Arc::clone(sync.resource()),
+            sync.started().clone(),
+        )
+    }
+
+    /// Reads by key and by index.
+    #[doc(alias = "GetIndexer")]
+    pub fn indexer(&self) -> Indexer<K> {
+        self.0.indexer.clone()
+    }
+
+    /// Reads by key.
+    #[doc(alias = "GetStore")]
+    pub fn store(&self) -> Arc<dyn Store<K>> {
+        Arc::new(self.indexer())
+    }
+
+    /// The objects that exist on the server but cannot be decoded, in order of their keys. They are not in the cache.
+    pub fn undecodable(&self) -> Vec<DecodeError> {
+        self.0.indexer.undecodable()
+    }
+
+    /// The version at which the cache stands: every change up to it is visible.
+    #[doc(alias = "LastSyncResourceVersion")]
+    pub fn last_sync_resource_version(&self) -> ResourceVersion {
+        self.0.indexer.resource_version()
+    }
+
+    /// Its identity in logs and metrics.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Returns the resource that the informer mirrors, as in `pods`.
+    pub fn resource(&self) -> &str {
+        self.0.state.sync.resource()
+    }
+
+    /// The numbers of the informer and of its handlers.
+    pub fn metrics(&self) -> InformerMetrics {
+        let State { stats, sync, .. } = &self.0.state;
+        let snapshot = self.0.indexer.snapshot();
+        InformerMetrics {
+            resource: Arc::clone(sync.resource()),
+            queued_items: self.0.queued_items.get(),
+            objects: snapshot.len() as u64,
+            undecodable: snapshot.undecodable().len() as u64,
+            lists: stats.lists.get(),
+            streaming_lists: stats.streaming_lists.get(),
+            watches: stats.watches.get(),
+            failures: stats.failures.get(),
+            replacements: stats.replacements.get(),
+            stale_versions: stats.stale_versions.get(),
+            gone_back_versions: stats.gone_back_versions.get(),
+            transform_failures: self.0.transform_failures.get(),
+            inconsistencies: stats.inconsistencies.get(),
+            listeners: self.0.listeners.metrics(),
+        }
+    }
+
+    /// Returns the number of tasks that have not ended: the reflector, the writer, and one for each handler.
+    pub fn task_count(&self) -> usize {
+        self.0.tasks.len()
+    }
+
+    /// Returns the number of handles to the informer, this one among them.
+    pub(crate) fn handle_count(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
+    /// Stops listing and watching; applies what was received, tells the handlers everything that waits for them, and
+    /// resolves when no task of the informer is left.
+    ///
+    /// It takes as long as the slowest handler. To stop at once, with what was not told, drop all handles.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the informer still ends, but nobody waits for it.
+    pub async fn shutdown(&self) {
+        // Dropped outside the lock, since it holds handlers.
+        let unstarted = self.take_unstarted();
+        drop(unstarted);
+        self.0.stop_reflector.cancel();
+        self.0.tasks.wait().await;
+    }
+
+    async fn edit_indices(&self, edit: IndexEdit<K>) -> Result<(), EditIndexError> {
+        if let Some(unstarted) = &mut *self.lock_unstarted() {
+            return Ok(unstarted.runner.edit_indices(edit)?);
+        }
+        let (reply, outcome) = oneshot::channel();
+        // A command that is not taken drops the reply.
+        drop(self.0.commands.send(Command::EditIndices { edit, reply }));
+        Ok(outcome.await.map_err(|_| EditIndexError::Stopped)??)
+    }
+
+    fn waiter(&self) -> Waiter<'_, K> {
+        Waiter {
+            indexer: &self.0.indexer,
+            sync: &self.0.state.sync,
+            progress: &self.0.state.progress,
+        }
+    }
+
+    fn take_unstarted(&self) -> Option<Unstarted<K>> {
+        self.lock_unstarted().take()
+    }
+
+    fn lock_unstarted(&self) -> std::sync::MutexGuard<'_, Option<Unstarted<K>>> {
+        self.0
+            .unstarted
+            .lock()
+            .expect("nothing panics while it holds what is to run")
+    }
+}
+
+impl<K> Clone for SharedInformer<K> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<K> fmt::Debug for SharedInformer<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SharedInformer")
+            .field("resource", self.0.state.sync.resource())
+            .field("status", &self.0.state.sync.status())
+            .field("indexer", &self.0.indexer)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An index could not be added or removed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EditIndexError {
+    /// The name is taken, or there is no such index.
+    #[error(transparent)]
+    Indexer(#[from] IndexerError),
+    /// The informer has stopped.
+    #[error("the informer has stopped")]
+    Stopped,
+}

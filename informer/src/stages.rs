@@ -1,0 +1,13 @@
+//! The stages behind an informer, each by itself: for benchmarks, fuzz targets, and layers between stages.
+//!
+//! They may change in any release.
+
+#[cfg(feature = "http")]
+pub use crate::decode::{Decoder, FRAME_SIZE_MAX_BYTES, FrameSplitter, ListBody, status_of_answer};
+pub use crate::{
+    delta_fifo::{Batch, DeltaFifo, DeltaFifoProducer},
+    indexer::IndexerWriter,
+    processor::{Listener, Present, Processor},
+    shared_informer::CacheInput,
+    task::{Spawner, TaskSet},
+};
