@@ -2,7 +2,7 @@
 //!
 //! They are read by rustdoc only, so that a word in them compiles nothing anew.
 
-/// How to begin: in a test, from any language, and what to use for what.
+/// The guide: in a test, from any language, and what to use for which purpose.
 #[cfg_attr(any(doc, all(doctest, feature = "client")), doc = include_str!("../docs/guide.md"))]
 pub mod guide {}
 

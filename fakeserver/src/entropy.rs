@@ -1,4 +1,4 @@
-//! Where uids, generated names and random timeouts come from: one seed, one stream of numbers for each use.
+//! Sources of uids, generated names and random timeouts: one seed, one stream of numbers for each use.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -29,7 +29,7 @@ pub(crate) struct Entropy {
     token_key: [u8; 32],
 }
 
-/// How far each generator of a server has come.
+/// The position of each generator of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Position {
     pub(crate) objects: u64,
@@ -81,7 +81,7 @@ impl Entropy {
         draw_uuid(&self.objects)
     }
 
-    /// What `generateName` appends.
+    /// Returns the suffix that `generateName` appends.
     pub(crate) fn name_suffix(&self) -> String {
         let mut generator = lock(&self.objects);
         (0..NAME_SUFFIX)
@@ -89,7 +89,7 @@ impl Entropy {
             .collect()
     }
 
-    /// What tokens of service accounts are signed with, unless there is a key that nobody can guess.
+    /// Returns the key that signs tokens of service accounts, unless a secret one was given.
     pub(crate) fn token_key(&self) -> [u8; 32] {
         self.token_key
     }
@@ -99,7 +99,7 @@ impl Entropy {
         draw_uuid(&self.audits)
     }
 
-    /// How long a watch lasts that names no timeout.
+    /// Returns the duration of a watch that names no timeout.
     pub(crate) fn watch_timeout(&self) -> Duration {
         Duration::from_secs(lock(&self.watches).random_range(WATCH_TIMEOUT_SECONDS))
     }

@@ -9,44 +9,21 @@
 mod clock;
 mod entropy;
 mod task;
-mod revision;
-mod status;
-mod resource;
-mod object;
 #[doc(hidden)]
-pub mod schema;
-#[doc(hidden)]
-pub mod protobuf;
-#[doc(hidden)]
-pub mod patch;
-mod registry;
-mod custom_resources;
-mod conversion;
-mod defaults;
-mod validation;
-mod strategy;
-mod managed_fields;
-mod apply;
-mod webhook;
-mod admission;
-mod request;
-mod storage;
-mod snapshot;
-mod manifests;
-mod watch_cache;
-mod authentication;
-mod authorization;
+pub mod value;
+mod kinds;
+mod store;
+mod watch;
+mod write;
 pub mod faults;
-mod table;
-mod openapi;
+mod edge;
+mod verbs;
 mod state;
-mod deletion;
 mod controllers;
+#[cfg_attr(not(feature = "cluster"), path = "cluster_off.rs")]
 mod cluster;
-mod response;
-mod handlers;
-mod discovery;
 mod server;
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
 pub mod docs;
@@ -54,18 +31,24 @@ pub mod docs;
 #[doc(hidden)]
 pub mod fuzzing;
 
+#[cfg(feature = "cluster")]
+pub use self::cluster::{Churn, ClusterOptions};
+#[cfg(feature = "tls")]
+pub use self::server::{CertificateError, Certificates, ClientCertificate};
+#[cfg(feature = "controllers")]
+pub use self::state::Workloads;
 pub use self::{
-    authentication::UserInfo,
-    authorization::Authorization,
     clock::Clock,
-    cluster::{Churn, ClusterOptions},
-    manifests::{ManifestError, Origin},
-    object::{Pairs, PairsIter},
-    server::{
-        BuildError, CertificateError, Certificates, ClientCertificate, FakeServer,
-        FakeServerBuilder, Listener, ObjectError, serve_faults,
+    edge::authorization::Authorization,
+    server::{BuildError, FakeServer, FakeServerBuilder, Listener, serve_faults},
+    state::{Controllers, RequestRecord, Stats},
+    store::{
+        Change, ChangeKind, Compaction, StoredObject,
+        manifests::{ManifestError, Origin},
+        snapshot::{Restart, Snapshot, SnapshotError},
     },
-    snapshot::{Restart, Snapshot, SnapshotError},
-    state::{Controllers, RequestRecord, Stats, Workloads},
-    storage::{Change, ChangeKind, Compaction, StoredObject},
+    value::{
+        object::{ObjectError, Pairs, PairsIter},
+        user::UserInfo,
+    },
 };

@@ -37,7 +37,7 @@ impl TaskSet {
         &self.stop
     }
 
-    /// Whether all tasks have ended.
+    /// Returns whether all tasks have ended.
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.tracker.is_empty()
@@ -50,6 +50,15 @@ impl TaskSet {
     /// If dropped, the tasks still end, but nobody waits for them.
     pub(crate) async fn shutdown(&self) {
         self.stop.cancel();
+        self.wait().await;
+    }
+
+    /// Waits until all tasks have ended, without telling them to.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped.
+    pub(crate) async fn wait(&self) {
         self.tracker.close();
         self.tracker.wait().await;
     }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::state::Core;
 
-/// How many writes one transaction makes at least, if there are so many.
+/// The minimum number of writes in one transaction, if there are so many.
 const WRITES_PER_TRANSACTION: u32 = 1_000;
 
 /// A part of the world that is written together.
@@ -77,7 +77,7 @@ fn parts(world: &World) -> impl Iterator<Item = Part> + use<> {
         .chain((0..world.crons.len()).map(Part::Cron))
 }
 
-/// How many objects there are of the world.
+/// Returns the number of objects of the world.
 fn objects(world: &World) -> usize {
     let of_apps = world
         .apps

@@ -1,6 +1,6 @@
-//! What differs between the objects of one kind in a simulated cluster.
+//! The placeholders that differ between the objects of one kind in a simulated cluster.
 
-use crate::storage::{number_hole, raw_hole, text_hole};
+use crate::store::{number_hole, raw_hole, text_hole};
 
 /// A place in the prototype of an object that is filled in for each object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) enum Hole {
     PodIp,
     Started,
     Ready,
-    /// When a pod was told to stop, and when its node was lost.
+    /// The time at which a pod was told to stop, or its node was lost.
     Ended,
     /// The version of an image, and what it is the digest of.
     Version,
@@ -51,10 +51,10 @@ pub(super) enum Hole {
     Data,
 }
 
-/// How many there are.
+/// The number of placeholders.
 const COUNT: usize = Hole::Data as usize + 1;
 
-/// What is filled in. What is not said is empty.
+/// The values of placeholders. A missing one is empty.
 #[derive(Clone, Debug)]
 pub(super) struct Values<'a>([&'a str; COUNT]);
 

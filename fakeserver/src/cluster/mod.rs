@@ -36,17 +36,17 @@ pub(crate) struct SimulatedCluster {
     options: ClusterOptions,
     /// Nothing while it is not there yet, or is being made anew.
     living: Mutex<Option<Living>>,
-    /// Whether its task runs.
+    /// True while its task runs.
     is_started: AtomicBool,
 }
 
-/// What there is, and what happens to it.
+/// The world and its churn.
 #[derive(Debug)]
 struct Living {
     stencils: Stencils,
     world: World,
     machine: Machine,
-    /// When its first tick would be, and how many there were.
+    /// The time of its first tick, and the number of ticks.
     beginning: Timestamp,
     ticks: u32,
 }

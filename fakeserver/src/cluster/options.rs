@@ -1,4 +1,4 @@
-//! How large a simulated cluster is, and how much happens in it.
+//! The size of a simulated cluster, and the rates of its churn.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct ClusterOptions {
     pub(crate) churn: Churn,
 }
 
-/// What happens in a simulated cluster, and how often.
+/// The churn of a simulated cluster: its kinds and their rates.
 ///
 /// By default nothing does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,43 +70,46 @@ impl Churn {
         }
     }
 
-    /// How often every node renews its lease. The default is 10 s; without one they are not renewed.
+    /// Sets the interval at which every node renews its lease. The default is 10 s; with `None` leases are not renewed.
+    /// The default is 10 s; without one they are not renewed.
     pub fn with_lease_interval(mut self, interval: Option<Duration>) -> Self {
         self.lease_interval = interval;
         self
     }
 
-    /// How often every node reports its status. The default is 5 min; without one they do not.
+    /// Sets the interval at which every node reports its status. The default is 5 min; with `None` it is not reported.
+    /// The default is 5 min; without one they do not.
     pub fn with_node_status_interval(mut self, interval: Option<Duration>) -> Self {
         self.status_interval = interval;
         self
     }
 
-    /// How often some node is lost, for five minutes. The default is 10 min; without one none is.
+    /// Sets the interval at which some node is lost, for five minutes. The default is 10 min; with `None` none is lost.
+    /// The default is 10 min; without one none is.
     pub fn with_node_failure_interval(mut self, interval: Option<Duration>) -> Self {
         self.failure_interval = interval;
         self
     }
 
-    /// How often a deployment is rolled out, as a share of what is begun. The default is 4.
+    /// Sets the share of roll-outs among activities. The default is 4.
     pub fn with_rollouts(mut self, share: u32) -> Self {
         self.rollouts = share;
         self
     }
 
-    /// How often a deployment is scaled, as a share of what is begun. The default is 2.
+    /// Sets the share of scalings among activities. The default is 2.
     pub fn with_scalings(mut self, share: u32) -> Self {
         self.scalings = share;
         self
     }
 
-    /// How often a container crashes, as a share of what is begun. The default is 10.
+    /// Sets the share of container crashes among activities. The default is 10.
     pub fn with_crashes(mut self, share: u32) -> Self {
         self.crashes = share;
         self
     }
 
-    /// How often a job is begun, as a share of what is begun. The default is 20.
+    /// Sets the share of jobs among activities. The default is 20.
     pub fn with_jobs(mut self, share: u32) -> Self {
         self.jobs = share;
         self

@@ -1,4 +1,4 @@
-//! What a cluster of a size is made of: how many of what, how large, how old, and what they are called.
+//! The shape of a cluster of a given size: numbers, sizes, ages and names of its objects.
 
 use rand::RngExt;
 
@@ -36,10 +36,10 @@ const ROLES: [&str; 6] = ["api", "web", "worker", "gateway", "indexer", "sync"];
 const DAEMONS: [&str; 4] = ["node-exporter", "log-agent", "cni-agent", "csi-node"];
 const ZONES: [&str; 3] = ["eu-central-1a", "eu-central-1b", "eu-central-1c"];
 const APPS_PER_NAMESPACE: usize = 10;
-/// How many runs of a cron job are kept.
+/// The number of runs of a cron job that are kept.
 pub(super) const JOBS_KEPT: usize = 3;
 const DAY: i64 = 86_400;
-/// What every cluster has a daemon for, if its nodes have this many pods each.
+/// The purposes of the daemon sets of every cluster whose nodes have this many pods each.
 const PODS_PER_DAEMON: u32 = 8;
 
 /// The world of these options at `now`, in seconds.

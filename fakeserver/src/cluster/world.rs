@@ -1,4 +1,4 @@
-//! What there is in a simulated cluster, in as little memory as tells every object of it.
+//! The state of a simulated cluster, in as little memory as determines every object of it.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use super::prototypes::{PodPhase, Profile};
 const STREAM: u64 = 16;
 /// The characters of generated names: neither vowels nor look-alikes.
 const NAME_ALPHABET: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
-/// How many nodes are looked at for a pod.
+/// The number of nodes that are examined for a pod.
 const PLACES_TRIED: usize = 16;
 
 /// Everything that a cluster is made of. What is stored of it follows from this.
@@ -25,7 +25,7 @@ pub(super) struct World {
     pub(super) crons: Vec<Cron>,
     pub(super) jobs: Places<Job>,
     pub(super) pods: Places<Pod>,
-    /// How many pods a node takes.
+    /// The number of pods that fit on a node.
     pub(super) pods_per_node: u32,
     pub(super) random: ChaCha8Rng,
 }
@@ -53,9 +53,9 @@ pub(super) struct Node {
     pub(super) lease: Uuid,
     pub(super) zone: &'static str,
     pub(super) created: i64,
-    /// When it was last heard of.
+    /// The time of its last report.
     pub(super) reported: i64,
-    /// Whether it renews and reports nothing.
+    /// True if it neither renews nor reports.
     pub(super) is_silent: bool,
     pub(super) lost: Option<i64>,
     pub(super) pods: Vec<u32>,
@@ -75,13 +75,13 @@ pub(super) struct App {
     pub(super) created: i64,
     pub(super) changed: i64,
     pub(super) replicas: u32,
-    /// How many it had when the cluster began: it is scaled around that.
+    /// The number of pods at the beginning: it is scaled around that.
     pub(super) size: u32,
     pub(super) generation: u32,
     /// The oldest first. The last one is what is wanted.
     pub(super) sets: VecDeque<ReplicaSet>,
     pub(super) slices: Vec<Slice>,
-    /// Whether somebody is on the way to look at it.
+    /// True if a check of it is queued.
     pub(super) is_due: bool,
 }
 
@@ -187,7 +187,7 @@ impl World {
         uuid::Builder::from_random_bytes(bytes).into_uuid()
     }
 
-    /// What `generateName` appends.
+    /// Returns the suffix that `generateName` appends.
     pub(super) fn suffix(&mut self) -> [u8; 5] {
         std::array::from_fn(|_| NAME_ALPHABET[self.random.random_range(0..NAME_ALPHABET.len())])
     }
@@ -268,7 +268,7 @@ impl World {
         Some(pod)
     }
 
-    /// What kind of pod it is.
+    /// Returns the kind of program of a pod.
     pub(super) fn profile(&self, pod: &Pod) -> Profile {
         match pod.owner {
             Owner::Set { app, .. } => self.app(app).profile,
@@ -347,7 +347,7 @@ impl Pod {
         self.phase == PodPhase::Running
     }
 
-    /// Whether it is there to stay.
+    /// Returns whether it is not being deleted.
     pub(super) fn is_active(&self) -> bool {
         !matches!(self.phase, PodPhase::Terminating | PodPhase::Succeeded)
     }
@@ -384,7 +384,7 @@ impl<T> Places<T> {
         self.places.reserve_exact(count);
     }
 
-    /// How many there are.
+    /// Returns the number of pods.
     pub(super) fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }

@@ -1,19 +1,22 @@
-//! How controllers read and write: in a transaction, with the rules that a client's writes follow.
+//! The view of the store that controllers read and write through: in a transaction, by the rules of a client's writes.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 pub(super) use super::written::{Actor, shown};
 
-use super::{index::Index, kind::Kind, meta::OwnerReference, written};
+use super::{index::Index, meta::OwnerReference, written};
 use crate::{
-    deletion::{self, Deletion, Wanted, is_finished},
-    resource::ResourceType,
+    kinds::ResourceType,
     state::Core,
-    storage::{GroupResource, ObjectKey, StoredObject, Transaction},
-    strategy::Strategy,
+    store::{ObjectKey, StoredObject, Transaction},
+    value::resource::GroupResource,
+    write::{
+        Outcome,
+        deletion::{self, Wanted, is_finished},
+    },
 };
 
 /// An owner that an object names.
@@ -53,7 +56,7 @@ impl Cluster<'_, '_> {
         written::resource_type(&self.core.registry(), resource)
     }
 
-    /// Where the owner would be that an object in `namespace` names.
+    /// Returns the key of the owner that an object in `namespace` names.
     pub(super) fn owner(&self, reference: &OwnerReference, namespace: Option<&str>) -> Owner {
         let registry = self.core.registry();
         let (group, version) = reference.group_version();
@@ -68,9 +71,8 @@ impl Cluster<'_, '_> {
         if resource.is_namespaced && namespace.is_none() {
             return Owner::Unknown;
         }
-        let resource =
-            GroupResource::new(Arc::clone(&resource.group), Arc::clone(&resource.plural));
-        Owner::At(ObjectKey::new(resource, namespace, &reference.name))
+        let storage = resource.rules.storage().clone();
+        Owner::At(ObjectKey::new(storage, namespace, &reference.name))
     }
 
     /// Changes an object, as an update through an endpoint would. Returns what is stored then, if something is.
@@ -82,7 +84,6 @@ impl Cluster<'_, '_> {
     ) -> Option<Arc<StoredObject>> {
         let stored = self.tx.get(key)?;
         let resource = self.resource_type(key.resource())?;
-        let strategy = Strategy::of(&resource);
         let old = shown(&resource, &stored);
         let mut new = old.clone();
         change(&mut new);
@@ -90,93 +91,26 @@ impl Cluster<'_, '_> {
         if new == old {
             return Some(stored);
         }
-        if is_finished(strategy, &old, &new) {
+        if is_finished(&resource.rules, &old, &new) {
             self.tx.delete(key);
             return None;
         }
         Some(self.tx.put(key, new))
     }
 
-    /// Creates an object, as a POST would. Nothing happens if there is one of that name, or no such resource.
-    ///
-    /// A `generateName` becomes a name that is free.
-    pub(super) fn create(
-        &mut self,
-        resource: &GroupResource,
-        actor: Actor,
-        mut object: Value,
-    ) -> Option<Arc<StoredObject>> {
-        /// How often a generated name may be taken already.
-        const NAMES_TRIED: usize = 8;
-        let resource_type = self.resource_type(resource)?;
-        let prefix = object["metadata"]["generateName"].as_str().unwrap_or("");
-        let prefix = prefix.to_owned();
-        let namespace = object["metadata"]["namespace"].as_str().map(str::to_owned);
-        let key = |name: &str| ObjectKey::new(resource.clone(), namespace.as_deref(), name);
-        if object["metadata"]["name"].is_null() {
-            let name = (0..NAMES_TRIED)
-                .map(|_| format!("{prefix}{}", self.core.entropy.name_suffix()))
-                .find(|name| self.tx.get(&key(name)).is_none())?;
-            object["metadata"]["name"] = json!(name);
-        }
-        let key = key(object["metadata"]["name"].as_str()?);
-        if self.tx.get(&key).is_some() {
-            return None;
-        }
-        let uid = self.core.entropy.uid().to_string();
-        let object = written::created(&resource_type, actor, object, &uid, &self.now_text());
-        Some(self.tx.put(&key, object))
-    }
-
-    /// Tells of something that `object` of a kind has seen.
-    pub(super) fn event(&mut self, kind: &Kind, object: &Value, reason: &str, message: &str) {
-        let metadata = &object["metadata"];
-        let now = self.now_text();
-        let manager = match kind.component {
-            "kubelet" => "kubelet",
-            "default-scheduler" => "kube-scheduler",
-            _ => Actor::CONTROLLER_MANAGER.manager,
-        };
-        let name = metadata["name"].as_str().unwrap_or_default();
-        let event = json!({
-            "metadata": {
-                "name": format!("{name}.{:016x}", self.tx.revision()),
-                "namespace": metadata["namespace"].as_str().unwrap_or("default"),
-            },
-            "involvedObject": {
-                "apiVersion": kind.api_version,
-                "kind": kind.name,
-                "name": metadata["name"],
-                "namespace": metadata["namespace"],
-                "resourceVersion": metadata["resourceVersion"],
-                "uid": metadata["uid"],
-            },
-            "reason": reason,
-            "message": message,
-            "source": {"component": kind.component},
-            "reportingComponent": kind.component,
-            "reportingInstance": "",
-            "type": "Normal",
-            "count": 1,
-            "firstTimestamp": now,
-            "lastTimestamp": now,
-        });
-        self.create(
-            &GroupResource::new("", "events"),
-            Actor::new(manager),
-            event,
-        );
-    }
-
     /// Deletes an object, as a DELETE would.
-    pub(super) fn delete(&mut self, key: &ObjectKey, wanted: Wanted) -> Option<Deletion> {
+    pub(super) fn delete(&mut self, key: &ObjectKey, wanted: Wanted) -> Option<Outcome> {
         let stored = self.tx.get(key)?;
         let resource = self.resource_type(key.resource())?;
         let old = shown(&resource, &stored);
-        let strategy = Strategy::of(&resource);
         let now = self.now();
         Some(deletion::delete(
-            self.tx, strategy, wanted, &stored, &old, now,
+            self.tx,
+            &resource.rules,
+            wanted,
+            &stored,
+            &old,
+            now,
         ))
     }
 }

@@ -1,15 +1,15 @@
-//! What a controller is: it hears of changes, says what is to be looked at, and looks at it.
+//! The interface of a controller: it observes changes, names the keys to reconcile, and reconciles them.
 
 use super::{
     cluster::Cluster,
     index::{Index, Observed},
     queue::Due,
 };
-use crate::storage::ObjectKey;
+use crate::store::ObjectKey;
 
 /// One controller. It holds nothing that cannot be found out again from what is stored.
 pub(super) trait Controller: Send {
-    /// How log lines call it.
+    /// Returns the name in logs.
     fn name(&self) -> &'static str;
 
     /// Says which keys have to be looked at now that something has changed. The index knows of the change already.

@@ -15,28 +15,33 @@ use super::{
     queue::Due,
 };
 use crate::{
-    custom_resources::{
-        CLEANUP_FINALIZER, Definition, GROUP, PLURAL, VERSION,
-        conditions::{self, TakenNames},
+    kinds::{
+        apiextensions::custom_resource_definition,
+        custom_resources::{
+            CLEANUP_FINALIZER, Definition, GROUP, VERSION,
+            conditions::{self, TakenNames},
+        },
+        registry::Registry,
     },
-    deletion::{delete_all, is_deleted},
-    managed_fields::{self, Manager, described},
-    registry::Registry,
-    resource::api_version,
     state::Core,
-    storage::{GroupResource, ObjectKey, Range, StoredObject, Transaction},
+    store::{ObjectKey, Range, StoredObject, Transaction},
+    value::{
+        managed_fields::{self, Manager, described},
+        resource::{GroupResource, api_version},
+    },
+    write::deletion::{delete_all, is_deleted},
 };
 
-/// How long a deleted definition keeps its objects, at least.
+/// The minimum time for which a deleted definition keeps its objects.
 const CLEANED_UP_AFTER: Duration = Duration::from_secs(1);
 const KIND: &str = "CustomResourceDefinition";
-/// Who writes the status of definitions.
+/// The manager of the status of definitions.
 const MANAGER: &str = "kube-apiserver";
 
 /// The controller that cleans up after definitions.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
-    /// What the definitions define that are going away, and where these are.
+    /// The resources of definitions that are being deleted, and the keys of these.
     terminating: BTreeMap<GroupResource, ObjectKey>,
 }
 
@@ -49,7 +54,7 @@ impl Controller for Definitions {
 
     fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
         let key = change.key();
-        if key.resource() == &resource() {
+        if key.resource() == resource() {
             match &change.after {
                 Some((crd, meta)) if meta.is_deleted() => {
                     let defined = defined_by(&shown(crd));
@@ -115,7 +120,7 @@ pub(crate) fn serve_defined(core: &Core) {
 
 /// Ends what was going away when the server stopped.
 pub(crate) fn resume(core: &Core) {
-    let definitions = core.storage.view(|view| view.snapshot(&resource()));
+    let definitions = core.storage.view(|view| view.snapshot(resource()));
     for stored in definitions.objects(&Range::All, None) {
         let cleaned: Result<(), Infallible> = core.storage.transact(|tx| {
             clean_up(core, tx, stored.key());
@@ -128,7 +133,7 @@ pub(crate) fn resume(core: &Core) {
 
 fn settle_in(core: &Core, tx: &mut Transaction<'_>) {
     let now = core.clock.now_text();
-    let stored = tx.list(&resource(), None);
+    let stored = tx.list(resource(), None);
     let mut taken = TakenNames::default();
     for crd in &stored {
         taken.add(&shown(crd));
@@ -184,7 +189,7 @@ fn end(tx: &mut Transaction<'_>, stored: &StoredObject, mut crd: Value) {
 /// Serves what the definitions in `tx` define, and ends the watches of what is no more, or is otherwise now.
 fn serve(core: &Core, tx: &Transaction<'_>) {
     let before = core.registry();
-    let crds = tx.list(&resource(), None);
+    let crds = tx.list(resource(), None);
     let definitions = crds
         .iter()
         .filter_map(|stored| Definition::parse(&shown(stored), before.definitions()));
@@ -227,11 +232,11 @@ fn write_status(
     tx.put(stored.key(), crd)
 }
 
-fn resource() -> GroupResource {
-    GroupResource::new(GROUP, PLURAL)
+fn resource() -> &'static GroupResource {
+    custom_resource_definition::KIND.storage()
 }
 
-/// Where the objects that `crd` defines are stored.
+/// Returns the key of the resource that `crd` defines.
 fn defined_by(crd: &Value) -> GroupResource {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let spec = &crd["spec"];

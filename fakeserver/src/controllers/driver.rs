@@ -21,11 +21,13 @@ use super::{
     workloads,
 };
 use crate::{
+    kinds::core,
     state::{Controllers, Core, News, Server},
-    storage::{GroupResource, Range},
+    store::Range,
+    value::resource::GroupResource,
 };
 
-/// How many keys are worked through before other tasks have their turn.
+/// The number of keys that are processed before other tasks have their turn.
 const KEYS_PER_TURN: usize = 64;
 
 /// Lets the controllers of `server` work, if they do not yet. It is to be called in a runtime.
@@ -56,7 +58,7 @@ struct Driver {
     options: Controllers,
 }
 
-/// What the controllers know, and what they have to do.
+/// The state of the controllers, and their queue.
 struct World {
     /// The store has begun anew, and nothing of it is known.
     is_stale: bool,
@@ -198,7 +200,8 @@ impl World {
     }
 
     fn observe(&mut self, change: &Observed<'_>) {
-        if change.is_event() {
+        // Events own nothing, and nothing owns them.
+        if change.is_of(&core::event::KIND) {
             return;
         }
         let now = Instant::now();
@@ -232,7 +235,7 @@ mod tests {
     use super::*;
     use crate::{
         FakeServer,
-        storage::{ObjectKey, Transaction},
+        store::{ObjectKey, Transaction},
     };
 
     /// Writes what it is shown, and panics if that is called so; and if it hears of it.
@@ -266,7 +269,7 @@ mod tests {
         };
         driver.world.controllers = vec![Box::new(Clumsy)];
         let before = core.storage.revision();
-        let key = |name| ObjectKey::cluster(GroupResource::new("", "nodes"), name);
+        let key = |name| ObjectKey::cluster(core::node::KIND.storage().clone(), name);
         driver.reconcile(&(0, key("panic")));
         assert_eq!(core.storage.revision(), before);
         driver.reconcile(&(0, key("next")));
@@ -279,7 +282,7 @@ mod tests {
         let core = &server.server().core;
         let mut world = World::new(&Controllers::default());
         world.controllers = vec![Box::new(Clumsy)];
-        let nodes = GroupResource::new("", "nodes");
+        let nodes = core::node::KIND.storage().clone();
         for name in ["panic", "next"] {
             let key = ObjectKey::cluster(nodes.clone(), name);
             let put = |tx: &mut Transaction<'_>| tx.put(&key, json!({"metadata": {"name": name}}));

@@ -1,9 +1,12 @@
-//! What belongs to what, kept up to date change by change.
+//! The index of owners and dependents, updated with each change.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{meta::Meta, workloads::pods::Pods};
-use crate::storage::{ObjectKey, StoredObject};
+use crate::{
+    kinds::{Kind, core},
+    store::{ObjectKey, StoredObject},
+};
 
 /// A change, with what all controllers ask of it.
 #[derive(Debug)]
@@ -57,16 +60,9 @@ impl<'a> Observed<'a> {
         self.subject().key()
     }
 
-    /// Whether it is about an object of a resource, as in `apps` and `deployments`.
-    pub(super) fn is_of(&self, group: &str, resource: &str) -> bool {
-        let own = self.key().resource();
-        own.group() == group && own.resource() == resource
-    }
-
-    /// Whether events are told of: they own nothing, and nobody owns them.
-    pub(super) fn is_event(&self) -> bool {
-        let own = self.key().resource();
-        own.resource() == "events" && matches!(own.group(), "" | "events.k8s.io")
+    /// Tells whether it is about an object of this kind.
+    pub(super) fn is_of(&self, kind: &Kind) -> bool {
+        self.key().resource() == kind.storage()
     }
 }
 
@@ -81,7 +77,7 @@ impl Index {
 
     /// Takes a change in.
     pub(super) fn apply(&mut self, change: &Observed<'_>) {
-        if self.tracks_pods && change.is_of("", "pods") {
+        if self.tracks_pods && change.is_of(&core::pod::KIND) {
             let after = change.after.as_ref();
             self.pods
                 .apply(change.key(), after.map(|(pod, meta)| (*pod, meta)));
@@ -124,7 +120,7 @@ impl Index {
     }
 }
 
-/// Where a key is, or belongs.
+/// Finds the place of a key among dependents.
 fn place_of(key: &ObjectKey, dependents: &Dependents) -> Result<usize, usize> {
     dependents.binary_search_by(|(known, _)| known.cmp(key))
 }

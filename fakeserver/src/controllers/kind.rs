@@ -1,32 +1,27 @@
-//! A kind that controllers look after: where it is, what it is called, who tells of it.
+//! Kinds that controllers reconcile, with the names that references and events need.
 
 use serde_json::{Value, json};
 
-use crate::storage::{GroupResource, ObjectKey};
+use crate::{kinds::Kind, store::ObjectKey};
 
-/// A built-in kind.
+/// A built-in kind that a controller reconciles.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kind {
-    pub(super) group: &'static str,
-    pub(super) plural: &'static str,
+pub(super) struct ReconciledKind {
+    pub(super) kind: &'static Kind,
     pub(super) name: &'static str,
     pub(super) api_version: &'static str,
-    /// Who writes events about it.
+    /// The component that writes events about it.
     pub(super) component: &'static str,
 }
 
-// === impl Kind ===
+// === impl ReconciledKind ===
 
-impl Kind {
-    pub(super) fn resource(&self) -> GroupResource {
-        GroupResource::new(self.group, self.plural)
-    }
-
+impl ReconciledKind {
     pub(super) fn key(&self, namespace: Option<&str>, name: &str) -> ObjectKey {
-        ObjectKey::new(self.resource(), namespace, name)
+        ObjectKey::new(self.kind.storage().clone(), namespace, name)
     }
 
-    /// A reference to `object` as the owner that manages another.
+    /// Returns a reference to `object` as the owner that manages another.
     pub(super) fn owner_reference(&self, object: &Value) -> Value {
         json!({
             "apiVersion": self.api_version,
@@ -38,7 +33,7 @@ impl Kind {
         })
     }
 
-    /// A pod of `template`, without a name, that `owner` manages.
+    /// Returns a pod of `template`, without a name, that `owner` manages.
     pub(super) fn pod(&self, owner: &Value, template: &Value) -> Value {
         let mut metadata = json!({
             "namespace": owner["metadata"]["namespace"],

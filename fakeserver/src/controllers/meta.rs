@@ -1,9 +1,9 @@
-//! What controllers ask of the metadata of an object.
+//! Accessors of an object's metadata for controllers.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::storage::StoredObject;
+use crate::store::StoredObject;
 
 /// The part of `metadata` that says who owns an object, and whether it is going away.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -69,6 +69,7 @@ impl Meta {
     }
 
     /// The owner that manages the object, if one does.
+    #[cfg(feature = "controllers")]
     pub(super) fn controller(&self) -> Option<&OwnerReference> {
         self.owners()
             .iter()
@@ -79,7 +80,7 @@ impl Meta {
 // === impl OwnerReference ===
 
 impl OwnerReference {
-    /// Whether the owner may not go before the object when it is deleted in the foreground.
+    /// Returns whether a foreground deletion of the owner waits for the object.
     pub(super) fn blocks(&self) -> bool {
         self.block_owner_deletion == Some(true)
     }

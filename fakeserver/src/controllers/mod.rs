@@ -1,5 +1,4 @@
-//! What works behind the requests, as the controllers of a cluster do: it hears of every change, and brings what is stored
-//! to what is wanted.
+//! The controllers behind the requests: they observe every change, and reconcile the stored state with the wanted one.
 //!
 //! ```text
 //! storage ──► Feed ──► driver ──► Index, then Controller::observe ──► Queue of keys, each with its time
@@ -12,6 +11,7 @@
 //! What a controller reads in a transaction, the index knows too: the feed is read to its end under the store's lock.
 
 mod meta;
+#[cfg(feature = "controllers")]
 mod kind;
 mod index;
 mod queue;
@@ -23,6 +23,9 @@ pub(crate) mod definitions;
 pub(crate) mod namespaces;
 mod garbage_collector;
 mod protection;
+#[cfg_attr(not(feature = "controllers"), path = "workloads_off.rs")]
 mod workloads;
 
-pub(crate) use self::{driver::start, workloads::template_hash};
+pub(crate) use self::driver::start;
+#[cfg(feature = "cluster")]
+pub(crate) use self::workloads::template_hash;

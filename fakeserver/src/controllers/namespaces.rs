@@ -20,14 +20,15 @@ use super::{
     queue::Due,
 };
 use crate::{
-    deletion::{Wanted, delete_all},
+    kinds::core,
     state::Core,
-    storage::{GroupResource, ObjectKey, Range, StoredObject},
+    store::{ObjectKey, Range, StoredObject},
+    write::deletion::{Wanted, delete_all},
 };
 
-/// How long a deleted namespace keeps its contents, at least.
+/// The minimum time for which a deleted namespace keeps its contents.
 const EMPTIED_AFTER: Duration = Duration::from_secs(1);
-/// How long one waits for more to leave, when something has left a namespace.
+/// The delay after a deletion in a namespace, in which others may follow.
 const LOOKED_AT_AFTER: Duration = Duration::from_millis(20);
 
 /// The finalizer that every namespace has.
@@ -38,7 +39,7 @@ const FINALIZER: &str = "kubernetes";
 pub(super) struct Namespaces {
     /// The names of those that are going away.
     terminating: BTreeSet<String>,
-    /// Whether somebody stops the pods that are on nodes. Otherwise they go at once.
+    /// True if kubelets stop the pods that are on nodes. Otherwise they are deleted at once.
     has_kubelets: bool,
 }
 
@@ -61,7 +62,7 @@ impl Controller for Namespaces {
     }
 
     fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
-        if change.is_of("", "namespaces") {
+        if change.is_of(&core::namespace::KIND) {
             let key = change.key();
             let is_going = change
                 .after
@@ -89,7 +90,7 @@ impl Controller for Namespaces {
 
 /// Empties the namespaces that were going away when the server stopped.
 pub(crate) fn resume(core: &Core) {
-    let resource = GroupResource::new("", "namespaces");
+    let resource = core::namespace::KIND.storage().clone();
     let namespaces = core.storage.view(|view| view.snapshot(&resource));
     for found in namespaces.objects(&Range::All, None) {
         let emptied: Result<(), Infallible> = core.storage.transact(|tx| {
@@ -112,7 +113,7 @@ fn empty(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, has_kubelets: bool) {
     let now = cluster.now_text();
     let mut objects = cluster.tx.list_namespace(key.name());
     if has_kubelets {
-        let pods = GroupResource::new("", "pods");
+        let pods = core::pod::KIND.storage().clone();
         for pod in objects.extract_if(.., |object| *object.resource() == pods) {
             cluster.delete(pod.key(), Wanted::default());
         }
@@ -134,10 +135,10 @@ fn empty(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, has_kubelets: bool) {
 }
 
 fn key(name: &str) -> ObjectKey {
-    ObjectKey::cluster(GroupResource::new("", "namespaces"), name)
+    ObjectKey::cluster(core::namespace::KIND.storage().clone(), name)
 }
 
-/// What holds a namespace up: type, status, reason and message of each condition.
+/// Returns the conditions of the remaining contents of a namespace: type, status, reason and message of each.
 fn conditions(left: &[Arc<StoredObject>]) -> Vec<[String; 4]> {
     let mut by_resource: BTreeMap<String, usize> = BTreeMap::new();
     let mut by_finalizer: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What protects volumes and claims: they stay when they are deleted, until nobody uses them.
+//! Protection of volumes and claims: while they are used, deletion waits.
 //!
 //! A claim is used by pods that are on a node, a volume by the claim that it is bound to.
 
@@ -12,17 +12,18 @@ use super::{
     queue::Due,
 };
 use crate::{
-    deletion::{CLAIM_PROTECTION, VOLUME_PROTECTION, without},
-    storage::{GroupResource, ObjectKey},
+    kinds::core,
+    store::ObjectKey,
+    write::deletion::{CLAIM_PROTECTION, VOLUME_PROTECTION, without},
 };
 
-/// How long an object that nobody uses keeps its finalizer, so that clients see it.
+/// The minimum time for which an unused object keeps its finalizer, so that clients see it.
 const RELEASED_AFTER: Duration = Duration::from_secs(1);
 
 /// The controller that takes their finalizers away.
 #[derive(Debug, Default)]
 pub(super) struct Protection {
-    /// What was deleted, and may be in use.
+    /// The deleted objects that may be in use.
     waiting: BTreeSet<ObjectKey>,
 }
 
@@ -43,7 +44,7 @@ impl Controller for Protection {
             } else {
                 self.waiting.remove(key);
             }
-        } else if change.is_of("", "pods") {
+        } else if change.is_of(&core::pod::KIND) {
             let claims = self.waiting.iter();
             for claim in claims.filter(|claim| claim.namespace() == key.namespace()) {
                 due.add(claim.clone(), RELEASED_AFTER);
@@ -67,22 +68,24 @@ impl Controller for Protection {
 }
 
 fn finalizer_of(key: &ObjectKey) -> Option<&'static str> {
-    match (key.resource().group(), key.resource().resource()) {
-        ("", "persistentvolumeclaims") => Some(CLAIM_PROTECTION),
-        ("", "persistentvolumes") => Some(VOLUME_PROTECTION),
-        _ => None,
-    }
+    let finalizers = [
+        (&core::persistent_volume_claim::KIND, CLAIM_PROTECTION),
+        (&core::persistent_volume::KIND, VOLUME_PROTECTION),
+    ];
+    let mut finalizers = finalizers.into_iter();
+    let found = finalizers.find(|(kind, _)| key.resource() == kind.storage());
+    found.map(|(_, finalizer)| finalizer)
 }
 
 fn awaits(meta: &Meta, finalizer: &str) -> bool {
     meta.is_deleted() && meta.has_finalizer(finalizer)
 }
 
-/// Whether a pod that is on a node has the claim among its volumes.
+/// Returns whether a pod that is on a node has the claim among its volumes.
 fn is_claim_used(cluster: &Cluster<'_, '_>, claim: &ObjectKey) -> bool {
     let pods = cluster
         .tx
-        .list(&GroupResource::new("", "pods"), claim.namespace());
+        .list(core::pod::KIND.storage(), claim.namespace());
     pods.iter().map(|pod| pod.to_value()).any(|pod| {
         let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
         let volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();

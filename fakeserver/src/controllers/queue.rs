@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, time::Duration};
 
 use tokio::time::Instant;
 
-use crate::storage::ObjectKey;
+use crate::store::ObjectKey;
 
 /// A key, and the number of the controller that is to look at it.
 pub(super) type Item = (usize, ObjectKey);
 
-/// What is to be done, earliest first; of what is due at the same time, what was added first.
+/// The keys to reconcile, earliest first; those due at the same time in the order in which they were added.
 ///
 /// # Memory
 ///
@@ -57,7 +57,7 @@ impl Queue {
         Some(item)
     }
 
-    /// When the first item is due.
+    /// Returns the time at which the first item is due.
     pub(super) fn next_due(&self) -> Option<Instant> {
         self.due.first_key_value().map(|((at, _), _)| *at)
     }
@@ -83,10 +83,12 @@ impl<'a> Due<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::GroupResource;
 
     fn item(name: &str) -> Item {
-        (0, ObjectKey::cluster(GroupResource::new("", "nodes"), name))
+        (
+            0,
+            ObjectKey::cluster(crate::kinds::core::node::KIND.storage().clone(), name),
+        )
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,19 +1,21 @@
-//! What objects look like when a controller has written them: with their defaults, their managers and their generation.
+//! Objects as a controller writes them: with defaults, managers and generation.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use crate::{
-    managed_fields::{self, Described, Manager, described},
-    registry::Registry,
-    resource::ResourceType,
-    schema,
-    storage::{GroupResource, StoredObject},
-    strategy::Strategy,
+    kinds::{ResourceType, conversion::Form, registry::Registry},
+    store::StoredObject,
+    value::{
+        managed_fields::{self, Described, Manager, described},
+        resource::GroupResource,
+        schema,
+    },
+    write,
 };
 
-/// Who writes, and through which subresource.
+/// The writer of an object, and the subresource that it writes through.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Actor {
     pub(crate) manager: &'static str,
@@ -24,7 +26,7 @@ pub(crate) struct Actor {
 // === impl Actor ===
 
 impl Actor {
-    /// Where most controllers live.
+    /// The writer of most controllers.
     pub(crate) const CONTROLLER_MANAGER: Self = Self::new("kube-controller-manager");
 
     pub(crate) const fn new(manager: &'static str) -> Self {
@@ -55,7 +57,7 @@ pub(crate) fn resource_type(
     })
 }
 
-/// What is stored, as `resource` shows it.
+/// Returns a stored object as `resource` shows it.
 pub(super) fn shown(resource: &ResourceType, stored: &StoredObject) -> Value {
     let mut object = stored.to_value();
     object["kind"] = json!(&*resource.kind);
@@ -64,6 +66,7 @@ pub(super) fn shown(resource: &ResourceType, stored: &StoredObject) -> Value {
 }
 
 /// A named object as it is after a POST at `now`.
+#[cfg(feature = "controllers")]
 pub(crate) fn created(
     resource: &ResourceType,
     actor: Actor,
@@ -71,15 +74,16 @@ pub(crate) fn created(
     uid: &str,
     now: &str,
 ) -> Value {
-    let strategy = Strategy::of(resource);
     object["kind"] = json!(&*resource.kind);
     object["apiVersion"] = json!(resource.api_version());
-    strategy.set_defaults(&mut object);
+    resource.rules.set_defaults(&mut object);
     let object = canonical(resource, object);
     let mut object = recorded(resource, actor, None, object, now);
     object["metadata"]["uid"] = json!(uid);
     object["metadata"]["creationTimestamp"] = json!(now);
-    strategy.prepare_create(&mut object);
+    write::complete_new(&resource.rules, &mut object);
+    resource.rules.prepare_create(&mut object);
+    resource.rules.complete_status(&mut object);
     object
 }
 
@@ -92,7 +96,7 @@ pub(crate) fn updated(
     now: &str,
 ) -> Value {
     if actor.subresource.is_empty() {
-        Strategy::of(resource).set_defaults(&mut new);
+        resource.rules.set_defaults(&mut new);
     }
     let new = canonical(resource, new);
     if new == *old {
@@ -115,16 +119,17 @@ fn recorded(
         api_version: &api_version,
         subresource: actor.subresource,
     };
-    let kind = match &resource.custom {
-        Some(custom) => Described::by(Some(custom.schema())),
-        None => described(&api_version, &resource.kind),
+    let kind = if let Some(custom) = resource.rules.as_custom() {
+        Described::by(Some(custom.schema()))
+    } else {
+        let other = Form::other_of(&api_version, &resource.kind);
+        described(&api_version, &resource.kind).with_other(other)
     };
     managed_fields::record_update(old, &mut new, kind, &manager, now);
-    let strategy = Strategy::of(resource);
     if let Some(old) = old
         && actor.subresource.is_empty()
-        && strategy.has_generation()
-        && strategy.is_next_generation(old, &new)
+        && resource.rules.habits.has_generation
+        && resource.rules.is_next_generation(old, &new)
         && let Some(generation) = old["metadata"]["generation"].as_i64()
     {
         new["metadata"]["generation"] = json!(generation + 1);

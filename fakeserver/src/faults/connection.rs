@@ -1,4 +1,4 @@
-//! The connection that a request came by, as far as a fault can break it.
+//! A handle of the connection of a request, by which faults break it.
 
 use std::{
     error::Error,
@@ -12,43 +12,44 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-/// The connection of a request, found among its extensions. Clones are handles of the same.
+/// The connection of a request, found among its extensions. Clones are handles of the same connection.
 ///
-/// In process there is none: then nothing happens to it, and whoever carries out a fault has only the answer to work on.
+/// In process there is no connection: its methods do nothing, and a fault works on the answer only.
 #[derive(Clone, Default)]
 pub struct Connection {
-    line: Option<Arc<Line>>,
+    state: Option<Arc<ConnectionState>>,
 }
 
 #[derive(Default)]
-struct Line {
+struct ConnectionState {
     is_mute: AtomicBool,
-    /// Fires when it breaks.
+    /// Fires when the connection breaks.
     broken: CancellationToken,
-    /// Fires when no more requests are wanted on it.
+    /// Fires when the client is asked to leave.
     leaving: CancellationToken,
     flushes: Mutex<Flushes>,
 }
 
-/// How often everything that was written has gone to the system, and who waits for the next time.
+/// The number of complete flushes to the system, and the tasks that wait for the next one.
 #[derive(Default)]
 struct Flushes {
     count: u64,
     waiting: Vec<Waker>,
 }
 
-/// How a connection breaks behind what was sent on it. The body of an answer orders it by failing with this as its error.
+/// The break of a connection after the bytes that were sent on it. The body of an answer orders it by failing with this
+/// error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "complete by definition: a connection ends, or does not"
 )]
 pub enum Breakage {
-    /// By RST; one stream of HTTP/2 by `RST_STREAM`, and the others go on.
+    /// RST; in HTTP/2 `RST_STREAM` of one stream, and the others stay open.
     #[error("connection reset by fault")]
     Reset,
-    /// It becomes half-open, for good: nothing is sent any more, on no stream, not even an answer to a PING of HTTP/2, and
-    /// what comes is not heard. It stays until its client gives it up.
+    /// Half-open, for good: nothing is sent on any stream, not even the answer to a PING of HTTP/2, and nothing is read. The
+    /// connection stays until its client closes it.
     #[error("connection half-open by fault")]
     HalfOpen,
 }
@@ -56,7 +57,7 @@ pub enum Breakage {
 // === impl Breakage ===
 
 impl Breakage {
-    /// What `error` orders, if it does, below what layers have put around it.
+    /// Finds the breakage among the sources of `error`.
     pub(crate) fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut causes = iter::successors(Some(error), |cause| (*cause).source());
         causes.find_map(|cause| match cause.downcast_ref::<io::Error>() {
@@ -79,72 +80,72 @@ impl From<Breakage> for io::Error {
 // === impl Connection ===
 
 impl Connection {
-    /// A connection over TCP.
+    /// Returns a connection over TCP.
     pub(crate) fn over_tcp() -> Self {
         Self {
-            line: Some(Arc::default()),
+            state: Some(Arc::default()),
         }
     }
 
-    /// Whether there is one.
+    /// Returns whether there is a connection.
     pub fn is_over_tcp(&self) -> bool {
-        self.line.is_some()
+        self.state.is_some()
     }
 
-    /// Breaks it at once, with RST: what is under way on it, all streams of HTTP/2, gets no further.
+    /// Breaks the connection at once with RST, all streams of HTTP/2 included.
     ///
-    /// Where there is none, whoever answers the request has to make the failure.
+    /// In process the code that answers the request has to make the failure.
     pub fn reset(&self) {
-        if let Some(line) = &self.line {
-            line.broken.cancel();
+        if let Some(state) = &self.state {
+            state.broken.cancel();
         }
     }
 
-    /// Makes it [half-open](Breakage::HalfOpen) at once.
+    /// Makes the connection [half-open](Breakage::HalfOpen) at once.
     pub(crate) fn silence(&self) {
-        if let Some(line) = &self.line {
-            line.is_mute.store(true, Ordering::Relaxed);
+        if let Some(state) = &self.state {
+            state.is_mute.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Asks its client to leave: GOAWAY in HTTP/2. What is under way goes on to its end, and then the connection is closed.
+    /// Asks its client to leave: GOAWAY in HTTP/2. Requests under way are completed, and then the connection is closed.
     #[doc(alias = "GOAWAY")]
     pub fn go_away(&self) {
-        if let Some(line) = &self.line {
-            line.leaving.cancel();
+        if let Some(state) = &self.state {
+            state.leaving.cancel();
         }
     }
 
     pub(crate) fn is_mute(&self) -> bool {
-        let line = self.line.as_ref();
-        line.is_some_and(|line| line.is_mute.load(Ordering::Relaxed))
+        let state = self.state.as_ref();
+        state.is_some_and(|state| state.is_mute.load(Ordering::Relaxed))
     }
 
     pub(crate) fn is_broken(&self) -> bool {
-        let line = self.line.as_ref();
-        line.is_some_and(|line| line.broken.is_cancelled())
+        let state = self.state.as_ref();
+        state.is_some_and(|state| state.broken.is_cancelled())
     }
 
-    /// Waits until it breaks. Cancel safe.
+    /// Waits until the connection breaks. Cancel safe.
     pub(crate) async fn broken(&self) {
-        match &self.line {
-            Some(line) => line.broken.cancelled().await,
+        match &self.state {
+            Some(state) => state.broken.cancelled().await,
             None => std::future::pending().await,
         }
     }
 
-    /// Waits until its client was asked to leave. Cancel safe.
+    /// Waits until its client is asked to leave. Cancel safe.
     pub(crate) async fn leaving(&self) {
-        match &self.line {
-            Some(line) => line.leaving.cancelled().await,
+        match &self.state {
+            Some(state) => state.leaving.cancelled().await,
             None => std::future::pending().await,
         }
     }
 
-    /// Says that everything that was written so far has gone to the system.
+    /// Counts a flush: all bytes written so far have gone to the system.
     pub(crate) fn note_flush(&self) {
-        let Some(line) = &self.line else { return };
-        let mut flushes = lock(&line.flushes);
+        let Some(state) = &self.state else { return };
+        let mut flushes = lock(&state.flushes);
         flushes.count += 1;
         let waiting = std::mem::take(&mut flushes.waiting);
         drop(flushes);
@@ -153,18 +154,18 @@ impl Connection {
         }
     }
 
-    /// How often that was so.
+    /// Returns the number of flushes.
     pub(crate) fn flush_count(&self) -> u64 {
-        let line = self.line.as_ref();
-        line.map_or(0, |line| lock(&line.flushes).count)
+        let state = self.state.as_ref();
+        state.map_or(0, |state| lock(&state.flushes).count)
     }
 
-    /// Ready when it was so more than `count` times.
+    /// Is ready once there were more than `count` flushes.
     pub(crate) fn poll_flushed_after(&self, count: u64, context: &Context<'_>) -> Poll<()> {
-        let Some(line) = &self.line else {
+        let Some(state) = &self.state else {
             return Poll::Ready(());
         };
-        let mut flushes = lock(&line.flushes);
+        let mut flushes = lock(&state.flushes);
         if flushes.count > count {
             return Poll::Ready(());
         }
@@ -186,7 +187,7 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// Nothing panics while it is held.
+/// Locks the flushes. No code panics while it holds the lock.
 fn lock(flushes: &Mutex<Flushes>) -> std::sync::MutexGuard<'_, Flushes> {
     flushes.lock().unwrap_or_else(PoisonError::into_inner)
 }

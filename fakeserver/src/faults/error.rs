@@ -1,10 +1,10 @@
-//! Why something is no fault.
+//! Errors in fault specs.
 
 use serde_json::Error as JsonError;
 use serde_path_to_error::{Error, Segment};
 use thiserror::Error as ThisError;
 
-/// Something is no [`FaultSpec`](super::FaultSpec). Its sender has to mend it.
+/// An invalid [`FaultSpec`](super::FaultSpec). Its sender has to correct it.
 #[derive(Debug, Clone, PartialEq, Eq, ThisError)]
 #[error("{}{problem}", self.prefix())]
 pub struct SpecError {
@@ -22,7 +22,7 @@ impl SpecError {
         }
     }
 
-    /// What serde found in `part` of a spec; in the fault itself if that is empty.
+    /// Converts an error of serde in `part` of a spec; in the fault itself if `part` is empty.
     pub(super) fn within(part: &str, error: &Error<JsonError>) -> Self {
         let path = error.path().iter();
         let names = path.filter_map(|segment| match segment {
@@ -34,7 +34,7 @@ impl SpecError {
         Self::new(field.join("."), error.inner().to_string())
     }
 
-    /// The same of one of several.
+    /// Puts the index of the spec among several before the field.
     pub(super) fn at(mut self, place: usize) -> Self {
         self.field = match self.field.as_str() {
             "" => format!("[{place}]"),
@@ -43,12 +43,12 @@ impl SpecError {
         self
     }
 
-    /// Which field is wrong, as a path: `when.probability`. It is empty if all of it is.
+    /// Returns the invalid field as a path (`when.probability`); empty if the whole spec is invalid.
     pub fn field(&self) -> &str {
         &self.field
     }
 
-    /// What is wrong with it.
+    /// Returns the reason.
     pub fn problem(&self) -> &str {
         &self.problem
     }

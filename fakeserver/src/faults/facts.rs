@@ -1,20 +1,21 @@
-//! What a rule knows of a request and of a frame.
+//! The facts about a request or frame on which rules decide.
 
 use std::time::Duration;
 
-use crate::status::Named;
+use crate::value::status::Named;
 
-/// The verb of a question about what the server has.
+/// The verb of discovery requests.
 pub(super) const DISCOVER: &str = "discover";
 
-/// A request, before it is served.
+/// The facts about a request, before it is served.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestFacts {
-    /// Who asks: the `User-Agent` up to the first `/`.
+    /// The client: the `User-Agent` up to the first `/`.
     pub client: String,
-    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or `discover` for a question
-    /// about what the server has: then there is a group and a version, or neither, and no resource.
+    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or `discover` for discovery.
+    ///
+    /// A discovery request has no resource, and either both a group and a version or neither.
     pub verb: &'static str,
     /// The API group, empty for the core.
     pub group: String,
@@ -28,21 +29,21 @@ pub struct RequestFacts {
     pub namespace: Option<String>,
     /// The name in the path.
     pub name: Option<String>,
-    /// The parameter `resourceVersion`, empty where there is none.
+    /// The parameter `resourceVersion`; empty if it is absent.
     pub resource_version: String,
-    /// Whether it is a watch that asks for its initial events and their end.
+    /// True for a streaming list: a watch that asks for its initial events and their end.
     pub is_watch_list: bool,
-    /// Whether it goes on with a paged list.
+    /// True if it continues a paged list.
     pub has_continue: bool,
-    /// Where a paged list goes on: the parameter `continue`, empty where there is none.
+    /// The parameter `continue`; empty if it is absent.
     pub continue_token: String,
-    /// The user as whom it is made.
+    /// The name of the user.
     pub user: String,
-    /// The revision at which the server stood when it came.
+    /// The revision of the server at its arrival.
     pub revision: u64,
 }
 
-/// What kind of event a frame brings.
+/// The type of a watch event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(
     clippy::exhaustive_enums,
@@ -57,41 +58,41 @@ pub enum EventType {
     Error,
 }
 
-/// A frame of a watch, before it is sent.
+/// The facts about a frame of a watch, before it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameFacts<'a> {
-    /// The watch that it belongs to.
+    /// The watch.
     pub watch: &'a RequestFacts,
-    /// Which frame of its stream it is, from 0.
+    /// Its place in the stream, from 0.
     pub index: u64,
-    /// What it brings.
+    /// The type of its event.
     pub event: EventType,
-    /// The version that a client has seen after it; that of the object, among initial events.
+    /// The version that its client has seen after it; among initial events, the version of the object.
     pub revision: u64,
-    /// Whether it belongs to the initial events, their end included.
+    /// True if it belongs to the initial events, their end included.
     pub is_initial: bool,
-    /// Whether it is the bookmark that ends the initial events.
+    /// True if it is the bookmark that ends the initial events.
     pub is_initial_events_end: bool,
-    /// How many bytes it has.
+    /// Its length in bytes.
     pub length: usize,
     /// The `apiVersion` of the objects in this stream.
     pub api_version: &'a str,
     /// The `kind` of the objects in this stream.
     pub kind: &'a str,
-    /// How long ago the change was made that it brings; nothing for what is no change.
+    /// The time since its change was made; `None` if it reports no change.
     pub age: Option<Duration>,
 }
 
 // === impl RequestFacts ===
 
 impl RequestFacts {
-    /// Whether it asks to change something.
+    /// Returns whether the request is a write.
     pub fn is_write(&self) -> bool {
         !matches!(self.verb, "get" | "list" | "watch" | DISCOVER)
     }
 
-    /// The version that it asks about, if it names one.
+    /// Returns the version that the request names, if it is above 0.
     pub fn asked_version(&self) -> Option<u64> {
         self.resource_version
             .parse()
@@ -99,7 +100,7 @@ impl RequestFacts {
             .filter(|asked| *asked > 0)
     }
 
-    /// What answers call the object, or the collection, that it is about.
+    /// Returns the name of the object or collection in answers.
     pub(super) fn named(&self) -> Named<'_> {
         Named {
             resource: &self.resource,
@@ -112,8 +113,8 @@ impl RequestFacts {
 // === impl FrameFacts ===
 
 impl<'a> FrameFacts<'a> {
-    /// A frame of `watch` of so many bytes that brings `event`; all else is as for the first frame of a watch from a
-    /// version, of objects whose kind nobody knows.
+    /// Returns the facts about a frame of `length` bytes; the rest is as for the first frame of a watch from a version, with
+    /// objects of an unknown kind.
     pub fn new(watch: &'a RequestFacts, event: EventType, revision: u64, length: usize) -> Self {
         Self {
             watch,
@@ -129,7 +130,7 @@ impl<'a> FrameFacts<'a> {
         }
     }
 
-    /// Whether it is about an object: no bookmark, no error.
+    /// Returns whether its event is about an object: no bookmark, no error.
     pub fn is_event(&self) -> bool {
         matches!(
             self.event,

@@ -1,10 +1,10 @@
-//! Which requests and frames a rule is about.
+//! The requests and frames that a rule matches.
 
 use serde::{Deserialize, Serialize};
 
 use super::{FrameFacts, RequestFacts};
 
-/// Matches requests, and frames by the request that opened their watch. What is not named does not matter.
+/// Matches requests, and frames by the request that opened their watch. A condition that is not set matches all.
 ///
 /// As JSON it is the `match` of a [`FaultSpec`](super::FaultSpec).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct Filter {
     min_resource_version: Option<u64>,
 }
 
-/// The verbs that there are.
+/// All verbs.
 const VERBS: [&str; 9] = [
     "get",
     "list",
@@ -45,77 +45,77 @@ const VERBS: [&str; 9] = [
 // === impl Filter ===
 
 impl Filter {
-    /// Matches everything.
+    /// Returns the filter that matches everything.
     pub fn any() -> Self {
         Self::default()
     }
 
-    /// Only requests of this client: its `User-Agent` up to the first `/`.
+    /// Matches only requests of this client: its `User-Agent` up to the first `/`.
     pub fn client(mut self, client: impl Into<String>) -> Self {
         self.client = Some(client.into());
         self
     }
 
-    /// Only this verb: `list`, `watch`, `get`, `create`, ...
+    /// Matches only this verb: `list`, `watch`, `get`, `create`, ...
     pub fn verb(mut self, verb: impl Into<String>) -> Self {
         self.verb = Some(verb.into());
         self
     }
 
-    /// Only this API group; the core is the empty one.
+    /// Matches only this API group; the core group is empty.
     pub fn group(mut self, group: impl Into<String>) -> Self {
         self.group = Some(group.into());
         self
     }
 
-    /// Only this resource, by its plural name.
+    /// Matches only this resource, by its plural name.
     pub fn resource(mut self, resource: impl Into<String>) -> Self {
         self.resource = Some(resource.into());
         self
     }
 
-    /// Only requests for this namespace.
+    /// Matches only requests for this namespace.
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.namespace = Some(namespace.into());
         self
     }
 
-    /// Only requests for the object of this name. Requests for collections, and creations, have no name in their path.
+    /// Matches only requests for the object of this name. Requests for collections, and creations, have no name.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Only requests for this subresource; the empty one is none.
+    /// Matches only requests for this subresource; the empty string stands for none.
     pub fn subresource(mut self, subresource: impl Into<String>) -> Self {
         self.subresource = Some(subresource.into());
         self
     }
 
-    /// Only from this version on: of a frame, the one that it brings; of a request, the one that it names, or the one at
-    /// which the server stands if it names none.
+    /// Matches only from this version on: the version of a frame; the version that a request names, or the server's if it
+    /// names none.
     pub fn min_resource_version(mut self, version: u64) -> Self {
         self.min_resource_version = Some(version);
         self
     }
 
-    /// Whether `request` is one of those.
+    /// Returns whether it matches `request`.
     pub fn matches(&self, request: &RequestFacts) -> bool {
         let version = request.asked_version().unwrap_or(request.revision);
         self.matches_path(request) && self.has_come_to(version)
     }
 
-    /// Whether `frame` is of a watch of those, and its version one of those.
+    /// Returns whether it matches `frame`.
     pub fn matches_frame(&self, frame: &FrameFacts<'_>) -> bool {
         self.matches_path(frame.watch) && self.has_come_to(frame.revision)
     }
 
-    /// The one verb that it is about, if it names one.
+    /// Returns its verb, if one is set.
     pub(super) fn wanted_verb(&self) -> Option<&str> {
         self.verb.as_deref()
     }
 
-    /// What of it can never match, by field, with why.
+    /// Returns a field that can never match, with the reason.
     pub(super) fn problem(&self) -> Option<(&'static str, String)> {
         let verb = self.verb.as_deref()?;
         (!VERBS.contains(&verb)).then(|| {

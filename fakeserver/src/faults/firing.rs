@@ -1,21 +1,21 @@
-//! What can be known of rules: that they are in force, and that they have fired.
+//! Reports about rules: those in force, and their firings.
 
 use serde::Serialize;
 
 use super::FaultSpec;
 
-/// A rule in force that was made of a [`FaultSpec`].
+/// A rule in force that was made from a [`FaultSpec`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InstalledFault {
-    /// By which it can be removed.
+    /// The id by which it can be removed.
     pub id: u64,
-    /// What it was made of.
+    /// Its spec.
     pub spec: FaultSpec,
-    /// How often it has fired.
+    /// The number of its firings.
     pub fired: u64,
-    /// The revision at which it fired last: of the frame, or of the server when the request came.
+    /// The revision at its last firing: that of the frame, or that of the server at the arrival of the request.
     pub last_revision: Option<u64>,
 }
 
@@ -24,16 +24,16 @@ pub struct InstalledFault {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Firing {
-    /// Of which rule, by its id.
+    /// The id of the rule.
     pub id: u64,
-    /// The rule's name.
+    /// The name of the rule.
     pub rule: &'static str,
-    /// Whose request or watch met it.
+    /// The client of the request or watch.
     pub client: String,
-    /// What the request was for; `watch` for a frame.
+    /// The verb of the request; `watch` for a frame.
     pub verb: &'static str,
-    /// Which resource it was for.
+    /// The resource of the request.
     pub resource: String,
-    /// The revision of the frame, or of the server when the request came.
+    /// The revision of the frame, or of the server at the arrival of the request.
     pub revision: u64,
 }

@@ -1,33 +1,33 @@
-//! A function that answers instead of the server.
+//! A rule made from a function of the request.
 
 use std::fmt;
 
-use super::{Answer, Effect, NamedRule, RequestFacts, RequestVerdict};
+use super::{Answer, FaultRule, RequestFacts, RequestVerdict, fault_rule::Effect};
 
-/// See [`hook`].
-pub struct Hook<F> {
+/// The name of hooks.
+const NAME: &str = "hook";
+
+struct Hook<F> {
     answer: F,
 }
 
-/// A request is answered by `answer`, or served as ever if that gives nothing.
+/// Returns a rule that answers requests with `answer`; a request is served if that returns `None`.
 ///
-/// It is asked before the body is read, and under the lock of the rules: it decides, and does not wait. What it counts
-/// or collects, it keeps in atomics or behind a lock of its own.
-pub fn hook<F>(answer: F) -> NamedRule<Hook<F>>
+/// The function is called before the body is read, and under the lock of the rules: it must not wait. Keep its counts and
+/// records in atomics or behind a lock of their own.
+pub fn hook<F>(answer: F) -> FaultRule
 where
     F: Fn(&RequestFacts) -> Option<Answer> + Send + 'static,
 {
-    NamedRule::new(Hook { answer })
+    FaultRule::new(NAME, Box::new(Hook { answer }))
 }
+
+// === impl Hook ===
 
 impl<F> Effect for Hook<F>
 where
     F: Fn(&RequestFacts) -> Option<Answer> + Send + 'static,
 {
-    fn name(&self) -> &'static str {
-        "hook"
-    }
-
     fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
         (self.answer)(request).map(RequestVerdict::Answer)
     }

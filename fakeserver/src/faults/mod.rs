@@ -1,37 +1,41 @@
-//! What goes wrong between the server and a client, on demand.
+//! Faults between the server and its clients.
 //!
-//! A [`Rule`] sees each request before it is served and each frame of a watch before it is sent, and gives a verdict.
-//! It is in force from [`install`](Faults::install) until its [`RuleGuard`] is dropped. The rules of this module are
-//! the faults that a client of a real cluster meets, by name; [`CATALOGUE`] lists them, and every firing is counted.
+//! A [`Rule`] gives a verdict on each request before it is served, and on each frame of a watch before it is sent. It is in
+//! force from [`install`](Faults::install) until its [`RuleGuard`] is dropped. A [`Fault`] is a rule by name: a situation
+//! that clients of real clusters meet. [The catalogue](crate::docs::faults) describes all of them, and every firing is
+//! counted.
 //!
-//! A rule is made by the function of its name, or of a [`FaultSpec`], which has a form in JSON.
+//! A rule is made from a [`Fault`], from a [`FaultSpec`], which has a form in JSON, or from a function ([`hook()`]).
 //!
 //! # Examples
 //!
 //! ```
-//! use fakeserver::faults::{self, Filter};
+//! use fakeserver::faults::{Fault, Filter};
 //!
 //! let server = fakeserver::FakeServer::builder().build();
-//! // The third frame of any watch on pods is the last one of its stream.
-//! let rule = faults::clean_end().matching(Filter::any().resource("pods")).nth(3).times(1);
+//! // The third frame of all watches on pods ends its stream.
+//! let rule = Fault::CleanEnd.rule().matching(Filter::any().resource("pods")).nth(3).times(1);
 //! let guard = server.faults().install(rule);
 //! assert_eq!(server.faults().fired().get("clean_end"), None);
 //! drop(guard);
 //! ```
 
 mod connection;
-mod door;
+mod listen_gate;
 mod facts;
 mod rewrite;
 mod verdict;
-mod course;
+mod disposition;
+mod gate;
 mod filter;
-mod when;
-mod table;
+mod trigger;
+mod rules;
 mod firing;
-mod dice;
-mod named;
+mod rng;
+mod fault_rule;
 mod hook;
+mod catalogue;
+mod definition;
 mod stream;
 mod watch_list;
 mod history;
@@ -41,65 +45,36 @@ mod load;
 mod write;
 mod schema;
 mod fault;
-mod catalogue;
-mod spec;
+mod fault_spec;
 mod error;
 
+// The list of faults exports their parameters.
+pub use self::fault::*;
+pub(crate) use self::gate::FaultGate;
 pub use self::{
-    anomaly::{
-        BookmarkAhead, DropEvent, DuplicateEvent, ReorderEvents, bookmark_ahead, drop_event,
-        duplicate_event, reorder_events,
-    },
-    catalogue::{CATALOGUE, CatalogueEntry},
+    catalogue::{CatalogueEntry, Property, Recovery, Target},
     connection::{Breakage, Connection},
-    course::{Course, Heard},
-    door::Door,
+    disposition::Disposition,
     error::SpecError,
     facts::{EventType, FrameFacts, RequestFacts},
-    fault::Fault,
+    fault_rule::FaultRule,
+    fault_spec::FaultSpec,
     filter::Filter,
     firing::{Firing, InstalledFault},
-    history::{
-        Compact, Expire, ExpiredEvent, ExpiredRelist, ExpiredStatus, Gone, GoneForm, Rollback,
-        VersionTooLarge, compact, expire, expired_event, expired_relist, expired_status, gone,
-        rollback, version_too_large,
-    },
-    hook::{Hook, hook},
-    load::{
-        ConnectionRefused, ErrorBody, Forbidden, Hang, Latency, ServerError, Throttle,
-        ThrottleForm, Unauthorized, connection_refused, forbidden, hang, latency, server_error,
-        throttle, unauthorized,
-    },
-    named::{Effect, NamedRule},
+    history::gone::GoneForm,
+    hook::hook,
+    listen_gate::ListenGate,
+    load::{server_error::ErrorBody, throttle::ThrottleForm},
     rewrite::Rewrite,
-    schema::{
-        DiscoveryUnavailable, HugeObjects, ResourceGone, UnknownFields, discovery_unavailable,
-        huge_objects, resource_gone, unknown_fields,
+    rules::{Faults, Rule, RuleGuard},
+    trigger::Trigger,
+    verdict::{
+        Action, Answer, BodyFault, FrameVerdict, ReadBound, Replacement, RequestVerdict, Severed,
     },
-    spec::FaultSpec,
-    stream::{
-        CleanEnd, Disconnect, EndAfterBookmark, GoAway, Rechunk, ResetMidBody, ResetMidLine,
-        Silence, SlowReaderEvicted, Trickle, clean_end, disconnect, end_after_bookmark, go_away,
-        rechunk, reset_mid_body, reset_mid_line, silence, slow_reader_evicted, trickle,
-    },
-    table::{Faults, Rule, RuleGuard},
-    verdict::{Action, Answer, BodyFault, FrameVerdict, RequestVerdict, Severed, Sight},
-    view::{
-        Coalesce, LaggingReplica, StaleView, TimeTravel, Unobserved, coalesce, lagging_replica,
-        stale_view, time_travel, unobserved,
-    },
-    watch_list::{
-        ChangedDuringInitialEvents, EndBeforeInitialEventsEnd, InitialEventsEndMissing,
-        InitialEventsShuffled, WatchListIgnored, WatchListRejected, changed_during_initial_events,
-        end_before_initial_events_end, initial_events_end_missing, initial_events_shuffled,
-        watch_list_ignored, watch_list_rejected,
-    },
-    when::When,
-    write::{
-        AlreadyExists, Conflict, Denied, EntityTooLarge, LostAnswer, LostAs, SlowWebhook,
-        already_exists, conflict, denied, entity_too_large, lost_answer, slow_webhook,
-    },
+    write::lost_answer::LostAs,
 };
+
+use self::definition::Definition;
 
 #[cfg(test)]
 mod tests;

@@ -1,26 +1,25 @@
-//! What stands in objects that their server never stored.
+//! Additions to objects in answers.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-/// What is added to every object that a client is shown. The store is not changed.
+/// An addition to every object that a client reads. The store is not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rewrite {
-    /// Fields that nobody knows, at its top and in its metadata.
+    /// Unknown fields, at the top of the object and in its metadata.
     UnknownFields,
-    /// So many bytes, in a field that nobody knows.
+    /// An unknown field of this many bytes.
     Padding(usize),
 }
 
-/// What the fields that nobody knows are called.
+/// The name of the unknown fields.
 const FIELD: &str = "fromTheFuture";
 
 // === impl Rewrite ===
 
 impl Rewrite {
-    /// A frame of a watch, as JSON, with what is added to its object. Bookmarks and errors stay as they are, and so does
-    /// what is no frame.
+    /// Adds to the object of a frame, as JSON. Bookmarks, errors and bytes that are no frame stay unchanged.
     pub fn frame(self, frame: Bytes) -> Bytes {
         edited(frame, |frame| {
             let is_event = matches!(
@@ -31,8 +30,8 @@ impl Rewrite {
         })
     }
 
-    /// The body of an answer, an object or a list as JSON, with what is added to each object. A `Status` stays as it is,
-    /// and so does what is no object.
+    /// Adds to each object in the body of an answer, an object or a list as JSON. A `Status` and bytes that are no object
+    /// stay unchanged.
     pub fn body(self, body: Bytes) -> Bytes {
         edited(body, |body| {
             if body["kind"] == "Status" || !body.is_object() {
@@ -58,7 +57,7 @@ impl Rewrite {
     }
 }
 
-/// JSON in one line, changed by `edit`; as it was if it is no JSON, or if `edit` does not want it.
+/// Edits a line of JSON. The line stays unchanged if it is no JSON or if `edit` returns `None`.
 fn edited(line: Bytes, edit: impl FnOnce(&mut Value) -> Option<()>) -> Bytes {
     let Ok(mut value) = serde_json::from_slice::<Value>(&line) else {
         return line;

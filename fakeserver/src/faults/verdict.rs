@@ -1,4 +1,4 @@
-//! What a rule may order.
+//! Verdicts of rules on requests and frames.
 
 use std::{io, time::Duration};
 
@@ -6,83 +6,97 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 use super::Rewrite;
-use crate::status::Status;
+use crate::value::status::Status;
 
-/// What becomes of a request.
+/// The serving of a request, and the delivery of its answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestVerdict {
-    /// It is served.
+    /// Serves the request.
     #[default]
     Pass,
-    /// It is served this much later.
+    /// Waits, and then serves the request.
     Delay(Duration),
-    /// It is not served, but answered.
+    /// Answers without serving the request.
     Answer(Answer),
-    /// It is not served, but answered so much later.
+    /// Waits, and then answers without serving the request.
     AnswerLater {
-        /// When.
+        /// The wait.
         after: Duration,
-        /// With what.
+        /// The answer.
         answer: Answer,
     },
-    /// It is never answered: no headers come.
+    /// Never answers: no headers are sent.
     Hang,
-    /// It is not served, and the transport fails: in process with this error, over TCP by a connection that is reset.
+    /// Fails the transport without serving the request: in process with this error, over TCP by a reset connection.
     Sever(io::ErrorKind),
-    /// The same as by a server that is away, and over TCP nobody listens for so long. The faults close the
-    /// [`Door`](super::Door) by themselves: whoever asks them is told to [sever](Self::Sever).
+    /// Fails the transport as [`Sever`](Self::Sever) does, and over TCP refuses connections for this long.
+    ///
+    /// [`Faults::on_request`](super::Faults::on_request) closes the [`ListenGate`](super::ListenGate) itself, and returns
+    /// [`Sever`](Self::Sever).
     Refuse(Duration),
-    /// Its client is asked to leave its connection; in process it is not served, and the transport fails.
+    /// Asks the client to leave its connection; in process it fails the transport without serving the request.
     GoAway,
-    /// It is served, but its client hears this instead of the answer; of nothing but a transport that fails, if it is
-    /// `None`.
-    Lose(Option<Answer>),
-    /// The server does this first, and then serves it.
+    /// Serves the request, and replaces the answer.
+    ReplaceAnswer(Replacement),
+    /// Performs this behind the API, and then serves the request.
     Perform(Action),
-    /// It is served as if `sendInitialEvents` were a parameter that the server has never heard of.
+    /// Serves the request as a server that does not know `sendInitialEvents`.
     IgnoreWatchList,
-    /// It is served, and the events that a watch begins with come in an order that follows from this seed.
+    /// Serves the request; the initial events of a watch come in an order drawn from this seed.
     ShuffleInitialEvents(u64),
-    /// It is served, if it reads, from no more than can be seen so.
-    See(Sight),
-    /// It is served, and the body of the answer, if it is no stream, arrives so.
+    /// Serves the request; a read shows no newer state than this.
+    BoundRead(ReadBound),
+    /// Serves the request; the body of the answer arrives like this, unless it is a stream.
     Body(BodyFault),
-    /// It is served, and this is added to the objects in the answer, if that is JSON and no stream.
+    /// Serves the request, and adds this to the objects in the answer, if that is JSON and no stream.
     Rewrite(Rewrite),
 }
 
-/// How far a read can see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Sight {
-    /// Up to this revision.
-    At(u64),
-    /// What was so long ago.
-    Ago(Duration),
+/// Sent in place of the answer to a request that was served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "complete by definition: another answer, or none"
+)]
+pub enum Replacement {
+    /// Another answer.
+    Answer(Answer),
+    /// No answer: the transport fails.
+    Disconnect,
 }
 
-/// How the body of an answer arrives.
+/// The newest state that a read may show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadBound {
+    /// The state at this revision.
+    Revision(u64),
+    /// The state of this long ago.
+    Age(Duration),
+}
+
+/// The fault of an answer's body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BodyFault {
-    /// Half of it, and then the transport fails.
+    /// Sends half of it, and then fails the transport.
     Break,
-    /// So many bytes at a time, and each time so much later.
+    /// Sends it in pieces of equal size, with a pause before each.
     Trickle {
-        /// How many.
+        /// The size of a piece.
         bytes: usize,
-        /// How much later.
+        /// The pause.
         every: Duration,
     },
-    /// Cut where dice say that follow from this seed.
+    /// Sends it in pieces of random sizes.
     Cut {
-        /// The seed.
+        /// The seed of the sizes.
         seed: u64,
     },
 }
 
-/// What a server does behind its API.
+/// A change that a server makes behind its API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
@@ -94,27 +108,27 @@ pub enum Action {
     Disconnect,
     /// [`roll_back`](crate::FakeServer::roll_back)
     RollBack {
-        /// By how many revisions.
+        /// The number of revisions that are undone.
         revisions: u64,
     },
 }
 
-/// An answer from somewhere before the server.
+/// An answer made without the server: by a fault, or by an intermediary that a fault plays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {
     /// The status code.
     pub code: StatusCode,
-    /// The headers, apart from those that every answer has.
+    /// The headers, apart from those of every answer.
     pub headers: HeaderMap,
     /// The body.
     pub body: Bytes,
 }
 
-/// Stands among the extensions of an answer that never reaches its client: the transport fails with an error of this kind.
+/// Marks an answer that never reaches its client, among its extensions: the transport fails with an error of this kind.
 ///
-/// [`FakeServer::client`](crate::FakeServer::client) and its like fail so, and over TCP the connection has been reset.
-/// Whoever calls the [router](crate::FakeServer::router) itself has to look for it.
+/// [`FakeServer::client`](crate::FakeServer::client) and its like fail with it; over TCP the connection has been reset.
+/// A caller of the [router](crate::FakeServer::router) has to look for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_structs,
@@ -122,72 +136,72 @@ pub struct Answer {
 )]
 pub struct Severed(pub io::ErrorKind);
 
-/// What becomes of a frame, and of the stream behind it.
+/// The sending of a watch's frame, and the continuation of its stream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FrameVerdict {
-    /// It is sent.
+    /// Sends the frame.
     #[default]
     Pass,
-    /// It is sent this much later; what is behind it waits.
+    /// Waits, and then sends the frame; later frames wait too.
     Delay(Duration),
-    /// The stream ends cleanly before it.
+    /// Ends the stream cleanly before the frame.
     End,
-    /// The stream ends cleanly after it.
+    /// Ends the stream cleanly after the frame.
     EndAfter,
-    /// This is sent instead, and then the stream ends cleanly.
+    /// Sends this in place of the frame, and ends the stream cleanly.
     EndWith(Bytes),
-    /// Nothing is sent for a while, then this, and then the stream ends cleanly.
+    /// Sends nothing for a while, then this, and ends the stream cleanly.
     EndLater {
-        /// How long nothing is sent.
+        /// The wait.
         after: Duration,
-        /// What is sent then.
+        /// The last bytes of the stream.
         with: Bytes,
     },
-    /// It is sent, what is queued behind it too, and then the stream ends cleanly.
+    /// Sends the frame and all queued frames, and ends the stream cleanly.
     Evict,
-    /// This much of it is sent, and then the transport fails.
+    /// Sends a part of the frame, and fails the transport.
     Reset {
-        /// How many bytes of it are sent.
+        /// The size of the part.
         after_bytes: usize,
     },
-    /// Nothing is sent any more, and the stream stays open.
+    /// Sends nothing more, and keeps the stream open.
     Silence,
-    /// Its client is asked to leave its connection, on which the stream goes on; in process the transport fails before it.
+    /// Asks the client to leave its connection, and goes on; in process it fails the transport before the frame.
     GoAway,
-    /// It is not sent.
+    /// Leaves the frame out.
     Drop,
-    /// It is sent twice.
+    /// Sends the frame twice.
     Duplicate,
-    /// It is sent after the next one.
+    /// Sends the frame after the next one.
     SwapWithNext,
-    /// This is sent instead.
+    /// Sends this in place of the frame.
     Replace(Bytes),
-    /// It is sent with this in its object.
+    /// Sends the frame with this added to its object.
     Rewrite(Rewrite),
-    /// It is sent together with the next one, if that comes soon.
+    /// Sends the frame together with the next one, if that follows soon.
     JoinNext,
-    /// It is sent in pieces that end at these places.
+    /// Sends the frame in pieces that end at these offsets.
     Cut(Vec<usize>),
-    /// It is sent so many bytes at a time, and each time so much later.
+    /// Sends the frame in pieces of equal size, with a pause after each.
     Trickle {
-        /// How many.
+        /// The size of a piece.
         bytes: usize,
-        /// How much later.
+        /// The pause.
         every: Duration,
     },
-    /// It is not sent if its object has changed again so much later, when it is sent otherwise.
+    /// Waits, and then sends the frame unless its object has changed again.
     Coalesce(Duration),
-    /// It is sent when its rule [holds](super::Rule::holds) it no more.
+    /// Sends the frame once its rule no longer [holds](super::Rule::holds) it.
     Hold,
-    /// It is the end of the initial events, and is sent so much later; changes go before it.
+    /// Sends the frame, the end of the initial events, this much later; changes go before it.
     PostponeEnd(Duration),
 }
 
 // === impl Answer ===
 
 impl Answer {
-    /// An answer without headers of its own.
+    /// Returns an answer without headers of its own.
     pub fn new(code: StatusCode, body: impl Into<Bytes>) -> Self {
         Self {
             code,
@@ -196,12 +210,12 @@ impl Answer {
         }
     }
 
-    /// The answer of something that knows nothing of the API: text.
+    /// Returns an answer of plain text, as intermediaries send it.
     pub fn text(code: StatusCode, body: impl Into<Bytes>) -> Self {
         Self::new(code, body).of_type("text/plain; charset=utf-8")
     }
 
-    /// The answer of an API server: a `Status`.
+    /// Returns an answer with a `Status`, as an API server sends it.
     pub fn status(code: StatusCode, reason: Option<&str>, message: &str) -> Self {
         let mut status = serde_json::json!({
             "kind": "Status",
@@ -217,7 +231,7 @@ impl Answer {
         Self::new(code, format!("{status}\n")).of_type("application/json")
     }
 
-    /// The same, with all that this server says of it.
+    /// Returns the answer with which this server reports `status`.
     pub(super) fn of(status: &Status) -> Self {
         let mut body = status.to_json();
         body.push(b'\n');
@@ -228,7 +242,7 @@ impl Answer {
         answer
     }
 
-    /// A watch that brings nothing but this error, and ends.
+    /// Returns a watch of one ERROR event.
     pub(super) fn error_event(status: &Status) -> Self {
         Self::new(StatusCode::OK, error_frame(status)).of_type("application/json")
     }
@@ -239,7 +253,7 @@ impl Answer {
         self
     }
 
-    /// As load balancers and Go's own text answers have it: no client is to guess what the body might be.
+    /// Adds `X-Content-Type-Options: nosniff`, as load balancers and Go's own text answers have it.
     pub(super) fn without_sniffing(mut self) -> Self {
         let nosniff = HeaderValue::from_static("nosniff");
         self.headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
@@ -247,7 +261,7 @@ impl Answer {
     }
 }
 
-/// The frame of a watch that tells what is wrong.
+/// Returns the frame of an ERROR event.
 pub(super) fn error_frame(status: &Status) -> Bytes {
     let mut frame = br#"{"type":"ERROR","object":"#.to_vec();
     frame.extend_from_slice(&status.to_json());

@@ -1,4 +1,4 @@
-//! Who makes a request, as whom, and whether he may.
+//! Authentication, impersonation and authorization of requests.
 
 use std::sync::Arc;
 
@@ -6,13 +6,16 @@ use axum::response::{IntoResponse, Response};
 use http::{StatusCode, header, request::Parts};
 
 use crate::{
-    authentication::Peer,
-    authorization::{Access, Attributes, impersonation},
-    handlers::Requester,
-    request::Query,
-    response::refusal,
+    edge::{
+        authentication::Peer,
+        authorization::{impersonation, request_attributes},
+        request::Query,
+        response::refusal,
+    },
+    kinds::rbac::policy::Access,
     state::Core,
-    status::Status,
+    value::status::Status,
+    verbs::Requester,
 };
 
 /// Finds out who makes a request. One that is not allowed is told so later, by its handler; an answer at once means that
@@ -42,11 +45,11 @@ pub(super) fn admit(core: &Core, parts: &Parts, query: &Query) -> Result<Request
     if matches!(requester.access, Access::All) {
         return Ok(requester);
     }
-    let attributes = Attributes::of_request(&parts.method, parts.uri.path(), query);
+    let attributes = request_attributes(&parts.method, parts.uri.path(), query);
     Ok(requester.wanting(&attributes))
 }
 
-/// What is answered to headers that do not go together.
+/// Answers a request with inconsistent headers.
 fn misguided(parts: &Parts, why: &str) -> Response {
     let uri = parts.uri.to_string();
     (

@@ -1,4 +1,4 @@
-//! Whether a connection is of use: one on which nothing is asked for long is closed.
+//! Activity of connections: one without requests is closed after a while.
 
 use std::{
     sync::{

@@ -1,4 +1,4 @@
-//! What a server begins with, and is reset to.
+//! The initial state of a server, which a reset restores.
 
 use std::{fmt, sync::Arc};
 
@@ -7,9 +7,9 @@ use super::{
     objects::{identity, refused},
 };
 use crate::{
-    handlers,
-    manifests::{Manifest, ManifestError},
     state::Server,
+    store::manifests::{Manifest, ManifestError},
+    verbs,
 };
 
 /// Hears of each object that a server begins with: how many are in, and how many there are.
@@ -20,7 +20,7 @@ pub(crate) struct Progress(pub(crate) Arc<dyn Fn(usize, usize) + Send + Sync>);
 pub(super) fn fill(server: &Server, progress: Option<&Progress>) -> Result<(), BuildError> {
     let beginning = &server.beginning;
     if let Some((snapshot, restart)) = &beginning.snapshot {
-        handlers::restore(&server.core, snapshot, *restart);
+        verbs::restore(&server.core, snapshot, *restart);
     }
     if let Some(cluster) = &server.cluster {
         cluster.fill(&server.core, |done, all| {
@@ -40,7 +40,7 @@ pub(super) fn fill(server: &Server, progress: Option<&Progress>) -> Result<(), B
 
 fn put(server: &Server, manifest: &Manifest) -> Result<(), BuildError> {
     let object = &manifest.object;
-    let Err(status) = handlers::load_object(server, object) else {
+    let Err(status) = verbs::load_object(server, object) else {
         return Ok(());
     };
     let source = refused(&identity(object), &status);

@@ -20,24 +20,24 @@ use tokio::time::{Sleep, sleep};
 
 use crate::faults::{Breakage, Connection};
 
-/// How long a client has to take what goes before the break.
+/// The time for which a client may take the bytes before the break.
 const FLUSH_LIMIT: Duration = Duration::from_secs(5);
 
 /// A body that breaks the connection where it fails by a [`Breakage`].
 struct Breaking {
     body: Body,
     connection: Connection,
-    /// Whether other requests share the connection, which then goes on without this one.
+    /// True if other requests share the connection, which then continues without this one.
     is_shared: bool,
-    /// How often the connection was flushed when it was handed the last part.
+    /// The number of flushes of the connection when it got the last part.
     flushes: u64,
     ending: Ending,
 }
 
-/// How a body comes to its end.
+/// The end of a body.
 enum Ending {
     NotYet,
-    /// What goes before the breakage is being sent.
+    /// The bytes before the breakage are being sent.
     Waiting(Breakage, Pin<Box<Sleep>>),
     /// It never does.
     Silent,

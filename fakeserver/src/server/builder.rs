@@ -1,23 +1,27 @@
-//! How a server is configured.
+//! The builder of a server.
 
 use std::{error::Error, path::PathBuf, sync::Arc};
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{BuildError, FakeServer, ObjectError, Progress, beginning};
+use super::{BuildError, FakeServer, Progress, beginning};
+#[cfg(feature = "cluster")]
+use crate::cluster::{ClusterOptions, SimulatedCluster};
 use crate::{
-    authentication::UserInfo,
-    authorization::Authorization,
+    ObjectError,
     clock::Clock,
-    cluster::{ClusterOptions, SimulatedCluster},
+    edge::authorization::Authorization,
     faults::Faults,
-    handlers,
-    manifests::{self, Manifest},
-    snapshot::{DataFile, Restart, Snapshot},
     state::{Beginning, Controllers, Core, InFlight, REQUESTS_KEPT, Requests, Security, Server},
-    storage::Compaction,
+    store::{
+        Compaction,
+        manifests::{self, Manifest},
+        snapshot::{DataFile, Restart, Snapshot},
+    },
     task::TaskSet,
+    value::user::UserInfo,
+    verbs,
 };
 
 /// Builds a [`FakeServer`].
@@ -42,6 +46,7 @@ pub struct FakeServerBuilder {
     security: Security,
     controllers: Controllers,
     faults: Faults,
+    #[cfg(feature = "cluster")]
     cluster: Option<ClusterOptions>,
     compresses: bool,
 }
@@ -61,19 +66,19 @@ impl FakeServerBuilder {
         self
     }
 
-    /// How much history is kept. By default all of it.
+    /// Limits the history that is kept. By default all of it is kept.
     pub fn with_compaction(mut self, compaction: Compaction) -> Self {
         self.compaction = compaction;
         self
     }
 
-    /// How many changes a watcher may be behind before it is cut off. The default is 1,000.
+    /// Sets the number of changes that a watcher may be behind before it is cut off. The default is 1,000.
     pub fn with_watcher_buffer_frames(mut self, frames: usize) -> Self {
         self.watcher_buffer = frames;
         self
     }
 
-    /// How many [requests](FakeServer::requests) are remembered. The default is 1,000.
+    /// Sets the number of [requests](FakeServer::requests) that are remembered. The default is 1,000.
     pub fn with_requests_kept(mut self, count: usize) -> Self {
         self.requests_kept = count;
         self
@@ -85,15 +90,15 @@ impl FakeServerBuilder {
         self
     }
 
-    /// How many requests that read are served at a time; more are answered with 429. Watches do not count. The default,
-    /// 0, is no limit.
+    /// Limits the reads that are served at a time; further ones are answered with 429. Watches do not count. The
+    /// default, 0, is no limit.
     #[doc(alias = "MaxRequestsInFlight")]
     pub fn with_max_requests_in_flight(mut self, count: usize) -> Self {
         self.in_flight.0 = count;
         self
     }
 
-    /// How many requests that write are served at a time; more are answered with 429. The default, 0, is no limit.
+    /// Limits the writes that are served at a time; further ones are answered with 429. The default, 0, is no limit.
     #[doc(alias = "MaxMutatingRequestsInFlight")]
     pub fn with_max_mutating_requests_in_flight(mut self, count: usize) -> Self {
         self.in_flight.1 = count;
@@ -139,6 +144,7 @@ impl FakeServerBuilder {
     }
 
     /// Tells `progress` of each object that is put in.
+    #[cfg(feature = "cli")]
     pub(crate) fn with_progress(mut self, progress: Progress) -> Self {
         self.progress = Some(progress);
         self
@@ -164,7 +170,7 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Where the revisions of a restored server begin. By default where they were.
+    /// Sets the revision at which a restored server begins. By default it is that of the snapshot.
     pub fn with_restart(mut self, restart: Restart) -> Self {
         self.restart = restart;
         self
@@ -185,12 +191,13 @@ impl FakeServerBuilder {
     }
 
     /// Signs tokens of service accounts with `key`, and not with one that follows from the seed.
+    #[cfg(feature = "cli")]
     pub(crate) fn with_token_key(mut self, key: [u8; 32]) -> Self {
         self.security.token_key = Some(key);
         self
     }
 
-    /// Whether requests without credentials are served, as those of `system:anonymous`. By default they are.
+    /// Sets whether requests without credentials are served, as those of `system:anonymous`. By default they are.
     pub fn with_anonymous_auth(mut self, is_served: bool) -> Self {
         self.security.serves_anonymous = is_served;
         self
@@ -216,6 +223,7 @@ impl FakeServerBuilder {
     /// It follows from the [seed](Self::with_seed), and so does what happens in it. Objects of this builder come after it.
     /// It runs its workloads itself, so leave out those [controllers](Controllers::with_workloads). With a
     /// [data file](Self::with_data_file) that holds something, it is as it was saved, and nothing happens in it.
+    #[cfg(feature = "cluster")]
     pub fn with_cluster(mut self, cluster: ClusterOptions) -> Self {
         self.cluster = Some(cluster);
         self
@@ -286,12 +294,15 @@ impl FakeServerBuilder {
             data,
             controllers: self.controllers,
             in_flight: InFlight::new(self.in_flight.0, self.in_flight.1),
+            #[cfg(feature = "cluster")]
             cluster: self
                 .cluster
                 .map(|options| Arc::new(SimulatedCluster::new(options))),
+            #[cfg(not(feature = "cluster"))]
+            cluster: None,
         };
         match kept {
-            Some(kept) => handlers::restore(&server.core, &kept, restart),
+            Some(kept) => verbs::restore(&server.core, &kept, restart),
             None => beginning::fill(&server, self.progress.as_ref())?,
         }
         Ok(FakeServer::new(server))
@@ -317,6 +328,7 @@ impl Default for FakeServerBuilder {
             security: Security::default(),
             controllers: Controllers::default(),
             faults: Faults::default(),
+            #[cfg(feature = "cluster")]
             cluster: None,
             compresses: false,
         }

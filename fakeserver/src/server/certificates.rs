@@ -22,9 +22,9 @@ use tokio_rustls::{
 };
 
 use super::subject::{rename, user_of};
-use crate::authentication::{Peer, UserInfo};
+use crate::{edge::authentication::Peer, value::user::UserInfo};
 
-/// What clients may call the server, whatever its address.
+/// The names under which clients may address the server, whatever its address.
 const NAMES: [&str; 7] = [
     "localhost",
     "127.0.0.1",
@@ -37,7 +37,7 @@ const NAMES: [&str; 7] = [
 /// HTTP/2 is preferred, as a real server prefers it.
 const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// What a server speaks TLS with: an authority that is made for it, and the certificate that the authority gives it.
+/// The TLS identity of a server: its own authority, and the certificate that the authority signed for it.
 ///
 /// Keys come from the operating system's randomness, and never from a seed. Clones share them.
 ///
@@ -264,7 +264,7 @@ fn authority() -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
     CertifiedIssuer::self_signed(params, KeyPair::generate()?)
 }
 
-/// What is signed for a server or a client.
+/// Returns the parameters of a server's or a client's certificate.
 fn end_entity(
     names: Vec<String>,
     purpose: ExtendedKeyUsagePurpose,

@@ -8,11 +8,10 @@ use tower::ServiceExt;
 
 use super::{
     FakeServer,
-    error::ObjectError,
     objects::{identity, refused},
     severed::deliver,
 };
-use crate::{UserInfo, handlers};
+use crate::{ObjectError, UserInfo, verbs};
 
 // === impl FakeServer ===
 
@@ -69,7 +68,7 @@ impl FakeServer {
             "apiVersion": K::api_version(&()),
             "metadata": {"name": name, "namespace": namespace},
         });
-        let found = handlers::find_object(&self.server, &wanted);
+        let found = verbs::find_object(&self.server, &wanted);
         let found = found.map_err(|status| refused(&identity(&wanted), &status))?;
         let Some(object) = found else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! What a test may do behind the API, from any process: `/_control/*`.
+//! Control behind the API for tests, from any process: `/_control/*`.
 
 use axum::{
     Json,

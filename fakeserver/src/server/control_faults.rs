@@ -9,15 +9,15 @@ use http::{Method, StatusCode};
 use serde::Serialize;
 
 use crate::{
-    faults::{CATALOGUE, FaultSpec, Faults, InstalledFault, SpecError},
-    request::read_body,
-    status::{Cause, Details, Named, Status},
+    edge::request::read_body,
+    faults::{CatalogueEntry, Fault, FaultSpec, Faults, InstalledFault, SpecError},
+    value::status::{Cause, Details, Named, Status},
 };
 
-/// How many faults may be in force that were made of specs.
+/// The maximum number of faults in force that were made of specs.
 const FAULTS_MAX: usize = 256;
 
-/// What is in force.
+/// The faults in force.
 #[derive(Serialize)]
 struct FaultList {
     items: Vec<InstalledFault>,
@@ -49,7 +49,10 @@ pub async fn serve_faults(
             }
             Ok(StatusCode::NO_CONTENT.into_response())
         }
-        (&Method::GET, Some("catalogue")) => Ok(Json(CATALOGUE).into_response()),
+        (&Method::GET, Some("catalogue")) => {
+            let entries: Vec<&CatalogueEntry> = Fault::all().map(Fault::entry).collect();
+            Ok(Json(entries).into_response())
+        }
         (&Method::GET, Some(id)) => show(faults, id),
         (&Method::DELETE, Some(id)) => remove(faults, id),
         _ => Err(Status::method_not_allowed()),

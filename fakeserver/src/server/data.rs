@@ -2,8 +2,8 @@
 
 use super::FakeServer;
 use crate::{
-    snapshot::{Snapshot, SnapshotError},
     state::Server,
+    store::snapshot::{Snapshot, SnapshotError},
 };
 
 // === impl FakeServer ===

@@ -9,7 +9,7 @@ use axum::{
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use crate::{cluster, controllers, request::is_well_escaped, state::Server};
+use crate::{cluster, controllers, edge::request::is_well_escaped, state::Server};
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 const FLOW_SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");

@@ -15,9 +15,9 @@ struct Held<T> {
     token: T,
 }
 
-/// What is dropped with a body.
+/// A value that is dropped with a body.
 pub(super) trait Token: Send + Unpin + 'static {
-    /// Whether the body has no time left.
+    /// Returns whether the body has no time left.
     fn is_over(&self) -> bool {
         false
     }

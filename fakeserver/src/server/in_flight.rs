@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::held::{Token, hold};
 use crate::{
-    handlers::Verb,
-    request::{ApiPath, Query, REQUEST_LIMIT},
+    edge::request::{ApiPath, Query, REQUEST_LIMIT},
     state::{Server, Slot},
+    verbs::Verb,
 };
 
 /// The slot of a request whose answer is being sent.

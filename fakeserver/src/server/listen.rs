@@ -2,53 +2,48 @@
 
 use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 
-use axum::{Extension, Router, middleware};
+use axum::{Router, middleware};
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::conn::auto,
     service::TowerToHyperService,
 };
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpSocket, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
     time,
 };
-use tokio_rustls::server::TlsStream;
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::sync::CancellationToken;
 use tracing::{debug, error, warn};
 
+#[cfg(feature = "tls")]
+use super::certificates::Certificates;
 use super::{
     activity::{self, Activity},
     breaking,
-    certificates::Certificates,
     socket::Socket,
     unread,
 };
 use crate::{
-    faults::{Connection, Door},
+    faults::{Connection, ListenGate},
     task::TaskSet,
 };
 
-/// How long connections have to finish their requests.
+/// The time that connections have to finish their requests.
 const DRAIN_LIMIT: Duration = Duration::from_secs(5);
-/// How long a client has to agree on keys.
-const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
-/// How long a client may take to say what it asks for, and to ask again. HTTP/1.1 counts from the last answer.
+/// The time limit for the headers of a request. HTTP/1.1 counts from the last answer.
 const HEADER_LIMIT: Duration = Duration::from_secs(32);
-/// How long a connection is kept on which nothing is asked.
+/// The time for which a connection without requests is kept.
 const IDLE_LIMIT: Duration = Duration::from_secs(90);
-/// How large the headers of a request may be.
+/// The size limit of a request's headers.
 const HEADERS_MAX_BYTES: u32 = 1 << 20;
-/// How many requests one HTTP/2 connection may carry at a time.
+/// The number of concurrent requests on one HTTP/2 connection.
 const STREAMS_MAX: u32 = 100;
-/// What a client hears who does not speak TLS.
-const PLAIN_HTTP: &[u8] =
-    b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
-/// How long the listener rests when the system has no sockets left.
+/// The pause of the listener when the system has no sockets left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// How many connections wait to be accepted.
+/// The number of connections that may wait to be accepted.
 const BACKLOG: u32 = 1_024;
 
 /// Serves a service over TCP: HTTP/1.1, and HTTP/2 by prior knowledge or by TLS.
@@ -63,8 +58,9 @@ const BACKLOG: u32 = 1_024;
 #[must_use = "a listener accepts nothing until it serves"]
 pub struct Listener {
     socket: TcpListener,
+    #[cfg(feature = "tls")]
     certificates: Option<Certificates>,
-    door: Door,
+    gate: ListenGate,
     connections_max: usize,
 }
 
@@ -72,14 +68,15 @@ pub struct Listener {
 #[derive(Clone)]
 struct Executor(Arc<TaskSet>);
 
-/// What each connection is served with.
+/// The service and the limits of each connection.
 #[derive(Clone)]
-struct Connections {
+pub(super) struct Connections {
     builder: auto::Builder<Executor>,
-    router: Router,
+    pub(super) router: Router,
+    #[cfg(feature = "tls")]
     certificates: Option<Certificates>,
     /// Fires when connections are to finish what they have begun.
-    ending: CancellationToken,
+    pub(super) ending: CancellationToken,
 }
 
 // === impl Listener ===
@@ -89,25 +86,27 @@ impl Listener {
     pub fn new(socket: TcpListener) -> Self {
         Self {
             socket,
+            #[cfg(feature = "tls")]
             certificates: None,
-            door: Door::default(),
+            gate: ListenGate::default(),
             connections_max: Semaphore::MAX_PERMITS,
         }
     }
 
     /// Speaks TLS. A client that shows a certificate of this authority is the user whom it names.
+    #[cfg(feature = "tls")]
     pub fn with_certificates(mut self, certificates: &Certificates) -> Self {
         self.certificates = Some(certificates.clone());
         self
     }
 
-    /// Refuses connections while `door` is closed.
-    pub fn with_door(mut self, door: Door) -> Self {
-        self.door = door;
+    /// Refuses connections while `gate` is closed.
+    pub fn with_gate(mut self, gate: ListenGate) -> Self {
+        self.gate = gate;
         self
     }
 
-    /// How many connections there may be at a time. By default there is no limit.
+    /// Limits the number of connections. By default there is no limit.
     pub fn with_connections_max(mut self, count: usize) -> Self {
         self.connections_max = count.clamp(1, Semaphore::MAX_PERMITS);
         self
@@ -134,14 +133,15 @@ impl Listener {
         let connections = Connections {
             builder: executor.builder(),
             router,
+            #[cfg(feature = "tls")]
             certificates: self.certificates,
             ending: CancellationToken::new(),
         };
         let places = Arc::new(Semaphore::new(self.connections_max));
-        let tracker = TaskTracker::new();
-        let accepting = accept_all(self.socket, &self.door, &places, |stream, place| {
+        let accepted = Executor(Arc::new(TaskSet::new()));
+        let accepting = accept_all(self.socket, &self.gate, &places, |stream, place| {
             let connection = connections.clone().serve(stream, place);
-            hyper::rt::Executor::execute(&executor, tracker.track_future(connection));
+            hyper::rt::Executor::execute(&accepted, connection);
         });
         tokio::select! {
             biased;
@@ -150,18 +150,18 @@ impl Listener {
         }
         on_stop();
         connections.ending.cancel();
-        tracker.close();
-        if time::timeout(DRAIN_LIMIT, tracker.wait()).await.is_err() {
+        if time::timeout(DRAIN_LIMIT, accepted.0.wait()).await.is_err() {
             warn!("connections closed with requests under way");
         }
+        accepted.0.shutdown().await;
         executor.0.shutdown().await;
     }
 }
 
-/// Hands each connection to `serve`, in a place of its own. While the door is closed, nobody listens.
+/// Hands each connection to `serve`, in a place of its own. While the gate is closed, connections are refused.
 async fn accept_all(
     mut listener: TcpListener,
-    door: &Door,
+    gate: &ListenGate,
     places: &Arc<Semaphore>,
     serve: impl Fn(TcpStream, OwnedSemaphorePermit),
 ) {
@@ -169,11 +169,11 @@ async fn accept_all(
         let place = Arc::clone(places).acquire_owned();
         let accepted = tokio::select! {
             biased;
-            () = door.closed() => None,
+            () = gate.closed() => None,
             accepted = async { (place.await, listener.accept().await) } => Some(accepted),
         };
         match accepted {
-            None => match reopened(listener, door).await {
+            None => match reopened(listener, gate).await {
                 Ok(opened) => listener = opened,
                 Err(error) => return error!(%error, "the listener cannot be opened again"),
             },
@@ -187,8 +187,8 @@ async fn accept_all(
     }
 }
 
-/// Closes the listener until the door is open. Its address stays its own: nobody else is given it meanwhile.
-async fn reopened(listener: TcpListener, door: &Door) -> io::Result<TcpListener> {
+/// Closes the listener until the gate is open. Its address stays its own: nobody else is given it meanwhile.
+async fn reopened(listener: TcpListener, gate: &ListenGate) -> io::Result<TcpListener> {
     let address = listener.local_addr()?;
     drop(listener);
     let socket = match address {
@@ -197,14 +197,14 @@ async fn reopened(listener: TcpListener, door: &Door) -> io::Result<TcpListener>
     };
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
-    door.opened().await;
+    gate.opened().await;
     socket.listen(BACKLOG)
 }
 
 // === impl Executor ===
 
 impl Executor {
-    /// How connections are spoken on.
+    /// Returns the HTTP settings of connections.
     fn builder(&self) -> auto::Builder<Self> {
         let mut builder = auto::Builder::new(self.clone());
         builder
@@ -239,28 +239,16 @@ impl Connections {
     async fn serve(self, stream: TcpStream, _place: OwnedSemaphorePermit) {
         prepare(&stream);
         let connection = Connection::over_tcp();
-        let Some(certificates) = &self.certificates else {
-            let socket = Socket::new(stream, connection.clone());
-            return self.converse(socket, self.router.clone(), connection).await;
-        };
-        let handshake = handshake(certificates, stream, connection.clone());
-        let handshake = time::timeout(HANDSHAKE_LIMIT, handshake);
-        let stream = match self.ending.run_until_cancelled(handshake).await {
-            Some(Ok(Ok(Some(stream)))) => stream,
-            Some(Ok(Err(error))) => return debug!(%error, "TLS handshake failed"),
-            Some(Err(_)) => return debug!("TLS handshake took too long"),
-            Some(Ok(Ok(None))) | None => return,
-        };
-        let (_, session) = stream.get_ref();
-        let router = match certificates.peer(session.peer_certificates()) {
-            Some(peer) => self.router.clone().layer(Extension(peer)),
-            None => self.router.clone(),
-        };
-        self.converse(stream, router, connection).await;
+        #[cfg(feature = "tls")]
+        if let Some(certificates) = &self.certificates {
+            return self.secure(certificates, stream, connection).await;
+        }
+        let socket = Socket::new(stream, connection.clone());
+        self.converse(socket, self.router.clone(), connection).await;
     }
 
     /// Answers the requests of a connection.
-    async fn converse<S>(&self, stream: S, router: Router, connection: Connection)
+    pub(super) async fn converse<S>(&self, stream: S, router: Router, connection: Connection)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -307,26 +295,6 @@ impl Connections {
             }
         }
     }
-}
-
-/// Agrees on keys with the client. One that does not speak TLS is told so, where a silent end would puzzle him.
-async fn handshake(
-    certificates: &Certificates,
-    mut stream: TcpStream,
-    connection: Connection,
-) -> io::Result<Option<TlsStream<Socket>>> {
-    let mut first = [0];
-    stream.peek(&mut first).await?;
-    // Methods of HTTP begin with a capital letter, records of TLS with a small number.
-    if first[0].is_ascii_uppercase() {
-        // What is left unread when a connection is closed takes the answer with it.
-        let size_bytes = stream.read(&mut [0; 4_096]).await?;
-        debug!(size_bytes, "plain HTTP where TLS is spoken");
-        stream.write_all(PLAIN_HTTP).await?;
-        return Ok(None);
-    }
-    let socket = Socket::new(stream, connection);
-    certificates.acceptor().accept(socket).await.map(Some)
 }
 
 /// Small frames go out at once. A socket that cannot do that still works.

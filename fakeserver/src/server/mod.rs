@@ -6,18 +6,23 @@ mod beginning;
 mod objects;
 mod data;
 mod router;
+mod metrics;
 mod request_log;
 mod access;
 mod envelope;
 mod control_faults;
 mod control;
+#[cfg(feature = "tls")]
 mod subject;
+#[cfg(feature = "tls")]
 mod certificates;
 mod socket;
 mod breaking;
 #[cfg(feature = "client")]
 mod severed;
 mod listen;
+#[cfg(feature = "tls")]
+mod secure;
 mod activity;
 mod unread;
 mod held;
@@ -35,21 +40,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     UserInfo,
-    authentication::Peer,
+    edge::authentication::Peer,
     faults::Faults,
-    handlers,
-    revision::Revision,
+    kinds::storage_of,
     state::{Core, Server, Stats},
-    storage::{Change, GroupResource, Range, StoredObject},
+    store::{Change, Range, StoredObject},
+    value::revision::Revision,
+    verbs,
 };
 
 pub(crate) use self::beginning::Progress;
+#[cfg(feature = "tls")]
+pub use self::certificates::{CertificateError, Certificates, ClientCertificate};
 pub use self::{
-    builder::FakeServerBuilder,
-    certificates::{CertificateError, Certificates, ClientCertificate},
-    control_faults::serve_faults,
-    error::{BuildError, ObjectError},
-    listen::Listener,
+    builder::FakeServerBuilder, control_faults::serve_faults, error::BuildError, listen::Listener,
 };
 
 /// A Kubernetes API server in this process. Clones are handles of the same server.
@@ -121,6 +125,7 @@ impl FakeServer {
     /// # Cancel safety
     ///
     /// If the future is dropped, its connections are dropped with it.
+    #[cfg(feature = "tls")]
     pub fn serve_tls(
         &self,
         listener: TcpListener,
@@ -176,7 +181,7 @@ impl FakeServer {
     ///
     /// A watch from a lost revision brings nothing until the server has come by it.
     pub fn roll_back(&self, revisions: u64) {
-        handlers::roll_back(self.core(), revisions);
+        verbs::roll_back(self.core(), revisions);
     }
 
     /// Makes it the server that it was when it was built, with the objects that it began with: open watches end,
@@ -187,12 +192,12 @@ impl FakeServer {
         beginning::reset(&self.server);
     }
 
-    /// Where faults are installed, and counted.
+    /// Returns the faults, to install and count them.
     pub fn faults(&self) -> Faults {
         self.core().faults.clone()
     }
 
-    /// What the server has done so far.
+    /// Returns the counts of the server.
     pub fn stats(&self) -> Stats {
         self.core().stats()
     }
@@ -201,7 +206,7 @@ impl FakeServer {
     ///
     /// The versions of a resource show the same objects.
     pub fn objects(&self, group: &str, _version: &str, resource: &str) -> Vec<Arc<StoredObject>> {
-        let resource = GroupResource::new(group, resource);
+        let resource = storage_of(group, resource);
         let snapshot = self.core().storage.view(|view| view.snapshot(&resource));
         snapshot.objects(&Range::All, None).cloned().collect()
     }
@@ -214,7 +219,7 @@ impl FakeServer {
         resource: &str,
         after: u64,
     ) -> Vec<Arc<Change>> {
-        let resource = GroupResource::new(group, resource);
+        let resource = storage_of(group, resource);
         self.core()
             .storage
             .view(|view| view.log(&resource, &Range::All, Revision::new(after)))
@@ -282,7 +287,7 @@ impl FakeServer {
                 }
             };
             let router = router::router(Arc::clone(&server));
-            let listener = listener.with_door(server.core.faults.door());
+            let listener = listener.with_gate(server.core.faults.listen_gate());
             // A watch would keep its connection for an hour.
             let disconnect = || server.core.watchers.disconnect();
             listener.serve_until(router, stopped, disconnect).await;

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{FakeServer, error::ObjectError};
+use super::FakeServer;
 use crate::{
+    ObjectError,
     faults::{self, Answer, Filter, RequestFacts, RuleGuard},
-    handlers,
     state::RequestRecord,
-    status::Status,
+    value::status::Status,
+    verbs,
 };
 
 // === impl FakeServer ===
@@ -51,8 +52,8 @@ impl FakeServer {
     {
         let value = to_value(object)?;
         let named = identity(&value);
-        let stored = handlers::apply_object(&self.server, value)
-            .map_err(|status| refused(&named, &status))?;
+        let stored =
+            verbs::apply_object(&self.server, value).map_err(|status| refused(&named, &status))?;
         T::deserialize(stored).map_err(|source| ObjectError::Unreadable {
             object: named,
             source,
@@ -71,7 +72,7 @@ impl FakeServer {
     /// Outside of a tokio runtime, if what is deleted holds others: a namespace, or a definition of custom resources.
     pub fn delete<T: Serialize>(&self, object: &T) -> Result<(), ObjectError> {
         let value = to_value(object)?;
-        handlers::delete_object(&self.server, &value)
+        verbs::delete_object(&self.server, &value)
             .map_err(|status| refused(&identity(&value), &status))
     }
 
@@ -147,7 +148,7 @@ pub(super) fn refused(object: &str, status: &Status) -> ObjectError {
     }
 }
 
-/// How errors call an object: `Pod default/p`.
+/// Returns the name of an object in errors: `Pod default/p`.
 pub(super) fn identity(object: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let kind = match &object["kind"] {

@@ -12,14 +12,14 @@ use http::{HeaderValue, header, request::Parts};
 use http_body_util::BodyExt;
 
 use crate::{
-    handlers::Verb,
-    request::{ApiPath, Query},
+    edge::request::{ApiPath, Query},
     state::{RequestRecord, Server},
+    verbs::Verb,
 };
 
-/// How much is remembered of a user agent.
+/// The number of bytes of a user agent that are remembered.
 const AGENT_BYTES: usize = 1 << 10;
-/// How much is remembered of a path, and of a query.
+/// The number of bytes of a path, and of a query, that are remembered.
 const PATH_BYTES: usize = 8 << 10;
 
 /// Answers `request`, and remembers it. What controls the server is no request to its API.
@@ -55,7 +55,7 @@ fn observed(server: &Arc<Server>, number: u64, body: Body) -> Body {
     }))
 }
 
-/// What is remembered of a request: not more of what is long than there is room for.
+/// Returns the record of a request, with long parts cut.
 fn understood(parts: &Parts) -> RequestRecord {
     let uri = &parts.uri;
     let path = beginning(uri.path().as_bytes(), PATH_BYTES);

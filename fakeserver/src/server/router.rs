@@ -13,15 +13,17 @@ use http::{StatusCode, header, request::Parts};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::error;
 
-use super::{access, control, envelope, in_flight, request_log, websocket::Handshake};
+use super::{access, control, envelope, in_flight, metrics, request_log, websocket::Handshake};
 use crate::{
-    discovery::{self, Known},
-    handlers::{self, Asked, discover},
-    registry::{Lookup, Registry},
-    request::{ApiPath, Query, ResourcePath},
-    response::{is_pretty, refusal_to},
+    edge::{
+        discovery::{self, Known},
+        request::{ApiPath, Query},
+        response::{is_pretty, refusal_to},
+    },
+    kinds::registry::{Lookup, Registry},
     state::Server,
-    status::Status,
+    value::{resource_path::ResourcePath, status::Status},
+    verbs::{self, Asked, discover},
 };
 
 /// The API as a service.
@@ -62,7 +64,7 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
     let registry = server.core.registry();
     let path = match ApiPath::parse(parts.uri.path()) {
         ApiPath::Resource(path) if is_routed(&registry, &path) => {
-            let answer = handlers::serve(server, &requester, parts, path, query, body).await;
+            let answer = verbs::serve(server, &requester, parts, path, query, body).await;
             return answer.unwrap_or_else(|status| {
                 refusal_to(&Query::parse(parts.uri.query()), headers, status)
             });
@@ -85,10 +87,15 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
         return answer;
     }
     let answer = match path {
-        ApiPath::Metrics => Some(discovery::serve_metrics(method, &server.core.stats())),
-        ApiPath::OpenApi(path) => {
-            discovery::serve_openapi(&server.core, method, &path, &query, headers)
-        }
+        ApiPath::Metrics => Some(metrics::serve(method, &server.core.stats())),
+        ApiPath::OpenApi(path) => discovery::serve_openapi(
+            &server.core.openapi(),
+            &server.core.clock,
+            method,
+            &path,
+            &query,
+            headers,
+        ),
         path => {
             let is_pretty = is_pretty(&query, headers);
             let known = Known {
@@ -103,7 +110,8 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
     })
 }
 
-/// Whether a handler serves `path`. What is not there in a built-in group is answered by the group, with a status.
+/// Returns whether a handler serves `path`. A missing resource of a built-in group is answered by the group, with a
+/// status.
 fn is_routed(registry: &Registry, path: &ResourcePath) -> bool {
     match registry.group(&path.group) {
         None => false,
@@ -115,7 +123,7 @@ fn is_routed(registry: &Registry, path: &ResourcePath) -> bool {
     }
 }
 
-/// What is answered to a path that nobody serves.
+/// Answers a path that is not served.
 fn not_found() -> Response {
     (
         StatusCode::NOT_FOUND,

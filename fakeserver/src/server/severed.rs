@@ -1,4 +1,4 @@
-//! Where an answer that a fault has cut off becomes an error of the transport, for clients in process.
+//! Transport errors, in process, of answers that a fault has cut off.
 
 use std::{convert::Infallible, io};
 

@@ -11,7 +11,7 @@ use x509_parser::{
     x509::AttributeTypeAndValue,
 };
 
-use crate::authentication::UserInfo;
+use crate::value::user::UserInfo;
 
 type Failure = Box<dyn Error + Send + Sync>;
 

@@ -1,4 +1,4 @@
-//! What does not depend on the API behind it: headers, control, sockets, the end.
+//! Headers, control, sockets and shutdown, independent of the API behind them.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -202,13 +202,15 @@ async fn a_kube_client_reads_and_watches_without_sockets() {
 #[cfg(feature = "client")]
 #[tokio::test(start_paused = true)]
 async fn a_named_client_says_its_name() {
-    use crate::faults::{Filter, server_error};
+    use crate::faults::{Filter, ServerError};
     use k8s_openapi::api::core::v1::Namespace;
     use kube::api::Api;
 
     let server = FakeServer::builder().build();
     let broken = Filter::any().client("workload");
-    let rule = server_error(StatusCode::INTERNAL_SERVER_ERROR).matching(broken);
+    let rule = ServerError::new(StatusCode::INTERNAL_SERVER_ERROR)
+        .rule()
+        .matching(broken);
     let _guard = server.faults().install(rule);
     let get = async |client: kube::Client| Api::<Namespace>::all(client).get("default").await;
     assert!(get(server.client_named("workload")).await.is_err());
@@ -308,7 +310,7 @@ fn a_replica_stands_where_it_was_told_to() {
 fn servers_may_share_faults() {
     let first = FakeServer::builder().build();
     let second = FakeServer::builder().with_faults(first.faults()).build();
-    let guard = first.faults().install(crate::faults::hang());
+    let guard = first.faults().install(crate::faults::Fault::Hang.rule());
     let facts = crate::faults::RequestFacts::default();
     second.faults().on_request(&facts);
     assert_eq!(first.faults().fired().get("hang"), Some(&1));

@@ -1,4 +1,4 @@
-//! What a client is still sending when it is answered already.
+//! Request bodies that are still being sent when the answer is there already.
 //!
 //! A refusal does not wait for the body. But a client that writes it all before it reads would find its connection
 //! broken, and not the answer: what it sends is read and thrown away, within limits, as Go's server does.
@@ -22,12 +22,12 @@ use http_body::{Frame, SizeHint};
 use http_body_util::{BodyExt, Limited};
 use tokio::time::timeout;
 
-/// How much is read of what nobody asks for: enough for a body that is refused because it is too long.
+/// The number of unread bytes that are drained: enough for a body that is rejected because it is too long.
 const UNREAD_MAX_BYTES: usize = 8 * 1024 * 1024;
-/// How long an answer waits for that.
+/// The time for which an answer waits for that.
 const UNREAD_LIMIT: Duration = Duration::from_millis(500);
 
-/// Where a body is put back that was not read to its end.
+/// The slot to which a body returns that was not read to its end.
 type Slot = Arc<Mutex<Option<Body>>>;
 
 /// The body of a request. Dropped before its end, it goes back to where it came from.
@@ -61,7 +61,7 @@ pub(super) async fn drain(mut request: Request, next: Next) -> Response {
     response
 }
 
-/// Whether `body` comes to its end within the limit.
+/// Drains `body`, and returns whether it ended within the limit.
 async fn ends(body: Body) -> bool {
     let mut body = Limited::new(body, UNREAD_MAX_BYTES);
     while let Some(frame) = body.frame().await {

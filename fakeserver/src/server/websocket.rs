@@ -28,13 +28,12 @@ use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
 use crate::{
-    authentication::spoken_protocols,
+    edge::{authentication::spoken_protocols, response::EventStream},
     faults::{Breakage, Connection},
-    response::EventStream,
     state::Server,
 };
 
-/// How long a client may take to take the answer, a message, or the end.
+/// The time limit for the client to take the answer, a message, or the end.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// A client has nothing to say.
 const MESSAGE_MAX_BYTES: usize = 64 << 10;
@@ -48,7 +47,7 @@ pub(super) struct Handshake {
     connection: Connection,
 }
 
-/// Why a connection does not become a WebSocket.
+/// The reason why a connection does not become a WebSocket.
 enum Refusal {
     /// It comes from nowhere.
     NoOrigin,
@@ -63,7 +62,7 @@ type Socket = WebSocketStream<TokioIo<hyper::upgrade::Upgraded>>;
 // === impl Handshake ===
 
 impl Handshake {
-    /// What a request asks for, if it is a WebSocket and the connection can become one.
+    /// Returns the handshake of a request, if it asks for a WebSocket and the connection can become one.
     pub(super) fn of(parts: &mut Parts) -> Option<Self> {
         let says = |name: header::HeaderName, word: &str| {
             let mut words = parts

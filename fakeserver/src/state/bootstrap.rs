@@ -1,11 +1,12 @@
-//! What a cluster has before anybody has done anything.
+//! The objects of a new cluster.
 
 use serde_json::json;
 
 use super::Core;
 use crate::{
-    authorization::{self, Authorization, bootstrap_objects},
-    storage::{GroupResource, ObjectKey, Transaction},
+    edge::authorization::Authorization,
+    kinds::{core::namespace, rbac::policy::bootstrap_objects},
+    store::{ObjectKey, Transaction},
 };
 
 /// The namespaces that a server makes for itself, in its order.
@@ -13,7 +14,7 @@ const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", 
 
 /// Writes the namespaces of an empty cluster, and what lets its users in if there are rules.
 pub(super) fn bootstrap(core: &Core, tx: &mut Transaction<'_>) {
-    let namespaces = GroupResource::new("", "namespaces");
+    let namespaces = namespace::KIND.storage();
     let now = core.clock.now_text();
     for name in NAMESPACES {
         let uid = core.entropy.uid();
@@ -48,11 +49,10 @@ pub(super) fn bootstrap(core: &Core, tx: &mut Transaction<'_>) {
 
 /// Writes those of the roles and bindings that a cluster begins with that are not there.
 pub(super) fn bootstrap_roles(core: &Core, tx: &mut Transaction<'_>) {
-    for (plural, mut object) in bootstrap_objects() {
+    for (kind, mut object) in bootstrap_objects() {
         let metadata = &mut object["metadata"];
         let name = metadata["name"].as_str().unwrap_or_default();
-        let resource = GroupResource::new(authorization::GROUP, plural);
-        let key = ObjectKey::cluster(resource, name);
+        let key = ObjectKey::cluster(kind.storage().clone(), name);
         if tx.get(&key).is_none() {
             metadata["uid"] = json!(core.entropy.uid().to_string());
             metadata["creationTimestamp"] = json!(core.clock.now_text());

@@ -1,4 +1,4 @@
-//! What every request works on: the store, who watches it, and the sources of time and chance.
+//! The state that every request works on: the store, its watchers, and the sources of time and randomness.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -9,47 +9,49 @@ use uuid::Uuid;
 use super::{
     bootstrap::{bootstrap, bootstrap_roles},
     feed::{Feed, Sinks},
-    hooks::HookCache,
     leases::Leases,
     requests::Requests,
     security::Security,
     stats::{Stats, Tally},
 };
 use crate::{
-    authentication::{Authenticator, TokenSigner},
-    authorization::{Authorization, Authorizer},
     clock::Clock,
-    custom_resources,
+    edge::{
+        authentication::{Authenticator, TokenSigner},
+        authorization::{Authorization, Authorizer},
+        openapi::{Documents, DocumentsCache},
+    },
     entropy::Entropy,
     faults::Faults,
-    openapi::{Documents, DocumentsCache},
-    registry::{Registry, selectable_fields},
-    revision::Revision,
-    snapshot::{Kept, Restart, Snapshot},
-    storage::{Compaction, ObjectKey, Range, Storage},
-    watch_cache::Watchers,
-    webhook::Webhooks,
+    kinds::{self, registry::Registry},
+    store::{
+        Compaction, ObjectKey, Range, Storage,
+        snapshot::{Kept, Restart, Snapshot},
+    },
+    value::revision::Revision,
+    watch::Watchers,
+    write::{Writer, admission::HookCache, webhook::Webhooks},
 };
 
 /// The state of one server.
 #[derive(Debug)]
 pub(crate) struct Core {
-    pub(crate) storage: Storage,
+    pub(crate) storage: Arc<Storage>,
     /// Replaced as a whole under the lock of the storage.
     registry: Arc<ArcSwap<Registry>>,
     openapi: DocumentsCache,
     pub(crate) watchers: Arc<Watchers>,
-    /// What the controllers hear of.
+    /// The changes for controllers.
     pub(crate) feed: Arc<Feed>,
     pub(crate) leases: Arc<Leases>,
     pub(crate) clock: Clock,
     seed: u64,
-    pub(crate) entropy: Entropy,
+    pub(crate) entropy: Arc<Entropy>,
     pub(crate) faults: Faults,
     pub(crate) authenticator: Authenticator,
     pub(crate) authorizer: Authorizer,
-    /// Where webhooks are, and which there are.
-    pub(crate) webhooks: Webhooks,
+    /// The routes of webhooks, and their configurations.
+    pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) hooks: HookCache,
     pub(crate) tally: Tally,
     pub(crate) requests: Requests,
@@ -82,9 +84,9 @@ impl Core {
         let registry = Arc::new(ArcSwap::new(Registry::builtin()));
         let known = Arc::clone(&registry);
         let fields =
-            move |resource: &_, object: &_| selectable_fields(&known.load(), resource, object);
+            move |resource: &_, object: &_| known.load().selectable_values(resource, object);
         let core = Self {
-            storage: Storage::new(compaction, Box::new(fields), Arc::new(sinks)),
+            storage: Arc::new(Storage::new(compaction, Box::new(fields), Arc::new(sinks))),
             leases,
             registry,
             openapi: DocumentsCache::default(),
@@ -98,9 +100,9 @@ impl Core {
                 security.serves_anonymous,
             ),
             authorizer: Authorizer::new(security.authorization),
-            entropy,
+            entropy: Arc::new(entropy),
             faults: Faults::default(),
-            webhooks: Webhooks::default(),
+            webhooks: Arc::default(),
             hooks: HookCache::default(),
             tally: Tally::default(),
             requests,
@@ -111,6 +113,7 @@ impl Core {
     }
 
     /// From what everything random follows.
+    #[cfg(feature = "cluster")]
     pub(crate) fn seed(&self) -> u64 {
         self.seed
     }
@@ -131,6 +134,18 @@ impl Core {
             Ok(())
         });
         let Ok(()) = deleted;
+    }
+
+    /// Returns the parts that writes use.
+    pub(crate) fn writer(&self) -> Writer<'_> {
+        Writer {
+            storage: &self.storage,
+            registry: &self.registry,
+            clock: &self.clock,
+            entropy: &self.entropy,
+            webhooks: &self.webhooks,
+            hooks: &self.hooks,
+        }
     }
 
     /// The resources that exist now.
@@ -226,8 +241,7 @@ impl Core {
     }
 }
 
-/// Whether it is the key of a definition of custom resources.
+/// Returns whether it is the key of a definition of custom resources.
 fn is_definition(key: &ObjectKey) -> bool {
-    let resource = key.resource();
-    (resource.group(), resource.resource()) == (custom_resources::GROUP, custom_resources::PLURAL)
+    key.resource() == kinds::apiextensions::custom_resource_definition::KIND.storage()
 }

@@ -1,4 +1,4 @@
-//! What was written since the controllers last looked.
+//! The changes since the controllers last ran.
 
 use std::{
     collections::VecDeque,
@@ -10,7 +10,7 @@ use std::{
 
 use tokio::sync::Notify;
 
-use crate::storage::{Change, ChangeSink};
+use crate::store::{Change, ChangeSink};
 
 /// Something that the controllers have not seen yet.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl Feed {
         }
     }
 
-    /// How many changes wait.
+    /// Returns the number of waiting changes.
     pub(crate) fn len(&self) -> usize {
         self.lock().len()
     }

@@ -1,4 +1,4 @@
-//! How many requests are served at a time.
+//! The limit of concurrent requests.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ impl InFlight {
 // === impl Slot ===
 
 impl Slot {
-    /// Whether anybody counts.
+    /// Returns whether requests are counted.
     pub(crate) fn is_counted(&self) -> bool {
         self.0.is_some()
     }

@@ -8,12 +8,16 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::storage::{Change, ChangeSink, GroupResource, ObjectKey, Range, View};
+use crate::{
+    kinds,
+    store::{Change, ChangeSink, ObjectKey, Range, View},
+    value::resource::GroupResource,
+};
 
-/// How long an event lives.
+/// The lifetime of an event.
 const EVENT_TTL: Duration = Duration::from_hours(1);
 
-/// When which objects expire. It hears of every change of the store.
+/// The expiry times of objects, updated with every change of the store.
 #[derive(Debug, Default)]
 pub(crate) struct Leases(Mutex<Table>);
 
@@ -22,7 +26,7 @@ pub(crate) struct Leases(Mutex<Table>);
 struct Table {
     by_key: BTreeMap<ObjectKey, Lease>,
     by_time: BTreeSet<(Instant, ObjectKey)>,
-    /// Whether somebody waits for the next one to expire.
+    /// True if a task waits for the next one to expire.
     is_kept: bool,
 }
 
@@ -36,7 +40,7 @@ struct Lease {
 // === impl Leases ===
 
 impl Leases {
-    /// Whether there is something to wait for that nobody waits for yet. Whoever is told so has to.
+    /// Returns whether the caller has to start the task that waits for expiry.
     pub(crate) fn start(&self) -> bool {
         let mut table = self.lock();
         let is_needed = !table.is_kept && !table.by_time.is_empty();
@@ -44,7 +48,7 @@ impl Leases {
         is_needed
     }
 
-    /// When the next object expires. If there is none, nobody waits any more.
+    /// Returns the time of the next expiry; `None` if there is none, and the task ends.
     pub(crate) fn next(&self) -> Option<Instant> {
         let mut table = self.lock();
         let next = table.by_time.first().map(|(expires, _)| *expires);
@@ -97,7 +101,7 @@ impl ChangeSink for Leases {
 }
 
 fn expires(resource: &GroupResource) -> bool {
-    (resource.group(), resource.resource()) == ("", "events")
+    resource == kinds::core::event::KIND.storage()
 }
 
 // === impl Table ===
@@ -141,14 +145,14 @@ mod tests {
     use super::*;
 
     fn key(name: u8) -> ObjectKey {
-        let events = GroupResource::new("events.k8s.io", "events");
+        let events = kinds::events::event::KIND.storage().clone();
         ObjectKey::namespaced(events, "n", &name.to_string())
     }
 
     #[test]
     fn only_events_expire() {
         assert!(expires(key(0).resource()));
-        assert!(!expires(&GroupResource::new("", "pods")));
+        assert!(!expires(kinds::core::pod::KIND.storage()));
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,13 +1,14 @@
-//! What every request works on: the store, its watchers, the sources of time and chance, and where tasks belong.
+//! The state of a server: the store, its watchers, the sources of time and randomness, and the owner of tasks.
 
 mod core;
 mod bootstrap;
 mod feed;
 mod security;
 mod stats;
-mod hooks;
 mod requests;
 mod controllers;
+#[cfg_attr(not(feature = "controllers"), path = "workloads_off.rs")]
+mod workloads;
 mod in_flight;
 mod leases;
 
@@ -15,16 +16,18 @@ use std::sync::Arc;
 
 use crate::{
     cluster::SimulatedCluster,
-    manifests::Manifest,
-    snapshot::{DataFile, Restart, Snapshot},
+    store::{
+        manifests::Manifest,
+        snapshot::{DataFile, Restart, Snapshot},
+    },
     task::TaskSet,
 };
 
-pub use self::{
-    controllers::{Controllers, Workloads},
-    requests::RequestRecord,
-    stats::Stats,
-};
+#[cfg(feature = "controllers")]
+pub use self::workloads::Workloads;
+#[cfg(not(feature = "controllers"))]
+pub(crate) use self::workloads::Workloads;
+pub use self::{controllers::Controllers, requests::RequestRecord, stats::Stats};
 pub(crate) use self::{
     core::Core,
     feed::News,
@@ -33,22 +36,22 @@ pub(crate) use self::{
     security::Security,
 };
 
-/// What a request needs: the core that it works on, and where its tasks belong.
+/// The state that a request needs: the core, and the owner of tasks.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) core: Arc<Core>,
     pub(crate) tasks: TaskSet,
     pub(crate) beginning: Beginning,
-    /// Where the state is kept, if it is.
+    /// The file of the state, if there is one.
     pub(crate) data: Option<DataFile>,
-    /// Who works behind the requests.
+    /// The controllers behind the requests.
     pub(crate) controllers: Controllers,
     pub(crate) in_flight: InFlight,
-    /// What lives in it, if something does.
+    /// The simulated cluster, if there is one.
     pub(crate) cluster: Option<Arc<SimulatedCluster>>,
 }
 
-/// What a server begins with beside what every cluster has, and is reset to.
+/// The initial state beside that of every cluster, which a reset restores.
 #[derive(Debug, Default)]
 pub(crate) struct Beginning {
     pub(crate) snapshot: Option<(Snapshot, Restart)>,

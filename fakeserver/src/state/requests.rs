@@ -9,7 +9,7 @@ use std::{
 use bytes::{Bytes, BytesMut};
 use http::{Method, StatusCode};
 
-/// How many requests a server remembers unless told otherwise.
+/// The default number of requests that a server remembers.
 pub(crate) const REQUESTS_KEPT: usize = 1_000;
 
 /// A request, and how it was answered.
@@ -44,7 +44,7 @@ pub struct RequestRecord {
     pub user_agent: String,
     /// The status code of the answer; none as long as there is no answer.
     pub code: Option<StatusCode>,
-    /// What the server has read of the body, if [bodies are kept](crate::FakeServerBuilder::with_request_bodies).
+    /// The part of the body that was read, if [bodies are kept](crate::FakeServerBuilder::with_request_bodies).
     pub body: Bytes,
 }
 
@@ -147,7 +147,7 @@ impl Requests {
         std::mem::take(&mut self.lock().records).into()
     }
 
-    /// How many there were that had to make room.
+    /// Returns the number of requests that were dropped from the log.
     pub(super) fn forgotten(&self) -> u64 {
         self.lock().forgotten
     }

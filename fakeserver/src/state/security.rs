@@ -1,15 +1,15 @@
 //! Whom a server knows, and what it asks of them.
 
-use crate::{authentication::StaticTokens, authorization::Authorization};
+use crate::edge::{authentication::StaticTokens, authorization::Authorization};
 
-/// How requests are admitted.
+/// The security of a server: tokens, anonymous access, and authorization.
 #[derive(Clone, Debug)]
 pub(crate) struct Security {
     pub(crate) tokens: StaticTokens,
-    /// Whether requests without credentials are served, as far as the rules allow.
+    /// True if requests without credentials are served, as far as the rules allow.
     pub(crate) serves_anonymous: bool,
     pub(crate) authorization: Authorization,
-    /// What tokens of service accounts are signed with, if it is not to follow from the seed.
+    /// The key that signs tokens of service accounts, if it is not to follow from the seed.
     pub(crate) token_key: Option<[u8; 32]>,
 }
 

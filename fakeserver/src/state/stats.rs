@@ -1,4 +1,4 @@
-//! What a server has done so far.
+//! The counts of a server.
 
 use std::{
     collections::BTreeMap,
@@ -13,13 +13,13 @@ use serde::Serialize;
 pub struct Stats {
     /// The revision of the last write.
     pub revision: u64,
-    /// How many watches are open.
+    /// The number of open watches.
     pub watchers: usize,
-    /// How many changes the controllers have not seen yet.
+    /// The number of changes that the controllers have not processed yet.
     pub unseen_changes: usize,
-    /// How many requests there were, by resource (`deployments.apps`, `pods/status`) and verb.
+    /// The number of requests, by resource (`deployments.apps`, `pods/status`) and verb.
     pub requests: BTreeMap<String, BTreeMap<String, u64>>,
-    /// How many requests the log no longer has.
+    /// The number of requests that the log no longer has.
     pub requests_forgotten: u64,
 }
 

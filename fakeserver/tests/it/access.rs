@@ -1,4 +1,4 @@
-//! Who asks, and what he may: tokens, rules, acting as another, reviews.
+//! Access: tokens, rules, impersonation, reviews.
 
 use fakeserver::{Authorization, FakeServer, FakeServerBuilder, UserInfo};
 use http::StatusCode;
@@ -203,10 +203,11 @@ async fn a_cluster_with_rules_begins_with_the_roles_of_users() {
 
 #[tokio::test]
 async fn fault_rules_see_also_what_is_forbidden() {
-    use fakeserver::faults::{Filter, server_error};
+    use fakeserver::faults::{Filter, ServerError};
     let api = with_rules();
-    let rule =
-        server_error(StatusCode::SERVICE_UNAVAILABLE).matching(Filter::any().resource("pods"));
+    let rule = ServerError::new(StatusCode::SERVICE_UNAVAILABLE)
+        .rule()
+        .matching(Filter::any().resource("pods"));
     let guard = api.server.faults().install(rule);
     assert_eq!(
         get(&api, JANE, PODS).await.code,

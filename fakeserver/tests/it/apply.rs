@@ -263,7 +263,7 @@ fn scale(replicas: i64) -> String {
     .to_string()
 }
 
-/// Who owns what: manager, operation, subresource, and whether the replicas are among it.
+/// Returns the owners: manager, operation, subresource, and whether the replicas are among the fields.
 fn owners(object: &Value) -> Vec<(&str, &str, &str, bool)> {
     let entries = object["metadata"]["managedFields"].as_array().unwrap();
     entries

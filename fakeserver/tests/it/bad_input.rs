@@ -1,4 +1,4 @@
-//! What no client should send: it is refused, and nothing is half done.
+//! Bad requests: they are rejected, and nothing is half done.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -103,7 +103,7 @@ async fn strange_paths_are_not_found() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever is sent is answered, and what is not answered well leaves no trace.
+    /// Every request is answered, and a rejected one leaves no trace.
     #[test]
     fn any_request_is_answered(
         method in prop::sample::select(vec!["GET", "POST", "PUT", "PATCH", "DELETE"]),

@@ -1,4 +1,4 @@
-//! What faults do to connections: what a client reads from its socket.
+//! Faults of connections, as a client reads them from its socket.
 
 use std::{
     io::{self, ErrorKind},
@@ -10,7 +10,7 @@ use axum::{Extension, Router, body::Body, routing::get};
 use bytes::Bytes;
 use fakeserver::{
     Certificates, FakeServer, Listener,
-    faults::{self, Connection, Door, FaultSpec, Filter},
+    faults::{Connection, Fault, FaultSpec, Filter, ListenGate},
 };
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
 use http::{Request, Response};
@@ -131,7 +131,7 @@ async fn read_all(stream: &mut (impl AsyncRead + Unpin)) -> (String, Result<(), 
     (text, end.map(drop).map_err(|error| error.kind()))
 }
 
-/// What comes up to `end`.
+/// Reads up to `end`.
 async fn read_until(stream: &mut (impl AsyncRead + Unpin), end: &str) -> String {
     let mut bytes = Vec::new();
     loop {
@@ -176,7 +176,7 @@ async fn a_reset_in_the_middle_of_a_line_is_rst_after_half_of_it() {
     let first = read_until(&mut whole, "}\n\r\n").await;
     let line = first.lines().find(|line| line.starts_with('{')).unwrap();
 
-    let rule = faults::reset_mid_line().times(1);
+    let rule = Fault::ResetMidLine.rule().times(1);
     let _guard = server.faults().install(rule);
     let mut broken = on_tcp.asked(ONE_EVENT).await;
     let (text, end) = read_all(&mut broken).await;
@@ -203,7 +203,7 @@ async fn a_reset_in_the_middle_of_a_line_is_rst_after_half_of_it() {
 async fn a_watch_that_ends_cleanly_is_not_reset() {
     let server = FakeServer::builder().build();
     let on_tcp = Served::of(&server).await;
-    let rule = faults::clean_end().nth(2).times(1);
+    let rule = Fault::CleanEnd.rule().nth(2).times(1);
     let _guard = server.faults().install(rule);
     let mut stream = on_tcp.asked(WATCH).await;
     let text = read_until(&mut stream, "0\r\n\r\n").await;
@@ -219,7 +219,7 @@ async fn a_reset_over_tls_is_rst_without_a_goodbye() {
     let server = FakeServer::builder().build();
     let certificates = Certificates::new(["localhost"]).unwrap();
     let on_tcp = Served::by(|listener, stop| server.serve_tls(listener, &certificates, stop)).await;
-    let _guard = server.faults().install(faults::reset_mid_line());
+    let _guard = server.faults().install(Fault::ResetMidLine.rule());
     let stream = on_tcp.connect().await.unwrap();
     let config = crate::tls::trusting(&certificates, None);
     let connector = tokio_rustls::TlsConnector::from(std::sync::Arc::new(config));
@@ -236,7 +236,7 @@ async fn a_reset_over_tls_is_rst_without_a_goodbye() {
 async fn a_reset_in_http_2_ends_one_stream_and_leaves_the_connection() {
     let server = FakeServer::builder().build();
     let on_tcp = Served::of(&server).await;
-    let rule = faults::reset_mid_line().times(1);
+    let rule = Fault::ResetMidLine.rule().times(1);
     let _guard = server.faults().install(rule);
     let mut http2 = on_tcp.http2().await;
     let mut broken = http2.get(WATCH).await.unwrap().into_body();
@@ -258,7 +258,7 @@ async fn a_reset_in_http_2_ends_one_stream_and_leaves_the_connection() {
 async fn a_silent_watch_makes_its_connection_half_open() {
     let server = FakeServer::builder().build();
     let on_tcp = Served::of(&server).await;
-    let rule = faults::silence().nth(2).times(1);
+    let rule = Fault::Silence.rule().nth(2).times(1);
     let _guard = server.faults().install(rule);
     let mut http2 = on_tcp.http2().await;
     let mut silent = http2.get(WATCH).await.unwrap().into_body();
@@ -295,7 +295,7 @@ async fn a_silent_watch_makes_its_connection_half_open() {
 async fn a_websocket_is_reset_too() {
     let server = FakeServer::builder().build();
     let on_tcp = Served::of(&server).await;
-    let rule = faults::reset_mid_line().nth(2);
+    let rule = Fault::ResetMidLine.rule().nth(2);
     let _guard = server.faults().install(rule);
     let mut stream = on_tcp.connect().await.unwrap();
     let request = format!(
@@ -370,22 +370,22 @@ async fn accepted(on_tcp: &Served) -> TcpStream {
 }
 
 #[tokio::test]
-async fn a_closed_door_refuses_connections_and_keeps_those_inside() {
+async fn a_closed_gate_refuses_connections_and_keeps_open_ones() {
     let server = FakeServer::builder().build();
     let on_tcp = Served::of(&server).await;
     let mut inside = on_tcp.asked("/version").await;
     read_until(&mut inside, "}").await;
-    let door = server.faults().door();
-    assert!(!door.is_closed());
-    door.close_for(Duration::from_hours(1));
+    let gate = server.faults().listen_gate();
+    assert!(!gate.is_closed());
+    gate.close_for(Duration::from_hours(1));
     // A shorter time does not shorten it.
-    door.close_for(Duration::ZERO);
-    assert!(door.is_closed());
+    gate.close_for(Duration::ZERO);
+    assert!(gate.is_closed());
     refused(&on_tcp).await;
     ask(&mut inside, "/version").await;
     read_until(&mut inside, "}").await;
 
-    door.open();
+    gate.open();
     let mut stream = accepted(&on_tcp).await;
     ask(&mut stream, CONFIG_MAPS).await;
     assert!(
@@ -394,14 +394,14 @@ async fn a_closed_door_refuses_connections_and_keeps_those_inside() {
             .starts_with("HTTP/1.1 200")
     );
     // It can be closed again, for a time that ends by itself.
-    door.close_for(Duration::from_millis(50));
+    gate.close_for(Duration::from_millis(50));
     refused(&on_tcp).await;
     accepted(&on_tcp).await;
-    assert!(!door.is_closed());
+    assert!(!gate.is_closed());
 }
 
 #[tokio::test]
-async fn a_fault_closes_the_door_for_its_time() {
+async fn a_fault_closes_the_gate_for_its_time() {
     let server = FakeServer::builder().build();
     let on_tcp = Served::of(&server).await;
     let text =
@@ -410,7 +410,7 @@ async fn a_fault_closes_the_door_for_its_time() {
     let _guard = server.faults().install_spec(&specs[0]);
     let mut other = on_tcp.asked("/version").await;
     read_until(&mut other, "}").await;
-    assert!(!server.faults().door().is_closed());
+    assert!(!server.faults().listen_gate().is_closed());
     let mut asking = on_tcp.asked(CONFIG_MAPS).await;
     let (text, end) = read_all(&mut asking).await;
     assert_eq!((text.as_str(), end), ("", Err(ErrorKind::ConnectionReset)));
@@ -418,18 +418,18 @@ async fn a_fault_closes_the_door_for_its_time() {
     // A connection that is open goes on.
     ask(&mut other, "/version").await;
     read_until(&mut other, "}").await;
-    server.faults().door().open();
+    server.faults().listen_gate().open();
     accepted(&on_tcp).await;
 }
 
 #[tokio::test]
-async fn a_server_behind_a_closed_door_can_be_stopped() {
+async fn a_server_behind_a_closed_gate_can_be_stopped() {
     let server = FakeServer::builder().build();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let stop = CancellationToken::new();
     let serving = spawn(server.serve(listener, stop.clone()));
-    server.faults().door().close_for(Duration::MAX);
+    server.faults().listen_gate().close_for(Duration::MAX);
     while TcpStream::connect(address).await.is_ok() {
         yield_now().await;
     }
@@ -442,7 +442,7 @@ async fn connections_beyond_the_limit_wait_for_a_place() {
     let on_tcp = Served::by(|listener, stop| {
         let router = Router::new().route("/", get(|| async { "hello" }));
         let listener = Listener::new(listener)
-            .with_door(Door::default())
+            .with_gate(ListenGate::default())
             .with_connections_max(1);
         listener.serve(router, stop)
     })
@@ -464,8 +464,10 @@ async fn what_is_not_matched_is_not_touched() {
     let pods = Filter::any().resource("pods");
     let _reset = server
         .faults()
-        .install(faults::reset_mid_line().matching(pods.clone()));
-    let _silence = server.faults().install(faults::silence().matching(pods));
+        .install(Fault::ResetMidLine.rule().matching(pods.clone()));
+    let _silence = server
+        .faults()
+        .install(Fault::Silence.rule().matching(pods));
     let mut stream = on_tcp.asked(WATCH).await;
     read_until(&mut stream, "}\n\r\n").await;
     server.disconnect();

@@ -1,4 +1,4 @@
-//! What owners leave behind: background, foreground and orphan deletion.
+//! Dependents of deleted owners: background, foreground and orphan deletion.
 
 use std::time::Duration;
 

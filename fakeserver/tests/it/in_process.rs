@@ -1,9 +1,9 @@
-//! What a test does without a client: objects put in, requests read back, answers of its own.
+//! Tests without a client: objects put in, requests read back, answers replaced.
 
 use axum::body::Body;
 use fakeserver::{
     BuildError, FakeServer, ObjectError,
-    faults::{Answer, Filter},
+    faults::{Answer, Fault, Filter},
 };
 use http::StatusCode;
 use k8s_openapi::{
@@ -317,7 +317,7 @@ async fn the_log_is_bounded_and_counts_what_it_forgets() {
 #[tokio::test(start_paused = true)]
 async fn a_request_under_way_is_in_the_log_without_an_answer() {
     let api = Api::new();
-    let _guard = api.server.faults().install(fakeserver::faults::hang());
+    let _guard = api.server.faults().install(Fault::Hang.rule());
     let get = tokio::time::timeout(std::time::Duration::from_secs(1), api.get(PODS));
     assert!(get.await.is_err());
     assert_eq!(api.server.requests()[0].code, None);

@@ -1,10 +1,10 @@
-//! What a server does about requests that are too long, too slow, too many or no requests at all.
+//! Requests that are too long, too slow, too many or no requests at all.
 
 use std::{convert::Infallible, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
-use fakeserver::{FakeServer, faults};
+use fakeserver::{FakeServer, faults::Latency};
 use futures::{StreamExt, stream};
 use http::StatusCode;
 use serde_json::json;
@@ -93,10 +93,13 @@ async fn requests_beyond_the_limit_are_refused_and_watches_are_not() {
         .with_max_mutating_requests_in_flight(1)
         .build();
     let api = Api { server };
-    let slow = api
-        .server
-        .faults()
-        .install(faults::latency(Duration::from_secs(5)));
+    let slow = api.server.faults().install(
+        Latency {
+            request_ms: 5_000,
+            ..Latency::default()
+        }
+        .rule(),
+    );
     let late = async || {
         tokio::time::sleep(Duration::from_secs(1)).await;
         let read = api.get(CONFIG_MAPS).await;

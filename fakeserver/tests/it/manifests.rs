@@ -6,7 +6,7 @@ use fakeserver::{FakeServer, FakeServerBuilder};
 
 use crate::support::{Api, CONFIG_MAPS, DEPLOYMENTS, PODS};
 
-/// What a real cluster prints of a deployment and its pod, and what somebody has written by hand.
+/// A deployment and its pod as a real cluster prints them, and an object written by hand.
 const DUMP: &str = r#"
 apiVersion: v1
 kind: List

@@ -123,7 +123,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What the model knows of an object.
+/// The model of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Held {
     version: u64,
@@ -132,9 +132,9 @@ struct Held {
     is_deleted: bool,
 }
 
-/// What a client sees of an object.
+/// An object as a client sees it.
 type Shown = (Key, u64, u8);
-/// What a client sees of a change.
+/// A change as a client sees it.
 type Event = (String, Shown);
 
 struct Model {
@@ -480,7 +480,7 @@ fn client() -> impl Strategy<Value = Vec<(Attempt, u64, u64)>> {
     proptest::collection::vec((attempt(), 0..4_u64, 0..4_u64), 1..12)
 }
 
-/// What became of one request, and between which revisions.
+/// The outcome of one request, and the revisions between which it was.
 #[derive(Debug)]
 struct Outcome {
     key: Key,
@@ -617,8 +617,8 @@ impl History {
         state.get(&key).copied()
     }
 
-    /// Whether there was a moment while the request was under way at which its outcome was the right one. The revision
-    /// that it wrote is that moment, if it wrote one.
+    /// Returns whether the outcome was right at some moment while the request was under way. The revision that it wrote
+    /// is that moment, if it wrote one.
     fn explains(&self, outcome: &Outcome) -> Option<u64> {
         let Outcome {
             key,

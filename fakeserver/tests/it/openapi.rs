@@ -27,7 +27,7 @@ fn definition() -> Value {
     })
 }
 
-/// Where the document of a version is, as the index says.
+/// Returns the URL of a version's document, as the index has it.
 async fn url(api: &Api, path: &str) -> String {
     let index = api.get(INDEX).await.ok();
     let url = index["paths"][path]["serverRelativeURL"].as_str();

@@ -1,4 +1,4 @@
-//! What admission looks up in other objects, what protects volumes and claims, and what clients are warned of.
+//! Admission plugins that read other objects, protection of volumes and claims, and warnings.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! What definitions say of how their objects are shown, scaled, selected and warned of.
+//! Definitions: columns, scales, selectable fields and warnings.
 
 use axum::body::Body;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! Typed clients of Go speak protobuf.
 
 use axum::body::Body;
-use fakeserver::{
+use fakeserver::value::{
     protobuf::{decode_object, decode_watch_frame, encode_object},
     schema::{TypeMeta, decode_base64},
 };
@@ -210,7 +210,7 @@ async fn what_is_wrong_with_a_watch_is_a_frame_too() {
     let _guard = api
         .server
         .faults()
-        .install(fakeserver::faults::expired_event());
+        .install(fakeserver::faults::Fault::ExpiredEvent.rule());
     let found = frames(
         &api,
         &format!("{CONFIG_MAPS}?watch=1&resourceVersion=0"),
@@ -259,12 +259,12 @@ async fn bodies_that_are_no_such_object_are_refused() {
     }
     let unnamed = {
         let whole = json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a"}});
-        let id = fakeserver::schema::type_of_kind("", "v1", "ConfigMap").unwrap();
+        let id = fakeserver::value::schema::type_of_kind("", "v1", "ConfigMap").unwrap();
         let nameless = TypeMeta {
             kind: String::new(),
             api_version: String::new(),
         };
-        fakeserver::protobuf::encode_object_as(id, &nameless, &whole).unwrap()
+        fakeserver::value::protobuf::encode_object_as(id, &nameless, &whole).unwrap()
     };
     let created = api
         .send("POST", CONFIG_MAPS, &[SENDS], unnamed)

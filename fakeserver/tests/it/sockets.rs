@@ -1,4 +1,4 @@
-//! What only a connection of one's own shows: `WebSockets`, limits of connections, and how HTTP itself is refused.
+//! Raw connections: `WebSockets`, limits of connections, and rejections of HTTP itself.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -82,7 +82,7 @@ impl Served {
         }
     }
 
-    /// What is answered to these bytes until the server closes the connection.
+    /// Returns the answer to these bytes until the server closes the connection.
     async fn exchange(&self, sent: &[u8]) -> String {
         let mut socket = TcpStream::connect(self.address).await.unwrap();
         socket.write_all(sent).await.unwrap();

@@ -1,4 +1,4 @@
-//! What stands below objects.
+//! Subresources of objects.
 
 use serde_json::{Value, json};
 
@@ -35,28 +35,33 @@ async fn a_scale_is_the_replicas_of_its_object() {
         conflicting.contains("the object has been modified"),
         "{conflicting}"
     );
-    let patched = api
-        .merge(&format!("{path}/scale"), &json!({"spec": {"replicas": 0}}))
-        .await
-        .ok();
-    assert_eq!(patched["spec"], json!({}));
     let strategic = api
         .strategic(&format!("{path}/scale"), &json!({"spec": {"replicas": 2}}))
         .await
         .ok();
     assert_eq!(strategic["spec"]["replicas"], 2);
-
     let object = api.get(&path).await.ok();
     assert_eq!(object["spec"]["replicas"], 2);
-    assert_eq!(object["metadata"]["generation"], 4);
+    assert_eq!(object["metadata"]["generation"], 3);
     assert_eq!(version(&object), version(&strategic));
-    let managers = object["metadata"]["managedFields"].as_array().unwrap();
-    let scaled = managers
-        .iter()
-        .find(|entry| entry["subresource"] == "scale")
-        .unwrap();
+    let scaled = manager_of_scale(&object).unwrap();
     assert_eq!(scaled["fieldsV1"], json!({"f:spec": {"f:replicas": {}}}));
     assert!(scaled.get("time").is_none());
+
+    // A scale leaves out that there are none, and so its manager owns nothing any more.
+    let patched = api
+        .merge(&format!("{path}/scale"), &json!({"spec": {"replicas": 0}}))
+        .await
+        .ok();
+    assert_eq!(patched["spec"], json!({}));
+    let object = api.get(&path).await.ok();
+    assert_eq!(object["spec"]["replicas"], 0);
+    assert_eq!(manager_of_scale(&object), None);
+}
+
+fn manager_of_scale(object: &Value) -> Option<&Value> {
+    let mut managers = object["metadata"]["managedFields"].as_array()?.iter();
+    managers.find(|entry| entry["subresource"] == "scale")
 }
 
 #[tokio::test]

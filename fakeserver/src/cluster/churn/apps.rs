@@ -11,9 +11,9 @@ use crate::cluster::{
     world::{Owner, Pod, forget},
 };
 
-/// How many pods a deployment creates or deletes in one look.
+/// The maximum number of pods that a deployment creates or deletes in one step.
 const BURST: usize = 20;
-/// How many replica sets without pods are kept.
+/// The number of replica sets without pods that are kept.
 const SETS_KEPT: usize = 3;
 
 // === impl Step ===
@@ -109,7 +109,7 @@ impl Step<'_, '_, '_> {
         }
     }
 
-    /// How many pods of the newest replica set may be created now.
+    /// Returns the number of pods of the newest replica set that may be created now.
     fn missing(&self, number: u32) -> usize {
         let app = self.world.app(number);
         let wanted = app.replicas as usize;
@@ -209,7 +209,7 @@ impl Step<'_, '_, '_> {
         }
     }
 
-    /// What is said of a pod in its slice is not true any more.
+    /// Marks the slice of a pod as outdated.
     pub(super) fn endpoint_changed(&mut self, pod: PodRef) {
         let Some(Owner::Set { app, .. }) = self.owner(pod) else {
             return;
@@ -255,7 +255,7 @@ impl Step<'_, '_, '_> {
     }
 }
 
-/// Whether pods of this phase are lost with their node.
+/// Returns whether pods of this phase are lost with their node.
 pub(super) fn is_on_a_node(phase: PodPhase) -> bool {
     matches!(phase, PodPhase::Running | PodPhase::Crashed)
 }

@@ -1,4 +1,4 @@
-//! What happens in a cluster: a queue of what is due, a budget of writes, and something new whenever there is budget left.
+//! Churn of a simulated cluster: a queue of due events, a budget of writes, and new activities whenever budget is left.
 //!
 //! It is a function of the world and of the tick: no clock, no randomness but that of the world.
 
@@ -11,11 +11,11 @@ mod nodes;
 use self::queue::{Action, Queue};
 use super::{options::Churn, print::Printer, world::World};
 
-/// How long a tick is. What is due within it happens together.
+/// The length of a tick. Events that are due within it happen together.
 pub(super) const TICK_MILLISECONDS: u32 = 100;
-/// How many things are begun at most in one tick that come to nothing.
+/// The maximum number of activities begun in one tick that have no effect.
 const VAIN_BEGINNINGS: u32 = 8;
-/// What is on the way at most, in seconds of writes.
+/// The maximum backlog, in seconds of writes.
 const BACKLOG_SECONDS: usize = 2;
 
 /// Decides what happens next.
@@ -25,7 +25,7 @@ pub(super) struct Machine {
     queue: Queue,
     /// In thousandths of a write. Below zero, more was written than should have been.
     budget: i64,
-    /// How much of the queue is always there: leases and reports.
+    /// The length of the queue that is always there: leases and reports.
     background: usize,
 }
 

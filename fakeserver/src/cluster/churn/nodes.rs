@@ -14,11 +14,11 @@ use crate::cluster::{
     world::{Owner, World},
 };
 
-/// How long a silent node counts as ready.
+/// The time for which a silent node counts as ready.
 const GRACE_MILLISECONDS: usize = 40_000;
-/// How long pods tolerate that their node is lost.
+/// The time for which pods tolerate that their node is lost.
 const TOLERATION_MILLISECONDS: usize = 60_000;
-/// How long a lost node is gone.
+/// The time for which a lost node is gone.
 const OUTAGE_MILLISECONDS: usize = 300_000;
 
 /// Spreads what all nodes do again and again.
@@ -116,7 +116,7 @@ impl Step<'_, '_, '_> {
         );
     }
 
-    /// What does not tolerate it is deleted, and made anew elsewhere.
+    /// Deletes the pods that do not tolerate the loss of their node; they are created again elsewhere.
     pub(super) fn evict(&mut self, number: u32) {
         for pod in self.pods_on(number) {
             match self.owner(pod) {

@@ -10,7 +10,7 @@ use crate::cluster::{
     world::{Owner, Pod},
 };
 
-/// How often a pod is drawn that may crash.
+/// The number of draws for a pod that may crash.
 const CRASHES_TRIED: usize = 8;
 
 // === impl Step ===

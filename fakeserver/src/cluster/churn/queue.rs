@@ -1,4 +1,4 @@
-//! What is due when.
+//! The queue of due events.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) enum Action {
     Fail,
     /// A silent node counts as lost.
     Lose(u32),
-    /// What ran on a lost node is deleted.
+    /// The pods of a lost node are deleted.
     Evict(u32),
     Recover(u32),
     Bind(PodRef),

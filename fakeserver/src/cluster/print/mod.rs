@@ -4,8 +4,6 @@ mod text;
 mod pods;
 mod workloads;
 
-use std::sync::LazyLock;
-
 use uuid::Uuid;
 
 use self::text::{addresses, derived, hex, time};
@@ -14,57 +12,17 @@ use super::{
     prototypes::Stencils,
     world::{Node, Pod, World},
 };
-use crate::storage::{GroupResource, ObjectKey, Stencil, Transaction};
+use crate::{
+    kinds::{coordination, core},
+    store::{ObjectKey, Stencil, Transaction},
+};
 
 pub(super) use self::{
     pods::{PodStrings, about},
     text::template_hash,
 };
 
-/// The resources that a cluster is made of.
-#[derive(Debug)]
-pub(super) struct Resources {
-    namespaces: GroupResource,
-    service_accounts: GroupResource,
-    config_maps: GroupResource,
-    secrets: GroupResource,
-    nodes: GroupResource,
-    leases: GroupResource,
-    services: GroupResource,
-    slices: GroupResource,
-    deployments: GroupResource,
-    replica_sets: GroupResource,
-    daemon_sets: GroupResource,
-    cron_jobs: GroupResource,
-    jobs: GroupResource,
-    events: GroupResource,
-    pods: GroupResource,
-}
-
-static RESOURCES: LazyLock<Resources> = LazyLock::new(|| {
-    let core = |plural: &str| GroupResource::new("", plural);
-    let apps = |plural: &str| GroupResource::new("apps", plural);
-    let batch = |plural: &str| GroupResource::new("batch", plural);
-    Resources {
-        namespaces: core("namespaces"),
-        service_accounts: core("serviceaccounts"),
-        config_maps: core("configmaps"),
-        secrets: core("secrets"),
-        nodes: core("nodes"),
-        leases: GroupResource::new("coordination.k8s.io", "leases"),
-        services: core("services"),
-        slices: GroupResource::new("discovery.k8s.io", "endpointslices"),
-        deployments: apps("deployments"),
-        replica_sets: apps("replicasets"),
-        daemon_sets: apps("daemonsets"),
-        cron_jobs: batch("cronjobs"),
-        jobs: batch("jobs"),
-        events: core("events"),
-        pods: core("pods"),
-    }
-});
-
-/// What a write does to what is there.
+/// The effect of a write on an existing object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Nothing, if there is one of that name already.
@@ -88,7 +46,7 @@ pub(super) struct About<'a> {
 pub(super) struct Printer<'a, 't> {
     pub(super) tx: &'a mut Transaction<'t>,
     pub(super) stencils: &'a Stencils,
-    /// How many writes it has made.
+    /// The number of its writes.
     pub(super) written: u32,
 }
 
@@ -107,17 +65,17 @@ impl Printer<'_, '_> {
             (Hole::App, namespace.team),
             (Hole::Kind, namespace.environment),
         ]);
-        let key = ObjectKey::cluster(RESOURCES.namespaces.clone(), &namespace.name);
+        let key = ObjectKey::cluster(core::namespace::KIND.storage().clone(), &namespace.name);
         let stencils = self.stencils;
         self.put(&key, &stencils.namespace, &values, Mode::Create);
         let others = [
             (
-                &RESOURCES.service_accounts,
+                core::service_account::KIND.storage(),
                 "default",
                 &stencils.service_account,
             ),
             (
-                &RESOURCES.config_maps,
+                core::config_map::KIND.storage(),
                 "kube-root-ca.crt",
                 &stencils.root_certificate,
             ),
@@ -154,7 +112,7 @@ impl Printer<'_, '_> {
             (Hole::Digest, &digest),
             (Hole::Pods, &pods),
         ]);
-        let key = ObjectKey::cluster(RESOURCES.nodes.clone(), &node.name);
+        let key = ObjectKey::cluster(core::node::KIND.storage().clone(), &node.name);
         let stencil = match node.lost {
             None => &self.stencils.node,
             Some(_) => &self.stencils.lost_node,
@@ -178,7 +136,7 @@ impl Printer<'_, '_> {
             (Hole::Ready, &renewed),
             (Hole::Renewed, &precise),
         ]);
-        let leases = RESOURCES.leases.clone();
+        let leases = coordination::lease::KIND.storage().clone();
         let key = ObjectKey::namespaced(leases, "kube-node-lease", &node.name);
         self.put(&key, &self.stencils.lease, &values, mode)
     }
@@ -225,7 +183,7 @@ impl Printer<'_, '_> {
             (Hole::Component, component),
             (Hole::Node, about.node),
         ]);
-        let key = ObjectKey::namespaced(RESOURCES.events.clone(), namespace, &name);
+        let key = ObjectKey::namespaced(core::event::KIND.storage().clone(), namespace, &name);
         self.put(&key, &self.stencils.event, &values, Mode::Create);
     }
 

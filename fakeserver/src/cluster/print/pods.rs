@@ -1,9 +1,9 @@
-//! What is filled in for a pod: it follows from the pod, its owner and its node.
+//! The values of a pod's placeholders: they follow from the pod, its owner and its node.
 
 use uuid::Uuid;
 
 use super::{
-    About, RESOURCES,
+    About,
     text::{addresses, digest, hex, job_name, text, time, version},
 };
 use crate::{
@@ -12,10 +12,11 @@ use crate::{
         prototypes::PodPhase,
         world::{Owner, Pod, World},
     },
-    storage::ObjectKey,
+    kinds::core,
+    store::ObjectKey,
 };
 
-/// What is filled in for a pod.
+/// The values of a pod's placeholders.
 #[derive(Debug)]
 pub(in crate::cluster) struct PodStrings<'a> {
     pub(in crate::cluster) name: String,
@@ -126,11 +127,15 @@ impl<'a> PodStrings<'a> {
     }
 
     pub(super) fn key(&self) -> ObjectKey {
-        ObjectKey::namespaced(RESOURCES.pods.clone(), self.namespace, &self.name)
+        ObjectKey::namespaced(
+            core::pod::KIND.storage().clone(),
+            self.namespace,
+            &self.name,
+        )
     }
 }
 
-/// What an event about a pod is about.
+/// Returns the subject of an event about a pod.
 pub(in crate::cluster) fn about<'a>(strings: &'a PodStrings<'a>, pod: &Pod) -> About<'a> {
     About {
         kind: "Pod",

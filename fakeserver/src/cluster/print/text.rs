@@ -1,4 +1,4 @@
-//! What is filled in: times, addresses, and digits that follow from uids.
+//! Texts of placeholders: times, addresses, and digits that follow from uids.
 
 use std::fmt::Write;
 

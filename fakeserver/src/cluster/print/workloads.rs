@@ -1,7 +1,7 @@
 //! Workloads and what belongs to them.
 
 use super::{
-    Mode, Printer, RESOURCES,
+    Mode, Printer,
     pods::PodStrings,
     text::{derived, digest, hex, job_name, service_address, text, time, version},
 };
@@ -11,13 +11,14 @@ use crate::{
         prototypes::SliceStencil,
         world::{App, Cron, Job, Pod, World},
     },
-    storage::ObjectKey,
+    kinds::{apps, batch, core, discovery},
+    store::ObjectKey,
 };
 
 // === impl Printer ===
 
 impl Printer<'_, '_> {
-    /// What belongs to a deployment and does not change: its configuration, its password, its service.
+    /// Writes the constant objects of a deployment: its configuration, its password, its service.
     pub(in crate::cluster) fn app_data(&mut self, world: &World, app: &App) {
         let namespace = &world.namespaces[app.namespace as usize].name;
         let created = time(app.created);
@@ -26,18 +27,23 @@ impl Printer<'_, '_> {
         let stencils = self.stencils;
         let parts = [
             (
-                &RESOURCES.config_maps,
+                core::config_map::KIND.storage(),
                 "-config",
                 &stencils.config_map,
                 derived(app.uid, 1),
             ),
             (
-                &RESOURCES.secrets,
+                core::secret::KIND.storage(),
                 "-credentials",
                 &stencils.secret,
                 derived(app.uid, 2),
             ),
-            (&RESOURCES.services, "", &stencils.service, app.service),
+            (
+                core::service::KIND.storage(),
+                "",
+                &stencils.service,
+                app.service,
+            ),
         ];
         for (resource, ending, stencil, uid) in parts {
             let (name, uid) = (format!("{}{ending}", app.name), uid.to_string());
@@ -91,7 +97,11 @@ impl Printer<'_, '_> {
             (Hole::ReadyReplicas, &numbers[2]),
             (Hole::MissingReplicas, &numbers[3]),
         ]);
-        let key = ObjectKey::namespaced(RESOURCES.deployments.clone(), namespace, &app.name);
+        let key = ObjectKey::namespaced(
+            apps::deployment::KIND.storage().clone(),
+            namespace,
+            &app.name,
+        );
         let stencil = self.stencils.deployment(app.profile);
         self.put(&key, stencil, &values, mode)
     }
@@ -134,7 +144,8 @@ impl Printer<'_, '_> {
             (Hole::Pods, &pods),
             (Hole::ReadyReplicas, &ready),
         ]);
-        let key = ObjectKey::namespaced(RESOURCES.replica_sets.clone(), namespace, &name);
+        let key =
+            ObjectKey::namespaced(apps::replica_set::KIND.storage().clone(), namespace, &name);
         let stencil = self.stencils.replica_set(app.profile);
         self.put(&key, stencil, &values, mode)
     }
@@ -143,7 +154,7 @@ impl Printer<'_, '_> {
         let namespace = &world.namespaces[app.namespace as usize].name;
         let name = format!("{}-{hash}", app.name);
         self.delete(&ObjectKey::namespaced(
-            RESOURCES.replica_sets.clone(),
+            apps::replica_set::KIND.storage().clone(),
             namespace,
             &name,
         ));
@@ -184,7 +195,11 @@ impl Printer<'_, '_> {
             (Hole::Generation, &generation),
             (Hole::List, &list),
         ]);
-        let key = ObjectKey::namespaced(RESOURCES.slices.clone(), namespace, &name);
+        let key = ObjectKey::namespaced(
+            discovery::endpoint_slice::KIND.storage().clone(),
+            namespace,
+            &name,
+        );
         self.put(&key, &self.stencils.slice.slice, &values, mode)
     }
 
@@ -192,7 +207,7 @@ impl Printer<'_, '_> {
         let namespace = &world.namespaces[app.namespace as usize].name;
         let name = format!("{}-{}", app.name, text(&suffix));
         self.delete(&ObjectKey::namespaced(
-            RESOURCES.slices.clone(),
+            discovery::endpoint_slice::KIND.storage().clone(),
             namespace,
             &name,
         ));
@@ -225,7 +240,11 @@ impl Printer<'_, '_> {
             (Hole::Pods, &pods),
             (Hole::ReadyReplicas, &ready),
         ]);
-        let key = ObjectKey::namespaced(RESOURCES.daemon_sets.clone(), namespace, daemon.name);
+        let key = ObjectKey::namespaced(
+            apps::daemon_set::KIND.storage().clone(),
+            namespace,
+            daemon.name,
+        );
         self.put(&key, &self.stencils.daemon_set, &values, mode)
     }
 
@@ -244,7 +263,11 @@ impl Printer<'_, '_> {
             (Hole::Version, &version),
             (Hole::Digest, &digest),
         ]);
-        let key = ObjectKey::namespaced(RESOURCES.cron_jobs.clone(), namespace, &cron.name);
+        let key = ObjectKey::namespaced(
+            batch::cron_job::KIND.storage().clone(),
+            namespace,
+            &cron.name,
+        );
         self.put(&key, &self.stencils.cron_job, &values, mode)
     }
 
@@ -269,7 +292,7 @@ impl Printer<'_, '_> {
             (Hole::Digest, &digest),
             (Hole::ReadyReplicas, if is_ready { "1" } else { "0" }),
         ]);
-        let key = ObjectKey::namespaced(RESOURCES.jobs.clone(), namespace, &name);
+        let key = ObjectKey::namespaced(batch::job::KIND.storage().clone(), namespace, &name);
         let stencil = match job.ended {
             None => &self.stencils.running_job,
             Some(_) => &self.stencils.finished_job,
@@ -282,7 +305,7 @@ impl Printer<'_, '_> {
         let namespace = &world.namespaces[cron.namespace as usize].name;
         let name = job_name(cron, job);
         self.delete(&ObjectKey::namespaced(
-            RESOURCES.jobs.clone(),
+            batch::job::KIND.storage().clone(),
             namespace,
             &name,
         ));

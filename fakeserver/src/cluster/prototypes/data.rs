@@ -1,16 +1,20 @@
-//! What every namespace has, and what applications keep in it; events.
+//! Prototypes of each namespace's objects, of application data, and of events.
 
 use serde_json::json;
 
 use super::draft::{CONTROLLER_MANAGER, DEPLOYER, Draft};
-use crate::{cluster::hole::Hole, controllers::written::Actor, registry::Registry};
+use crate::{
+    cluster::hole::Hole,
+    controllers::written::Actor,
+    kinds::{core, registry::Registry},
+};
 
 pub(super) fn namespace(registry: &Registry) -> Draft<'_> {
     let namespace = json!({
         "metadata": {"labels": {"team": Hole::App.text(), "environment": Hole::Kind.text()}},
         "spec": {},
     });
-    Draft::create(registry, ("", "namespaces"), DEPLOYER, namespace)
+    Draft::create(registry, &core::namespace::KIND, DEPLOYER, namespace)
 }
 
 /// The service account that pods run as.
@@ -18,7 +22,7 @@ pub(super) fn service_account(registry: &Registry) -> Draft<'_> {
     let account = json!({"metadata": {"name": "default"}});
     Draft::create(
         registry,
-        ("", "serviceaccounts"),
+        &core::service_account::KIND,
         CONTROLLER_MANAGER,
         account,
     )
@@ -39,7 +43,7 @@ pub(super) fn root_certificate(registry: &Registry) -> Draft<'_> {
         },
         "data": {"ca.crt": certificate},
     });
-    Draft::create(registry, ("", "configmaps"), CONTROLLER_MANAGER, map)
+    Draft::create(registry, &core::config_map::KIND, CONTROLLER_MANAGER, map)
 }
 
 /// The configuration of an application.
@@ -54,17 +58,17 @@ pub(super) fn config_map(registry: &Registry) -> Draft<'_> {
         "metadata": {"labels": {"app.kubernetes.io/name": app}},
         "data": {"config.yaml": config},
     });
-    Draft::create(registry, ("", "configmaps"), DEPLOYER, map)
+    Draft::create(registry, &core::config_map::KIND, DEPLOYER, map)
 }
 
-/// What an application logs in with.
+/// Returns the secret with an application's password.
 pub(super) fn secret(registry: &Registry) -> Draft<'_> {
     let secret = json!({
         "metadata": {"labels": {"app.kubernetes.io/name": Hole::App.text()}},
         "type": "Opaque",
         "data": {"username": "YXBw", "password": Hole::Data.text()},
     });
-    Draft::create(registry, ("", "secrets"), DEPLOYER, secret)
+    Draft::create(registry, &core::secret::KIND, DEPLOYER, secret)
 }
 
 /// Something that was seen of a pod, a node or a workload.
@@ -88,7 +92,7 @@ pub(super) fn event(registry: &Registry) -> Draft<'_> {
         "firstTimestamp": Hole::Created.text(),
         "lastTimestamp": Hole::Created.text(),
     });
-    Draft::create(registry, ("", "events"), Actor::new("kubelet"), event).set(|event| {
+    Draft::create(registry, &core::event::KIND, Actor::new("kubelet"), event).set(|event| {
         event["metadata"]["managedFields"][0]["manager"] = json!(Hole::Component.text());
     })
 }

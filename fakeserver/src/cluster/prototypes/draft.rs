@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use crate::{
     cluster::hole::Hole,
     controllers::written::{self, Actor},
-    registry::{Registry, selectable_fields},
-    resource::ResourceType,
-    storage::{GroupResource, ObjectKey, Stencil},
+    kinds::{Kind, ResourceType, registry::Registry},
+    store::{ObjectKey, Stencil},
 };
 
 pub(super) const KUBELET: Actor = Actor::new("kubelet");
@@ -27,16 +26,15 @@ pub(super) struct Draft<'a> {
 // === impl Draft ===
 
 impl<'a> Draft<'a> {
-    /// An object of `group` and `plural`, created by `actor`. Its name is a hole, unless it has one.
+    /// Creates an object of a kind, as `actor` does. Its name is a hole, unless it has one.
     pub(super) fn create(
         registry: &'a Registry,
-        (group, plural): (&str, &str),
+        kind: &'static Kind,
         actor: Actor,
         mut object: Value,
     ) -> Self {
-        let resource = GroupResource::new(group, plural);
-        let resource =
-            written::resource_type(registry, &resource).expect("it is one of the built-in types");
+        let resource = written::resource_type(registry, kind.storage());
+        let resource = resource.expect("it is one of the built-in types");
         let metadata = &mut object["metadata"];
         if metadata["name"].is_null() {
             metadata["name"] = json!(Hole::Name.text());
@@ -78,9 +76,8 @@ impl<'a> Draft<'a> {
             resource,
             object,
         } = self;
-        let group_resource =
-            GroupResource::new(Arc::clone(&resource.group), Arc::clone(&resource.plural));
-        let fields = selectable_fields(registry, &group_resource, &object);
-        Stencil::new(ObjectKey::cluster(group_resource, ""), object, fields)
+        let storage = resource.rules.storage();
+        let fields = registry.selectable_values(storage, &object);
+        Stencil::new(ObjectKey::cluster(storage.clone(), ""), object, fields)
     }
 }

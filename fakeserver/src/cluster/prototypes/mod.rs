@@ -8,14 +8,14 @@ mod workload;
 mod service;
 mod data;
 
-use crate::{registry::Registry, storage::Stencil};
+use crate::{kinds::registry::Registry, store::Stencil};
 
 pub(super) use self::{
     service::{ENDPOINTS_PER_SLICE, SliceStencil},
     template::Profile,
 };
 
-/// Where a pod is in its life, as far as it shows in the object.
+/// The phase of a pod's life, as far as it shows in the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PodPhase {
     /// It has no node yet.

@@ -3,9 +3,12 @@
 use serde_json::{Value, json};
 
 use super::draft::{CONTROLLER_MANAGER, Draft, KUBELET};
-use crate::{cluster::hole::Hole, registry::Registry};
+use crate::{
+    cluster::hole::Hole,
+    kinds::{coordination, core, registry::Registry},
+};
 
-/// How many images a node says it has.
+/// The number of images in a node's status.
 const IMAGES: u32 = 12;
 
 /// A node that runs pods.
@@ -27,7 +30,7 @@ pub(super) fn ready(registry: &Registry) -> Draft<'_> {
         },
         "spec": {"providerID": format!("aws:///{}/i-{}", Hole::Zone.text(), Hole::Number.text())},
     });
-    Draft::create(registry, ("", "nodes"), KUBELET, node)
+    Draft::create(registry, &core::node::KIND, KUBELET, node)
         .update(CONTROLLER_MANAGER, Hole::Created, |node| {
             let range = format!("{}.0/24", Hole::PodIp.text());
             node["metadata"]["annotations"]["node.alpha.kubernetes.io/ttl"] = json!("0");
@@ -79,14 +82,14 @@ pub(super) fn lease(registry: &Registry) -> Draft<'_> {
             "renewTime": Hole::Renewed.text(),
         },
     });
-    let resource = ("coordination.k8s.io", "leases");
-    Draft::create(registry, resource, KUBELET, lease).update(KUBELET, Hole::Ready, |lease| {
+    let kind = &coordination::lease::KIND;
+    Draft::create(registry, kind, KUBELET, lease).update(KUBELET, Hole::Ready, |lease| {
         // Who renews it is whoever made it; only the time of its entry moves.
         lease["spec"]["leaseTransitions"] = json!(0);
     })
 }
 
-/// What the kubelet says of its node.
+/// Sets the status that the kubelet reports of its node.
 fn report(node: &mut Value) {
     let status = &mut node["status"];
     status["capacity"] = sizes("16", "64930124Ki");

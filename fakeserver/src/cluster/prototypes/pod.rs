@@ -7,12 +7,20 @@ use super::{
     draft::{CONTROLLER_MANAGER, Draft, KUBELET},
     template::{Profile, image, sidecar_image, sidecar_name, template},
 };
-use crate::{cluster::hole::Hole, registry::Registry};
+use crate::{
+    cluster::hole::Hole,
+    kinds::{core, registry::Registry},
+};
 
 /// A pod of a profile in a phase.
 pub(super) fn pod(registry: &Registry, profile: Profile, phase: PodPhase) -> Draft<'_> {
-    let draft = Draft::create(registry, ("", "pods"), CONTROLLER_MANAGER, pending(profile))
-        .set(|pod| admit(&mut pod["spec"], profile));
+    let draft = Draft::create(
+        registry,
+        &core::pod::KIND,
+        CONTROLLER_MANAGER,
+        pending(profile),
+    )
+    .set(|pod| admit(&mut pod["spec"], profile));
     if phase == PodPhase::Pending {
         return draft;
     }
@@ -76,7 +84,7 @@ fn pending(profile: Profile) -> Value {
     pod
 }
 
-/// What admission adds, which is nobody's: the token, and how long the loss of a node is tolerated.
+/// Adds the fields of admission, which nobody owns: the token, and the tolerations of a lost node.
 fn admit(spec: &mut Value, profile: Profile) {
     let token = json!({
         "name": "kube-api-access-7t5xq",
@@ -120,7 +128,7 @@ fn admit(spec: &mut Value, profile: Profile) {
     }
 }
 
-/// What the kubelet says of a pod that runs.
+/// Sets the status that the kubelet reports of a running pod.
 fn run(pod: &mut Value, profile: Profile) {
     let app = container_status("app", &image(), Hole::ContainerA, &Hole::Digest.text());
     let digest = "4f8e1c3b9d2a7065e1f4c8b3a9d07e625b1c4f8a3d9e07621b5c8f4a3e9d0762";

@@ -5,11 +5,11 @@ use serde_json::json;
 use super::draft::{CONTROLLER_MANAGER, DEPLOYER, Draft};
 use crate::{
     cluster::hole::{Hole, Values},
-    registry::Registry,
-    storage::Stencil,
+    kinds::{core, discovery, registry::Registry},
+    store::Stencil,
 };
 
-/// How many endpoints one slice has at most, as the controller of a real cluster has it.
+/// The maximum number of endpoints in one slice, as in a real cluster.
 pub(in crate::cluster) const ENDPOINTS_PER_SLICE: usize = 100;
 
 /// The stencil of an endpoint slice, and what stands in it for each endpoint.
@@ -33,7 +33,7 @@ pub(super) fn service(registry: &Registry) -> Draft<'_> {
             "ports": [{"name": "http", "port": 80, "protocol": "TCP", "targetPort": "http"}],
         },
     });
-    Draft::create(registry, ("", "services"), DEPLOYER, service)
+    Draft::create(registry, &core::service::KIND, DEPLOYER, service)
 }
 
 /// A part of the endpoints of a service.
@@ -61,8 +61,8 @@ pub(super) fn slice(registry: &Registry) -> SliceStencil {
         "ports": [{"name": "http", "port": 8080, "protocol": "TCP"}],
         "endpoints": [{"addresses": ["10.0.0.1"]}],
     });
-    let resource = ("discovery.k8s.io", "endpointslices");
-    let draft = Draft::create(registry, resource, CONTROLLER_MANAGER, slice).set(|slice| {
+    let kind = &discovery::endpoint_slice::KIND;
+    let draft = Draft::create(registry, kind, CONTROLLER_MANAGER, slice).set(|slice| {
         slice["metadata"]["generation"] = json!(Hole::Generation.number());
         slice["endpoints"] = json!(Hole::List.raw());
     });

@@ -1,10 +1,10 @@
-//! What pods are made of: templates of the size and the shape that people deploy.
+//! Pod templates of the size and the shape that people deploy.
 
 use serde_json::{Value, json};
 
 use crate::cluster::hole::Hole;
 
-/// What kind of program runs in a pod.
+/// The kind of program that runs in a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cluster) enum Profile {
     /// An HTTP service behind a proxy.
@@ -31,7 +31,7 @@ impl Profile {
         Self::Batch,
     ];
 
-    /// Whether its pods are those of deployments.
+    /// Returns whether its pods are those of deployments.
     pub(in crate::cluster) fn is_service(self) -> bool {
         !matches!(self, Self::Agent | Self::Batch)
     }

@@ -6,7 +6,10 @@ use super::{
     draft::{CONTROLLER_MANAGER, DEPLOYER, Draft},
     template::{Profile, template},
 };
-use crate::{cluster::hole::Hole, registry::Registry};
+use crate::{
+    cluster::hole::Hole,
+    kinds::{apps, batch, registry::Registry},
+};
 
 const HASH: &str = "pod-template-hash";
 const NAME: &str = "app.kubernetes.io/name";
@@ -28,7 +31,7 @@ pub(super) fn deployment(registry: &Registry, profile: Profile) -> Draft<'_> {
             },
         },
     });
-    Draft::create(registry, ("apps", "deployments"), DEPLOYER, deployment)
+    Draft::create(registry, &apps::deployment::KIND, DEPLOYER, deployment)
         .update(CONTROLLER_MANAGER, Hole::Ready, |deployment| {
             let revision = json!(Hole::Revision.text());
             deployment["metadata"]["annotations"]["deployment.kubernetes.io/revision"] = revision;
@@ -72,7 +75,7 @@ pub(super) fn replica_set(registry: &Registry, profile: Profile) -> Draft<'_> {
             "template": template,
         },
     });
-    Draft::create(registry, ("apps", "replicasets"), CONTROLLER_MANAGER, set)
+    Draft::create(registry, &apps::replica_set::KIND, CONTROLLER_MANAGER, set)
         .set(set_generation)
         .update(CONTROLLER_MANAGER.of_status(), Hole::Ready, |set| {
             set["status"] = json!({
@@ -97,7 +100,7 @@ pub(super) fn daemon_set(registry: &Registry) -> Draft<'_> {
             "template": template(Profile::Agent),
         },
     });
-    Draft::create(registry, ("apps", "daemonsets"), DEPLOYER, set).update(
+    Draft::create(registry, &apps::daemon_set::KIND, DEPLOYER, set).update(
         CONTROLLER_MANAGER.of_status(),
         Hole::Ready,
         |set| {
@@ -124,7 +127,7 @@ pub(super) fn cron_job(registry: &Registry) -> Draft<'_> {
             "jobTemplate": {"spec": {"template": template(Profile::Batch)}},
         },
     });
-    Draft::create(registry, ("batch", "cronjobs"), DEPLOYER, job).update(
+    Draft::create(registry, &batch::cron_job::KIND, DEPLOYER, job).update(
         CONTROLLER_MANAGER.of_status(),
         Hole::Started,
         |job| job["status"]["lastScheduleTime"] = json!(Hole::Started.text()),
@@ -150,7 +153,7 @@ pub(super) fn running_job(registry: &Registry) -> Draft<'_> {
             "template": template,
         },
     });
-    Draft::create(registry, ("batch", "jobs"), CONTROLLER_MANAGER, job).update(
+    Draft::create(registry, &batch::job::KIND, CONTROLLER_MANAGER, job).update(
         CONTROLLER_MANAGER.of_status(),
         Hole::Created,
         |job| {

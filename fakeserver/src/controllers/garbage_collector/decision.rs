@@ -1,8 +1,8 @@
-//! What is to be done with one object, given its owners and what it owns.
+//! Decides about one object, given its owners and dependents.
 
-use crate::request::Propagation;
+use crate::write::Propagation;
 
-/// What has become of an owner.
+/// The state of an owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OwnerState {
     Solid,
@@ -18,7 +18,7 @@ pub(super) enum OwnerState {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dependent {
     pub(super) blocks: bool,
-    /// Whether it waits for what it owns itself.
+    /// True if it waits for its own dependents.
     pub(super) is_waiting: bool,
 }
 
@@ -26,16 +26,16 @@ pub(super) struct Dependent {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Subject {
     pub(super) is_deleted: bool,
-    /// Whether it has the finalizer `orphan`.
+    /// True if it has the finalizer `orphan`.
     pub(super) orphans: bool,
-    /// Whether it has the finalizer `foregroundDeletion`.
+    /// True if it has the finalizer `foregroundDeletion`.
     pub(super) waits: bool,
     /// Uids and states of its owners.
     pub(super) owners: Vec<(String, OwnerState)>,
     pub(super) dependents: Vec<Dependent>,
 }
 
-/// What is to be done.
+/// The next step for an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Nothing,
@@ -43,9 +43,9 @@ pub(super) enum Step {
     Postpone,
     /// Nobody names the subject as an owner any more, then it goes.
     Orphan,
-    /// What it owns is looked at, and it stays until that has gone.
+    /// Its dependents are processed, and it stays until they are gone.
     AwaitDependents,
-    /// What it waited for is gone.
+    /// Its dependents are gone.
     Finish,
     /// These owners are gone, and others are not.
     Release(Vec<String>),

@@ -27,14 +27,14 @@ use super::{
     queue::Due,
 };
 use crate::{
-    custom_resources,
-    deletion::{FOREGROUND, ORPHAN, Wanted, without},
-    storage::ObjectKey,
+    kinds::apiextensions::custom_resource_definition,
+    store::ObjectKey,
+    write::deletion::{FOREGROUND, ORPHAN, Wanted, without},
 };
 
-/// How long an owner keeps its finalizer at least, so that clients see it.
+/// The minimum time for which an owner keeps its finalizer, so that clients see it.
 const FINALIZED_AFTER: Duration = Duration::from_secs(1);
-/// How long an object stays at least that has no owner.
+/// The minimum time for which an object without an owner stays.
 const COLLECTED_AFTER: Duration = Duration::from_millis(100);
 
 const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
@@ -100,7 +100,7 @@ impl Controller for GarbageCollector {
     }
 
     fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
-        if change.is_of(custom_resources::GROUP, custom_resources::PLURAL) {
+        if change.is_of(&custom_resource_definition::KIND) {
             // Kinds that were not there may be now.
             for key in std::mem::take(&mut self.unresolved) {
                 due.add(key, COLLECTED_AFTER);
@@ -181,7 +181,7 @@ impl Controller for GarbageCollector {
     }
 }
 
-/// What has become of an owner of the object under `key`.
+/// Returns the state of an owner of the object under `key`.
 fn state(cluster: &Cluster<'_, '_>, reference: &OwnerReference, key: &ObjectKey) -> OwnerState {
     let Owner::At(owner) = cluster.owner(reference, key.namespace()) else {
         return OwnerState::Unknown;

@@ -1,8 +1,8 @@
 use super::*;
-use crate::request::Propagation;
+use crate::write::Propagation;
 
-/// What is done with an object that has these owners (`s`olid, `w`aiting, `a`bsent, `u`nknown), finalizers and
-/// dependents (`b`locking, `f`ree, `c`ircular), and is going away or not.
+/// Returns the step for an object that has these owners (`s`olid, `w`aiting, `a`bsent, `u`nknown), finalizers and
+/// dependents (`b`locking, `f`ree, `c`ircular), and is being deleted or not.
 fn check(owners: &str, flags: &str, dependents: &str) -> Step {
     let owners = owners.chars().map(|state| {
         let state_of = match state {

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use super::{
     nodes::{Node, UNSCHEDULABLE},
     objects::{
-        BURST, COALESCED, Kind, claim, count, count_available, enqueue_owners, hash, look_again,
-        number, part, selector, text,
+        BURST, COALESCED, ReconciledKind, claim, count, count_available, enqueue_owners, hash,
+        look_again, number, part, selector, text,
     },
     pods::Pod,
     revisions::record,
@@ -25,13 +25,13 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    deletion::{Wanted, is_deleted},
-    storage::ObjectKey,
+    kinds::{apps, core},
+    store::ObjectKey,
+    write::deletion::{Wanted, is_deleted},
 };
 
-const KIND: Kind = Kind {
-    group: "apps",
-    plural: "daemonsets",
+const KIND: ReconciledKind = ReconciledKind {
+    kind: &apps::daemon_set::KIND,
     name: "DaemonSet",
     api_version: "apps/v1",
     component: "daemonset-controller",
@@ -62,14 +62,14 @@ impl Controller for DaemonSets {
 
     fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
         let key = change.key();
-        if change.is_of(KIND.group, KIND.plural) {
+        if change.is_of(KIND.kind) {
             if change.after.is_some() {
                 self.sets.insert(key.clone());
                 due.add(key.clone(), Duration::ZERO);
             } else {
                 self.sets.remove(key);
             }
-        } else if change.is_of("", "nodes") {
+        } else if change.is_of(&core::node::KIND) {
             match &change.after {
                 Some((node, _)) => {
                     let node = Node::of(&node.to_value());
@@ -82,7 +82,7 @@ impl Controller for DaemonSets {
             for set in &self.sets {
                 due.add(set.clone(), COALESCED);
             }
-        } else if change.is_of("", "pods") {
+        } else if change.is_of(&core::pod::KIND) {
             enqueue_owners(&KIND, change, due);
             let after = change.after.as_ref();
             if after.is_some_and(|(_, meta)| meta.controller().is_none()) {
@@ -172,7 +172,7 @@ fn place(
         pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] = json!({"nodeSelectorTerms": [{"matchFields": [
             {"key": "metadata.name", "operator": "In", "values": [node]},
         ]}]});
-        let Some(pod) = cluster.create(&super::pods::resource(), ACTOR, pod) else {
+        let Some(pod) = cluster.create(core::pod::KIND.storage(), ACTOR, pod) else {
             break;
         };
         let message = format!("Created pod: {}", pod.name());

@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::{
     deployment::KIND as DEPLOYMENT,
-    objects::{Condition, Kind, count, look_again, number, part, selector, set_condition, text},
+    objects::{
+        Condition, ReconciledKind, count, look_again, number, part, selector, set_condition, text,
+    },
     pods::Pod,
     replica_set::KIND as REPLICA_SET,
 };
@@ -19,30 +21,30 @@ use crate::{
         meta::{Meta, OwnerReference},
         queue::Due,
     },
-    object::selectors::LabelSelector,
-    storage::ObjectKey,
+    kinds::{core, policy},
+    store::ObjectKey,
+    value::object::selectors::LabelSelector,
 };
 
-const KIND: Kind = Kind {
-    group: "policy",
-    plural: "poddisruptionbudgets",
+const KIND: ReconciledKind = ReconciledKind {
+    kind: &policy::pod_disruption_budget::KIND,
     name: "PodDisruptionBudget",
     api_version: "policy/v1",
     component: "controllermanager",
 };
 const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
-/// How long an eviction may take until its pod is being deleted.
+/// The longest time between an eviction and the deletion of its pod.
 #[doc(alias = "DeletionTimeout")]
 const EVICTION_LIMIT: SignedDuration = SignedDuration::from_mins(2);
 
 /// The controller of disruption budgets.
 #[derive(Debug, Default)]
 pub(super) struct Disruption {
-    /// What each budget selects.
+    /// The selector of each budget.
     budgets: BTreeMap<ObjectKey, LabelSelector>,
 }
 
-/// What a budget comes to.
+/// The counts of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sum {
     expected: i64,
@@ -57,14 +59,14 @@ impl Controller for Disruption {
 
     fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
         let key = change.key();
-        if change.is_of(KIND.group, KIND.plural) {
+        if change.is_of(KIND.kind) {
             let after = change.after.as_ref();
             match after.and_then(|(budget, _)| selector(&budget.to_value())) {
                 Some(selects) => self.budgets.insert(key.clone(), selects),
                 None => self.budgets.remove(key),
             };
             due.add(key.clone(), Duration::ZERO);
-        } else if change.is_of("", "pods") {
+        } else if change.is_of(&core::pod::KIND) {
             let first = KIND.key(key.namespace(), "");
             let near = self.budgets.range(first..);
             for (budget, selects) in
@@ -160,7 +162,7 @@ fn still_disrupted(
     (left, next)
 }
 
-/// How many pods there should be by what manages them. Pods that nobody manages do not count.
+/// Returns the number of expected pods by their controllers. Pods without a controller do not count.
 #[doc(alias = "getExpectedScale")]
 fn expected_pods(cluster: &Cluster<'_, '_>, pods: &[Arc<Pod>]) -> Result<i64, String> {
     let mut scales = BTreeMap::new();

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::{
     objects::{
-        BURST, Condition, Kind, count, enqueue_owners, has_condition, number, set_condition, text,
+        BURST, Condition, ReconciledKind, count, enqueue_owners, has_condition, number,
+        set_condition, text,
     },
     pods::{Phase, Pod},
 };
@@ -17,14 +18,16 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    deletion::{Wanted, is_deleted},
-    request::Propagation,
-    storage::ObjectKey,
+    kinds::{batch, core},
+    store::ObjectKey,
+    write::{
+        Propagation,
+        deletion::{Wanted, is_deleted},
+    },
 };
 
-const KIND: Kind = Kind {
-    group: "batch",
-    plural: "jobs",
+const KIND: ReconciledKind = ReconciledKind {
+    kind: &batch::job::KIND,
     name: "Job",
     api_version: "batch/v1",
     component: "job-controller",
@@ -35,7 +38,7 @@ const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
 #[derive(Debug)]
 pub(super) struct Jobs;
 
-/// How far a job is.
+/// The progress of a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Progress {
     active: i64,
@@ -45,7 +48,7 @@ struct Progress {
     terminating: i64,
 }
 
-/// What is to become of a job.
+/// The next step for a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Complete,
@@ -61,9 +64,9 @@ impl Controller for Jobs {
 
     fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
         let key = change.key();
-        if change.is_of(KIND.group, KIND.plural) {
+        if change.is_of(KIND.kind) {
             due.add(key.clone(), Duration::ZERO);
-        } else if change.is_of("", "pods") {
+        } else if change.is_of(&core::pod::KIND) {
             enqueue_owners(&KIND, change, due);
         }
     }
@@ -137,7 +140,7 @@ fn scale(cluster: &mut Cluster<'_, '_>, job: &Value, pods: &[Arc<Pod>], active: 
         let mut pod = KIND.pod(job, &job["spec"]["template"]);
         let name = text(&job["metadata"]["name"]);
         pod["metadata"]["generateName"] = json!(format!("{name}-"));
-        let Some(created) = cluster.create(&super::pods::resource(), ACTOR, pod) else {
+        let Some(created) = cluster.create(core::pod::KIND.storage(), ACTOR, pod) else {
             return;
         };
         let message = format!("Created pod: {}", created.name());
@@ -229,7 +232,8 @@ fn expire(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, job: &Value, due: &mut
 mod tests {
     use super::*;
 
-    /// What becomes of a job of which so many pods are active, have succeeded, have failed, are stopping.
+    /// Returns the verdict on a job with these numbers of pods that are active, have succeeded, have failed, and are
+    /// stopping.
     fn check(spec: &Value, [active, succeeded, failed, terminating]: [i64; 4]) -> Verdict {
         let progress = Progress {
             active,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{
-    objects::{Kind, text},
+    objects::{ReconciledKind, text},
     pods::{Phase, Pod},
 };
 use crate::{
@@ -15,16 +15,16 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    deletion::Wanted,
+    kinds::core,
     state::Workloads,
-    storage::ObjectKey,
+    store::ObjectKey,
+    write::deletion::Wanted,
 };
 
 const ACTOR: Actor = Actor::new("kubelet");
-/// Who events of a kubelet are about.
-const POD: Kind = Kind {
-    group: "",
-    plural: "pods",
+/// The kind that a kubelet's events are about.
+const POD: ReconciledKind = ReconciledKind {
+    kind: &core::pod::KIND,
     name: "Pod",
     api_version: "v1",
     component: "kubelet",
@@ -36,11 +36,11 @@ const EXIT_CODE: &str = "fakeserver/exit-code";
 #[derive(Debug)]
 pub(super) struct Kubelet {
     options: Workloads,
-    /// How many pods were started: the last part of their addresses.
+    /// The number of pods that were started: the last part of their addresses.
     started: u32,
 }
 
-/// What happens to a pod next, and after which time.
+/// The next event of a pod, and the delay before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Nothing,
@@ -80,7 +80,7 @@ impl Controller for Kubelet {
     }
 
     fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
-        if !change.is_of("", "pods") {
+        if !change.is_of(&core::pod::KIND) {
             return;
         }
         let Some(pod) = index.pods.get(change.key()) else {

@@ -10,6 +10,7 @@
 //! They follow the rules of the real ones as far as clients can tell: counts, conditions, revisions, owners, names, events.
 //! Each looks at a key when something that belongs to it has changed, and finds its pods in the index.
 
+mod creation;
 mod objects;
 pub(super) mod pods;
 mod revisions;
@@ -23,6 +24,7 @@ mod nodes;
 mod scheduler;
 mod kubelet;
 
+#[cfg(feature = "cluster")]
 pub(crate) use self::objects::hash as template_hash;
 use self::{
     daemon_set::DaemonSets, deployment::Deployments, disruption::Disruption, job::Jobs,

@@ -12,8 +12,9 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
+    kinds::core,
     state::Workloads,
-    storage::{GroupResource, ObjectKey},
+    store::ObjectKey,
 };
 
 const KUBELET: Actor = Actor::new("kubelet");
@@ -38,12 +39,8 @@ pub(super) struct Node {
     pub(super) labels: Value,
     pub(super) taints: Vec<Value>,
     pub(super) is_unschedulable: bool,
-    /// How many pods fit on it, if it says so.
+    /// The number of pods that fit on it, if its status says so.
     pub(super) pods: Option<usize>,
-}
-
-pub(super) fn resource() -> GroupResource {
-    GroupResource::new("", "nodes")
 }
 
 // === impl NodeMaker ===
@@ -67,7 +64,7 @@ impl NodeMaker {
                 },
                 "spec": {},
             });
-            cluster.create(&resource(), KUBELET, node);
+            cluster.create(core::node::KIND.storage(), KUBELET, node);
         }
     }
 }
@@ -79,12 +76,15 @@ impl Controller for NodeMaker {
 
     fn started(&mut self, due: &mut Due<'_>) {
         if self.count == 0 {
-            due.add(ObjectKey::cluster(resource(), ALL), Duration::ZERO);
+            due.add(
+                ObjectKey::cluster(core::node::KIND.storage().clone(), ALL),
+                Duration::ZERO,
+            );
         }
     }
 
     fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
-        if !change.is_of("", "nodes") {
+        if !change.is_of(&core::node::KIND) {
             return;
         }
         match (&change.before, &change.after) {
@@ -217,7 +217,7 @@ impl Node {
         }
     }
 
-    /// Whether a pod of this specification may be here: labels, taints, and whether the node takes pods.
+    /// Returns whether a pod of this specification may run here: labels, taints, and whether the node accepts pods.
     pub(super) fn accepts(&self, spec: &Value) -> bool {
         let selects = spec["nodeSelector"].as_object();
         let has_labels = selects
@@ -243,7 +243,7 @@ impl Node {
     }
 }
 
-/// Whether a label or a field meets a requirement of an affinity.
+/// Returns whether a label or a field meets a requirement of an affinity.
 fn meets(requirement: &Value, value: Option<&str>) -> bool {
     let values = requirement["values"].as_array();
     let is_listed = value.is_some_and(|value| {
@@ -267,7 +267,7 @@ fn meets(requirement: &Value, value: Option<&str>) -> bool {
     }
 }
 
-/// Whether a pod of this specification may be on a node with that taint.
+/// Returns whether a pod of this specification may run on a node with that taint.
 fn tolerates(spec: &Value, taint: &Value) -> bool {
     if taint["effect"] == "PreferNoSchedule" {
         return true;

@@ -1,11 +1,11 @@
-//! What the controllers of workloads have in common: owners, templates, conditions, numbers.
+//! Helpers shared by workload controllers: owners, templates, conditions, numbers.
 
 use std::{sync::Arc, time::Duration};
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-pub(super) use crate::controllers::kind::Kind;
+pub(super) use crate::controllers::kind::ReconciledKind;
 
 use super::pods::Pod;
 use crate::{
@@ -15,17 +15,17 @@ use crate::{
         meta::release,
         queue::Due,
     },
-    object::selectors::{LabelSelector, print_label_selector},
-    storage::ObjectKey,
+    store::ObjectKey,
+    value::object::selectors::{LabelSelector, print_label_selector},
 };
 
-/// How long a controller waits for more changes of what it owns before it looks.
+/// The time for which a controller waits for more changes of its dependents.
 pub(super) const COALESCED: Duration = Duration::from_millis(20);
-/// How many objects one look creates or deletes at most; then others have their turn.
+/// The maximum number of objects that one reconciliation creates or deletes; then others have their turn.
 pub(super) const BURST: usize = 250;
 
 /// Lets the owners of this kind look soon that the changed object has or had.
-pub(super) fn enqueue_owners(kind: &Kind, change: &Observed<'_>, due: &mut Due<'_>) {
+pub(super) fn enqueue_owners(kind: &ReconciledKind, change: &Observed<'_>, due: &mut Due<'_>) {
     let namespace = change.key().namespace();
     for (_, meta) in [&change.before, &change.after].into_iter().flatten() {
         if let Some(owner) = meta.controller().filter(|owner| owner.kind == kind.name) {
@@ -37,7 +37,7 @@ pub(super) fn enqueue_owners(kind: &Kind, change: &Observed<'_>, due: &mut Due<'
 /// The pods of an owner: those it manages, and those it adopts because it selects them and they fit. Others are let go.
 pub(super) fn claim(
     cluster: &mut Cluster<'_, '_>,
-    kind: &Kind,
+    kind: &ReconciledKind,
     owner: &Value,
     selects: &LabelSelector,
     fits: impl Fn(&Pod) -> bool,
@@ -66,7 +66,7 @@ pub(super) fn claim(
 }
 
 /// Has `owner` manage an object, besides the owners it has.
-pub(super) fn adopt(object: &mut Value, kind: &Kind, owner: &Value) {
+pub(super) fn adopt(object: &mut Value, kind: &ReconciledKind, owner: &Value) {
     let owners = &mut object["metadata"]["ownerReferences"];
     let mut all = owners.as_array().cloned().unwrap_or_default();
     all.push(kind.owner_reference(owner));
@@ -109,7 +109,7 @@ pub(super) fn part(value: &Value, total: i64, rounds_up: bool) -> i64 {
     }
 }
 
-/// Whether a pod has been ready for `seconds`, or when it will have been.
+/// Checks that a pod has been ready for `seconds`; otherwise returns the time at which it will have been.
 pub(super) fn available(pod: &Pod, seconds: i64, now: Timestamp) -> Result<(), Option<Timestamp>> {
     if !pod.is_ready {
         return Err(None);
@@ -124,7 +124,7 @@ pub(super) fn available(pod: &Pod, seconds: i64, now: Timestamp) -> Result<(), O
     if at <= now { Ok(()) } else { Err(Some(at)) }
 }
 
-/// How many pods have been ready for `seconds`, and when that changes by itself.
+/// Counts the pods that have been ready for `seconds`, and returns the time of the next change.
 pub(super) fn count_available<'a>(
     pods: impl IntoIterator<Item = &'a Arc<Pod>>,
     seconds: i64,
@@ -224,7 +224,7 @@ pub(super) fn set_condition(
     status["conditions"] = conditions.into();
 }
 
-/// Whether a condition of that type is there and true.
+/// Returns whether a condition of that type exists and is true.
 pub(super) fn has_condition(status: &Value, kind: &str) -> bool {
     let conditions = status["conditions"].as_array();
     conditions

@@ -1,4 +1,4 @@
-//! What controllers ask of pods, read once for each change, and where to find pods by what they have in common.
+//! Pods as controllers need them, parsed once a change, and indexed by owner, node and labels.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,8 +11,9 @@ use serde_json::Value;
 
 use crate::{
     controllers::meta::{Meta, OwnerReference},
-    object::selectors::LabelSelector,
-    storage::{GroupResource, ObjectKey, StoredObject},
+    kinds::core,
+    store::{ObjectKey, StoredObject},
+    value::object::selectors::LabelSelector,
 };
 
 /// A pod, as far as it matters to controllers.
@@ -24,16 +25,16 @@ pub(in crate::controllers) struct Pod {
     pub(super) node: String,
     pub(super) phase: Phase,
     pub(super) is_ready: bool,
-    /// When it became ready, as objects write times.
+    /// The time at which it became ready, as objects write times.
     pub(super) ready_since: String,
     pub(super) is_deleted: bool,
-    /// How long it may take to stop once it is deleted.
+    /// The time that it may take to stop once it is deleted.
     pub(super) grace: Duration,
-    /// Whether its containers are to end by themselves.
+    /// True if its containers are to end by themselves.
     pub(super) ends: bool,
 }
 
-/// Where a pod is in its life.
+/// The phase of a pod's life.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     #[default]
@@ -97,11 +98,6 @@ struct ReadCondition {
     last_transition_time: Value,
 }
 
-/// The resource of pods.
-pub(super) fn resource() -> GroupResource {
-    GroupResource::new("", "pods")
-}
-
 // === impl Pod ===
 
 impl Pod {
@@ -138,12 +134,12 @@ impl Pod {
         self.stored.labels().get(name).unwrap_or_default()
     }
 
-    /// Whether it has ended by itself.
+    /// Returns whether it has ended by itself.
     pub(super) fn is_finished(&self) -> bool {
         matches!(self.phase, Phase::Succeeded | Phase::Failed)
     }
 
-    /// Whether it counts as one of those that are wanted.
+    /// Returns whether it counts as a wanted replica.
     pub(super) fn is_active(&self) -> bool {
         !self.is_finished() && !self.is_deleted
     }
@@ -191,7 +187,7 @@ impl Pods {
 
     /// The pods of a namespace that nobody manages.
     pub(super) fn orphans(&self, namespace: &str) -> Vec<Arc<Pod>> {
-        let first = ObjectKey::namespaced(resource(), namespace, "");
+        let first = ObjectKey::namespaced(core::pod::KIND.storage().clone(), namespace, "");
         let keys = self.orphans.range(first..);
         keys.take_while(|key| key.namespace() == Some(namespace))
             .filter_map(|key| self.get(key).cloned())
@@ -200,7 +196,7 @@ impl Pods {
 
     /// The pods of a namespace that `selects` selects.
     pub(super) fn selected(&self, namespace: &str, selects: &LabelSelector) -> Vec<Arc<Pod>> {
-        let first = ObjectKey::namespaced(resource(), namespace, "");
+        let first = ObjectKey::namespaced(core::pod::KIND.storage().clone(), namespace, "");
         let near = self.by_key.range(first..);
         near.take_while(|(key, _)| key.namespace() == Some(namespace))
             .filter(|(_, pod)| selects.matches(pod.stored.labels()))
@@ -208,7 +204,7 @@ impl Pods {
             .collect()
     }
 
-    /// How many pods a node has.
+    /// Returns the number of pods on a node.
     pub(super) fn count_on(&self, node: &str) -> usize {
         self.by_node.get(node).map_or(0, BTreeSet::len)
     }

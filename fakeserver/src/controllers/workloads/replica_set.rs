@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{
     objects::{
-        BURST, COALESCED, Kind, available, claim, count, enqueue_owners, look_again, number,
-        selector, text,
+        BURST, COALESCED, ReconciledKind, available, claim, count, enqueue_owners, look_again,
+        number, selector, text,
     },
     pods::{Phase, Pod},
 };
@@ -19,14 +19,14 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    deletion::Wanted,
-    object::selectors::LabelSelector,
-    storage::ObjectKey,
+    kinds::{apps, core},
+    store::ObjectKey,
+    value::object::selectors::LabelSelector,
+    write::deletion::Wanted,
 };
 
-pub(super) const KIND: Kind = Kind {
-    group: "apps",
-    plural: "replicasets",
+pub(super) const KIND: ReconciledKind = ReconciledKind {
+    kind: &apps::replica_set::KIND,
     name: "ReplicaSet",
     api_version: "apps/v1",
     component: "replicaset-controller",
@@ -36,18 +36,18 @@ const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
 /// The controller of replica sets.
 #[derive(Debug, Default)]
 pub(super) struct ReplicaSets {
-    /// What each selects, to find who adopts a pod.
+    /// The selector of each set, for adopting pods.
     selectors: BTreeMap<ObjectKey, LabelSelector>,
 }
 
-/// What a replica set lacks.
+/// The pods that a replica set has to create and delete.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Plan {
     create: usize,
     delete: Vec<ObjectKey>,
 }
 
-/// What the status of a replica set tells, and when that changes by itself.
+/// The counts in the status of a replica set, and the time of their next change.
 #[derive(Debug, Default)]
 struct Counts {
     replicas: i64,
@@ -64,7 +64,7 @@ impl Controller for ReplicaSets {
 
     fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
         let key = change.key();
-        if change.is_of(KIND.group, KIND.plural) {
+        if change.is_of(KIND.kind) {
             let selects = change
                 .after
                 .as_ref()
@@ -80,7 +80,7 @@ impl Controller for ReplicaSets {
             }
             return;
         }
-        if !change.is_of("", "pods") {
+        if !change.is_of(&core::pod::KIND) {
             return;
         }
         enqueue_owners(&KIND, change, due);
@@ -122,7 +122,7 @@ impl Controller for ReplicaSets {
     }
 }
 
-/// What is to be done so that there are `wanted` pods.
+/// Plans the creations and deletions that lead to `wanted` pods.
 fn plan(wanted: i64, pods: &[Arc<Pod>]) -> Plan {
     let mut active: Vec<&Arc<Pod>> = pods.iter().filter(|pod| pod.is_active()).collect();
     let wanted = usize::try_from(wanted).unwrap_or_default();
@@ -154,7 +154,7 @@ fn perform(cluster: &mut Cluster<'_, '_>, set: &Value, plan: &Plan) {
         let mut pod = KIND.pod(set, &set["spec"]["template"]);
         let name = text(&set["metadata"]["name"]);
         pod["metadata"]["generateName"] = json!(format!("{name}-"));
-        let Some(created) = cluster.create(&super::pods::resource(), ACTOR, pod) else {
+        let Some(created) = cluster.create(core::pod::KIND.storage(), ACTOR, pod) else {
             return;
         };
         let message = format!("Created pod: {}", created.name());

@@ -2,25 +2,22 @@
 
 use serde_json::{Value, json};
 
-use super::objects::{Kind, number, text};
+use super::objects::{ReconciledKind, number, text};
 use crate::{
     controllers::cluster::{Actor, Cluster},
-    deletion::Wanted,
-    storage::{GroupResource, ObjectKey},
+    kinds::apps::controller_revision,
+    store::ObjectKey,
+    write::deletion::Wanted,
 };
 
 const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
-
-fn resource() -> GroupResource {
-    GroupResource::new("apps", "controllerrevisions")
-}
 
 /// Keeps the template of `owner` under `name`, as its newest revision, and forgets the oldest beyond the limit.
 ///
 /// Those in `used` are kept: there are pods of them.
 pub(super) fn record(
     cluster: &mut Cluster<'_, '_>,
-    kind: &Kind,
+    kind: &ReconciledKind,
     owner: &Value,
     name: &str,
     used: &[&str],
@@ -28,7 +25,7 @@ pub(super) fn record(
     let mut known = revisions(cluster, text(&owner["metadata"]["uid"]));
     let last = known.last().map_or(0, |(revision, _)| *revision);
     let namespace = owner["metadata"]["namespace"].as_str();
-    let key = ObjectKey::new(resource(), namespace, name);
+    let key = ObjectKey::new(controller_revision::KIND.storage().clone(), namespace, name);
     let own = known.iter().position(|(_, known)| *known == key);
     match own {
         Some(at) if at + 1 == known.len() => {}
@@ -50,7 +47,7 @@ pub(super) fn record(
                 "data": {"spec": {"template": template}},
                 "revision": last + 1,
             });
-            cluster.create(&resource(), ACTOR, object);
+            cluster.create(controller_revision::KIND.storage(), ACTOR, object);
         }
     }
     let limit = number(&owner["spec"]["revisionHistoryLimit"], 10);
@@ -66,7 +63,7 @@ pub(super) fn record(
 fn revisions(cluster: &Cluster<'_, '_>, uid: &str) -> Vec<(i64, ObjectKey)> {
     let owned = cluster.index.dependents(uid);
     let mut revisions: Vec<(i64, ObjectKey)> = owned
-        .filter(|(key, _)| *key.resource() == resource())
+        .filter(|(key, _)| key.resource() == controller_revision::KIND.storage())
         .filter_map(|(key, _)| {
             let found = cluster.get(key)?.to_value();
             Some((number(&found["revision"], 0), key.clone()))

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{
     nodes::Node,
-    objects::{Kind, text},
+    objects::{ReconciledKind, text},
 };
 use crate::{
     controllers::{
@@ -18,15 +18,15 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    storage::ObjectKey,
+    kinds::core,
+    store::ObjectKey,
 };
 
 const ACTOR: Actor = Actor::new("kube-scheduler");
 const NAME: &str = "default-scheduler";
-/// Who events of scheduling are about.
-const POD: Kind = Kind {
-    group: "",
-    plural: "pods",
+/// The kind that events of scheduling are about.
+const POD: ReconciledKind = ReconciledKind {
+    kind: &core::pod::KIND,
     name: "Pod",
     api_version: "v1",
     component: NAME,
@@ -115,11 +115,11 @@ impl Controller for Scheduler {
     }
 
     fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
-        if change.is_of("", "nodes") {
+        if change.is_of(&core::node::KIND) {
             self.observe_node(change, index, due);
             return;
         }
-        if !change.is_of("", "pods") {
+        if !change.is_of(&core::pod::KIND) {
             return;
         }
         let key = change.key();

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{
     objects::{
-        COALESCED, Kind, claim, count, count_available, enqueue_owners, hash, look_again, number,
-        selector, text,
+        COALESCED, ReconciledKind, claim, count, count_available, enqueue_owners, hash, look_again,
+        number, selector, text,
     },
     pods::Pod,
     revisions::record,
@@ -20,13 +20,13 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    deletion::{Wanted, is_deleted},
-    storage::{GroupResource, ObjectKey},
+    kinds::{apps, core},
+    store::ObjectKey,
+    write::deletion::{Wanted, is_deleted},
 };
 
-const KIND: Kind = Kind {
-    group: "apps",
-    plural: "statefulsets",
+const KIND: ReconciledKind = ReconciledKind {
+    kind: &apps::stateful_set::KIND,
     name: "StatefulSet",
     api_version: "apps/v1",
     component: "statefulset-controller",
@@ -46,14 +46,14 @@ pub(super) struct StatefulSets;
 )]
 struct Member {
     number: i64,
-    /// Whether it is running and ready.
+    /// True if it is running and ready.
     is_up: bool,
     is_going: bool,
     has_ended: bool,
     is_current: bool,
 }
 
-/// What is to be done with the pod of a number.
+/// The next step for the pod of an ordinal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Create(i64),
@@ -67,9 +67,9 @@ impl Controller for StatefulSets {
 
     fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
         let key = change.key();
-        if change.is_of(KIND.group, KIND.plural) {
+        if change.is_of(KIND.kind) {
             due.add(key.clone(), Duration::ZERO);
-        } else if change.is_of("", "pods") {
+        } else if change.is_of(&core::pod::KIND) {
             enqueue_owners(&KIND, change, due);
             let after = change.after.as_ref();
             if after.is_some_and(|(_, meta)| meta.controller().is_none())
@@ -138,7 +138,7 @@ fn membership(name: &str) -> Option<(&str, i64)> {
     Some((set, number.parse().ok()?))
 }
 
-/// What is to be done now. One step at a time, each when what came before is up, unless the set does all at once.
+/// Plans the next steps. One step at a time, each when the pods before it are up, unless the set works in parallel.
 fn plan(spec: &Value, members: &[Member]) -> Vec<Step> {
     let first = number(&spec["ordinals"]["start"], 0);
     let end = first + number(&spec["replicas"], 1);
@@ -212,8 +212,8 @@ fn create(cluster: &mut Cluster<'_, '_>, set: &Value, number: i64, revision: &st
         if let Some(labels) = set["spec"]["selector"].get("matchLabels") {
             object["metadata"]["labels"] = labels.clone();
         }
-        let claims = GroupResource::new("", "persistentvolumeclaims");
-        cluster.create(&claims, ACTOR, object);
+        let claims = core::persistent_volume_claim::KIND.storage();
+        cluster.create(claims, ACTOR, object);
         let mounted = json!({"name": volume, "persistentVolumeClaim": {"claimName": claim}});
         let mut volumes = pod["spec"]["volumes"]
             .as_array()
@@ -224,7 +224,7 @@ fn create(cluster: &mut Cluster<'_, '_>, set: &Value, number: i64, revision: &st
         pod["spec"]["volumes"] = volumes.into();
     }
     if cluster
-        .create(&super::pods::resource(), ACTOR, pod)
+        .create(core::pod::KIND.storage(), ACTOR, pod)
         .is_some()
     {
         let message = format!("create Pod {name} in StatefulSet {owner} successful");
@@ -279,7 +279,7 @@ fn report(
 mod tests {
     use super::*;
 
-    /// What is done with these pods: `u`p, `s`tarting, `g`oing, `e`nded, `o`ld and up, or none (`-`).
+    /// Returns the steps for these pods: `u`p, `s`tarting, `g`oing, `e`nded, `o`ld and up, or none (`-`).
     fn check(spec: &Value, pods: &str) -> Vec<Step> {
         let members = pods.chars().zip(0_i64..).filter(|(pod, _)| *pod != '-');
         let members: Vec<Member> = members

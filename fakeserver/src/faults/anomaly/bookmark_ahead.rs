@@ -1,25 +1,27 @@
-//! A bookmark that promises more than was sent.
+//! A bookmark ahead of an event that was not sent.
 
-use crate::faults::{Effect, FrameFacts, FrameVerdict, NamedRule};
+use crate::faults::{
+    CatalogueEntry, Definition, FrameFacts, FrameVerdict, Property, Recovery, Target,
+};
 
-/// See [`bookmark_ahead`].
-#[derive(Debug, Clone, Copy)]
-pub struct BookmarkAhead;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct BookmarkAhead;
 
-/// A negative control: no correct server does this, and a checker must find out.
-///
-/// Instead of an event (no bookmark, no error) comes a bookmark of its version and the end of the stream: a client
-/// that resumes there has missed the event.
-pub fn bookmark_ahead() -> NamedRule<BookmarkAhead> {
-    NamedRule::new(BookmarkAhead)
-}
+impl Definition for BookmarkAhead {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F23",
+        fault: "bookmark_ahead",
+        parameters: &[],
+        effect: "Sends, in place of an event (no bookmark, no error), a bookmark of its version, and ends the stream: a client that \
+                 resumes there has missed the event.",
+        models: "negative control: a bookmark promises an event that was not sent",
+        suffered: "no client can hold it; a checker must find it",
+        target: Target::Reads,
+        recovery: Recovery::Never,
+        properties: &[Property::BreaksPromises],
+    };
 
-impl Effect for BookmarkAhead {
-    fn name(&self) -> &'static str {
-        "bookmark_ahead"
-    }
-
-    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         frame.is_event().then(|| {
             let bookmark = serde_json::json!({
                 "type": "BOOKMARK",

@@ -1,24 +1,26 @@
 //! An event that never comes.
 
-use crate::faults::{Effect, FrameFacts, FrameVerdict, NamedRule};
+use crate::faults::{
+    CatalogueEntry, Definition, FrameFacts, FrameVerdict, Property, Recovery, Target,
+};
 
-/// See [`drop_event`].
-#[derive(Debug, Clone, Copy)]
-pub struct DropEvent;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct DropEvent;
 
-/// A negative control: no correct server does this, and a checker must find out.
-///
-/// An event (no bookmark, no error) is left out of its stream.
-pub fn drop_event() -> NamedRule<DropEvent> {
-    NamedRule::new(DropEvent)
-}
+impl Definition for DropEvent {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F20",
+        fault: "drop_event",
+        parameters: &[],
+        effect: "Leaves an event (no bookmark, no error) out of its stream.",
+        models: "negative control: an event never comes",
+        suffered: "no client can hold it; a checker must find it",
+        target: Target::Reads,
+        recovery: Recovery::Never,
+        properties: &[Property::BreaksPromises],
+    };
 
-impl Effect for DropEvent {
-    fn name(&self) -> &'static str {
-        "drop_event"
-    }
-
-    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         frame.is_event().then_some(FrameVerdict::Drop)
     }
 }

@@ -1,24 +1,26 @@
 //! An event that comes twice.
 
-use crate::faults::{Effect, FrameFacts, FrameVerdict, NamedRule};
+use crate::faults::{
+    CatalogueEntry, Definition, FrameFacts, FrameVerdict, Property, Recovery, Target,
+};
 
-/// See [`duplicate_event`].
-#[derive(Debug, Clone, Copy)]
-pub struct DuplicateEvent;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct DuplicateEvent;
 
-/// A negative control: no correct server does this, and a checker must find out.
-///
-/// An event (no bookmark, no error) is sent twice.
-pub fn duplicate_event() -> NamedRule<DuplicateEvent> {
-    NamedRule::new(DuplicateEvent)
-}
+impl Definition for DuplicateEvent {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F21",
+        fault: "duplicate_event",
+        parameters: &[],
+        effect: "Sends an event (no bookmark, no error) twice.",
+        models: "negative control: an event comes twice",
+        suffered: "a checker must find it",
+        target: Target::Reads,
+        recovery: Recovery::Never,
+        properties: &[Property::BreaksPromises],
+    };
 
-impl Effect for DuplicateEvent {
-    fn name(&self) -> &'static str {
-        "duplicate_event"
-    }
-
-    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         frame.is_event().then_some(FrameVerdict::Duplicate)
     }
 }

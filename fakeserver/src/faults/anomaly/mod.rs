@@ -1,13 +1,6 @@
-//! What no correct server does: negative controls, which a checker must find.
+//! Negative controls: no correct server does this, and a checker has to find it.
 
-mod bookmark_ahead;
-mod drop_event;
-mod duplicate_event;
-mod reorder_events;
-
-pub use self::{
-    bookmark_ahead::{BookmarkAhead, bookmark_ahead},
-    drop_event::{DropEvent, drop_event},
-    duplicate_event::{DuplicateEvent, duplicate_event},
-    reorder_events::{ReorderEvents, reorder_events},
-};
+pub(super) mod bookmark_ahead;
+pub(super) mod drop_event;
+pub(super) mod duplicate_event;
+pub(super) mod reorder_events;

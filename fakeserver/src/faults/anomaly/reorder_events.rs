@@ -1,24 +1,26 @@
 //! Two events in the wrong order.
 
-use crate::faults::{Effect, FrameFacts, FrameVerdict, NamedRule};
+use crate::faults::{
+    CatalogueEntry, Definition, FrameFacts, FrameVerdict, Property, Recovery, Target,
+};
 
-/// See [`reorder_events`].
-#[derive(Debug, Clone, Copy)]
-pub struct ReorderEvents;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ReorderEvents;
 
-/// A negative control: no correct server does this, and a checker must find out.
-///
-/// An event (no bookmark, no error) is sent after the frame that follows it.
-pub fn reorder_events() -> NamedRule<ReorderEvents> {
-    NamedRule::new(ReorderEvents)
-}
+impl Definition for ReorderEvents {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F22",
+        fault: "reorder_events",
+        parameters: &[],
+        effect: "Sends an event (no bookmark, no error) after the frame that follows it.",
+        models: "negative control: an event comes after the next one",
+        suffered: "a checker must find it",
+        target: Target::Reads,
+        recovery: Recovery::Never,
+        properties: &[Property::BreaksPromises],
+    };
 
-impl Effect for ReorderEvents {
-    fn name(&self) -> &'static str {
-        "reorder_events"
-    }
-
-    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         frame.is_event().then_some(FrameVerdict::SwapWithNext)
     }
 }

@@ -1,23 +1,28 @@
-//! The past is forgotten for lists.
+//! A compaction of history for lists.
 
-use crate::faults::{Action, Effect, NamedRule, RequestFacts, RequestVerdict};
+use crate::faults::{
+    Action, CatalogueEntry, Definition, Property, Recovery, RequestFacts, RequestVerdict, Target,
+    catalogue::REMOVES_HISTORY,
+};
 
-/// See [`compact`].
-#[derive(Debug, Clone, Copy)]
-pub struct Compact;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Compact;
 
-/// Before a request is served, the history is forgotten: lists of older versions, and the continuation of older lists, are
-/// answered with 410 from then on. Watches go on.
-pub fn compact() -> NamedRule<Compact> {
-    NamedRule::new(Compact)
-}
+impl Definition for Compact {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F10",
+        fault: "compact",
+        parameters: &[],
+        effect: "Removes history before a request is served: lists of older versions, and continuations of older lists, are \
+                 answered with 410 from then on. Watches go on.",
+        models: "history is forgotten for lists: continuations meet 410",
+        suffered: "kube-runtime 5.0: 1,000 lists in ten minutes, never complete",
+        target: Target::Reads,
+        recovery: Recovery::Retry,
+        properties: &[Property::ExpiresVersions, REMOVES_HISTORY],
+    };
 
-impl Effect for Compact {
-    fn name(&self) -> &'static str {
-        "compact"
-    }
-
-    fn on_request(&mut self, _: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, _: &RequestFacts) -> Option<RequestVerdict> {
         Some(RequestVerdict::Perform(Action::Compact))
     }
 }

@@ -1,23 +1,28 @@
-//! The past is forgotten for lists and watches.
+//! A removal of history for lists and watches.
 
-use crate::faults::{Action, Effect, NamedRule, RequestFacts, RequestVerdict};
+use crate::faults::{
+    Action, CatalogueEntry, Definition, Property, Recovery, RequestFacts, RequestVerdict, Target,
+    catalogue::REMOVES_HISTORY,
+};
 
-/// See [`expire`].
-#[derive(Debug, Clone, Copy)]
-pub struct Expire;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Expire;
 
-/// Before a request is served, the history is forgotten, for watches too: one that is to begin at an older version is told
-/// 410 by an ERROR event. Watches that are open go on.
-pub fn expire() -> NamedRule<Expire> {
-    NamedRule::new(Expire)
-}
+impl Definition for Expire {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F10",
+        fault: "expire",
+        parameters: &[],
+        effect: "Removes history before a request is served, for watches too: a watch that begins at an older version receives \
+                 an ERROR event with 410. Open watches go on.",
+        models: "history is forgotten for lists and watches",
+        suffered: "clients that resume a watch after a long break",
+        target: Target::Reads,
+        recovery: Recovery::Retry,
+        properties: &[Property::ExpiresVersions, REMOVES_HISTORY],
+    };
 
-impl Effect for Expire {
-    fn name(&self) -> &'static str {
-        "expire"
-    }
-
-    fn on_request(&mut self, _: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, _: &RequestFacts) -> Option<RequestVerdict> {
         Some(RequestVerdict::Perform(Action::Expire))
     }
 }

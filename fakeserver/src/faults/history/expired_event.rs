@@ -1,25 +1,30 @@
-//! 410 in its first form: an event in a stream that had begun.
+//! 410 as an event of a stream.
 
 use crate::{
-    faults::{Effect, FrameFacts, FrameVerdict, NamedRule, verdict::error_frame},
-    status::Status,
+    faults::{
+        CatalogueEntry, Definition, FrameFacts, FrameVerdict, Property, Recovery, Target,
+        verdict::error_frame,
+    },
+    value::status::Status,
 };
 
-/// See [`expired_event`].
-#[derive(Debug, Clone, Copy)]
-pub struct ExpiredEvent;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ExpiredEvent;
 
-/// Instead of a frame, an ERROR event says that the version is too old, and the stream ends.
-pub fn expired_event() -> NamedRule<ExpiredEvent> {
-    NamedRule::new(ExpiredEvent)
-}
+impl Definition for ExpiredEvent {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F10",
+        fault: "expired_event",
+        parameters: &[],
+        effect: "Sends an ERROR event with 410 in place of a frame, and ends the stream.",
+        models: "410 as an ERROR event in a stream",
+        suffered: "kube-runtime 5.0 lists every 1.2 s as long as it lasts",
+        target: Target::Reads,
+        recovery: Recovery::Retry,
+        properties: &[Property::ExpiresVersions],
+    };
 
-impl Effect for ExpiredEvent {
-    fn name(&self) -> &'static str {
-        "expired_event"
-    }
-
-    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         let status = Status::watch_expired(frame.revision, frame.revision + 1);
         Some(FrameVerdict::EndWith(error_frame(&status)))
     }

@@ -1,31 +1,32 @@
-//! 410 for the watch, and 410 again for the list that is to mend it.
+//! 410 for a watch, and again for the list that follows it.
 
 use crate::{
     faults::{
-        Answer, Effect, FrameFacts, FrameVerdict, NamedRule, RequestFacts, RequestVerdict,
-        verdict::error_frame,
+        Answer, CatalogueEntry, Definition, FrameFacts, FrameVerdict, Property, Recovery,
+        RequestFacts, RequestVerdict, Target, verdict::error_frame,
     },
-    status::Status,
+    value::status::Status,
 };
 
-/// See [`expired_relist`].
-#[derive(Debug, Clone, Copy)]
-pub struct ExpiredRelist;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ExpiredRelist;
 
-/// All that names a version meets 410: a frame of a watch is replaced by the ERROR event, and lists, continuations, watches
-/// and streaming lists that name a version are refused. Only the most recent state can still be had.
-///
-/// A client that lists again from the version that it knows, as clients do, is told 410 once more, and must go on without.
-pub fn expired_relist() -> NamedRule<ExpiredRelist> {
-    NamedRule::new(ExpiredRelist)
-}
+impl Definition for ExpiredRelist {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F12",
+        fault: "expired_relist",
+        parameters: &[],
+        effect: "Answers all that names a version with 410: an ERROR event replaces a frame of a watch, and lists, continuations, \
+                 watches and streaming lists that name a version are refused. Only the most recent state can be read, so that a \
+                 client that lists again from the version that it knows has to list without one.",
+        models: "410 for the list that is to mend a 410",
+        suffered: "clients that list again from the version they know, and do not go on without one",
+        target: Target::Reads,
+        recovery: Recovery::Retry,
+        properties: &[Property::ExpiresVersions],
+    };
 
-impl Effect for ExpiredRelist {
-    fn name(&self) -> &'static str {
-        "expired_relist"
-    }
-
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
         let asked = request.asked_version();
         let answer = match request.verb {
             "watch" => {
@@ -40,8 +41,8 @@ impl Effect for ExpiredRelist {
         Some(RequestVerdict::Answer(answer))
     }
 
-    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
-        // What a watch brings that named no version is the most recent state, as long as it is the beginning.
+    fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+        // The initial events of a watch that named no version are the most recent state.
         let is_past = !frame.is_initial;
         let status = Status::watch_expired(frame.revision, frame.revision + 1);
         is_past.then(|| FrameVerdict::EndWith(error_frame(&status)))

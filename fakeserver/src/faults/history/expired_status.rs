@@ -1,54 +1,56 @@
-//! 410 in its second form: the status of a request.
+//! 410 as the status of a request.
+
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    faults::{Answer, Effect, NamedRule, RequestFacts, RequestVerdict},
-    status::Status,
-    storage::continue_token::ContinueToken,
+    faults::{
+        Answer, CatalogueEntry, Definition, Property, Recovery, RequestFacts, RequestVerdict,
+        Target, definition::is_true,
+    },
+    store::continue_token::ContinueToken,
+    value::status::Status,
 };
 
-/// See [`expired_status`].
-#[derive(Debug, Clone, Copy)]
+/// The parameters of [`Fault::ExpiredStatus`](crate::faults::Fault::ExpiredStatus).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ExpiredStatus {
-    has_replacement: bool,
+    /// True, the default, if the answer to a continuation has a token that continues at the present state.
+    #[serde(skip_serializing_if = "is_true")]
+    pub replacement_token: bool,
 }
 
-/// A watch, a list at a version, or the continuation of a list is answered with 410. A continuation is told how to go on
-/// with the state of now.
-pub fn expired_status() -> NamedRule<ExpiredStatus> {
-    NamedRule::new(ExpiredStatus {
-        has_replacement: true,
-    })
-}
-
-// === impl ExpiredStatus ===
-
-impl NamedRule<ExpiredStatus> {
-    /// A continuation is not told how to go on: the list has to begin anew.
-    pub fn without_replacement_token(mut self) -> Self {
-        self.effect_mut().has_replacement = false;
-        self
+impl Default for ExpiredStatus {
+    fn default() -> Self {
+        Self {
+            replacement_token: true,
+        }
     }
 }
 
-impl ExpiredStatus {
-    /// The token to go on with, if the one of `request` is one of this server's.
-    fn replacement(self, request: &RequestFacts) -> Option<String> {
-        let token = ContinueToken::decode(&request.continue_token).ok();
-        let token = token.filter(|_| self.has_replacement)?;
-        let latest = ContinueToken {
-            revision: None,
-            start: token.start,
-        };
-        Some(latest.encode())
-    }
-}
+impl Definition for ExpiredStatus {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F11",
+        fault: "expired_status",
+        parameters: &["replacementToken"],
+        effect: "Answers a watch, a list at a version, or the continuation of a list with 410. With `replacementToken` the answer \
+                 to a continuation has a token that continues at the present state; without it the list has to begin anew.",
+        models: "410 as the status of a watch, a list at a version or a continuation, as aggregated servers have it",
+        suffered: "kube-runtime 5.0: watches from the same version for ever, and never lists",
+        target: Target::Reads,
+        recovery: Recovery::Retry,
+        properties: &[Property::ExpiresVersions],
+    };
 
-impl Effect for ExpiredStatus {
-    fn name(&self) -> &'static str {
-        "expired_status"
+    fn drawn(rng: &mut ChaCha8Rng) -> Self {
+        Self {
+            replacement_token: rng.random_bool(0.7),
+        }
     }
 
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
         let asked = request.asked_version();
         let status = match request.verb {
             "watch" if !request.is_watch_list => {
@@ -62,5 +64,20 @@ impl Effect for ExpiredStatus {
             _ => return None,
         };
         Some(RequestVerdict::Answer(Answer::of(&status)))
+    }
+}
+
+// === impl ExpiredStatus ===
+
+impl ExpiredStatus {
+    /// Returns the token that continues at the present state, if the token of `request` is one of this server.
+    fn replacement(self, request: &RequestFacts) -> Option<String> {
+        let token = ContinueToken::decode(&request.continue_token).ok();
+        let token = token.filter(|_| self.replacement_token)?;
+        let latest = ContinueToken {
+            revision: None,
+            start: token.start,
+        };
+        Some(latest.encode())
     }
 }

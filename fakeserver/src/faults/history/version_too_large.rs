@@ -1,40 +1,68 @@
-//! A replica that has not come as far as its client.
+//! A replica that has not reached the version of its client.
 
 use std::time::Duration;
 
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
 use crate::{
-    faults::{Answer, Effect, NamedRule, RequestFacts, RequestVerdict},
-    status::Status,
+    faults::{
+        Answer, CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target,
+        definition::{Problem, too_long},
+    },
+    value::status::Status,
 };
 
-/// See [`version_too_large`].
-#[derive(Debug, Clone, Copy)]
+/// The parameters of [`Fault::VersionTooLarge`](crate::faults::Fault::VersionTooLarge).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct VersionTooLarge {
-    wait: Duration,
+    /// Milliseconds before the answer, 3,000 by default.
+    pub wait_ms: u64,
 }
 
-/// A read that names a version (a list, a get, a streaming list) waits so long, three seconds at a real server, and is then
-/// told that the server has not come so far: 504, by an ERROR event if it is a watch.
-pub fn version_too_large(wait: Duration) -> NamedRule<VersionTooLarge> {
-    NamedRule::new(VersionTooLarge { wait })
+impl Default for VersionTooLarge {
+    fn default() -> Self {
+        Self { wait_ms: 3_000 }
+    }
 }
 
-impl Effect for VersionTooLarge {
-    fn name(&self) -> &'static str {
-        "version_too_large"
+impl Definition for VersionTooLarge {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F14",
+        fault: "version_too_large",
+        parameters: &["waitMs"],
+        effect: "Lets a read that names a version (a list, a get, a streaming list) wait for `waitMs`, three seconds at a real \
+                 server, and answers with 504: the server has not reached that version. A watch receives an ERROR event.",
+        models: "a replica that has not come as far as its client: 504 after three seconds",
+        suffered: "client-go against fresh servers (kubernetes#107133, #91073)",
+        target: Target::Reads,
+        recovery: Recovery::LateRetry,
+        properties: &[],
+    };
+
+    fn problem(self) -> Option<Problem> {
+        too_long("waitMs", self.wait_ms)
     }
 
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
+    fn drawn(rng: &mut ChaCha8Rng) -> Self {
+        Self {
+            wait_ms: rng.random_range(0..=3_000),
+        }
+    }
+
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
         let asked = request.asked_version()?;
-        // What is behind a list is a page of it, and what a watch names is where it goes on: neither waits.
         let status = Status::version_too_large(asked, asked - 1);
+        // Neither a continuation nor a watch that resumes waits for a version.
         let answer = match request.verb {
             "get" => Answer::of(&status),
             "list" if !request.has_continue => Answer::of(&status),
             "watch" if request.is_watch_list => Answer::error_event(&status),
             _ => return None,
         };
-        let after = self.wait;
+        let after = Duration::from_millis(self.wait_ms);
         Some(RequestVerdict::AnswerLater { after, answer })
     }
 }

@@ -1,44 +1,41 @@
-//! Nobody listens.
+//! A server that does not listen.
 
 use std::{io::ErrorKind, time::Duration};
 
-use crate::faults::{Effect, NamedRule, RequestFacts, RequestVerdict};
+use serde::{Deserialize, Serialize};
 
-/// See [`connection_refused`].
-#[derive(Debug, Clone, Copy)]
+use crate::faults::{
+    CatalogueEntry, Definition, Property, Recovery, RequestFacts, RequestVerdict, Target,
+    definition::is_default,
+};
+
+/// The parameters of [`Fault::ConnectionRefused`](crate::faults::Fault::ConnectionRefused).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct ConnectionRefused {
-    closed: Duration,
+    /// Milliseconds for which connections over TCP are refused from each such request on.
+    #[serde(skip_serializing_if = "is_default")]
+    pub closed_ms: u64,
 }
 
-/// A request fails before it is served, as it does while a server is away: in process with that error, over TCP by a
-/// connection that is reset.
-pub fn connection_refused() -> NamedRule<ConnectionRefused> {
-    NamedRule::new(ConnectionRefused {
-        closed: Duration::ZERO,
-    })
-}
+impl Definition for ConnectionRefused {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F26",
+        fault: "connection_refused",
+        parameters: &["closedMs"],
+        effect: "Fails a request before it is served: in process with that error, over TCP by a reset connection. From then on \
+                 connections of all clients are refused for `closedMs`; open connections stay open.",
+        models: "the server does not listen",
+        suffered: "every client of a server that restarts",
+        target: Target::Requests,
+        recovery: Recovery::Retry,
+        properties: &[Property::NeedsTcp],
+    };
 
-// === impl NamedRule<ConnectionRefused> ===
-
-impl NamedRule<ConnectionRefused> {
-    /// For so long from each such request on nobody listens: the [`Door`](crate::faults::Door) is closed to everybody, and
-    /// connections that are open go on. In process there is no door.
-    pub fn closing_for(mut self, time: Duration) -> Self {
-        self.effect_mut().closed = time;
-        self
-    }
-}
-
-impl Effect for ConnectionRefused {
-    fn name(&self) -> &'static str {
-        "connection_refused"
-    }
-
-    fn on_request(&mut self, _: &RequestFacts) -> Option<RequestVerdict> {
-        Some(if self.closed.is_zero() {
-            RequestVerdict::Sever(ErrorKind::ConnectionRefused)
-        } else {
-            RequestVerdict::Refuse(self.closed)
+    fn on_request(&self, _: &RequestFacts) -> Option<RequestVerdict> {
+        Some(match self.closed_ms {
+            0 => RequestVerdict::Sever(ErrorKind::ConnectionRefused),
+            closed_ms => RequestVerdict::Refuse(Duration::from_millis(closed_ms)),
         })
     }
 }

@@ -1,22 +1,24 @@
-//! A server that accepts a request and then says nothing, not even headers.
+//! A server that accepts a request and never answers.
 
-use crate::faults::{Effect, NamedRule, RequestFacts, RequestVerdict};
+use crate::faults::{CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target};
 
-/// See [`hang`].
-#[derive(Debug, Clone, Copy)]
-pub struct Hang;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Hang;
 
-/// A request is never answered. It goes away with its client.
-pub fn hang() -> NamedRule<Hang> {
-    NamedRule::new(Hang)
-}
+impl Definition for Hang {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F28",
+        fault: "hang",
+        parameters: &[],
+        effect: "Never answers a request. It ends when its client gives up.",
+        models: "a request is accepted, and no headers come",
+        suffered: "kube-runtime 5.0: a list or a watch hangs for ever",
+        target: Target::Requests,
+        recovery: Recovery::RequestTimeout,
+        properties: &[],
+    };
 
-impl Effect for Hang {
-    fn name(&self) -> &'static str {
-        "hang"
-    }
-
-    fn on_request(&mut self, _: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, _: &RequestFacts) -> Option<RequestVerdict> {
         Some(RequestVerdict::Hang)
     }
 }

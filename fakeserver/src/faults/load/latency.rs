@@ -4,71 +4,97 @@ use std::time::Duration;
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::faults::{
-    Effect, FrameFacts, FrameVerdict, NamedRule, RequestFacts, RequestVerdict, dice::dice,
+    CatalogueEntry, Definition, FrameFacts, FrameVerdict, Recovery, RequestFacts, RequestVerdict,
+    Target,
+    definition::{Problem, is_default, pick, too_long},
+    fault_rule::Effect,
+    rng::seeded_rng,
 };
 
-/// See [`latency`].
-#[derive(Debug, Clone)]
+/// The parameters of [`Fault::Latency`](crate::faults::Fault::Latency).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Latency {
-    request: Duration,
-    frame: Duration,
-    jitter: Duration,
-    dice: ChaCha8Rng,
+    /// Milliseconds before a request is served.
+    #[serde(skip_serializing_if = "is_default")]
+    pub request_ms: u64,
+    /// Milliseconds before a frame is sent.
+    #[serde(skip_serializing_if = "is_default")]
+    pub frame_ms: u64,
+    /// The most milliseconds of a random delay that is added to each.
+    #[serde(skip_serializing_if = "is_default")]
+    pub jitter_ms: u64,
 }
 
-/// A request is served later.
-pub fn latency(request: Duration) -> NamedRule<Latency> {
-    NamedRule::new(Latency {
-        request,
-        frame: Duration::ZERO,
-        jitter: Duration::ZERO,
-        dice: dice(0),
-    })
+#[derive(Debug)]
+struct Jittered {
+    latency: Latency,
+    rng: ChaCha8Rng,
 }
 
-// === impl Latency ===
+impl Definition for Latency {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F27",
+        fault: "latency",
+        parameters: &["requestMs", "frameMs", "jitterMs"],
+        effect: "Serves requests `requestMs` later, and sends the frames of watches `frameMs` later. Each delay above 0 grows by a \
+                 random one of 0 to `jitterMs`.",
+        models: "a slow network, steady or not",
+        suffered: "clients whose time limits count a watch's whole life (kubernetes#89652)",
+        target: Target::Requests,
+        recovery: Recovery::LateRetry,
+        properties: &[],
+    };
 
-impl NamedRule<Latency> {
-    /// The frames of watches come late too.
-    pub fn and_frames(mut self, frame: Duration) -> Self {
-        self.effect_mut().frame = frame;
-        self
+    fn problem(self) -> Option<Problem> {
+        too_long("requestMs", self.request_ms)
+            .or_else(|| too_long("frameMs", self.frame_ms))
+            .or_else(|| too_long("jitterMs", self.jitter_ms))
     }
 
-    /// What comes late comes up to so much later still, as dice say. Parts of milliseconds do not count.
-    pub fn with_jitter(mut self, jitter: Duration) -> Self {
-        self.effect_mut().jitter = jitter;
-        self
+    fn drawn(rng: &mut ChaCha8Rng) -> Self {
+        let request_ms = rng.random_range(1..=5_000);
+        Self {
+            request_ms,
+            frame_ms: request_ms / 10,
+            jitter_ms: pick(rng, &[0, 0, request_ms / 2]),
+        }
+    }
+
+    fn effect(self) -> Box<dyn Effect> {
+        Box::new(Jittered {
+            latency: self,
+            rng: seeded_rng(0),
+        })
     }
 }
 
-impl Latency {
-    fn jittered(&mut self, delay: Duration) -> Option<Duration> {
-        if delay.is_zero() {
+// === impl Jittered ===
+
+impl Jittered {
+    fn delay(&mut self, ms: u64) -> Option<Duration> {
+        if ms == 0 {
             return None;
         }
-        let most = u64::try_from(self.jitter.as_millis()).unwrap_or(u64::MAX);
-        let jitter = self.dice.random_range(0..=most);
-        Some(delay.saturating_add(Duration::from_millis(jitter)))
+        let jitter_ms = self.rng.random_range(0..=self.latency.jitter_ms);
+        Some(Duration::from_millis(ms.saturating_add(jitter_ms)))
     }
 }
 
-impl Effect for Latency {
-    fn name(&self) -> &'static str {
-        "latency"
-    }
-
+impl Effect for Jittered {
     fn on_request(&mut self, _: &RequestFacts) -> Option<RequestVerdict> {
-        self.jittered(self.request).map(RequestVerdict::Delay)
+        self.delay(self.latency.request_ms)
+            .map(RequestVerdict::Delay)
     }
 
     fn on_frame(&mut self, _: &FrameFacts<'_>) -> Option<FrameVerdict> {
-        self.jittered(self.frame).map(FrameVerdict::Delay)
+        self.delay(self.latency.frame_ms).map(FrameVerdict::Delay)
     }
 
     fn seed(&mut self, seed: u64) {
-        self.dice = dice(seed);
+        self.rng = seeded_rng(seed);
     }
 }

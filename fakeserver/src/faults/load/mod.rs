@@ -1,19 +1,9 @@
-//! Servers, and what stands before them, that have too much to do, fail, or let nobody in.
+//! Faults of servers, and of intermediaries, that are overloaded, fail, or refuse a client.
 
-mod connection_refused;
-mod forbidden;
-mod hang;
-mod latency;
-mod server_error;
-mod throttle;
-mod unauthorized;
-
-pub use self::{
-    connection_refused::{ConnectionRefused, connection_refused},
-    forbidden::{Forbidden, forbidden},
-    hang::{Hang, hang},
-    latency::{Latency, latency},
-    server_error::{ErrorBody, ServerError, server_error},
-    throttle::{Throttle, ThrottleForm, throttle},
-    unauthorized::{Unauthorized, unauthorized},
-};
+pub(super) mod connection_refused;
+pub(super) mod forbidden;
+pub(super) mod hang;
+pub(super) mod latency;
+pub(super) mod server_error;
+pub(super) mod throttle;
+pub(super) mod unauthorized;

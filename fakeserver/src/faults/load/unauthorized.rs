@@ -1,26 +1,28 @@
-//! A token that does not count any more.
+//! A token that is no longer valid.
 
 use crate::{
-    faults::{Answer, Effect, NamedRule, RequestFacts, RequestVerdict},
-    status::Status,
+    faults::{Answer, CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target},
+    value::status::Status,
 };
 
-/// See [`unauthorized`].
-#[derive(Debug, Clone, Copy)]
-pub struct Unauthorized;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Unauthorized;
 
-/// A request is answered with 401, as after its token was rotated. Watches that are open go on.
-pub fn unauthorized() -> NamedRule<Unauthorized> {
-    NamedRule::new(Unauthorized)
-}
+impl Definition for Unauthorized {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F29",
+        fault: "unauthorized",
+        parameters: &[],
+        effect: "Answers a request with 401, as after its token was rotated. Open watches go on.",
+        models: "401: a token was rotated",
+        suffered: "clients that read their token once",
+        target: Target::Requests,
+        recovery: Recovery::Retry,
+        properties: &[],
+    };
 
-impl Effect for Unauthorized {
-    fn name(&self) -> &'static str {
-        "unauthorized"
-    }
-
-    fn on_request(&mut self, _: &RequestFacts) -> Option<RequestVerdict> {
-        let status = Status::unauthorized();
-        Some(RequestVerdict::Answer(Answer::of(&status)))
+    fn on_request(&self, _: &RequestFacts) -> Option<RequestVerdict> {
+        let answer = Answer::of(&Status::unauthorized());
+        Some(RequestVerdict::Answer(answer))
     }
 }

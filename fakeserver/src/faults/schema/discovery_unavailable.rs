@@ -1,34 +1,34 @@
-//! A group whose server is away.
+//! A group whose server is unavailable.
 
 use http::StatusCode;
 
-use crate::faults::{Answer, Effect, NamedRule, RequestFacts, RequestVerdict};
+use crate::faults::{
+    Answer, CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target,
+    facts::DISCOVER,
+};
 
-/// See [`discovery_unavailable`].
-#[derive(Debug, Clone, Copy)]
-pub struct DiscoveryUnavailable;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct DiscoveryUnavailable;
 
-/// What a version of a group has cannot be told, as while an aggregated server is away: 503, and where all groups are told
-/// of together, the version is `Stale` and has no resources. With a filter it is one group, or some.
-#[doc(alias = "Stale")]
-pub fn discovery_unavailable() -> NamedRule<DiscoveryUnavailable> {
-    NamedRule::new(DiscoveryUnavailable)
-}
+impl Definition for DiscoveryUnavailable {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F36",
+        fault: "discovery_unavailable",
+        parameters: &[],
+        effect: "Answers discovery of a group version with 503, as while an aggregated server is unavailable; in aggregated \
+                 discovery the version is `Stale` and has no resources. A filter restricts it to some groups.",
+        models: "one group's server is away: 503, and Stale among all groups",
+        suffered: "clients whose discovery fails as a whole for one group",
+        target: Target::Discovery,
+        recovery: Recovery::Unaffected,
+        properties: &[],
+    };
 
-impl Effect for DiscoveryUnavailable {
-    fn name(&self) -> &'static str {
-        "discovery_unavailable"
-    }
-
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
-        let is_about_one = request.verb == "discover" && !request.version.is_empty();
-        is_about_one.then(|| {
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
+        let is_of_version = request.verb == DISCOVER && !request.version.is_empty();
+        is_of_version.then(|| {
             let answer = Answer::text(StatusCode::SERVICE_UNAVAILABLE, "service unavailable\n");
             RequestVerdict::Answer(answer.without_sniffing())
         })
-    }
-
-    fn is_about_discovery(&self) -> bool {
-        true
     }
 }

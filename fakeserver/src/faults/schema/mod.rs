@@ -1,13 +1,6 @@
-//! What happens to the types of objects, and to what stands in them.
+//! Faults of resources, and of the contents of objects.
 
-mod discovery_unavailable;
-mod huge_objects;
-mod resource_gone;
-mod unknown_fields;
-
-pub use self::{
-    discovery_unavailable::{DiscoveryUnavailable, discovery_unavailable},
-    huge_objects::{HugeObjects, huge_objects},
-    resource_gone::{ResourceGone, resource_gone},
-    unknown_fields::{UnknownFields, unknown_fields},
-};
+pub(super) mod discovery_unavailable;
+pub(super) mod huge_objects;
+pub(super) mod resource_gone;
+pub(super) mod unknown_fields;

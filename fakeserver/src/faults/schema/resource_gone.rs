@@ -1,29 +1,34 @@
-//! A definition that was deleted, for a while.
+//! A definition that is deleted for a while.
 
 use http::StatusCode;
 
 use crate::{
-    faults::{Answer, Effect, FrameFacts, FrameVerdict, NamedRule, RequestFacts, RequestVerdict},
-    status::Status,
+    faults::{
+        Answer, CatalogueEntry, Definition, FrameFacts, FrameVerdict, Recovery, RequestFacts,
+        RequestVerdict, Target,
+    },
+    value::status::Status,
 };
 
-/// See [`resource_gone`].
-#[derive(Debug, Clone, Copy)]
-pub struct ResourceGone;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ResourceGone;
 
-/// A request for a resource is answered with 404, as while its definition is away, and a watch ends cleanly before its next
-/// frame. Its objects stay where they are, and are seen again when the rule is.
-pub fn resource_gone() -> NamedRule<ResourceGone> {
-    NamedRule::new(ResourceGone)
-}
+impl Definition for ResourceGone {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F35",
+        fault: "resource_gone",
+        parameters: &[],
+        effect: "Answers a request for a resource with 404, as while its definition is deleted, and ends a watch cleanly before its \
+                 next frame. The objects stay stored, and are there again when the rule ends.",
+        models: "a definition is away for a while: 404, and watches end",
+        suffered: "client-go lists for ever, 250,000 log lines a day (kubernetes#79610, #142256)",
+        target: Target::Requests,
+        recovery: Recovery::Pause,
+        properties: &[],
+    };
 
-impl Effect for ResourceGone {
-    fn name(&self) -> &'static str {
-        "resource_gone"
-    }
-
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
-        // Of a group whose last resource has gone, nobody is left to answer but the server's mux.
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
+        // For a group without resources the server's mux answers.
         let answer = if request.group.is_empty() {
             Answer::of(&Status::unknown_resource())
         } else {
@@ -32,7 +37,7 @@ impl Effect for ResourceGone {
         Some(RequestVerdict::Answer(answer))
     }
 
-    fn on_frame(&mut self, _: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, _: &FrameFacts<'_>) -> Option<FrameVerdict> {
         Some(FrameVerdict::End)
     }
 }

@@ -1,29 +1,32 @@
 //! A server that is newer than its clients.
 
 use crate::faults::{
-    Effect, FrameFacts, FrameVerdict, NamedRule, RequestFacts, RequestVerdict, Rewrite,
+    CatalogueEntry, Definition, FrameFacts, FrameVerdict, Recovery, RequestFacts, RequestVerdict,
+    Rewrite, Target,
 };
 
-/// See [`unknown_fields`].
-#[derive(Debug, Clone, Copy)]
-pub struct UnknownFields;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct UnknownFields;
 
-/// Objects that are read as JSON have fields that nobody knows, at their top and in their metadata.
-pub fn unknown_fields() -> NamedRule<UnknownFields> {
-    NamedRule::new(UnknownFields)
-}
+impl Definition for UnknownFields {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F37",
+        fault: "unknown_fields",
+        parameters: &[],
+        effect: "Adds unknown fields to each object that is read as JSON, at its top and in its metadata.",
+        models: "a server is newer than its clients",
+        suffered: "clients that refuse what they do not know",
+        target: Target::Reads,
+        recovery: Recovery::Unaffected,
+        properties: &[],
+    };
 
-impl Effect for UnknownFields {
-    fn name(&self) -> &'static str {
-        "unknown_fields"
-    }
-
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
         matches!(request.verb, "get" | "list")
             .then_some(RequestVerdict::Rewrite(Rewrite::UnknownFields))
     }
 
-    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         frame
             .is_event()
             .then_some(FrameVerdict::Rewrite(Rewrite::UnknownFields))

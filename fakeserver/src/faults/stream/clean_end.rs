@@ -1,22 +1,24 @@
-//! The most common fault there is: a stream that just ends.
+//! A watch that ends in good order.
 
-use crate::faults::{Effect, FrameFacts, FrameVerdict, NamedRule};
+use crate::faults::{CatalogueEntry, Definition, FrameFacts, FrameVerdict, Recovery, Target};
 
-/// See [`clean_end`].
-#[derive(Debug, Clone, Copy)]
-pub struct CleanEnd;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CleanEnd;
 
-/// A watch ends cleanly before a frame, as it does when a server restarts or finds its client too slow.
-pub fn clean_end() -> NamedRule<CleanEnd> {
-    NamedRule::new(CleanEnd)
-}
+impl Definition for CleanEnd {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F1",
+        fault: "clean_end",
+        parameters: &[],
+        effect: "Ends a watch cleanly before a frame, as a server does that restarts.",
+        models: "a watch ends in good order before a frame",
+        suffered: "kube-runtime 5.0: streams that end at once are opened again without a pause, 23,000 times a second",
+        target: Target::Reads,
+        recovery: Recovery::Retry,
+        properties: &[],
+    };
 
-impl Effect for CleanEnd {
-    fn name(&self) -> &'static str {
-        "clean_end"
-    }
-
-    fn on_frame(&mut self, _: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, _: &FrameFacts<'_>) -> Option<FrameVerdict> {
         Some(FrameVerdict::End)
     }
 }

@@ -1,22 +1,26 @@
-//! All streams end at once, as they do when a server restarts.
+//! All watches that end at once.
 
-use crate::faults::{Action, Effect, NamedRule, RequestFacts, RequestVerdict};
+use crate::faults::{
+    Action, CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target,
+};
 
-/// See [`disconnect`].
-#[derive(Debug, Clone, Copy)]
-pub struct Disconnect;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Disconnect;
 
-/// Every open watch of the server ends cleanly, whoever's it is, before a request is served.
-pub fn disconnect() -> NamedRule<Disconnect> {
-    NamedRule::new(Disconnect)
-}
+impl Definition for Disconnect {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F1",
+        fault: "disconnect",
+        parameters: &[],
+        effect: "Ends all open watches of the server cleanly, those of other clients included, before a request is served.",
+        models: "a server restarts: all open watches end",
+        suffered: "clients that all list again at once (kubernetes#6770, #22669)",
+        target: Target::Reads,
+        recovery: Recovery::Retry,
+        properties: &[],
+    };
 
-impl Effect for Disconnect {
-    fn name(&self) -> &'static str {
-        "disconnect"
-    }
-
-    fn on_request(&mut self, _: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, _: &RequestFacts) -> Option<RequestVerdict> {
         Some(RequestVerdict::Perform(Action::Disconnect))
     }
 }

@@ -1,23 +1,27 @@
-//! A stream that ends when it has just said how far it has come.
+//! A watch that ends just after a bookmark.
 
-use crate::faults::{Effect, EventType, FrameFacts, FrameVerdict, NamedRule};
+use crate::faults::{
+    CatalogueEntry, Definition, EventType, FrameFacts, FrameVerdict, Property, Recovery, Target,
+};
 
-/// See [`end_after_bookmark`].
-#[derive(Debug, Clone, Copy)]
-pub struct EndAfterBookmark;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct EndAfterBookmark;
 
-/// A bookmark is sent, the one that ends the initial events included, and then the stream ends cleanly: a client has to go
-/// on from there, and must not count the stream as one that brought nothing.
-pub fn end_after_bookmark() -> NamedRule<EndAfterBookmark> {
-    NamedRule::new(EndAfterBookmark)
-}
+impl Definition for EndAfterBookmark {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F9",
+        fault: "end_after_bookmark",
+        parameters: &[],
+        effect: "Ends a watch cleanly after a bookmark, that of the end of the initial events included. A client has to go on from \
+                 the version of the bookmark, and must not count the stream as an empty one.",
+        models: "a stream ends just after a bookmark",
+        suffered: "clients that take a stream without events for a failed one",
+        target: Target::Reads,
+        recovery: Recovery::Retry,
+        properties: &[Property::ExpiresVersions],
+    };
 
-impl Effect for EndAfterBookmark {
-    fn name(&self) -> &'static str {
-        "end_after_bookmark"
-    }
-
-    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         (frame.event == EventType::Bookmark).then_some(FrameVerdict::EndAfter)
     }
 }

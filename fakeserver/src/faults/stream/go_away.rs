@@ -1,29 +1,32 @@
-//! A server that closes its HTTP/2 connection.
+//! A server that closes its HTTP/2 connections.
 
-use crate::faults::{Effect, FrameFacts, FrameVerdict, NamedRule, RequestFacts, RequestVerdict};
+use crate::faults::{
+    CatalogueEntry, Definition, FrameFacts, FrameVerdict, Property, Recovery, RequestFacts,
+    RequestVerdict, Target,
+};
 
-/// See [`go_away`].
-#[derive(Debug, Clone, Copy)]
-pub struct GoAway;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct GoAway;
 
-/// A client is asked to leave its connection: by GOAWAY, after which what is under way goes on to its end. In process, where
-/// there is no connection, it is what the less fortunate of its requests come to: one fails without having been served, and
-/// a watch breaks off between two frames.
-#[doc(alias = "GOAWAY")]
-pub fn go_away() -> NamedRule<GoAway> {
-    NamedRule::new(GoAway)
-}
+impl Definition for GoAway {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F7",
+        fault: "go_away",
+        parameters: &[],
+        effect: "Sends GOAWAY: the client has to leave its connection, and requests under way are completed. In process, where \
+                 there is no connection, a request fails unserved, and a watch breaks off between two frames.",
+        models: "an HTTP/2 connection is closed: requests fail unserved, watches break between frames",
+        suffered: "clients with all watches on one connection",
+        target: Target::Requests,
+        recovery: Recovery::Retry,
+        properties: &[Property::NeedsTcp],
+    };
 
-impl Effect for GoAway {
-    fn name(&self) -> &'static str {
-        "go_away"
-    }
-
-    fn on_request(&mut self, _: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, _: &RequestFacts) -> Option<RequestVerdict> {
         Some(RequestVerdict::GoAway)
     }
 
-    fn on_frame(&mut self, _: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, _: &FrameFacts<'_>) -> Option<FrameVerdict> {
         Some(FrameVerdict::GoAway)
     }
 }

@@ -1,57 +1,66 @@
-//! Pieces that have nothing to do with what is in them.
+//! Bytes that arrive in other pieces.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::faults::{
-    BodyFault, Effect, FrameFacts, FrameVerdict, NamedRule, RequestFacts, RequestVerdict,
-    dice::dice,
+    BodyFault, CatalogueEntry, Definition, FrameFacts, FrameVerdict, Recovery, RequestFacts,
+    RequestVerdict, Target, fault_rule::Effect, rng::seeded_rng,
 };
 
-/// How many pieces are made of a frame at most.
+/// The most pieces of a frame.
 const PIECES_MAX: usize = 5;
 
-/// See [`rechunk`].
-#[derive(Debug, Clone)]
-pub struct Rechunk {
-    dice: ChaCha8Rng,
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Rechunk;
+
+#[derive(Debug)]
+struct RandomPieces {
+    rng: ChaCha8Rng,
 }
 
-/// The bytes of watches, and of what is read otherwise, arrive in other pieces: frames are cut anywhere, within a character
-/// too, or come together with the next one. No byte is changed.
-pub fn rechunk() -> NamedRule<Rechunk> {
-    NamedRule::new(Rechunk { dice: dice(0) })
-}
+impl Definition for Rechunk {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F6",
+        fault: "rechunk",
+        parameters: &[],
+        effect: "Cuts the frames of watches, and the bodies of lists and gets, at random offsets, also within a character, or \
+                 joins a frame with the next one. No byte is changed.",
+        models: "bytes arrive in other pieces: cut within a character, several events in one",
+        suffered: "clients that take a piece for a line",
+        target: Target::Reads,
+        recovery: Recovery::Unaffected,
+        properties: &[],
+    };
 
-impl Effect for Rechunk {
-    fn name(&self) -> &'static str {
-        "rechunk"
+    fn effect(self) -> Box<dyn Effect> {
+        let rng = seeded_rng(0);
+        Box::new(RandomPieces { rng })
     }
+}
 
+impl Effect for RandomPieces {
     fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
-        let is_body = matches!(request.verb, "get" | "list");
-        is_body.then(|| {
-            RequestVerdict::Body(BodyFault::Cut {
-                seed: self.dice.random(),
-            })
+        let has_body = matches!(request.verb, "get" | "list");
+        has_body.then(|| {
+            let seed = self.rng.random();
+            RequestVerdict::Body(BodyFault::Cut { seed })
         })
     }
 
     fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
-        if self.dice.random_bool(0.4) {
+        if self.rng.random_bool(0.4) {
             return Some(FrameVerdict::JoinNext);
         }
-        let count = self.dice.random_range(1..PIECES_MAX);
-        let most = frame.length.max(2);
-        let mut cuts: Vec<usize> = (0..count)
-            .map(|_| self.dice.random_range(1..most))
-            .collect();
+        let count = self.rng.random_range(1..PIECES_MAX);
+        let end = frame.length.max(2);
+        let mut cuts: Vec<usize> = (0..count).map(|_| self.rng.random_range(1..end)).collect();
         cuts.sort_unstable();
         cuts.dedup();
         Some(FrameVerdict::Cut(cuts))
     }
 
     fn seed(&mut self, seed: u64) {
-        self.dice = dice(seed);
+        self.rng = seeded_rng(seed);
     }
 }

@@ -1,22 +1,26 @@
 //! A connection that breaks in the middle of a line.
 
-use crate::faults::{Effect, FrameFacts, FrameVerdict, NamedRule};
+use crate::faults::{
+    CatalogueEntry, Definition, FrameFacts, FrameVerdict, Property, Recovery, Target,
+};
 
-/// See [`reset_mid_line`].
-#[derive(Debug, Clone, Copy)]
-pub struct ResetMidLine;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ResetMidLine;
 
-/// Half of a frame is sent, and then the transport fails.
-pub fn reset_mid_line() -> NamedRule<ResetMidLine> {
-    NamedRule::new(ResetMidLine)
-}
+impl Definition for ResetMidLine {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F2",
+        fault: "reset_mid_line",
+        parameters: &[],
+        effect: "Sends half of a frame, and fails the transport.",
+        models: "a connection breaks within a line",
+        suffered: "client-go: any decoding error lists everything again (kubernetes#129683)",
+        target: Target::Reads,
+        recovery: Recovery::Retry,
+        properties: &[Property::NeedsTcp],
+    };
 
-impl Effect for ResetMidLine {
-    fn name(&self) -> &'static str {
-        "reset_mid_line"
-    }
-
-    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         let after_bytes = frame.length / 2;
         Some(FrameVerdict::Reset { after_bytes })
     }

@@ -1,23 +1,25 @@
-//! A client that is too slow for its server.
+//! The eviction of a client that reads too slowly.
 
-use crate::faults::{Effect, FrameFacts, FrameVerdict, NamedRule};
+use crate::faults::{CatalogueEntry, Definition, FrameFacts, FrameVerdict, Recovery, Target};
 
-/// See [`slow_reader_evicted`].
-#[derive(Debug, Clone, Copy)]
-pub struct SlowReaderEvicted;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SlowReaderEvicted;
 
-/// A watch is cut off, as if its client did not read fast enough: it brings what is queued for it, in order, and ends
-/// cleanly. Nothing that happens from then on is in it.
-pub fn slow_reader_evicted() -> NamedRule<SlowReaderEvicted> {
-    NamedRule::new(SlowReaderEvicted)
-}
+impl Definition for SlowReaderEvicted {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F5",
+        fault: "slow_reader_evicted",
+        parameters: &[],
+        effect: "Cuts off a watch as if its client read too slowly: sends the queued frames in order, none of a later change, and \
+                 ends the watch cleanly.",
+        models: "a server cuts off a watcher that reads too slowly, behind what is queued for it",
+        suffered: "client-go: slow handlers hold up the watch until the server cuts it (kubernetes#103789)",
+        target: Target::Reads,
+        recovery: Recovery::Retry,
+        properties: &[],
+    };
 
-impl Effect for SlowReaderEvicted {
-    fn name(&self) -> &'static str {
-        "slow_reader_evicted"
-    }
-
-    fn on_frame(&mut self, _: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, _: &FrameFacts<'_>) -> Option<FrameVerdict> {
         Some(FrameVerdict::Evict)
     }
 }

@@ -1,51 +1,73 @@
-//! A replica that comes after the others.
+//! A replica that lags behind.
 
 use std::time::Duration;
 
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::is_of_replica;
 use crate::faults::{
-    Effect, FrameFacts, FrameVerdict, NamedRule, RequestFacts, RequestVerdict, Sight,
+    CatalogueEntry, Definition, FrameFacts, FrameVerdict, Property, ReadBound, Recovery,
+    RequestFacts, RequestVerdict, Target,
+    catalogue::SHOWS_OLD_STATES,
+    definition::{Problem, is_default, too_long},
 };
 
-/// See [`lagging_replica`].
-#[derive(Debug, Clone, Copy)]
+/// The parameters of [`Fault::LaggingReplica`](crate::faults::Fault::LaggingReplica).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct LaggingReplica {
-    lag: Duration,
-    has_quorum: bool,
+    /// Milliseconds by which it lags, 3,000 by default.
+    pub lag_ms: u64,
+    /// True if reads of the most recent state lag too.
+    #[serde(skip_serializing_if = "is_default")]
+    pub quorum: bool,
 }
 
-/// Reads see the state of so long ago, and watches bring each change so long after it was made.
-///
-/// A list or a get that names no version asks for the most recent state, and gets it; see
-/// [`and_quorum`](NamedRule::and_quorum).
-pub fn lagging_replica(lag: Duration) -> NamedRule<LaggingReplica> {
-    NamedRule::new(LaggingReplica {
-        lag,
-        has_quorum: false,
-    })
-}
-
-// === impl LaggingReplica ===
-
-impl NamedRule<LaggingReplica> {
-    /// Reads of the most recent state come late too, as at aggregated servers that answer all from their caches.
-    pub fn and_quorum(mut self) -> Self {
-        self.effect_mut().has_quorum = true;
-        self
+impl Default for LaggingReplica {
+    fn default() -> Self {
+        Self {
+            lag_ms: 3_000,
+            quorum: false,
+        }
     }
 }
 
-impl Effect for LaggingReplica {
-    fn name(&self) -> &'static str {
-        "lagging_replica"
+impl Definition for LaggingReplica {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F16",
+        fault: "lagging_replica",
+        parameters: &["lagMs", "quorum"],
+        effect: "Shows reads the state of `lagMs` ago, and sends each change to watches that much later. A list or a get that names \
+                 no version gets the most recent state, unless `quorum` is set: then it lags too, as at aggregated servers that \
+                 answer everything from their caches.",
+        models: "a replica comes after the others",
+        suffered: "controllers that read what they have written (controller-runtime#741)",
+        target: Target::Reads,
+        recovery: Recovery::LateRetry,
+        properties: &[Property::BreaksPromises, SHOWS_OLD_STATES],
+    };
+
+    fn problem(self) -> Option<Problem> {
+        too_long("lagMs", self.lag_ms)
     }
 
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
-        let is_behind = super::is_of_replica(request, self.has_quorum);
-        is_behind.then_some(RequestVerdict::See(Sight::Ago(self.lag)))
+    fn drawn(rng: &mut ChaCha8Rng) -> Self {
+        Self {
+            lag_ms: rng.random_range(10..10_000),
+            quorum: false,
+        }
     }
 
-    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
-        let left = self.lag.checked_sub(frame.age?)?;
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
+        let bound = ReadBound::Age(Duration::from_millis(self.lag_ms));
+        is_of_replica(request, self.quorum).then_some(RequestVerdict::BoundRead(bound))
+    }
+
+    fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+        let lag = Duration::from_millis(self.lag_ms);
+        let left = lag.checked_sub(frame.age?)?;
         (!left.is_zero()).then_some(FrameVerdict::Delay(left))
     }
 }

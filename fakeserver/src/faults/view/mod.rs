@@ -1,23 +1,17 @@
-//! What a client sees of the states of the cluster, where others see more: the patterns of Sieve.
+//! Faults of the states that a client sees, after the patterns of Sieve.
 
-mod coalesce;
-mod lagging_replica;
-mod stale_view;
-mod time_travel;
-mod unobserved;
-
-pub use self::{
-    coalesce::{Coalesce, coalesce},
-    lagging_replica::{LaggingReplica, lagging_replica},
-    stale_view::{StaleView, stale_view},
-    time_travel::{TimeTravel, time_travel},
-    unobserved::{Unobserved, unobserved},
-};
+pub(super) mod coalesce;
+pub(super) mod lagging_replica;
+pub(super) mod stale_view;
+pub(super) mod time_travel;
+pub(super) mod unobserved;
 
 use crate::faults::RequestFacts;
 
-/// Whether a replica answers it from what it knows itself. A list or a get that names no version is about the most recent
-/// state, which it would have to ask for; `with_quorum` says that it does not. The pages of a list are all of one state.
+/// Returns whether a replica answers a request from its own state.
+///
+/// A list or a get that names no version asks for the most recent state, which a replica does not know; with `with_quorum`
+/// it answers all the same. The pages of a list are all of one state.
 fn is_of_replica(request: &RequestFacts, with_quorum: bool) -> bool {
     let is_read = match request.verb {
         "watch" => !request.is_watch_list || !request.resource_version.is_empty(),

@@ -1,66 +1,92 @@
-//! A replica that stands still while others go on.
+//! A replica that stands still.
 
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::is_of_replica;
 use crate::faults::{
-    Effect, FrameFacts, FrameVerdict, NamedRule, RequestFacts, RequestVerdict, Sight,
+    CatalogueEntry, Definition, FrameFacts, FrameVerdict, Property, ReadBound, Recovery,
+    RequestFacts, RequestVerdict, Target,
+    catalogue::SHOWS_OLD_STATES,
+    definition::{is_default, pick},
+    fault_rule::Effect,
 };
 
-/// See [`stale_view`].
-#[derive(Debug, Clone, Copy)]
+/// The parameters of [`Fault::StaleView`](crate::faults::Fault::StaleView).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct StaleView {
-    behind_revisions: u64,
-    has_quorum: bool,
-    /// Where the view stands still, once it does.
-    frozen: Option<u64>,
+    /// The number of revisions between the present and the frozen state.
+    #[serde(skip_serializing_if = "is_default")]
+    pub behind_revisions: u64,
+    /// True if reads of the most recent state are stale too.
+    #[serde(skip_serializing_if = "is_default")]
+    pub quorum: bool,
 }
 
-/// From the first occasion on, reads see the state of then, or so many revisions before, and watches bring nothing that is
-/// newer. When the rule's time is over, or the rule is removed, they bring it all.
-///
-/// A list or a get that names no version asks for the most recent state, and gets it; see
-/// [`and_quorum`](NamedRule::and_quorum). One that names a version that the view has not reached is told so after three
-/// seconds, 504. With `times`, only so many reads are stale, and frames are not held back.
-pub fn stale_view(behind_revisions: u64) -> NamedRule<StaleView> {
-    NamedRule::new(StaleView {
-        behind_revisions,
-        has_quorum: false,
-        frozen: None,
-    })
+#[derive(Debug)]
+struct Frozen {
+    parameters: StaleView,
+    /// The revision at which the view stands still, from the first occasion on.
+    at: Option<u64>,
 }
 
-// === impl StaleView ===
+impl Definition for StaleView {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F16",
+        fault: "stale_view",
+        parameters: &["behindRevisions", "quorum"],
+        effect: "From the first occasion on, shows reads the state of that moment, or of `behindRevisions` before, and holds back \
+                 newer frames of watches, which are sent when the time of the rule ends. A list or a get that names no version \
+                 gets the most recent state, unless `quorum` is set; one that names a version which the view has not reached is \
+                 answered with 504 after three seconds. With `times` only that many reads are stale, and no frame is held back.",
+        models: "a replica stands still while others go on, and then jumps",
+        suffered: "Sieve: 19 of its 46 bugs are stale states; client-go (kubernetes#59848)",
+        target: Target::Reads,
+        recovery: Recovery::LateRetry,
+        properties: &[Property::BreaksPromises, SHOWS_OLD_STATES],
+    };
 
-impl NamedRule<StaleView> {
-    /// Reads of the most recent state are stale too, as at aggregated servers that answer all from their caches.
-    pub fn and_quorum(mut self) -> Self {
-        self.effect_mut().has_quorum = true;
-        self
+    fn drawn(rng: &mut ChaCha8Rng) -> Self {
+        Self {
+            behind_revisions: pick(rng, &[0, 0, 1, 5, 20]),
+            quorum: false,
+        }
+    }
+
+    fn effect(self) -> Box<dyn Effect> {
+        Box::new(Frozen {
+            parameters: self,
+            at: None,
+        })
     }
 }
 
-impl Effect for StaleView {
-    fn name(&self) -> &'static str {
-        "stale_view"
-    }
-
+impl Effect for Frozen {
     fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
-        if !super::is_of_replica(request, self.has_quorum) {
+        let StaleView {
+            behind_revisions,
+            quorum,
+        } = self.parameters;
+        if !is_of_replica(request, quorum) {
             return None;
         }
-        let now = request.revision.saturating_sub(self.behind_revisions);
-        let frozen = *self.frozen.get_or_insert(now);
-        Some(RequestVerdict::See(Sight::At(frozen)))
+        let now = request.revision.saturating_sub(behind_revisions);
+        let bound = ReadBound::Revision(*self.at.get_or_insert(now));
+        Some(RequestVerdict::BoundRead(bound))
     }
 
     fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         if frame.is_initial {
             return None;
         }
-        let before = frame.revision.saturating_sub(1 + self.behind_revisions);
-        let frozen = *self.frozen.get_or_insert(before);
-        (frame.revision > frozen).then_some(FrameVerdict::Hold)
+        let behind = 1 + self.parameters.behind_revisions;
+        let before = frame.revision.saturating_sub(behind);
+        let at = *self.at.get_or_insert(before);
+        (frame.revision > at).then_some(FrameVerdict::Hold)
     }
 
     fn holds(&self, frame: &FrameFacts<'_>) -> bool {
-        self.frozen.is_some_and(|frozen| frame.revision > frozen)
+        self.at.is_some_and(|at| frame.revision > at)
     }
 }

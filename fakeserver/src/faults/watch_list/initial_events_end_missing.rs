@@ -1,22 +1,24 @@
-//! A streaming list that never says that it is complete.
+//! A streaming list without the bookmark that ends it.
 
-use crate::faults::{Effect, FrameFacts, FrameVerdict, NamedRule};
+use crate::faults::{CatalogueEntry, Definition, FrameFacts, FrameVerdict, Recovery, Target};
 
-/// See [`initial_events_end_missing`].
-#[derive(Debug, Clone, Copy)]
-pub struct InitialEventsEndMissing;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct InitialEventsEndMissing;
 
-/// The bookmark that ends the initial events is left out; the stream goes on with what changes.
-pub fn initial_events_end_missing() -> NamedRule<InitialEventsEndMissing> {
-    NamedRule::new(InitialEventsEndMissing)
-}
+impl Definition for InitialEventsEndMissing {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F38",
+        fault: "initial_events_end_missing",
+        parameters: &[],
+        effect: "Leaves out the bookmark that ends the initial events. Later changes follow as usual.",
+        models: "the bookmark that ends the initial events never comes",
+        suffered: "client-go never syncs, silently (kubernetes#140890, k9s#4044, rancher/steve#1229)",
+        target: Target::StreamingLists,
+        recovery: Recovery::RequestTimeout,
+        properties: &[],
+    };
 
-impl Effect for InitialEventsEndMissing {
-    fn name(&self) -> &'static str {
-        "initial_events_end_missing"
-    }
-
-    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
+    fn on_frame(&self, frame: &FrameFacts<'_>) -> Option<FrameVerdict> {
         frame.is_initial_events_end.then_some(FrameVerdict::Drop)
     }
 }

@@ -1,33 +1,48 @@
-//! A streaming list in no order.
+//! A streaming list in random order.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::faults::{Effect, NamedRule, RequestFacts, RequestVerdict, dice::dice};
+use crate::faults::{
+    CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target,
+    catalogue::REORDERS_INITIAL_EVENTS, fault_rule::Effect, rng::seeded_rng,
+};
 
-/// See [`initial_events_shuffled`].
-#[derive(Debug, Clone)]
-pub struct InitialEventsShuffled {
-    dice: ChaCha8Rng,
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct InitialEventsShuffled;
+
+#[derive(Debug)]
+struct Shuffle {
+    rng: ChaCha8Rng,
 }
 
-/// The events that a watch begins with come in any order; the bookmark that ends them comes last.
-pub fn initial_events_shuffled() -> NamedRule<InitialEventsShuffled> {
-    NamedRule::new(InitialEventsShuffled { dice: dice(0) })
-}
+impl Definition for InitialEventsShuffled {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F38",
+        fault: "initial_events_shuffled",
+        parameters: &[],
+        effect: "Sends the initial events of a watch in random order, and the bookmark that ends them last.",
+        models: "the initial events come in no order",
+        suffered: "clients that merge them as if they were sorted",
+        target: Target::StreamingLists,
+        recovery: Recovery::Retry,
+        properties: &[REORDERS_INITIAL_EVENTS],
+    };
 
-impl Effect for InitialEventsShuffled {
-    fn name(&self) -> &'static str {
-        "initial_events_shuffled"
+    fn effect(self) -> Box<dyn Effect> {
+        let rng = seeded_rng(0);
+        Box::new(Shuffle { rng })
     }
+}
 
+impl Effect for Shuffle {
     fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
         request
             .is_watch_list
-            .then(|| RequestVerdict::ShuffleInitialEvents(self.dice.random()))
+            .then(|| RequestVerdict::ShuffleInitialEvents(self.rng.random()))
     }
 
     fn seed(&mut self, seed: u64) {
-        self.dice = dice(seed);
+        self.rng = seeded_rng(seed);
     }
 }

@@ -1,22 +1,25 @@
-//! A server too old for streaming lists, which overlooks that it was asked for one.
+//! A server too old for streaming lists.
 
-use crate::faults::{Effect, NamedRule, RequestFacts, RequestVerdict};
+use crate::faults::{CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target};
 
-/// See [`watch_list_ignored`].
-#[derive(Debug, Clone, Copy)]
-pub struct WatchListIgnored;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct WatchListIgnored;
 
-/// A watch that asks for its initial events is served as if it did not: the bookmark that ends them never comes.
-pub fn watch_list_ignored() -> NamedRule<WatchListIgnored> {
-    NamedRule::new(WatchListIgnored)
-}
+impl Definition for WatchListIgnored {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F38",
+        fault: "watch_list_ignored",
+        parameters: &[],
+        effect: "Serves a watch that asks for its initial events as if it did not: the bookmark that ends them never comes.",
+        models: "an old server overlooks sendInitialEvents",
+        suffered: "kube-runtime 5.0: never ready",
+        target: Target::StreamingLists,
+        // A stream that began as a plain watch ends when it stays silent, or else by this timeout.
+        recovery: Recovery::RequestTimeout,
+        properties: &[],
+    };
 
-impl Effect for WatchListIgnored {
-    fn name(&self) -> &'static str {
-        "watch_list_ignored"
-    }
-
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
         request
             .is_watch_list
             .then_some(RequestVerdict::IgnoreWatchList)

@@ -2,32 +2,35 @@
 
 use http::StatusCode;
 
-use crate::faults::{Answer, Effect, NamedRule, RequestFacts, RequestVerdict};
+use crate::faults::{
+    Answer, CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target,
+};
 
-/// See [`watch_list_rejected`].
-#[derive(Debug, Clone, Copy)]
-pub struct WatchListRejected;
+const MESSAGE: &str = concat!(
+    "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: ",
+    "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
+);
 
-/// A watch that asks for its initial events is answered with 422.
-pub fn watch_list_rejected() -> NamedRule<WatchListRejected> {
-    NamedRule::new(WatchListRejected)
-}
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct WatchListRejected;
 
-impl Effect for WatchListRejected {
-    fn name(&self) -> &'static str {
-        "watch_list_rejected"
-    }
+impl Definition for WatchListRejected {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F38",
+        fault: "watch_list_rejected",
+        parameters: &[],
+        effect: "Answers a watch that asks for its initial events with 422.",
+        models: "a server refuses sendInitialEvents with 422",
+        suffered: "clients without a fallback",
+        target: Target::StreamingLists,
+        recovery: Recovery::Retry,
+        properties: &[],
+    };
 
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
         request.is_watch_list.then(|| {
-            RequestVerdict::Answer(Answer::status(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                Some("Invalid"),
-                concat!(
-                    "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: ",
-                    "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
-                ),
-            ))
+            let code = StatusCode::UNPROCESSABLE_ENTITY;
+            RequestVerdict::Answer(Answer::status(code, Some("Invalid"), MESSAGE))
         })
     }
 }

@@ -1,36 +1,39 @@
-//! A creation that was made twice on its way.
+//! A create that an intermediary sends twice.
 
 use crate::{
-    faults::{Answer, Effect, NamedRule, RequestFacts, RequestVerdict},
-    status::{Named, Status},
+    faults::{
+        Answer, CatalogueEntry, Definition, Recovery, Replacement, RequestFacts, RequestVerdict,
+        Target,
+    },
+    value::status::{Named, Status},
 };
 
-/// See [`already_exists`].
-#[derive(Debug, Clone, Copy)]
-pub struct AlreadyExists;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct AlreadyExists;
 
-/// A creation takes effect, but its client is told 409, `AlreadyExists`: the answer was lost on its way, and something in
-/// between has sent the request once more.
-///
-/// The answer names no object, since the name is in the body.
-pub fn already_exists() -> NamedRule<AlreadyExists> {
-    NamedRule::new(AlreadyExists)
-}
+impl Definition for AlreadyExists {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F32",
+        fault: "already_exists",
+        parameters: &[],
+        effect: "Creates the object, and answers with 409, `AlreadyExists`, as if the answer was lost and an intermediary repeated \
+                 the request. The answer names no object, since the name is in the body.",
+        models: "409 for a create that took effect: an intermediary sent it twice",
+        suffered: "controllers that take it for an object of another controller",
+        target: Target::Writes,
+        recovery: Recovery::Unaffected,
+        properties: &[],
+    };
 
-impl Effect for AlreadyExists {
-    fn name(&self) -> &'static str {
-        "already_exists"
-    }
-
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
-        let is_creation = request.verb == "create" && request.subresource.is_none();
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
+        let is_create = request.verb == "create" && request.subresource.is_none();
         let object = Named {
             name: "",
             ..request.named()
         };
-        is_creation.then(|| {
+        is_create.then(|| {
             let answer = Answer::of(&Status::already_exists(object, false));
-            RequestVerdict::Lose(Some(answer))
+            RequestVerdict::ReplaceAnswer(Replacement::Answer(answer))
         })
     }
 }

@@ -1,25 +1,27 @@
-//! Somebody else is always quicker.
+//! An update that loses a race.
 
 use crate::{
-    faults::{Answer, Effect, NamedRule, RequestFacts, RequestVerdict},
-    status::Status,
+    faults::{Answer, CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target},
+    value::status::Status,
 };
 
-/// See [`conflict`].
-#[derive(Debug, Clone, Copy)]
-pub struct Conflict;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Conflict;
 
-/// An update or a patch is answered with 409: the object has been modified.
-pub fn conflict() -> NamedRule<Conflict> {
-    NamedRule::new(Conflict)
-}
+impl Definition for Conflict {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F31",
+        fault: "conflict",
+        parameters: &[],
+        effect: "Answers an update or a patch with 409: the object has been modified.",
+        models: "409 for an update: another writer was quicker",
+        suffered: "controllers without a retry",
+        target: Target::Writes,
+        recovery: Recovery::Unaffected,
+        properties: &[],
+    };
 
-impl Effect for Conflict {
-    fn name(&self) -> &'static str {
-        "conflict"
-    }
-
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
         let status = match request.verb {
             "update" | "patch" => Status::stale(request.named()),
             _ => return None,

@@ -1,40 +1,61 @@
-//! A webhook that does not like what it sees.
+//! An admission webhook that denies writes.
 
 use http::StatusCode;
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    faults::{Answer, Effect, NamedRule, RequestFacts, RequestVerdict},
-    status::Status,
+    faults::{
+        Answer, CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target,
+        definition::{Problem, status_code},
+    },
+    value::status::Status,
 };
 
-/// See [`denied`].
-#[derive(Debug, Clone, Copy)]
+const MESSAGE: &str = "admission webhook \"fault.fakeserver.dev\" denied the request";
+
+/// The parameters of [`Fault::Denied`](crate::faults::Fault::Denied).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Denied {
-    code: StatusCode,
+    /// The status code, 403 (the default) or 422.
+    pub code: u16,
 }
 
-const WORDS: &str = "admission webhook \"fault.fakeserver.dev\" denied the request";
-
-/// A write is refused in the words of an admission webhook: with `code`, which is 403 or 422.
-pub fn denied(code: StatusCode) -> NamedRule<Denied> {
-    NamedRule::new(Denied { code })
+impl Default for Denied {
+    fn default() -> Self {
+        Self { code: 403 }
+    }
 }
 
-impl Effect for Denied {
-    fn name(&self) -> &'static str {
-        "denied"
+impl Definition for Denied {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F33",
+        fault: "denied",
+        parameters: &["code"],
+        effect: "Refuses a write in the words of an admission webhook, with `code`, 403 or 422.",
+        models: "403 or 422 in the words of an admission webhook",
+        suffered: "every controller in a cluster with policies",
+        target: Target::Writes,
+        recovery: Recovery::Unaffected,
+        properties: &[],
+    };
+
+    fn problem(self) -> Option<Problem> {
+        let is_known = [403, 422].contains(&self.code);
+        (!is_known).then(|| ("code", format!("{} is not 403 or 422", self.code)))
     }
 
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
         if !request.is_write() {
             return None;
         }
-        let answer = if self.code == StatusCode::UNPROCESSABLE_ENTITY {
-            Answer::status(self.code, Some("Invalid"), WORDS)
+        let code = status_code(self.code);
+        let answer = if code == StatusCode::UNPROCESSABLE_ENTITY {
+            Answer::status(code, Some("Invalid"), MESSAGE)
         } else {
             let status = Status {
-                code: self.code,
-                message: format!("{WORDS}: denied by a fault"),
+                code,
+                message: format!("{MESSAGE}: denied by a fault"),
                 details: None,
                 ..Status::denied(request.named(), "")
             };

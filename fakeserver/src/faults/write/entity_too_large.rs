@@ -1,28 +1,30 @@
-//! A write that is larger than somebody lets pass.
+//! A limit on the size of writes.
 
 use crate::{
-    faults::{Answer, Effect, NamedRule, RequestFacts, RequestVerdict},
-    status::Status,
+    faults::{Answer, CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target},
+    value::status::Status,
 };
 
 /// The limit of a real server.
 const LIMIT_BYTES: usize = 3 << 20;
 
-/// See [`entity_too_large`].
-#[derive(Debug, Clone, Copy)]
-pub struct EntityTooLarge;
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct EntityTooLarge;
 
-/// A write is answered with 413, whatever its size.
-pub fn entity_too_large() -> NamedRule<EntityTooLarge> {
-    NamedRule::new(EntityTooLarge)
-}
+impl Definition for EntityTooLarge {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F37",
+        fault: "entity_too_large",
+        parameters: &[],
+        effect: "Answers a write of any size with 413.",
+        models: "413: a write is larger than a server or an intermediary takes",
+        suffered: "controllers that gather status without a bound",
+        target: Target::Writes,
+        recovery: Recovery::Unaffected,
+        properties: &[],
+    };
 
-impl Effect for EntityTooLarge {
-    fn name(&self) -> &'static str {
-        "entity_too_large"
-    }
-
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
         let status = Status::body_too_large(LIMIT_BYTES);
         request
             .is_write()

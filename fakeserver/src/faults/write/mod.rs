@@ -1,17 +1,8 @@
-//! What happens to writes.
+//! Faults of writes.
 
-mod already_exists;
-mod conflict;
-mod denied;
-mod entity_too_large;
-mod lost_answer;
-mod slow_webhook;
-
-pub use self::{
-    already_exists::{AlreadyExists, already_exists},
-    conflict::{Conflict, conflict},
-    denied::{Denied, denied},
-    entity_too_large::{EntityTooLarge, entity_too_large},
-    lost_answer::{LostAnswer, LostAs, lost_answer},
-    slow_webhook::{SlowWebhook, slow_webhook},
-};
+pub(super) mod already_exists;
+pub(super) mod conflict;
+pub(super) mod denied;
+pub(super) mod entity_too_large;
+pub(super) mod lost_answer;
+pub(super) mod slow_webhook;

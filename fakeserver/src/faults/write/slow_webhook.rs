@@ -1,47 +1,60 @@
-//! A webhook that takes its time.
+//! A slow admission webhook.
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
-    faults::{Answer, Effect, NamedRule, RequestFacts, RequestVerdict},
-    status::Status,
+    faults::{
+        Answer, CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target,
+        definition::{Problem, is_default, too_long},
+    },
+    value::status::Status,
 };
 
-/// See [`slow_webhook`].
-#[derive(Debug, Clone, Copy)]
+/// The parameters of [`Fault::SlowWebhook`](crate::faults::Fault::SlowWebhook).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SlowWebhook {
-    takes: Duration,
-    times_out: bool,
+    /// Milliseconds that the webhook takes, 3,000 by default.
+    pub takes_ms: u64,
+    /// True if the write is rejected then.
+    #[serde(skip_serializing_if = "is_default")]
+    pub times_out: bool,
 }
 
-/// A write is served so much later, as if a webhook were asked.
-pub fn slow_webhook(takes: Duration) -> NamedRule<SlowWebhook> {
-    NamedRule::new(SlowWebhook {
-        takes,
-        times_out: false,
-    })
-}
-
-// === impl SlowWebhook ===
-
-impl NamedRule<SlowWebhook> {
-    /// After that the write is refused with 500, since the webhook was given no more time.
-    pub fn timing_out(mut self) -> Self {
-        self.effect_mut().times_out = true;
-        self
+impl Default for SlowWebhook {
+    fn default() -> Self {
+        Self {
+            takes_ms: 3_000,
+            times_out: false,
+        }
     }
 }
 
-impl Effect for SlowWebhook {
-    fn name(&self) -> &'static str {
-        "slow_webhook"
+impl Definition for SlowWebhook {
+    const ENTRY: CatalogueEntry = CatalogueEntry {
+        number: "F34",
+        fault: "slow_webhook",
+        parameters: &["takesMs", "timesOut"],
+        effect: "Serves a write `takesMs` later, as if a webhook was asked. With `timesOut` it is refused then with 500, since the \
+                 webhook did not answer in time.",
+        models: "a webhook takes its time, and may get no more of it",
+        suffered: "clients with short time limits",
+        target: Target::Writes,
+        recovery: Recovery::Unaffected,
+        properties: &[],
+    };
+
+    fn problem(self) -> Option<Problem> {
+        too_long("takesMs", self.takes_ms)
     }
 
-    fn on_request(&mut self, request: &RequestFacts) -> Option<RequestVerdict> {
+    fn on_request(&self, request: &RequestFacts) -> Option<RequestVerdict> {
         if !request.is_write() {
             return None;
         }
-        let after = self.takes;
+        let after = Duration::from_millis(self.takes_ms);
         if !self.times_out {
             return Some(RequestVerdict::Delay(after));
         }

@@ -12,7 +12,7 @@ use self::{
     status::set_status,
 };
 use super::{
-    objects::{COALESCED, Kind, adopt, enqueue_owners, hash, number, selector, text},
+    objects::{COALESCED, ReconciledKind, adopt, enqueue_owners, hash, number, selector, text},
     replica_set::KIND as REPLICA_SET,
 };
 use crate::{
@@ -22,13 +22,13 @@ use crate::{
         index::{Index, Observed},
         queue::Due,
     },
-    deletion::{Wanted, is_deleted},
-    storage::ObjectKey,
+    kinds::apps,
+    store::ObjectKey,
+    write::deletion::{Wanted, is_deleted},
 };
 
-pub(super) const KIND: Kind = Kind {
-    group: "apps",
-    plural: "deployments",
+pub(super) const KIND: ReconciledKind = ReconciledKind {
+    kind: &apps::deployment::KIND,
     name: "Deployment",
     api_version: "apps/v1",
     component: "deployment-controller",
@@ -61,9 +61,9 @@ impl Controller for Deployments {
 
     fn observe(&mut self, change: &Observed<'_>, _index: &Index, due: &mut Due<'_>) {
         let key = change.key();
-        if change.is_of(KIND.group, KIND.plural) {
+        if change.is_of(KIND.kind) {
             due.add(key.clone(), Duration::ZERO);
-        } else if change.is_of(REPLICA_SET.group, REPLICA_SET.plural) {
+        } else if change.is_of(REPLICA_SET.kind) {
             enqueue_owners(&KIND, change, due);
             let after = change.after.as_ref();
             if after.is_some_and(|(_, meta)| meta.controller().is_none()) {
@@ -138,7 +138,7 @@ fn sets(cluster: &Cluster<'_, '_>, deployment: &Value) -> Vec<Value> {
     let uid = text(&deployment["metadata"]["uid"]);
     let owned = cluster.index.dependents(uid);
     let mut sets: Vec<Value> = owned
-        .filter(|(key, _)| *key.resource() == REPLICA_SET.resource())
+        .filter(|(key, _)| key.resource() == REPLICA_SET.kind.storage())
         .filter_map(|(key, _)| Some(cluster.get(key)?.to_value()))
         .filter(|set| !is_deleted(set))
         .collect();
@@ -218,7 +218,7 @@ fn create(
         },
     });
     if cluster
-        .create(&REPLICA_SET.resource(), ACTOR, set)
+        .create(REPLICA_SET.kind.storage(), ACTOR, set)
         .is_none()
     {
         // Somebody else has the name: the next one is tried.

@@ -1,4 +1,4 @@
-//! How a deployment goes from one template to the next: how many replicas each of its sets is to have.
+//! The roll-out of a deployment from one template to the next: the replicas that each of its sets gets.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(super) struct Set {
     pub(super) replicas: i64,
 }
 
-/// How a deployment goes from one template to the next.
+/// The roll-out of a deployment from one template to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rollout {
     pub(super) wanted: i64,
@@ -56,7 +56,7 @@ impl Rollout {
         }
     }
 
-    /// How many replicas each set is to have: the old ones, oldest first, and the current one.
+    /// Returns the replicas that each set gets: the old ones, oldest first, and the current one.
     pub(super) fn plan(self, old: &[Set], current: Option<&Set>) -> (Vec<i64>, i64) {
         let mut olds: Vec<i64> = old.iter().map(|set| set.wanted).collect();
         let old_total: i64 = olds.iter().sum();
@@ -155,7 +155,7 @@ mod tests {
         }
     }
 
-    /// What `rollout` makes of old sets and a current one, each with wanted and available replicas.
+    /// Returns the plan of `rollout` for old sets and a current one, each with wanted and available replicas.
     fn check(rollout: Rollout, old: &[(i64, i64)], own: (i64, i64)) -> (Vec<i64>, i64) {
         let old: Vec<Set> = old.iter().map(|(wanted, up)| set(*wanted, *up)).collect();
         rollout.plan(&old, Some(&set(own.0, own.1)))

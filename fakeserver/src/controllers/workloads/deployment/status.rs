@@ -1,4 +1,4 @@
-//! What the status of a deployment tells of its sets, and of how far the roll-out is.
+//! The status of a deployment: the counts of its sets, and the progress of the roll-out.
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ pub(super) fn set_status(
     expire(status, &own.name, deadline?, now)
 }
 
-/// What tells whether a roll-out goes on.
+/// Returns the counts that show progress of a roll-out.
 fn progress(status: &Value) -> [i64; 4] {
     [
         "replicas",

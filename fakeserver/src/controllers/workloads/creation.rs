@@ -1,0 +1,93 @@
+//! The writes that only controllers of workloads make: objects and events that are new.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::{
+    controllers::{
+        cluster::{Actor, Cluster},
+        kind::ReconciledKind,
+        written,
+    },
+    kinds::core,
+    store::{ObjectKey, StoredObject},
+    value::resource::GroupResource,
+};
+
+// === impl Cluster ===
+
+impl Cluster<'_, '_> {
+    /// Creates an object, as a POST would. Nothing happens if there is one of that name, or no such resource.
+    ///
+    /// A `generateName` becomes a name that is free.
+    pub(super) fn create(
+        &mut self,
+        resource: &GroupResource,
+        actor: Actor,
+        mut object: Value,
+    ) -> Option<Arc<StoredObject>> {
+        /// The number of attempts at a generated name.
+        const NAMES_TRIED: usize = 8;
+        let resource_type = self.resource_type(resource)?;
+        let prefix = object["metadata"]["generateName"].as_str().unwrap_or("");
+        let prefix = prefix.to_owned();
+        let namespace = object["metadata"]["namespace"].as_str().map(str::to_owned);
+        let key = |name: &str| ObjectKey::new(resource.clone(), namespace.as_deref(), name);
+        if object["metadata"]["name"].is_null() {
+            let name = (0..NAMES_TRIED)
+                .map(|_| format!("{prefix}{}", self.core.entropy.name_suffix()))
+                .find(|name| self.tx.get(&key(name)).is_none())?;
+            object["metadata"]["name"] = json!(name);
+        }
+        let key = key(object["metadata"]["name"].as_str()?);
+        if self.tx.get(&key).is_some() {
+            return None;
+        }
+        let uid = self.core.entropy.uid().to_string();
+        let object = written::created(&resource_type, actor, object, &uid, &self.now_text());
+        Some(self.tx.put(&key, object))
+    }
+
+    /// Tells of something that `object` of a kind has seen.
+    pub(super) fn event(
+        &mut self,
+        kind: &ReconciledKind,
+        object: &Value,
+        reason: &str,
+        message: &str,
+    ) {
+        let metadata = &object["metadata"];
+        let now = self.now_text();
+        let manager = match kind.component {
+            "kubelet" => "kubelet",
+            "default-scheduler" => "kube-scheduler",
+            _ => Actor::CONTROLLER_MANAGER.manager,
+        };
+        let name = metadata["name"].as_str().unwrap_or_default();
+        let event = json!({
+            "metadata": {
+                "name": format!("{name}.{:016x}", self.tx.revision()),
+                "namespace": metadata["namespace"].as_str().unwrap_or("default"),
+            },
+            "involvedObject": {
+                "apiVersion": kind.api_version,
+                "kind": kind.name,
+                "name": metadata["name"],
+                "namespace": metadata["namespace"],
+                "resourceVersion": metadata["resourceVersion"],
+                "uid": metadata["uid"],
+            },
+            "reason": reason,
+            "message": message,
+            "source": {"component": kind.component},
+            "reportingComponent": kind.component,
+            "reportingInstance": "",
+            "type": "Normal",
+            "count": 1,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+        });
+        self.create(core::event::KIND.storage(), Actor::new(manager), event);
+    }
+}

@@ -1,0 +1,36 @@
+//! The controllers of workloads, without any.
+
+use super::controller::Controller;
+use crate::state::Workloads;
+
+/// Returns no controllers.
+pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
+    match *options {}
+}
+
+pub(super) mod pods {
+    //! The pods of the index, for which no controller asks.
+
+    use std::sync::Arc;
+
+    use crate::{
+        controllers::meta::Meta,
+        store::{ObjectKey, StoredObject},
+    };
+
+    /// The pods: none.
+    #[derive(Debug, Default)]
+    pub(in crate::controllers) struct Pods;
+
+    // === impl Pods ===
+
+    impl Pods {
+        /// Takes a change in.
+        pub(in crate::controllers) fn apply(
+            &mut self,
+            _: &ObjectKey,
+            _: Option<(&Arc<StoredObject>, &Meta)>,
+        ) {
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Discovery: groups, versions and resources; the server's version and health.
+
+mod plain;
+mod aggregated;
+mod health;
+#[cfg_attr(not(feature = "openapi"), path = "openapi_off.rs")]
+mod openapi;
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeSet, sync::LazyLock};
+
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use crate::{
+    edge::{
+        request::{ApiPath, Query},
+        response::{Delivery, pretty},
+    },
+    kinds::registry::{Group, Registry},
+    value::status::Status,
+};
+
+pub(crate) use self::openapi::serve as serve_openapi;
+
+/// Versions of groups of which it is unknown what they have.
+type Hidden = BTreeSet<(String, String)>;
+
+/// The media type of the documents that tell of all groups at once.
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+const JSON: &str = "application/json";
+
+/// The address that a client is told when it does not say which one it used.
+const DEFAULT_HOST: &str = "127.0.0.1:8001";
+
+/// A document with its digest, made once in a process.
+struct Document {
+    body: Bytes,
+    etag: HeaderValue,
+}
+
+/// Nothing adds to the core group.
+static AGGREGATED_CORE: LazyLock<Document> =
+    LazyLock::new(|| Document::new(&aggregated::core(&Registry::builtin(), &Hidden::new())));
+/// The groups of a server without custom resources.
+static AGGREGATED_GROUPS: LazyLock<Document> =
+    LazyLock::new(|| Document::new(&aggregated::groups(&Registry::builtin(), &Hidden::new())));
+
+/// The facts that discovery shows.
+pub(crate) struct Known<'a> {
+    pub(crate) registry: &'a Registry,
+    /// Returns whether a version of a group is hidden where all are listed together.
+    pub(crate) is_hidden: &'a dyn Fn(&str, &str) -> bool,
+}
+
+/// Answers a request for one of these documents; nothing if `path` leads to none.
+pub(crate) fn serve(
+    known: &Known<'_>,
+    method: &Method,
+    path: &ApiPath,
+    query: &Query,
+    headers: &HeaderMap,
+    is_pretty: bool,
+) -> Option<Result<Response, Status>> {
+    let registry = known.registry;
+    let answer = match path {
+        ApiPath::CoreVersions => {
+            let plain = || to_bytes(&plain::core_versions(registry, host(headers)));
+            let hidden = known.hidden(|group| group.name.is_empty());
+            if hidden.is_empty() {
+                versions(headers, is_pretty, &AGGREGATED_CORE, plain)
+            } else {
+                let aggregated = Document::new(&aggregated::core(registry, &hidden));
+                versions(headers, is_pretty, &aggregated, plain)
+            }
+        }
+        ApiPath::Groups => {
+            let plain = || to_bytes(&plain::groups(registry));
+            let hidden = known.hidden(|group| !group.name.is_empty());
+            if registry.definitions().is_empty() && hidden.is_empty() {
+                versions(headers, is_pretty, &AGGREGATED_GROUPS, plain)
+            } else {
+                let aggregated = Document::new(&aggregated::groups(registry, &hidden));
+                versions(headers, is_pretty, &aggregated, plain)
+            }
+        }
+        ApiPath::Group(name) => {
+            let group = registry.group(name)?;
+            document(headers, is_pretty, || to_bytes(&plain::one_group(group)))
+        }
+        ApiPath::Version { group, version } => {
+            let group = registry.group(group)?;
+            match registry.version(&group.name, version) {
+                Some(version) => document(headers, is_pretty, || {
+                    to_bytes(&plain::resources(group, version))
+                }),
+                None if group.is_custom => return None,
+                None => Err(Status::unknown_resource()),
+            }
+        }
+        // These two have one form only, and no kind.
+        ApiPath::Root => Ok(json(
+            shown(to_bytes(&plain::paths(registry)), is_pretty),
+            JSON,
+        )),
+        ApiPath::ServerVersion => Ok(json(
+            shown(to_bytes(&plain::server_version()), is_pretty),
+            JSON,
+        )),
+        ApiPath::Health { endpoint, check } => health::serve(endpoint, check.as_deref(), query)?,
+        ApiPath::Metrics | ApiPath::OpenApi(_) | ApiPath::Resource(_) | ApiPath::Other => {
+            return None;
+        }
+    };
+    // How a server is is told whatever the method.
+    if method == Method::GET || matches!(path, ApiPath::Health { .. }) {
+        Some(answer)
+    } else {
+        Some(Err(Status::method_not_allowed()))
+    }
+}
+
+/// The groups in the form that the client prefers, all in one, or their names alone.
+fn versions(
+    headers: &HeaderMap,
+    is_pretty: bool,
+    aggregated: &Document,
+    plain: impl FnOnce() -> Bytes,
+) -> Result<Response, Status> {
+    let accept = text(headers, header::ACCEPT);
+    let is_aggregated = |clause: &str| {
+        let mut parts = clause.split(';').map(str::trim);
+        let is_json = parts.next() == Some(JSON);
+        let parameters: Vec<&str> = parts.collect();
+        is_json
+            && ["g=apidiscovery.k8s.io", "v=v2", "as=APIGroupDiscoveryList"]
+                .iter()
+                .all(|parameter| parameters.contains(parameter))
+    };
+    let first = accept
+        .split(',')
+        .find(|clause| is_aggregated(clause) || is_plain(clause));
+    match first {
+        Some(clause) if is_aggregated(clause) => Ok(aggregated.answer(headers, is_pretty)),
+        _ => {
+            let mut answer = document(headers, is_pretty, plain)?;
+            let vary = HeaderValue::from_static("Accept");
+            answer.headers_mut().insert(header::VARY, vary);
+            Ok(answer)
+        }
+    }
+}
+
+/// A document that is an object, in the format that the client accepts.
+fn document(
+    headers: &HeaderMap,
+    is_pretty: bool,
+    body: impl FnOnce() -> Bytes,
+) -> Result<Response, Status> {
+    let delivery = Delivery::plain(headers, is_pretty)?;
+    Ok(delivery.made(StatusCode::OK, body()))
+}
+
+fn is_plain(clause: &str) -> bool {
+    let mut parts = clause.split(';').map(str::trim);
+    let is_json = matches!(parts.next(), Some(JSON | "*/*"));
+    is_json && !parts.any(|parameter| parameter.starts_with("as="))
+}
+
+fn shown(body: Bytes, is_pretty: bool) -> Bytes {
+    if is_pretty {
+        pretty(&body).into()
+    } else {
+        body
+    }
+}
+
+fn json(body: Bytes, media_type: &'static str) -> Response {
+    ([(header::CONTENT_TYPE, media_type)], body).into_response()
+}
+
+fn to_bytes(document: &impl Serialize) -> Bytes {
+    let mut body = serde_json::to_vec(document).expect("documents have no maps");
+    body.push(b'\n');
+    body.into()
+}
+
+fn host(headers: &HeaderMap) -> &str {
+    match text(headers, header::HOST) {
+        "" => DEFAULT_HOST,
+        host => host,
+    }
+}
+
+fn text(headers: &HeaderMap, name: header::HeaderName) -> &str {
+    headers
+        .get(name)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default()
+}
+
+// === impl Known ===
+
+impl Known<'_> {
+    /// The versions of such groups of which it is unknown what they have.
+    fn hidden(&self, is_asked: impl Fn(&Group) -> bool) -> Hidden {
+        let groups = self.registry.groups().iter();
+        let groups = groups.filter(|group| is_asked(group));
+        let versions = groups.flat_map(|group| {
+            let versions = group.versions.iter();
+            versions.map(move |version| (group.name.to_string(), version.name.to_string()))
+        });
+        versions
+            .filter(|(group, version)| (self.is_hidden)(group, version))
+            .collect()
+    }
+}
+
+// === impl Document ===
+
+impl Document {
+    fn new(document: &impl Serialize) -> Self {
+        let body = to_bytes(document);
+        let digest = Sha256::digest(&body);
+        let hex: String = digest.iter().fold(String::new(), |mut hex, byte| {
+            use std::fmt::Write;
+            let _ = write!(hex, "{byte:02X}");
+            hex
+        });
+        let etag = HeaderValue::from_str(&format!("\"{hex}\"")).expect("hexadecimal is ASCII");
+        Self { body, etag }
+    }
+
+    /// The document, or that the client has it already.
+    fn answer(&self, headers: &HeaderMap, is_pretty: bool) -> Response {
+        let known = text(headers, header::IF_NONE_MATCH);
+        let has_it = known
+            .split(',')
+            .any(|tag| tag.trim().as_bytes() == self.etag.as_bytes());
+        let mut response = if has_it {
+            StatusCode::NOT_MODIFIED.into_response()
+        } else {
+            json(shown(self.body.clone(), is_pretty), AGGREGATED)
+        };
+        let headers = response.headers_mut();
+        headers.insert(header::ETAG, self.etag.clone());
+        headers.insert(header::VARY, HeaderValue::from_static("Accept"));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public"));
+        response
+    }
+}

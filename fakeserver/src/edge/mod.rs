@@ -1,0 +1,9 @@
+//! The edge: HTTP requests and responses, users and permissions, and the documents that describe the API.
+
+pub(crate) mod request;
+pub(crate) mod authentication;
+pub(crate) mod authorization;
+pub(crate) mod response;
+pub(crate) mod discovery;
+#[cfg_attr(not(feature = "openapi"), path = "openapi_off.rs")]
+pub(crate) mod openapi;

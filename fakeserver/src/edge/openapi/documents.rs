@@ -1,0 +1,210 @@
+//! The documents of one state of the registry, made when they are asked for.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError},
+};
+
+use serde_json::{Value, json};
+
+use super::{Document, definitions::Dialect, v2, v3};
+use crate::{
+    kinds::registry::{Group, Registry, Version},
+    value::resource::api_version,
+};
+
+/// The documents of a server without custom resources, for all servers of a process.
+static BUILTIN: LazyLock<Arc<Documents>> =
+    LazyLock::new(|| Arc::new(Documents::new(Registry::builtin(), None)));
+
+/// The documents of one state of the registry.
+///
+/// # Memory
+///
+/// A few megabytes once the index was asked for, because it tells the hash of each document. A document is shared by all
+/// states, and all servers, in which nothing has changed that it tells of.
+#[derive(Debug)]
+pub(crate) struct Documents {
+    registry: Arc<Registry>,
+    /// Those of version 3, by their paths: `api/v1`, `apis/apps/v1`.
+    by_path: BTreeMap<String, Entry>,
+    index: OnceLock<Document>,
+    v2: OnceLock<Document>,
+}
+
+/// The documents of the state that was asked for last.
+#[derive(Debug, Default)]
+pub(crate) struct DocumentsCache {
+    latest: Mutex<Option<Arc<Documents>>>,
+}
+
+/// A document that may not have been made yet.
+#[derive(Debug)]
+struct Entry {
+    subject: Subject,
+    document: Arc<OnceLock<Document>>,
+}
+
+/// The subject of a document of version 3.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// `/api`.
+    CoreVersions,
+    /// `/apis`.
+    Groups,
+    /// `/apis/<group>`.
+    Group(String),
+    /// `/api/<version>`, `/apis/<group>/<version>`.
+    Version { group: String, version: String },
+    /// `/version`.
+    ServerVersion,
+}
+
+// === impl DocumentsCache ===
+
+impl DocumentsCache {
+    /// The documents of `registry`. They are kept until those of another are asked for.
+    pub(crate) fn of(&self, registry: Arc<Registry>) -> Arc<Documents> {
+        if registry.definitions().is_empty() {
+            return Arc::clone(&BUILTIN);
+        }
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = latest.as_ref().unwrap_or(&BUILTIN);
+        if Arc::ptr_eq(&before.registry, &registry) {
+            return Arc::clone(before);
+        }
+        let documents = Documents::new(registry, Some(before));
+        Arc::clone(latest.insert(Arc::new(documents)))
+    }
+}
+
+// === impl Documents ===
+
+impl Documents {
+    /// Those of `registry`; what is the same as it was `before` is not made again.
+    fn new(registry: Arc<Registry>, before: Option<&Arc<Self>>) -> Self {
+        let entry = |subject: Subject| {
+            let path = subject.path();
+            let same = before.filter(|before| is_same(&subject, &before.registry, &registry));
+            let known = same.and_then(|before| before.by_path.get(&path));
+            let document = known.map(|known| Arc::clone(&known.document));
+            let document = document.unwrap_or_default();
+            (path, Entry { subject, document })
+        };
+        Self {
+            by_path: subjects(&registry).into_iter().map(entry).collect(),
+            registry,
+            index: OnceLock::new(),
+            v2: OnceLock::new(),
+        }
+    }
+
+    /// Returns the index of version 3: the documents and their hashes.
+    pub(crate) fn index(&self) -> &Document {
+        self.index.get_or_init(|| {
+            let paths = self.by_path.keys().filter_map(|path| {
+                let url = self.url(path)?;
+                Some((path.clone(), json!({"serverRelativeURL": url})))
+            });
+            Document::new(
+                Dialect::V3,
+                &json!({"paths": paths.collect::<serde_json::Map<_, _>>()}),
+            )
+        })
+    }
+
+    /// Returns the current URL of the document of `path`.
+    pub(crate) fn url(&self, path: &str) -> Option<String> {
+        let hash = self.v3(path)?.hash();
+        Some(format!("/openapi/v3/{path}?hash={hash}"))
+    }
+
+    /// The document of version 3 at `path`, such as `apis/apps/v1`.
+    pub(crate) fn v3(&self, path: &str) -> Option<&Document> {
+        let entry = self.by_path.get(path)?;
+        let document = entry.document.get_or_init(|| {
+            Document::new(Dialect::V3, &v3::document(&self.registry, &entry.subject))
+        });
+        Some(document)
+    }
+
+    /// The document of version 2.
+    pub(crate) fn v2(&self) -> &Document {
+        self.v2
+            .get_or_init(|| Document::new(Dialect::V2, &v2::document(&self.registry)))
+    }
+}
+
+/// Returns whether the document about `subject` is the same for two registries.
+fn is_same(subject: &Subject, one: &Registry, other: &Registry) -> bool {
+    let Subject::Version { group, version } = subject else {
+        return true;
+    };
+    match (one.version(group, version), other.version(group, version)) {
+        (Some(one), Some(other)) => {
+            let mut both = one.resources.iter().zip(&other.resources);
+            one.resources.len() == other.resources.len()
+                && both.all(|(one, other)| Arc::ptr_eq(one, other))
+        }
+        _ => false,
+    }
+}
+
+/// Returns the subjects of all documents, in the order of discovery.
+pub(super) fn subjects(registry: &Registry) -> Vec<Subject> {
+    let mut subjects = vec![
+        Subject::CoreVersions,
+        Subject::Groups,
+        Subject::ServerVersion,
+    ];
+    for group in registry.groups() {
+        let has_own = !group.name.is_empty() && !group.is_custom;
+        subjects.extend(has_own.then(|| Subject::Group(group.name.to_string())));
+        let versions = group.versions.iter();
+        subjects.extend(versions.map(|version| Subject::of(group, version)));
+    }
+    subjects
+}
+
+// === impl Subject ===
+
+impl Subject {
+    fn of(group: &Group, version: &Version) -> Self {
+        Self::Version {
+            group: group.name.to_string(),
+            version: version.name.to_string(),
+        }
+    }
+
+    /// Returns the path at which it is served, and its document below the index.
+    pub(super) fn path(&self) -> String {
+        match self {
+            Self::CoreVersions => "api".to_owned(),
+            Self::Groups => "apis".to_owned(),
+            Self::Group(group) => format!("apis/{group}"),
+            Self::Version { group, version } if group.is_empty() => format!("api/{version}"),
+            Self::Version { group, version } => format!("apis/{}", api_version(group, version)),
+            Self::ServerVersion => "version".to_owned(),
+        }
+    }
+
+    /// The definition of what is answered there.
+    pub(super) fn definition(&self) -> &'static str {
+        match self {
+            Self::CoreVersions => "io.k8s.apimachinery.pkg.apis.meta.v1.APIVersions",
+            Self::Groups => "io.k8s.apimachinery.pkg.apis.meta.v1.APIGroupList",
+            Self::Group(_) => "io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup",
+            Self::Version { .. } => "io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList",
+            Self::ServerVersion => "io.k8s.apimachinery.pkg.version.Info",
+        }
+    }
+}
+
+/// The member `info` of a document.
+pub(super) fn info(is_custom: bool) -> Value {
+    if is_custom {
+        json!({"title": "Kubernetes CRD Swagger", "version": "v0.1.0"})
+    } else {
+        json!({"title": "Kubernetes", "version": "v1.36.2"})
+    }
+}

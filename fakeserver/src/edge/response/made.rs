@@ -1,0 +1,158 @@
+//! Representations that are no copy of the store's bytes: protobuf, tables, and converted forms.
+
+use std::sync::Arc;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use serde_json::{Value, json};
+use tracing::error;
+
+use super::{
+    Encoding, Format, ListMeta, Representation,
+    answer::status_protobuf,
+    encoding::{METADATA_KIND, put_frame_head},
+};
+use crate::{
+    store::StoredObject,
+    value::{
+        protobuf,
+        schema::{TypeId, TypeMeta, type_of_kind},
+        status::Status,
+    },
+};
+
+// === impl Encoding ===
+
+impl Encoding {
+    /// The list of `items` as protobuf, in pieces.
+    pub(super) fn protobuf_list(
+        &self,
+        metadata: &ListMeta,
+        items: &[Arc<StoredObject>],
+    ) -> Vec<Bytes> {
+        let metadata = serde_json::to_value(metadata).expect("strings and numbers serialize");
+        let encoded = self.protobuf_type().and_then(|(id, _)| {
+            let items = items.iter().map(|object| self.typed(object));
+            protobuf::encode_list(id, &self.list_kind(), &metadata, items)
+        });
+        match encoded {
+            Ok(pieces) => pieces.into_iter().map(Bytes::from).collect(),
+            Err(error) => vec![unencodable(&error).into()],
+        }
+    }
+
+    /// An answer of what is no copy of the store's bytes.
+    pub(super) fn made(&self, object: &Value) -> Bytes {
+        if self.is_protobuf() {
+            return self.protobuf(object).into();
+        }
+        let mut bytes = BytesMut::new();
+        self.put_json(&mut bytes, object);
+        bytes.put_u8(b'\n');
+        bytes.freeze()
+    }
+
+    pub(super) fn made_frame(&self, kind: &str, object: &Value) -> Bytes {
+        if self.is_protobuf() {
+            return protobuf::encode_watch_frame(kind, &self.protobuf(object)).into();
+        }
+        let mut bytes = BytesMut::new();
+        put_frame_head(&mut bytes, kind);
+        self.put_json(&mut bytes, object);
+        bytes.put_slice(b"}\n");
+        bytes.freeze()
+    }
+
+    /// There is no protobuf of tables.
+    fn is_protobuf(&self) -> bool {
+        self.table.is_none() && self.format() == Format::Protobuf
+    }
+
+    fn put_json(&self, bytes: &mut BytesMut, object: &Value) {
+        match &self.table {
+            Some(table) => table.put_table(bytes, object),
+            None => self.put_value(bytes, object),
+        }
+    }
+
+    fn protobuf(&self, object: &Value) -> Vec<u8> {
+        let encoded = self
+            .protobuf_type()
+            .and_then(|(id, meta)| protobuf::encode_object_as(id, &meta, object));
+        encoded.unwrap_or_else(|error| unencodable(&error))
+    }
+
+    /// The message of what is shown, and what it calls itself.
+    fn protobuf_type(&self) -> Result<(TypeId, TypeMeta), protobuf::ProtobufError> {
+        let (kind, api_version) = self.shown_kind();
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let meta = TypeMeta {
+            kind: kind.to_owned(),
+            api_version: api_version.to_owned(),
+        };
+        match type_of_kind(group, version, kind) {
+            Some(id) => Ok((id, meta)),
+            None => Err(protobuf::ProtobufError::UnknownKind {
+                api_version: meta.api_version,
+                kind: meta.kind,
+            }),
+        }
+    }
+
+    fn shown_kind(&self) -> (&str, &str) {
+        match self.representation {
+            Representation::Object => (&self.kind, &self.api_version),
+            Representation::Metadata => (METADATA_KIND, self.meta_version.api_version()),
+        }
+    }
+
+    pub(super) fn list_kind(&self) -> TypeMeta {
+        let (kind, api_version) = self.shown_kind();
+        let own = self.list_kind.as_deref();
+        let own = own.filter(|_| self.representation == Representation::Object);
+        TypeMeta {
+            kind: own.map_or_else(|| format!("{kind}List"), str::to_owned),
+            api_version: api_version.to_owned(),
+        }
+    }
+
+    /// As much of a stored object as is shown, and what it is.
+    ///
+    /// Rows are made of what is stored: their cells do not depend on the form.
+    pub(super) fn typed(&self, object: &StoredObject) -> Value {
+        if let Some(form) = self.form.filter(|_| self.table.is_none()) {
+            return self.typed_value(&form.convert(object.to_value()));
+        }
+        if let Some(custom) = &self.custom {
+            return self.typed_value(&custom.show(object.to_value()));
+        }
+        let value = match self.representation {
+            Representation::Object => object.to_value(),
+            Representation::Metadata => {
+                let metadata: Value = serde_json::from_slice(&object.metadata_json())
+                    .expect("stored objects are serialized values");
+                json!({"metadata": metadata})
+            }
+        };
+        self.named(value)
+    }
+
+    pub(super) fn typed_value(&self, object: &Value) -> Value {
+        self.named(match self.representation {
+            Representation::Object => object.clone(),
+            Representation::Metadata => json!({"metadata": object["metadata"]}),
+        })
+    }
+
+    fn named(&self, mut object: Value) -> Value {
+        let (kind, api_version) = self.shown_kind();
+        object["kind"] = kind.into();
+        object["apiVersion"] = api_version.into();
+        object
+    }
+}
+
+/// Returns the substitute for an object that has no protobuf. None is stored: objects are read as their type first.
+fn unencodable(error: &protobuf::ProtobufError) -> Vec<u8> {
+    error!(%error, "object not encoded");
+    status_protobuf(&Status::internal(&error.to_string()))
+}

@@ -1,0 +1,27 @@
+//! Objects, lists and frames become bytes: a head, the bytes of the store as they are, a tail.
+
+mod format;
+mod accept;
+mod table;
+mod encoding;
+mod watch_encoding;
+mod made;
+mod bookmark;
+mod pretty;
+mod list;
+mod gzip;
+mod answer;
+
+pub(crate) use self::{
+    accept::{Shape, View, negotiate},
+    answer::{Delivery, EventStream, refusal, refusal_to, timed_out},
+    encoding::{Encoding, Representation},
+    format::Format,
+    list::{ListMeta, list_pieces},
+    pretty::{is_pretty, pretty},
+    table::{IncludeObject, TableView},
+    watch_encoding::WatchEncoding,
+};
+
+#[cfg(test)]
+mod tests;

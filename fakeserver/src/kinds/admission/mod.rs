@@ -1,0 +1,11 @@
+//! The group `admissionregistration.k8s.io`: webhooks and policies of admission.
+
+#[cfg_attr(not(feature = "cel"), path = "match_conditions_off.rs")]
+pub(crate) mod match_conditions;
+mod webhook_configuration;
+pub(crate) mod mutating_admission_policy;
+pub(crate) mod mutating_admission_policy_binding;
+pub(crate) mod mutating_webhook_configuration;
+pub(crate) mod validating_admission_policy;
+pub(crate) mod validating_admission_policy_binding;
+pub(crate) mod validating_webhook_configuration;

@@ -1,0 +1,12 @@
+//! Mutating admission policies.
+
+use crate::kinds::{Habits, Kind, MetadataRechecks};
+
+/// Mutating admission policies.
+pub(crate) static KIND: Kind =
+    Kind::new("admissionregistration.k8s.io", "mutatingadmissionpolicies").habits(Habits {
+        has_generation: true,
+        requires_version: true,
+        metadata_rechecks: MetadataRechecks::WHOLE,
+        ..Habits::COMMON
+    });

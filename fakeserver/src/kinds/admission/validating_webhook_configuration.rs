@@ -1,0 +1,17 @@
+//! Configurations of validating webhooks.
+
+use crate::kinds::{Habits, Kind, MetadataRechecks, admission::webhook_configuration};
+
+/// Configurations of validating webhooks.
+pub(crate) static KIND: Kind = Kind::new(
+    "admissionregistration.k8s.io",
+    "validatingwebhookconfigurations",
+)
+.habits(Habits {
+    has_generation: true,
+    requires_version: true,
+    metadata_rechecks: MetadataRechecks::WHOLE,
+    ..Habits::COMMON
+})
+.validation(webhook_configuration::VALIDATION)
+.defaults(webhook_configuration::set_defaults);

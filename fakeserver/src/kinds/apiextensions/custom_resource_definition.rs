@@ -1,0 +1,29 @@
+//! Definitions of custom resources.
+
+use crate::{
+    kinds::{Habits, Kind, Removal, Validation, custom_resources},
+    value::{field::Field, findings::Findings},
+};
+
+/// Definitions of custom resources.
+pub(crate) static KIND: Kind = Kind::new("apiextensions.k8s.io", "customresourcedefinitions")
+    .habits(Habits {
+        has_generation: true,
+        requires_version: true,
+        checks_finalizers: false,
+        removal: Removal::AfterInstances,
+        ..Habits::COMMON
+    })
+    .defaults(custom_resources::set_definition_defaults)
+    .prepare(custom_resources::conditions::record_stored_version)
+    .validation(Validation::new(check, check_update).with(&[("status", check_update)]));
+
+fn check(definition: &Field<'_>, found: &mut Findings) {
+    let errors = custom_resources::definition_errors(definition.value(), None);
+    found.extend(errors);
+}
+
+fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    let errors = custom_resources::definition_errors(new.value(), Some(old.value()));
+    found.extend(errors);
+}

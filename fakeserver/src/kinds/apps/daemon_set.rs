@@ -1,0 +1,145 @@
+//! Daemon sets.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        Accepted, Habits, Kind, MetadataRechecks, Validation,
+        apps::workload::{self, Counts, fix_selector},
+        core::pod_spec::{
+            self,
+            validation::{check_runs_forever, check_selected, check_template},
+            warnings::template,
+        },
+        formats::{
+            check_at_most_all, check_label_selector, check_share, is_empty_selector, is_zero_share,
+        },
+        table::cell::{Cells, age, containers, labels, name, number, selector},
+    },
+    value::{
+        edit::{set, within},
+        field::Field,
+        findings::Findings,
+    },
+};
+
+const COUNTS: Counts = Counts {
+    all: &[
+        "currentNumberScheduled",
+        "numberMisscheduled",
+        "desiredNumberScheduled",
+        "numberReady",
+        "observedGeneration",
+        "updatedNumberScheduled",
+        "numberAvailable",
+        "numberUnavailable",
+        "collisionCount",
+    ],
+    parts: &[],
+    unready: "",
+};
+
+/// Daemon sets.
+pub(crate) static KIND: Kind = Kind::new("apps", "daemonsets")
+    .habits(Habits {
+        has_generation: true,
+        metadata_rechecks: MetadataRechecks::ALL,
+        ..Habits::COMMON
+    })
+    .defaults(set_defaults)
+    .validation(Validation::new(check, check_update).with(&[("status", check_status)]))
+    .warnings(warn)
+    .cells(cells);
+
+// === Defaults ===
+
+pub(crate) fn set_defaults(daemon_set: &mut Value) {
+    let Some(spec) = within(daemon_set, "spec") else {
+        return;
+    };
+    pod_spec::defaults::set_defaults(&mut spec["template"]["spec"]);
+    set(spec, "revisionHistoryLimit", json!(10));
+    set(spec, "updateStrategy", json!({}));
+    let strategy = &mut spec["updateStrategy"];
+    set(strategy, "type", json!("RollingUpdate"));
+    if strategy["type"] == "RollingUpdate" {
+        set(strategy, "rollingUpdate", json!({}));
+        let update = &mut strategy["rollingUpdate"];
+        set(update, "maxUnavailable", json!(1));
+        set(update, "maxSurge", json!(0));
+    }
+}
+
+// === Validation ===
+
+pub(crate) fn check(set: &Field<'_>, found: &mut Findings) {
+    let spec = set.at("spec");
+    let (selector, template) = (spec.at("selector"), spec.at("template"));
+    check_label_selector(&selector, found);
+    check_selected(selector.value(), &template, found);
+    if selector.is_set() && is_empty_selector(&selector) {
+        found.invalid(&selector, "empty selector is invalid for daemonset");
+    }
+    check_template(&template, found);
+    check_runs_forever(&template, "DaemonSet", found);
+    found.non_negative(&spec.at("minReadySeconds"));
+    let strategy = spec.at("updateStrategy");
+    let rolling = strategy.at("rollingUpdate");
+    match strategy.at("type").text() {
+        "OnDelete" => {}
+        "RollingUpdate" if !rolling.is_set() => found.required(&rolling, ""),
+        "RollingUpdate" => {
+            let (missing, extra) = (rolling.at("maxUnavailable"), rolling.at("maxSurge"));
+            for share in [&missing, &extra] {
+                check_share(share, found);
+            }
+            for share in [&missing, &extra] {
+                check_at_most_all(share, found);
+            }
+            match (is_zero_share(missing.value()), is_zero_share(extra.value())) {
+                (false, false) => {
+                    found.invalid(&extra, "may not be set when maxUnavailable is non-zero");
+                }
+                (true, true) => found.required(&missing, "cannot be 0 when maxSurge is 0"),
+                _ => {}
+            }
+        }
+        _ => found.not_supported(&strategy.at("type"), &["RollingUpdate", "OnDelete"]),
+    }
+    found.non_negative(&spec.at("revisionHistoryLimit"));
+}
+
+pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    check(new, found);
+    fix_selector(old, new, found);
+}
+
+pub(crate) fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    workload::check_counts(&COUNTS, old, new, found);
+}
+
+// === Warnings ===
+
+pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+    template(accepted, &accepted.object, told);
+}
+
+// === Cells ===
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let (spec, status) = (&object["spec"], &object["status"]);
+    let mut cells = vec![
+        json!(name(object)),
+        json!(number(&status["desiredNumberScheduled"])),
+        json!(number(&status["currentNumberScheduled"])),
+        json!(number(&status["numberReady"])),
+        json!(number(&status["updatedNumberScheduled"])),
+        json!(number(&status["numberAvailable"])),
+        json!(labels(&spec["template"]["spec"]["nodeSelector"])),
+        json!(age(object, now)),
+    ];
+    cells.extend(containers(&spec["template"]["spec"]));
+    cells.push(json!(selector(&spec["selector"])));
+    cells
+}

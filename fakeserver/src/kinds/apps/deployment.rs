@@ -1,0 +1,152 @@
+//! Deployments.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        Accepted, Habits, Kind, Validation,
+        apps::workload::{self, Counts, check_made, check_selector, fix_selector},
+        core::pod_spec::{
+            self,
+            warnings::{named_pods, template},
+        },
+        formats::{check_at_most_all, check_share, is_zero_share},
+        table::cell::{Cells, age, containers, name, number, selector},
+    },
+    value::{
+        edit::{set, within},
+        field::Field,
+        findings::Findings,
+    },
+};
+
+const COUNTS: Counts = Counts {
+    all: &[
+        "observedGeneration",
+        "replicas",
+        "updatedReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "unavailableReplicas",
+        "terminatingReplicas",
+        "collisionCount",
+    ],
+    parts: &["updatedReplicas", "readyReplicas", "availableReplicas"],
+    unready: "cannot be greater than readyReplicas",
+};
+
+/// Deployments.
+pub(crate) static KIND: Kind = Kind::new("apps", "deployments")
+    .habits(Habits {
+        has_generation: true,
+        counts_annotations: true,
+        ..Habits::COMMON
+    })
+    .defaults(set_defaults)
+    .validation(Validation::new(check, check_update).with(&[("status", check_status)]))
+    .warnings(warn)
+    .cells(cells);
+
+// === Defaults ===
+
+pub(crate) fn set_defaults(deployment: &mut Value) {
+    let Some(spec) = within(deployment, "spec") else {
+        return;
+    };
+    pod_spec::defaults::set_defaults(&mut spec["template"]["spec"]);
+    set(spec, "replicas", json!(1));
+    set(spec, "revisionHistoryLimit", json!(10));
+    set(spec, "progressDeadlineSeconds", json!(600));
+    set(spec, "strategy", json!({}));
+    let strategy = &mut spec["strategy"];
+    set(strategy, "type", json!("RollingUpdate"));
+    if strategy["type"] == "RollingUpdate" {
+        set(strategy, "rollingUpdate", json!({}));
+        let update = &mut strategy["rollingUpdate"];
+        set(update, "maxUnavailable", json!("25%"));
+        set(update, "maxSurge", json!("25%"));
+    }
+}
+
+// === Validation ===
+
+pub(crate) fn check(deployment: &Field<'_>, found: &mut Findings) {
+    let spec = deployment.at("spec");
+    found.non_negative(&spec.at("replicas"));
+    check_selector(&spec, "deployment", found);
+    check_made(&spec, "ReplicaSet", found);
+    check_strategy(&spec.at("strategy"), found);
+    for count in ["minReadySeconds", "revisionHistoryLimit"] {
+        found.non_negative(&spec.at(count));
+    }
+    let deadline = spec.at("progressDeadlineSeconds");
+    if deadline.is_set() {
+        found.non_negative(&deadline);
+        if deadline.number() <= spec.at("minReadySeconds").number() {
+            found.invalid(&deadline, "must be greater than minReadySeconds");
+        }
+    }
+}
+
+pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    check(new, found);
+    fix_selector(old, new, found);
+}
+
+fn check_strategy(strategy: &Field<'_>, found: &mut Findings) {
+    let rolling = strategy.at("rollingUpdate");
+    match strategy.at("type").text() {
+        "Recreate" if rolling.is_set() => found.forbidden(
+            &rolling,
+            "may not be specified when strategy `type` is 'Recreate'",
+        ),
+        "Recreate" => {}
+        "RollingUpdate" if !rolling.is_set() => {
+            found.required(&rolling, "this should be defaulted and never be nil");
+        }
+        "RollingUpdate" => {
+            let (missing, extra) = (rolling.at("maxUnavailable"), rolling.at("maxSurge"));
+            check_share(&missing, found);
+            check_share(&extra, found);
+            if is_zero_share(missing.value()) && is_zero_share(extra.value()) {
+                found.invalid(&missing, "may not be 0 when `maxSurge` is 0");
+            }
+            check_at_most_all(&missing, found);
+        }
+        _ => found.not_supported(&strategy.at("type"), &["Recreate", "RollingUpdate"]),
+    }
+}
+
+pub(crate) fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    workload::check_counts(&COUNTS, old, new, found);
+}
+
+// === Warnings ===
+
+/// Warns of deployments and jobs.
+pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+    named_pods(accepted, told);
+    template(accepted, &accepted.object, told);
+}
+
+// === Cells ===
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let (spec, status) = (&object["spec"], &object["status"]);
+    let ready = format!(
+        "{}/{}",
+        number(&status["readyReplicas"]),
+        number(&spec["replicas"])
+    );
+    let mut cells = vec![
+        json!(name(object)),
+        json!(ready),
+        json!(number(&status["updatedReplicas"])),
+        json!(number(&status["availableReplicas"])),
+        json!(age(object, now)),
+    ];
+    cells.extend(containers(&spec["template"]["spec"]));
+    cells.push(json!(selector(&spec["selector"])));
+    cells
+}

@@ -1,0 +1,26 @@
+//! Stateful sets.
+
+mod cells;
+mod defaults;
+mod validation;
+mod warnings;
+
+use crate::{
+    kinds::{Habits, Kind, Validation},
+    value::names::dns_label_problems,
+};
+
+/// Stateful sets.
+pub(crate) static KIND: Kind = Kind::new("apps", "statefulsets")
+    .habits(Habits {
+        has_generation: true,
+        ..Habits::COMMON
+    })
+    .names(dns_label_problems)
+    .defaults(defaults::set_defaults)
+    .validation(
+        Validation::new(validation::check, validation::check_update)
+            .with(&[("status", validation::check_status)]),
+    )
+    .warnings(warnings::warn)
+    .cells(cells::cells);

@@ -1,0 +1,84 @@
+//! Validation that workloads have in common: selectors, templates and counts.
+
+use serde_json::Value;
+
+use crate::{
+    kinds::{
+        core::pod_spec::validation::{check_runs_forever, check_selected, check_template},
+        formats::{Selected, check_label_selector, is_empty_selector, selects},
+    },
+    value::{field::Field, findings::Findings},
+};
+
+pub(crate) fn check_selector(spec: &Field<'_>, kind: &str, found: &mut Findings) {
+    let selector = spec.at("selector");
+    if !selector.is_set() {
+        found.required(&selector, "");
+        return;
+    }
+    check_label_selector(&selector, found);
+    if is_empty_selector(&selector) {
+        found.invalid(&selector, &format!("empty selector is invalid for {kind}"));
+    }
+}
+
+pub(crate) fn check_made(spec: &Field<'_>, kind: &str, found: &mut Findings) {
+    let (selector, template) = (spec.at("selector"), spec.at("template"));
+    let labels = template.get("metadata").get("labels");
+    if selects(selector.value(), labels.unwrap_or(&Value::Null)) == Selected::Unreadable {
+        found.invalid(&selector, "invalid label selector");
+        return;
+    }
+    if !(selector.is_set() && is_empty_selector(&selector)) {
+        check_selected(selector.value(), &template, found);
+    }
+    check_template(&template, found);
+    check_runs_forever(&template, kind, found);
+}
+
+pub(crate) fn fix_selector(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    found.immutable(
+        &new.at("spec").at("selector"),
+        &old.at("spec").at("selector"),
+    );
+}
+
+/// The counts of one kind, in the order in which they are looked at.
+pub(crate) struct Counts {
+    pub(crate) all: &'static [&'static str],
+    /// Those that are parts of `replicas`.
+    pub(crate) parts: &'static [&'static str],
+    /// The message that no more replicas can be available than are ready.
+    pub(crate) unready: &'static str,
+}
+
+pub(crate) fn check_counts(
+    counts: &Counts,
+    old: &Field<'_>,
+    new: &Field<'_>,
+    found: &mut Findings,
+) {
+    let status = new.at("status");
+    for count in counts.all {
+        found.non_negative(&status.at(count));
+    }
+    // What is not said is shown as the zero that it counts as.
+    let mut refuse = |count: &Field<'_>, why: &str| {
+        found.invalid_as(count, &count.number().into(), why);
+    };
+    let all = status.at("replicas").number();
+    for part in counts.parts {
+        let part = status.at(part);
+        if part.number() > all {
+            refuse(&part, "cannot be greater than status.replicas");
+        }
+    }
+    let available = status.at("availableReplicas");
+    if available.number() > status.at("readyReplicas").number() {
+        refuse(&available, counts.unready);
+    }
+    let collisions = status.at("collisionCount");
+    if collisions.number() < old.at("status").at("collisionCount").number() {
+        refuse(&collisions, "cannot be decremented");
+    }
+}

@@ -1,0 +1,13 @@
+//! Horizontal pod autoscalers.
+
+mod cells;
+mod defaults;
+mod validation;
+
+use crate::kinds::{Kind, Validation};
+
+/// Horizontal pod autoscalers.
+pub(crate) static KIND: Kind = Kind::new("autoscaling", "horizontalpodautoscalers")
+    .defaults(defaults::set_defaults)
+    .validation(Validation::new(validation::check, validation::check_update))
+    .cells(cells::cells);

@@ -1,0 +1,3 @@
+//! The group `autoscaling`.
+
+pub(crate) mod horizontal_pod_autoscaler;

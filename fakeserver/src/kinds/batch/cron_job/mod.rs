@@ -1,0 +1,84 @@
+//! Cron jobs.
+
+mod schedule;
+mod validation;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        Accepted, Habits, Kind, Validation,
+        core::pod_spec::{
+            self,
+            warnings::{named_pods, template},
+        },
+        table::{
+            age::since,
+            cell::{Cells, NONE, age, containers, items, name, selector, text, text_or},
+        },
+    },
+    value::edit::{set, within},
+};
+
+/// Cron jobs.
+pub(crate) static KIND: Kind = Kind::new("batch", "cronjobs")
+    .habits(Habits {
+        has_generation: true,
+        ..Habits::COMMON
+    })
+    .defaults(set_defaults)
+    .validation(Validation::new(validation::check, validation::check_update))
+    .warnings(warn)
+    .cells(cells);
+
+// === Defaults ===
+
+pub(crate) fn set_defaults(cron_job: &mut Value) {
+    let Some(spec) = within(cron_job, "spec") else {
+        return;
+    };
+    set(spec, "concurrencyPolicy", json!("Allow"));
+    set(spec, "suspend", json!(false));
+    set(spec, "successfulJobsHistoryLimit", json!(3));
+    set(spec, "failedJobsHistoryLimit", json!(1));
+    let job = within(spec, "jobTemplate").and_then(|job| within(job, "spec"));
+    if let Some(template) = job.and_then(|job| within(job, "template")) {
+        pod_spec::defaults::set_defaults(&mut template["spec"]);
+    }
+}
+
+// === Warnings ===
+
+pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+    named_pods(accepted, told);
+    let job = accepted.object.at("spec").at("jobTemplate");
+    template(accepted, &job, told);
+}
+
+// === Cells ===
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let (spec, status) = (&object["spec"], &object["status"]);
+    let last = match &status["lastScheduleTime"] {
+        Value::Null => NONE.to_owned(),
+        time => since(time, now),
+    };
+    let job = &spec["jobTemplate"]["spec"];
+    let mut cells = vec![
+        json!(name(object)),
+        json!(text(&spec["schedule"])),
+        json!(text_or(&spec["timeZone"], NONE)),
+        json!(if spec["suspend"] == true {
+            "True"
+        } else {
+            "False"
+        }),
+        json!(items(&status["active"]).len()),
+        json!(last),
+        json!(age(object, now)),
+    ];
+    cells.extend(containers(&job["template"]["spec"]));
+    cells.push(json!(selector(&job["selector"])));
+    cells
+}

@@ -1,0 +1,59 @@
+//! Defaults and preparation of jobs.
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::core::pod_spec,
+    value::edit::{set, within},
+};
+
+const CONTROLLER: &str = "batch.kubernetes.io/controller-uid";
+
+pub(crate) fn set_defaults(job: &mut Value) {
+    let Some(spec) = within(job, "spec") else {
+        return;
+    };
+    pod_spec::defaults::set_defaults(&mut spec["template"]["spec"]);
+    let is_plain = spec.get("completions").is_none() && spec.get("parallelism").is_none();
+    if is_plain {
+        spec["completions"] = json!(1);
+    }
+    set(spec, "parallelism", json!(1));
+    let is_per_index = spec.get("backoffLimitPerIndex").is_some();
+    set(
+        spec,
+        "backoffLimit",
+        json!(if is_per_index { i32::MAX } else { 6 }),
+    );
+    set(spec, "completionMode", json!("NonIndexed"));
+    set(spec, "suspend", json!(false));
+    set(spec, "manualSelector", json!(false));
+    let replacement = if spec.get("podFailurePolicy").is_some() {
+        "Failed"
+    } else {
+        "TerminatingOrFailed"
+    };
+    set(spec, "podReplacementPolicy", json!(replacement));
+}
+
+/// Labels the pods of a job by its uid, and selects them by that, unless the job does so itself.
+pub(crate) fn prepare(job: &mut Value) {
+    let uid = job["metadata"]["uid"].clone();
+    let name = job["metadata"]["name"].clone();
+    let Some(spec) = within(job, "spec").filter(|spec| spec["manualSelector"] != true) else {
+        return;
+    };
+    let labels = &mut spec["template"]["metadata"]["labels"];
+    for (label, value) in [
+        ("job-name", &name),
+        ("batch.kubernetes.io/job-name", &name),
+        ("controller-uid", &uid),
+        (CONTROLLER, &uid),
+    ] {
+        labels[label] = value.clone();
+    }
+    let labels = labels.clone();
+    set(spec, "selector", json!({}));
+    spec["selector"]["matchLabels"][CONTROLLER] = uid;
+    set(&mut job["metadata"], "labels", labels);
+}

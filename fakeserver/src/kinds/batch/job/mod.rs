@@ -1,0 +1,33 @@
+//! Jobs.
+
+mod cells;
+mod defaults;
+pub(crate) mod validation;
+
+use crate::kinds::{
+    Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation, apps::deployment,
+};
+
+/// Jobs.
+pub(crate) static KIND: Kind = Kind::new("batch", "jobs")
+    .habits(Habits {
+        has_generation: true,
+        orphans_by_default: true,
+        metadata_rechecks: MetadataRechecks::ALL,
+        ..Habits::COMMON
+    })
+    .defaults(defaults::set_defaults)
+    .prepare(defaults::prepare)
+    .validation(
+        Validation::new(validation::check, validation::check_update)
+            .with(&[("status", validation::check_status)]),
+    )
+    .warnings(deployment::warn)
+    .cells(cells::cells)
+    .fields(&FIELDS);
+
+static FIELDS: SelectableFields = SelectableFields::new(&[SelectableField::or(
+    "status.successful",
+    &["status", "succeeded"],
+    "0",
+)]);

@@ -1,0 +1,4 @@
+//! The group `batch`: work that ends.
+
+pub(crate) mod cron_job;
+pub(crate) mod job;

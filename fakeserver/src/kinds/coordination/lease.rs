@@ -1,0 +1,57 @@
+//! Leases.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        Habits, Kind, Validation,
+        table::cell::{Cells, age, name, text},
+    },
+    value::{field::Field, findings::Findings, names::qualified_name_problems},
+};
+
+/// Leases.
+pub(crate) static KIND: Kind = Kind::new("coordination.k8s.io", "leases")
+    .habits(Habits {
+        creates_on_update: true,
+        requires_version: true,
+        ..Habits::COMMON
+    })
+    .validation(Validation::new(check, check_update))
+    .cells(cells);
+
+// === Validation ===
+
+pub(crate) fn check(lease: &Field<'_>, found: &mut Findings) {
+    let spec = lease.at("spec");
+    let seconds = spec.at("leaseDurationSeconds");
+    if seconds.is_set() && seconds.number() <= 0 {
+        found.invalid(&seconds, "must be greater than 0");
+    }
+    found.non_negative(&spec.at("leaseTransitions"));
+    let strategy = spec.at("strategy");
+    let place = strategy.called_within(&strategy, "strategy");
+    if strategy.text().contains('/') {
+        found.problems(&place, qualified_name_problems(strategy.text()));
+    } else {
+        found.optional_one_of(&place, &["OldestEmulationVersion"]);
+    }
+    if spec.at("preferredHolder").has_text() && !strategy.has_text() {
+        found.forbidden(
+            &spec.at("preferredHolder"),
+            "may only be specified if `strategy` is defined",
+        );
+    }
+}
+
+pub(crate) fn check_update(_old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    check(new, found);
+}
+
+// === Cells ===
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let holder = text(&object["spec"]["holderIdentity"]);
+    vec![json!(name(object)), json!(holder), json!(age(object, now))]
+}

@@ -1,0 +1,3 @@
+//! The group `coordination.k8s.io`.
+
+pub(crate) mod lease;

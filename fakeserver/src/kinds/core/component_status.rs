@@ -1,0 +1,7 @@
+//! Statuses of components, of which there are none.
+
+use crate::kinds::Kind;
+
+/// Statuses of components, of which there are none.
+pub(crate) static KIND: Kind =
+    Kind::new("", "componentstatuses").deprecated("v1 ComponentStatus is deprecated in v1.19+");

@@ -1,0 +1,109 @@
+//! Endpoints of services.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        Habits, Kind, Validation,
+        discovery::endpoint_slice::some_of,
+        formats::{
+            PROTOCOLS, check_ip, check_label, check_port_number, check_qualified,
+            check_reachable_ip, check_subdomain,
+        },
+        table::cell::{Cells, age, items, name, number, text},
+    },
+    value::{
+        edit::{each, set},
+        field::Field,
+        findings::Findings,
+    },
+};
+
+/// Endpoints of services.
+pub(crate) static KIND: Kind = Kind::new("", "endpoints")
+    .habits(Habits {
+        creates_on_update: true,
+        ..Habits::COMMON
+    })
+    .defaults(set_defaults)
+    .validation(Validation::new(check, check_update))
+    .cells(cells)
+    .deprecated("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
+
+// === Defaults ===
+
+pub(crate) fn set_defaults(endpoints: &mut Value) {
+    for subset in each(endpoints, "subsets") {
+        for port in each(subset, "ports") {
+            set(port, "protocol", json!("TCP"));
+        }
+    }
+}
+
+// === Validation ===
+
+pub(crate) fn check(endpoints: &Field<'_>, found: &mut Findings) {
+    for subset in endpoints.at("subsets").items() {
+        let lists = ["addresses", "notReadyAddresses"];
+        if lists.iter().all(|list| subset.at(list).is_empty()) {
+            found.required(&subset, "must specify `addresses` or `notReadyAddresses`");
+        }
+        for address in lists.iter().flat_map(|list| subset.at(list).items()) {
+            check_ip(&address.at("ip"), found);
+            if address.at("hostname").has_text() {
+                check_label(&address.at("hostname"), found);
+            }
+            if address.at("nodeName").is_set() {
+                check_subdomain(&address.at("nodeName"), found);
+            }
+            check_reachable_ip(&address.at("ip"), found);
+        }
+        let ports = subset.at("ports");
+        for port in ports.items() {
+            let name = port.at("name");
+            if name.has_text() {
+                check_label(&name, found);
+            } else if ports.len() > 1 {
+                found.required(&name, "");
+            }
+            check_port_number(&port.at("port"), found);
+            found.one_of(&port.at("protocol"), &PROTOCOLS);
+            if port.at("appProtocol").is_set() {
+                check_qualified(&port.at("appProtocol"), found);
+            }
+        }
+    }
+}
+
+pub(crate) fn check_update(_old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    check(new, found);
+}
+
+// === Cells ===
+
+/// The number of endpoints that are shown by name.
+pub(crate) const SHOWN_MAX: usize = 3;
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let mut all = Vec::new();
+    for subset in items(&object["subsets"]) {
+        let ports = items(&subset["ports"]);
+        for address in items(&subset["addresses"]) {
+            let address = text(&address["ip"]);
+            if ports.is_empty() {
+                all.push(address.to_owned());
+            }
+            all.extend(
+                ports
+                    .iter()
+                    .map(|port| format!("{address}:{}", number(&port["port"]))),
+            );
+        }
+    }
+    vec![
+        json!(name(object)),
+        json!(some_of(&all)),
+        json!(age(object, now)),
+    ]
+}

@@ -1,0 +1,29 @@
+//! Defaults of limit ranges.
+
+use serde_json::{Map, Value, json};
+
+use crate::value::edit::each;
+
+/// Completes a container's limits and requests from each other: limits are at most the maximum, requests as much as the
+/// limit, or at least the minimum.
+pub(crate) fn set_defaults(range: &mut Value) {
+    let spec = &mut range["spec"];
+    for limit in each(spec, "limits").filter(|limit| limit["type"] == "Container") {
+        let amounts = |limit: &Value, field: &str| -> Map<String, Value> {
+            limit[field].as_object().cloned().unwrap_or_default()
+        };
+        let mut default = amounts(limit, "default");
+        fill(&mut default, amounts(limit, "max"));
+        let mut request = amounts(limit, "defaultRequest");
+        fill(&mut request, default.clone());
+        fill(&mut request, amounts(limit, "min"));
+        limit["default"] = json!(default);
+        limit["defaultRequest"] = json!(request);
+    }
+}
+
+fn fill(amounts: &mut Map<String, Value>, others: Map<String, Value>) {
+    for (resource, amount) in others {
+        amounts.entry(resource).or_insert(amount);
+    }
+}

@@ -1,0 +1,34 @@
+//! Namespaces.
+
+mod cells;
+mod defaults;
+mod validation;
+
+use crate::{
+    kinds::{
+        Habits, Kind, MetadataRechecks, Removal, SelectableField, SelectableFields, Validation,
+    },
+    value::names::dns_label_problems,
+};
+
+/// Namespaces.
+pub(crate) static KIND: Kind = Kind::new("", "namespaces")
+    .habits(Habits {
+        returns_deleted: true,
+        metadata_rechecks: MetadataRechecks::ALL,
+        removal: Removal::AfterContent,
+        ..Habits::COMMON
+    })
+    .names(dns_label_problems)
+    .defaults(defaults::set_defaults)
+    .prepare(defaults::prepare)
+    .keep(defaults::keep)
+    .validation(Validation::new(validation::check, |_, _, _| {}).with(&[
+        ("status", validation::check_status),
+        ("finalize", validation::check_finalize),
+    ]))
+    .cells(cells::cells)
+    .fields(&FIELDS);
+
+static FIELDS: SelectableFields =
+    SelectableFields::new(&[SelectableField::new("status.phase", &["status", "phase"])]);

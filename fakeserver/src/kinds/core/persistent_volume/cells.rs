@@ -1,0 +1,70 @@
+//! Printed cells of persistent volumes, and what claims have in common with them.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::kinds::table::cell::{Cells, UNSET, age, items, name, plain, text, text_or};
+
+/// The annotation that named the class before there was a field for it.
+const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let (spec, status) = (&object["spec"], &object["status"]);
+    let claim = &spec["claimRef"];
+    let claim = if claim.is_null() {
+        String::new()
+    } else {
+        format!("{}/{}", text(&claim["namespace"]), text(&claim["name"]))
+    };
+    vec![
+        json!(name(object)),
+        json!(quantity(&spec["capacity"]["storage"])),
+        json!(access_modes(&spec["accessModes"])),
+        json!(text(&spec["persistentVolumeReclaimPolicy"])),
+        json!(phase(object)),
+        json!(claim),
+        json!(class_name(object)),
+        json!(text_or(&spec["volumeAttributesClassName"], UNSET)),
+        json!(text(&status["reason"])),
+        json!(age(object, now)),
+        json!(text_or(&spec["volumeMode"], UNSET)),
+    ]
+}
+
+pub(crate) fn phase(object: &Value) -> &str {
+    if object["metadata"]["deletionTimestamp"].is_null() {
+        text(&object["status"]["phase"])
+    } else {
+        "Terminating"
+    }
+}
+
+pub(crate) fn class_name(object: &Value) -> &str {
+    match text(&object["metadata"]["annotations"][CLASS]) {
+        "" => text(&object["spec"]["storageClassName"]),
+        class => class,
+    }
+}
+
+pub(crate) fn quantity(value: &Value) -> String {
+    if value.is_null() {
+        String::new()
+    } else {
+        plain(value)
+    }
+}
+
+pub(crate) fn access_modes(modes: &Value) -> String {
+    let has = |mode: &str| items(modes).iter().any(|known| known == mode);
+    [
+        ("ReadWriteOnce", "RWO"),
+        ("ReadOnlyMany", "ROX"),
+        ("ReadWriteMany", "RWX"),
+        ("ReadWriteOncePod", "RWOP"),
+    ]
+    .iter()
+    .filter(|(mode, _)| has(mode))
+    .map(|(_, short)| *short)
+    .collect::<Vec<_>>()
+    .join(",")
+}

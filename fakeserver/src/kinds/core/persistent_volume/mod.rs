@@ -1,0 +1,21 @@
+//! Persistent volumes.
+
+pub(crate) mod cells;
+mod defaults;
+mod validation;
+mod warnings;
+
+use crate::kinds::{Habits, Kind, MetadataRechecks, Validation};
+
+/// Persistent volumes.
+pub(crate) static KIND: Kind = Kind::new("", "persistentvolumes")
+    .habits(Habits {
+        returns_deleted: true,
+        metadata_rechecks: MetadataRechecks::ALL,
+        ..Habits::COMMON
+    })
+    .defaults(defaults::set_defaults)
+    .prepare(defaults::prepare)
+    .validation(Validation::new(validation::check, validation::check_update))
+    .warnings(warnings::warn)
+    .cells(cells::cells);

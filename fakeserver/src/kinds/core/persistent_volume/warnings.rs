@@ -1,0 +1,25 @@
+//! Warnings about persistent volumes.
+
+use crate::{
+    kinds::{
+        Accepted,
+        core::persistent_volume_claim::warnings::{STORAGE_CLASS, annotation},
+    },
+    value::field::Field,
+};
+
+pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+    volume(&accepted.object, told);
+}
+
+fn volume(volume: &Field<'_>, told: &mut Vec<String>) {
+    annotation(&volume.at("metadata"), STORAGE_CLASS, told);
+    let policy = volume.at("spec").at("persistentVolumeReclaimPolicy");
+    if policy.text() == "Recycle" {
+        told.push(format!(
+            "{}: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic \
+             provisioning.",
+            policy.path()
+        ));
+    }
+}

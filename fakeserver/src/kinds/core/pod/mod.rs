@@ -1,0 +1,51 @@
+//! Pods.
+
+mod cells;
+pub(crate) mod defaults;
+mod qos;
+mod status;
+mod update;
+mod validation;
+mod warnings;
+
+use crate::kinds::{
+    Habits, Kind, MetadataRechecks, Removal, SelectableField, SelectableFields, Validation,
+};
+
+/// Pods.
+pub(crate) static KIND: Kind = Kind::new("", "pods")
+    .habits(Habits {
+        has_generation: true,
+        returns_deleted: true,
+        status_writes_metadata: true,
+        metadata_rechecks: MetadataRechecks::ALL,
+        removal: Removal::Graceful,
+        ..Habits::COMMON
+    })
+    .defaults(defaults::set_defaults)
+    .prepare(defaults::prepare)
+    .status(defaults::align_addresses)
+    .validation(
+        Validation::new(validation::check, update::check_update).with(&[
+            ("status", status::check_status),
+            ("ephemeralcontainers", update::check_ephemeral_update),
+            ("resize", update::check_resize),
+        ]),
+    )
+    .warnings(warnings::warn)
+    .cells(cells::cells)
+    .row_conditions(cells::conditions)
+    .fields(&FIELDS);
+
+static FIELDS: SelectableFields = SelectableFields::new(&[
+    SelectableField::new("spec.nodeName", &["spec", "nodeName"]),
+    SelectableField::alias("spec.host", "spec.nodeName"),
+    SelectableField::new("spec.restartPolicy", &["spec", "restartPolicy"]),
+    SelectableField::new("spec.schedulerName", &["spec", "schedulerName"]),
+    SelectableField::new("spec.serviceAccountName", &["spec", "serviceAccountName"]),
+    SelectableField::or("spec.hostNetwork", &["spec", "hostNetwork"], "false"),
+    SelectableField::new("status.phase", &["status", "phase"]),
+    SelectableField::new("status.podIP", &["status", "podIP"]),
+    SelectableField::alias("status.podIPs", "status.podIP"),
+    SelectableField::new("status.nominatedNodeName", &["status", "nominatedNodeName"]),
+]);

@@ -1,0 +1,32 @@
+//! Validation of new pods.
+
+use crate::{
+    kinds::core::pod_spec::validation::{check_spec, containers::check_trimmed},
+    value::{field::Field, findings::Findings},
+};
+
+/// Checks a new pod.
+pub(crate) fn check(pod: &Field<'_>, found: &mut Findings) {
+    check_pod(pod, found);
+    let spec = pod.at("spec");
+    if !spec.at("ephemeralContainers").is_empty() {
+        found.forbidden(&spec.at("ephemeralContainers"), "cannot be set on create");
+    }
+    if spec.at("nodeName").has_text() && !spec.at("schedulingGates").is_empty() {
+        found.forbidden(
+            &spec.at("nodeName"),
+            "cannot be set until all schedulingGates have been cleared",
+        );
+    }
+}
+
+/// Checks any pod.
+pub(crate) fn check_pod(pod: &Field<'_>, found: &mut Findings) {
+    let spec = pod.at("spec");
+    check_spec(&spec, true, found);
+    for list in ["containers", "initContainers"] {
+        for container in spec.at(list).items() {
+            check_trimmed(&container.at("image"), found);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Defaults of pod specs.
+
+use serde_json::{Value, json};
+
+use crate::value::edit::{each, is_unset, set, within};
+
+/// The mode of files that volumes are made of: 0644.
+const FILE_MODE: u32 = 0o644;
+
+const TOKEN_SECONDS: u32 = 3_600;
+
+/// The parts of a volume that are no source.
+const VOLUME_NAME: &str = "name";
+
+pub(crate) fn set_defaults(spec: &mut Value) {
+    if !spec.is_object() {
+        return;
+    }
+    set(spec, "dnsPolicy", json!("ClusterFirst"));
+    set(spec, "restartPolicy", json!("Always"));
+    set(spec, "schedulerName", json!("default-scheduler"));
+    set(spec, "securityContext", json!({}));
+    set(spec, "terminationGracePeriodSeconds", json!(30));
+    // An account has two names, of which the older is deprecated.
+    let account = spec.get("serviceAccountName").cloned().unwrap_or_default();
+    let deprecated = spec.get("serviceAccount").cloned().unwrap_or_default();
+    if !is_unset(&account) {
+        spec["serviceAccount"] = account;
+    } else if !is_unset(&deprecated) {
+        spec["serviceAccountName"] = deprecated;
+    }
+    for list in ["initContainers", "containers", "ephemeralContainers"] {
+        for container in each(spec, list) {
+            set_container_defaults(container);
+        }
+    }
+    for volume in each(spec, "volumes") {
+        set_volume_defaults(volume);
+    }
+}
+
+fn set_container_defaults(container: &mut Value) {
+    let policy = pull_policy(container["image"].as_str().unwrap_or_default());
+    set(container, "imagePullPolicy", json!(policy));
+    set(
+        container,
+        "terminationMessagePath",
+        json!("/dev/termination-log"),
+    );
+    set(container, "terminationMessagePolicy", json!("File"));
+    for port in each(container, "ports") {
+        set(port, "protocol", json!("TCP"));
+    }
+    for variable in each(container, "env") {
+        let source = within(variable, "valueFrom");
+        if let Some(field) = source.and_then(|source| within(source, "fieldRef")) {
+            set(field, "apiVersion", json!("v1"));
+        }
+    }
+    for probe in ["livenessProbe", "readinessProbe", "startupProbe"] {
+        if let Some(probe) = within(container, probe) {
+            set_probe_defaults(probe);
+        }
+    }
+    if let Some(lifecycle) = within(container, "lifecycle") {
+        for hook in ["postStart", "preStop"] {
+            let request = within(lifecycle, hook).and_then(|hook| within(hook, "httpGet"));
+            if let Some(request) = request {
+                set_request_defaults(request);
+            }
+        }
+    }
+}
+
+fn pull_policy(image: &str) -> &'static str {
+    if pulls_always(image) {
+        "Always"
+    } else {
+        "IfNotPresent"
+    }
+}
+
+/// Returns whether an image is always pulled: it has the tag `latest`, or neither tag nor digest. A text that cannot
+/// be the name of an image is none.
+fn pulls_always(image: &str) -> bool {
+    let (name, has_digest) = match image.split_once('@') {
+        Some((name, _)) => (name, true),
+        None => (image, false),
+    };
+    let last = name.rsplit('/').next().unwrap_or_default();
+    let (last, tag) = last.split_once(':').unwrap_or((last, ""));
+    let is_name = !last.is_empty()
+        && last.bytes().all(|byte| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte)
+        });
+    is_name && (tag == "latest" || (tag.is_empty() && !has_digest))
+}
+
+fn set_probe_defaults(probe: &mut Value) {
+    for (field, default) in [
+        ("timeoutSeconds", 1),
+        ("periodSeconds", 10),
+        ("successThreshold", 1),
+        ("failureThreshold", 3),
+    ] {
+        if probe[field].as_i64().unwrap_or_default() == 0 {
+            probe[field] = json!(default);
+        }
+    }
+    if let Some(request) = within(probe, "httpGet") {
+        set_request_defaults(request);
+    }
+    if let Some(request) = within(probe, "grpc")
+        && request.get("service").is_none_or(Value::is_null)
+    {
+        request["service"] = json!("");
+    }
+}
+
+fn set_request_defaults(request: &mut Value) {
+    set(request, "path", json!("/"));
+    set(request, "scheme", json!("HTTP"));
+}
+
+fn set_volume_defaults(volume: &mut Value) {
+    let has_source = volume.as_object().is_some_and(|fields| {
+        fields
+            .iter()
+            .any(|(field, value)| field != VOLUME_NAME && !value.is_null())
+    });
+    if !has_source {
+        volume["emptyDir"] = json!({});
+    }
+    if let Some(image) = within(volume, "image") {
+        let policy = pull_policy(image["reference"].as_str().unwrap_or_default());
+        set(image, "pullPolicy", json!(policy));
+    }
+    for source in ["secret", "configMap", "downwardAPI", "projected"] {
+        if let Some(files) = within(volume, source) {
+            set(files, "defaultMode", json!(FILE_MODE));
+        }
+    }
+    if let Some(files) = within(volume, "downwardAPI") {
+        set_file_defaults(files);
+    }
+    if let Some(path) = within(volume, "hostPath")
+        && path.get("type").is_none_or(Value::is_null)
+    {
+        path["type"] = json!("");
+    }
+    if let Some(projected) = within(volume, "projected") {
+        for source in each(projected, "sources") {
+            if let Some(token) = within(source, "serviceAccountToken") {
+                set(token, "expirationSeconds", json!(TOKEN_SECONDS));
+            }
+            if let Some(files) = within(source, "downwardAPI") {
+                set_file_defaults(files);
+            }
+        }
+    }
+    let claim = within(volume, "ephemeral").and_then(|claim| within(claim, "volumeClaimTemplate"));
+    if let Some(spec) = claim.and_then(|claim| within(claim, "spec")) {
+        set(spec, "volumeMode", json!("Filesystem"));
+    }
+}
+
+fn set_file_defaults(files: &mut Value) {
+    for item in each(files, "items") {
+        if let Some(field) = within(item, "fieldRef") {
+            set(field, "apiVersion", json!("v1"));
+        }
+    }
+}

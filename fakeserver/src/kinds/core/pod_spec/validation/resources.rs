@@ -1,0 +1,158 @@
+//! Validation of the resources of containers.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        core::{
+            pod_spec::validation::containers::Pod,
+            resource_names::{is_huge_pages, is_of_containers, is_standard},
+        },
+        formats::quantity,
+    },
+    value::{field::Field, findings::Findings, names::qualified_name_problems, schema::Quantity},
+};
+
+/// The resources of a container.
+pub(crate) fn check_resources(
+    claim_names: &BTreeSet<&str>,
+    resources: &Field<'_>,
+    found: &mut Findings,
+) {
+    let (limits, requests) = (resources.at("limits"), resources.at("requests"));
+    for (resource, amount) in limits.entries() {
+        check_name(resource, &amount, found);
+        check_resource_amount(resource, &amount, found);
+    }
+    for (resource, amount) in requests.entries() {
+        check_name(resource, &amount, found);
+        check_resource_amount(resource, &amount, found);
+        let asked = quantity(amount.value());
+        let limit = limits.key(resource);
+        let allowed = quantity(limit.value());
+        if !limit.is_set() && !can_overcommit(resource) {
+            found.required(
+                &limits,
+                "Limit must be set for non overcommitable resources",
+            );
+        }
+        if !limit.is_set() {
+            continue;
+        }
+        let shown = json!(asked.to_string());
+        if asked != allowed && !can_overcommit(resource) {
+            let why = format!("must be equal to {resource} limit of {allowed}");
+            found.invalid_as(&requests, &shown, &why);
+        } else if asked > allowed {
+            let why = format!("must be less than or equal to {resource} limit of {allowed}");
+            found.invalid_as(&requests, &shown, &why);
+        }
+    }
+    let has = |is_one: fn(&str) -> bool| {
+        let entries = limits.entries().chain(requests.entries());
+        entries.into_iter().any(|(resource, _)| is_one(resource))
+    };
+    if has(is_huge_pages) && !has(|resource| matches!(resource, "cpu" | "memory")) {
+        found.forbidden(resources, "HugePages require cpu or memory");
+    }
+    let mut names = BTreeSet::new();
+    for claim in resources.at("claims").items() {
+        let name = claim.at("name");
+        if !name.has_text() {
+            found.required(&claim, "");
+        } else if !names.insert((name.text(), claim.at("request").text())) {
+            found.duplicate_as(&claim, name.value());
+        } else if !claim_names.contains(name.text()) {
+            found.not_found(&name);
+        }
+    }
+}
+
+fn check_name(resource: &str, amount: &Field<'_>, found: &mut Findings) {
+    let shown = json!(resource);
+    let problems = qualified_name_problems(resource);
+    let is_plain = !resource.contains('/');
+    if !problems.is_empty() {
+        for problem in problems {
+            found.invalid_as(amount, &shown, &problem);
+        }
+    } else if is_plain && !is_standard(resource) {
+        found.invalid_as(
+            amount,
+            &shown,
+            "must be a standard resource type or fully qualified",
+        );
+    }
+    if is_plain && !is_of_containers(resource) {
+        found.invalid_as(amount, &shown, "must be a standard resource for containers");
+    }
+}
+
+/// Returns whether the request of a resource may be less than its limit.
+fn can_overcommit(resource: &str) -> bool {
+    let is_native = !resource.contains('/') || resource.contains("kubernetes.io/");
+    is_native && !is_huge_pages(resource)
+}
+
+/// An amount must be no less than nothing, and whole where it counts.
+pub(crate) fn check_resource_amount(resource: &str, amount: &Field<'_>, found: &mut Findings) {
+    let value = quantity(amount.value());
+    if value.is_negative() {
+        found.invalid(amount, "must be greater than or equal to 0");
+    }
+    let is_counted = matches!(
+        resource,
+        "pods"
+            | "services"
+            | "replicationcontrollers"
+            | "resourcequotas"
+            | "secrets"
+            | "configmaps"
+            | "persistentvolumeclaims"
+            | "services.nodeports"
+            | "services.loadbalancers"
+    ) || !can_overcommit(resource) && !is_huge_pages(resource);
+    if is_counted && !is_whole(&value) {
+        found.invalid(amount, "must be an integer");
+    }
+}
+
+fn is_whole(value: &Quantity) -> bool {
+    value.as_integer().is_some()
+}
+
+pub(crate) fn check_resize_policy(pod: &Pod<'_>, policies: &Field<'_>, found: &mut Findings) {
+    let mut seen = BTreeSet::new();
+    for policy in policies.items() {
+        let (resource, restart) = (policy.at("resourceName"), policy.at("restartPolicy"));
+        if !seen.insert(resource.text()) {
+            found.duplicate_as(&policy, resource.value());
+        }
+        for (field, supported) in [
+            (&resource, ["cpu", "memory"]),
+            (&restart, ["NotRequired", "RestartContainer"]),
+        ] {
+            let field = field.called_at(policies);
+            found.one_of(&field, &supported);
+        }
+        if pod.restart_policy() == "Never" && restart.text() != "NotRequired" {
+            found.invalid(
+                &restart.called_at(policies),
+                "must be 'NotRequired' when `restartPolicy` is 'Never'",
+            );
+        }
+    }
+}
+
+/// Returns whether two lists of resources are the same amounts.
+pub(crate) fn same_amounts(one: &Value, other: &Value) -> bool {
+    let amounts = |value: &Value| -> Vec<(String, Quantity)> {
+        let entries = value.as_object().into_iter().flatten();
+        entries
+            .map(|(resource, amount)| (resource.clone(), quantity(amount)))
+            .collect()
+    };
+    amounts(one) == amounts(other)
+}

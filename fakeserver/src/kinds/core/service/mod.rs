@@ -1,0 +1,37 @@
+//! Services.
+
+pub(crate) mod allocator;
+mod cells;
+mod defaults;
+mod needs;
+pub(crate) mod validation;
+mod warnings;
+
+use crate::{
+    kinds::{Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation},
+    value::names::service_name_problems,
+};
+
+/// Services.
+pub(crate) static KIND: Kind = Kind::new("", "services")
+    .habits(Habits {
+        creates_on_update: true,
+        returns_deleted: true,
+        metadata_rechecks: MetadataRechecks::ALL,
+        ..Habits::COMMON
+    })
+    .names(service_name_problems)
+    .defaults(defaults::set_defaults)
+    .keep(defaults::keep)
+    .validation(
+        Validation::new(validation::check, validation::check_update)
+            .with(&[("status", validation::check_status)]),
+    )
+    .warnings(warnings::warn)
+    .cells(cells::cells)
+    .fields(&FIELDS);
+
+static FIELDS: SelectableFields = SelectableFields::new(&[
+    SelectableField::new("spec.clusterIP", &["spec", "clusterIP"]),
+    SelectableField::new("spec.type", &["spec", "type"]),
+]);

@@ -1,0 +1,38 @@
+//! Needs of services: addresses and ports.
+
+use serde_json::Value;
+
+use crate::value::edit::is_unset;
+
+/// The addresses and ports that a service is given.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Needs {
+    pub(super) address: bool,
+    pub(super) node_ports: bool,
+    pub(super) health_check: bool,
+}
+
+impl Needs {
+    pub(super) fn of(spec: &Value) -> Self {
+        let kind = spec["type"].as_str().unwrap_or_default();
+        let is_balancer = kind == "LoadBalancer";
+        Self {
+            address: matches!(kind, "ClusterIP" | "NodePort" | "LoadBalancer"),
+            node_ports: kind == "NodePort"
+                || (is_balancer && spec["allocateLoadBalancerNodePorts"] != false),
+            health_check: is_balancer && spec["externalTrafficPolicy"] == "Local",
+        }
+    }
+
+    /// Returns whether a service has all of it.
+    pub(super) fn is_met(self, spec: &Value) -> bool {
+        let ports = spec["ports"].as_array().into_iter().flatten();
+        (!self.address || !is_unset(&spec["clusterIP"]))
+            && (!self.node_ports || ports.into_iter().all(|port| !is_zero(&port["nodePort"])))
+            && (!self.health_check || !is_zero(&spec["healthCheckNodePort"]))
+    }
+}
+
+pub(crate) fn is_zero(number: &Value) -> bool {
+    number.as_u64().unwrap_or_default() == 0
+}

@@ -1,0 +1,226 @@
+//! One version of a custom resource: how its objects are read, and what they may hold.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use serde_json::{Value, json};
+
+use super::{
+    Conversion, JsonPath, PrinterColumn,
+    defaulting::{drop_nulls, set_defaults},
+    deprecation,
+    rules::Rules,
+    stored_form::{StoredForm, VersionSchema},
+    validation::validate,
+};
+use crate::{
+    entropy::Entropy,
+    store::StoredObject,
+    value::{
+        schema::{Decoded, Schema, StrictError, decode, duplicate_fields, prune, type_of_kind},
+        status::{FieldError, Status},
+    },
+    write::webhook::Webhooks,
+};
+
+/// One version of a custom resource, behind its [`ResourceType`](crate::kinds::ResourceType).
+#[derive(Debug)]
+pub(crate) struct CustomType {
+    /// The version as its definition has it.
+    version: Value,
+    schema: VersionSchema,
+    /// The stored form of its objects, if they have to be shown otherwise.
+    stored: Option<StoredForm>,
+    /// The webhook that makes its objects of what is stored.
+    conversion: Option<Arc<Conversion>>,
+    /// True if a webhook converts between the versions.
+    has_webhook: bool,
+    rules: Rules,
+    selectable: Vec<JsonPath>,
+    columns: Vec<PrinterColumn>,
+    deprecation_warning: Option<String>,
+    is_terminating: bool,
+}
+
+// === impl CustomType ===
+
+impl CustomType {
+    /// Reads `version`, an item of `spec.versions` of the definition `crd`.
+    pub(super) fn new(crd: &Value, version: &Value, is_terminating: bool) -> Self {
+        let schema = &version["schema"]["openAPIV3Schema"];
+        let selectable = version["selectableFields"].as_array().into_iter().flatten();
+        let selectable =
+            selectable.filter_map(|field| JsonPath::parse(field["jsonPath"].as_str()?));
+        let conversion = Conversion::of(crd, version);
+        let has_webhook = crd["spec"]["conversion"]["strategy"] == "Webhook";
+        Self {
+            rules: Rules::compile(schema),
+            selectable: selectable.collect(),
+            columns: PrinterColumn::all_of(version),
+            deprecation_warning: deprecation::warning(crd, version),
+            schema: VersionSchema::new(version),
+            stored: StoredForm::of(crd, version).filter(|_| !has_webhook),
+            has_webhook,
+            conversion,
+            version: version.clone(),
+            is_terminating,
+        }
+    }
+
+    /// Returns whether its definition is being deleted: nothing can be created any more.
+    pub(crate) fn is_terminating(&self) -> bool {
+        self.is_terminating
+    }
+
+    /// Reads an object: its metadata as that of any object, the rest by the schema. What the schema does not know is left
+    /// out and told; what is absent has its default.
+    ///
+    /// # Errors
+    ///
+    /// The metadata is not what metadata is; the error is in Go's words.
+    pub(crate) fn read(&self, mut object: Value, body: &[u8]) -> Result<Decoded, String> {
+        let mut strict = duplicate_fields(body).map_err(|error| error.to_string())?;
+        let metadata = read_metadata(&object)?;
+        object["metadata"] = metadata.value;
+        strict.extend(metadata.strict);
+        let schema = self.schema.root();
+        let pruned = prune(&mut object, schema, true);
+        strict.extend(pruned.into_iter().map(StrictError::UnknownField));
+        drop_nulls(&mut object, schema);
+        set_defaults(&mut object, schema);
+        Ok(Decoded::new(object, strict))
+    }
+
+    /// The schema of whole objects, with the metadata that all objects have.
+    pub(crate) fn schema(&self) -> Schema<'_> {
+        self.schema.root().with_metadata()
+    }
+
+    /// The webhook that makes its objects of what is stored, and back; nothing if they are stored in this version.
+    pub(crate) fn conversion(&self) -> Option<&Arc<Conversion>> {
+        self.conversion.as_ref()
+    }
+
+    /// Returns whether a webhook converts between the versions of its definition.
+    pub(crate) fn has_webhook(&self) -> bool {
+        self.has_webhook
+    }
+
+    /// Stored objects as this version shows them: those of a webhook, or as they are.
+    ///
+    /// # Errors
+    ///
+    /// The webhook gives no answer, or not the objects that it was asked for.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped.
+    pub(crate) async fn present(
+        &self,
+        webhooks: &Webhooks,
+        entropy: &Entropy,
+        stored: Vec<Arc<StoredObject>>,
+    ) -> Result<Vec<Arc<StoredObject>>, Status> {
+        let Some(conversion) = &self.conversion else {
+            return Ok(stored);
+        };
+        let values = stored.iter().map(|object| object.to_value()).collect();
+        let shown = conversion.show(webhooks, entropy, values).await?;
+        let pairs = stored.iter().zip(shown);
+        Ok(pairs
+            .map(|(stored, shown)| Arc::new(stored.saying(self.complete(shown))))
+            .collect())
+    }
+
+    /// Completes an object that a webhook converted to this version: prunes unknown fields and sets defaults.
+    pub(crate) fn complete(&self, mut object: Value) -> Value {
+        let schema = self.schema.root();
+        prune(&mut object, schema, true);
+        drop_nulls(&mut object, schema);
+        set_defaults(&mut object, schema);
+        object
+    }
+
+    /// Counts the forms in which its objects have been shown; nothing if they are shown as they are stored.
+    pub(crate) fn shown_form(&self) -> Option<i64> {
+        self.stored.as_ref().map(StoredForm::generation)
+    }
+
+    /// A stored object as this version shows it.
+    pub(crate) fn show(&self, mut object: Value) -> Value {
+        if let Some(stored) = &self.stored {
+            stored.show(&mut object, self.schema.root());
+        }
+        object
+    }
+
+    /// Returns the warning of every answer, if the version is deprecated.
+    pub(crate) fn deprecation_warning(&self) -> Option<&str> {
+        self.deprecation_warning.as_deref()
+    }
+
+    /// The columns of its table, behind the one of names.
+    pub(crate) fn columns(&self) -> &[PrinterColumn] {
+        &self.columns
+    }
+
+    /// The schema of whole objects, as its definition writes it.
+    #[cfg(feature = "openapi")]
+    pub(crate) fn open_api_schema(&self) -> &Value {
+        &self.version["schema"]["openAPIV3Schema"]
+    }
+
+    /// Returns the errors of `object`, which replaces `old` if there was one.
+    pub(crate) fn errors(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+        let schema = &self.version["schema"]["openAPIV3Schema"];
+        let errors = validate(object, schema);
+        if errors.is_empty() {
+            self.rules.errors(schema, object, old)
+        } else {
+            errors
+        }
+    }
+
+    /// Returns the path of a part of its scale: `specReplicasPath`, `statusReplicasPath` or `labelSelectorPath`.
+    pub(crate) fn scale_path(&self, field: &str) -> Option<JsonPath> {
+        JsonPath::parse(self.version["subresources"]["scale"][field].as_str()?)
+    }
+
+    /// Returns whether field selectors may name `label`.
+    pub(crate) fn is_selectable(&self, label: &str) -> bool {
+        self.selectable.iter().any(|path| path.to_string() == label)
+    }
+
+    /// Returns the selectable fields of `object`.
+    pub(crate) fn selectable_fields(&self, object: &Value) -> BTreeMap<String, String> {
+        let fields = self.selectable.iter().map(|path| {
+            let value = match path.get(object) {
+                None => String::new(),
+                Some(Value::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+            };
+            (path.to_string(), value)
+        });
+        fields.collect()
+    }
+}
+
+/// Two are the same if their versions say the same.
+impl PartialEq for CustomType {
+    fn eq(&self, other: &Self) -> bool {
+        self.version == other.version
+            && self.deprecation_warning == other.deprecation_warning
+            && self.is_terminating == other.is_terminating
+    }
+}
+
+impl Eq for CustomType {}
+
+/// The metadata of an object as the API holds it, and what strict reading minds of it.
+fn read_metadata(object: &Value) -> Result<Decoded, String> {
+    let id =
+        type_of_kind("", "", "PartialObjectMetadata").expect("every server knows what metadata is");
+    let alone = json!({"metadata": object["metadata"]}).to_string();
+    let mut decoded = decode(id, alone.as_bytes()).map_err(|error| error.to_string())?;
+    decoded.value = decoded.value["metadata"].take();
+    Ok(decoded)
+}

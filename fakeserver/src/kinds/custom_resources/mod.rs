@@ -1,0 +1,44 @@
+//! Resources that are defined at run time, by objects of kind `CustomResourceDefinition`.
+//!
+//! A [`Definition`] is what such an object says, understood; each of its served versions is a
+//! [`ResourceType`](crate::kinds::ResourceType) with a [`CustomType`] behind it, which reads and validates objects by
+//! the version's schema: unknown fields are pruned, defaults filled in, rules in CEL asked. [`acceptance`] tells what is
+//! wrong with a definition, [`conditions`] what its status comes to be. All of it is pure, but for
+//! [`conversion`], which asks webhooks what objects are in other versions than the stored one. What happens to the store
+//! when a definition changes is not its matter.
+
+mod acceptance;
+pub(crate) mod conditions;
+mod conversion;
+mod custom_type;
+mod definition;
+mod defaulting;
+mod formats;
+mod json_path;
+mod column_path;
+mod printer_column;
+mod deprecation;
+#[cfg_attr(not(feature = "cel"), path = "rules_off.rs")]
+mod rules;
+mod stored_form;
+mod structure;
+mod validation;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::{
+    acceptance::{definition_errors, set_definition_defaults},
+    column_path::ColumnPath,
+    conversion::Conversion,
+    custom_type::CustomType,
+    definition::{Definition, compare_versions},
+    json_path::JsonPath,
+    printer_column::PrinterColumn,
+};
+
+/// The group of definitions.
+pub(crate) const GROUP: &str = "apiextensions.k8s.io";
+/// Their version.
+pub(crate) const VERSION: &str = "v1";
+/// Holds a deleted definition until its objects are gone.
+pub(crate) const CLEANUP_FINALIZER: &str = "customresourcecleanup.apiextensions.k8s.io";

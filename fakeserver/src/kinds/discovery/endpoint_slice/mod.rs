@@ -1,0 +1,81 @@
+//! Endpoint slices.
+
+mod validation;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        Habits, Kind, MetadataRechecks, Validation,
+        core::endpoints,
+        table::cell::{Cells, UNSET, age, items, name, or_none, plain, text},
+    },
+    value::edit::{each, set},
+};
+
+/// Endpoint slices.
+pub(crate) static KIND: Kind = Kind::new("discovery.k8s.io", "endpointslices")
+    .habits(Habits {
+        has_generation: true,
+        metadata_rechecks: MetadataRechecks::WHOLE,
+        ..Habits::COMMON
+    })
+    .defaults(set_defaults)
+    .validation(Validation::new(validation::check, validation::check_update))
+    .cells(cells);
+
+// === Defaults ===
+
+pub(crate) fn set_defaults(slice: &mut Value) {
+    for port in each(slice, "ports") {
+        set(port, "name", json!(""));
+        set(port, "protocol", json!("TCP"));
+    }
+}
+
+// === Cells ===
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let ports: Vec<String> = items(&object["ports"])
+        .iter()
+        .map(|port| match &port["port"] {
+            Value::Null => "*".to_owned(),
+            number => plain(number),
+        })
+        .collect();
+    let addresses: Vec<String> = items(&object["endpoints"])
+        .iter()
+        .flat_map(|endpoint| items(&endpoint["addresses"]))
+        .map(plain)
+        .collect();
+    let ports = if ports.is_empty() {
+        UNSET.to_owned()
+    } else {
+        some_of(&ports)
+    };
+    let addresses = if addresses.is_empty() {
+        UNSET.to_owned()
+    } else {
+        some_of(&addresses)
+    };
+    vec![
+        json!(name(object)),
+        json!(text(&object["addressType"])),
+        json!(ports),
+        json!(addresses),
+        json!(age(object, now)),
+    ]
+}
+
+/// The first few, and how many more there are.
+pub(crate) fn some_of(all: &[String]) -> String {
+    if all.len() <= endpoints::SHOWN_MAX {
+        return or_none(all.join(","));
+    }
+    format!(
+        "{} + {} more...",
+        all[..endpoints::SHOWN_MAX].join(","),
+        all.len() - endpoints::SHOWN_MAX
+    )
+}

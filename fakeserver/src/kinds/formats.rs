@@ -1,0 +1,321 @@
+//! Checks of formats: ports, addresses, labels, shares and quantities.
+
+use std::net::IpAddr;
+
+use serde_json::{Value, json};
+
+use crate::value::{
+    field::Field,
+    findings::Findings,
+    names::{
+        dns_label_problems, label_value_problems, qualified_name_problems, subdomain_problems,
+    },
+    object::selectors::{LabelSelector, print_label_selector},
+    schema::Quantity,
+};
+
+const PORT_NAME_MAX: usize = 15;
+
+const CONFIG_KEY_MAX: usize = 253;
+
+const CONFIG_KEY: &str = "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. \
+    'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
+const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which \
+    must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. \
+    '*.example.com', regex used for validation is \
+    '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+
+const PERCENT: &str = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or \
+    '93%', regex used for validation is '[0-9]+%')";
+
+/// The rule of a port's number.
+const PORT_RANGE: &str = "must be between 1 and 65535, inclusive";
+
+/// Transport protocols, as ports name them.
+pub(crate) const PROTOCOLS: [&str; 3] = ["SCTP", "TCP", "UDP"];
+
+pub(crate) fn check_port_number(field: &Field<'_>, found: &mut Findings) {
+    if !(1..=65_535).contains(&field.number()) {
+        found.invalid_as(field, &json!(field.number()), PORT_RANGE);
+    }
+}
+
+pub(crate) fn port_name_problems(name: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    if name.len() > PORT_NAME_MAX {
+        problems.push(format!("must be no more than {PORT_NAME_MAX} characters"));
+    }
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if name.is_empty() || !name.bytes().all(is_allowed) {
+        problems.push(
+            "must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)".to_owned(),
+        );
+    }
+    if !name.bytes().any(|byte| byte.is_ascii_lowercase()) {
+        problems.push("must contain at least one letter (a-z)".to_owned());
+    }
+    if name.contains("--") {
+        problems.push("must not contain consecutive hyphens".to_owned());
+    }
+    if name.starts_with('-') || name.ends_with('-') {
+        problems.push("must not begin or end with a hyphen".to_owned());
+    }
+    problems
+}
+
+/// A port by number or by name.
+pub(crate) fn check_port(field: &Field<'_>, found: &mut Findings) {
+    if let Value::String(name) = field.value() {
+        found.problems(field, port_name_problems(name));
+    } else {
+        check_port_number(field, found);
+    }
+}
+
+pub(crate) fn config_key_problems(key: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    if key.len() > CONFIG_KEY_MAX {
+        problems.push(format!("must be no more than {CONFIG_KEY_MAX} characters"));
+    }
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    if key.is_empty() || !key.bytes().all(is_allowed) {
+        problems.push(CONFIG_KEY.to_owned());
+    }
+    match key {
+        "." => problems.push("must not be '.'".to_owned()),
+        ".." => problems.push("must not be '..'".to_owned()),
+        key if key.starts_with("..") => problems.push("must not start with '..'".to_owned()),
+        _ => {}
+    }
+    problems
+}
+
+/// The key of an entry that may become a file.
+pub(crate) fn check_data_key(entry: &Field<'_>, key: &str, found: &mut Findings) {
+    for problem in config_key_problems(key) {
+        found.invalid_as(entry, &json!(key), &problem);
+    }
+}
+
+pub(crate) fn env_name_problems(name: &str) -> Vec<String> {
+    let is_allowed = |letter: char| (' '..='~').contains(&letter) && letter != '=';
+    if name.chars().all(is_allowed) {
+        return Vec::new();
+    }
+    vec![
+        "a valid environment variable name must consist only of printable ASCII characters other than '='"
+            .to_owned(),
+    ]
+}
+
+pub(crate) fn wildcard_problems(host: &str) -> Vec<String> {
+    let is_good = host
+        .strip_prefix("*.")
+        .is_some_and(|rest| subdomain_problems(rest).is_empty());
+    if is_good {
+        Vec::new()
+    } else {
+        vec![WILDCARD.to_owned()]
+    }
+}
+
+pub(crate) fn check_label(field: &Field<'_>, found: &mut Findings) {
+    found.problems(field, dns_label_problems(field.text()));
+}
+
+pub(crate) fn check_subdomain(field: &Field<'_>, found: &mut Findings) {
+    found.problems(field, subdomain_problems(field.text()));
+}
+
+pub(crate) fn check_qualified(field: &Field<'_>, found: &mut Findings) {
+    found.problems(field, qualified_name_problems(field.text()));
+}
+
+pub(crate) fn check_ip(field: &Field<'_>, found: &mut Findings) {
+    if field.text().parse::<IpAddr>().is_err() {
+        found.invalid(
+            field,
+            "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
+        );
+    }
+}
+
+/// An address that endpoints can have: not this host, not this link, not nowhere.
+pub(crate) fn check_reachable_ip(field: &Field<'_>, found: &mut Findings) {
+    let Ok(address) = field.text().parse::<IpAddr>() else {
+        found.invalid(field, "must be a valid IP address");
+        return;
+    };
+    let (is_link_local, is_link_multicast) = match address {
+        IpAddr::V4(address) => (
+            address.is_link_local(),
+            address.octets()[..3] == [224, 0, 0],
+        ),
+        IpAddr::V6(address) => (
+            address.is_unicast_link_local(),
+            address.segments()[0] == 0xff02,
+        ),
+    };
+    if address.is_unspecified() {
+        found.invalid(field, &format!("may not be unspecified ({})", field.text()));
+    }
+    if address.is_loopback() {
+        found.invalid(
+            field,
+            "may not be in the loopback range (127.0.0.0/8, ::1/128)",
+        );
+    }
+    if is_link_local {
+        found.invalid(
+            field,
+            "may not be in the link-local range (169.254.0.0/16, fe80::/10)",
+        );
+    }
+    if is_link_multicast {
+        found.invalid(
+            field,
+            "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
+        );
+    }
+}
+
+/// An address and the length of its prefix.
+pub(crate) fn parse_cidr(text: &str) -> Option<(IpAddr, u32)> {
+    let (address, length) = text.split_once('/')?;
+    let address: IpAddr = address.parse().ok()?;
+    let length_max = if address.is_ipv4() { 32 } else { 128 };
+    let length = length.parse().ok().filter(|length| *length <= length_max)?;
+    Some((address, length))
+}
+
+pub(crate) fn check_cidr(field: &Field<'_>, found: &mut Findings) {
+    if parse_cidr(field.text().trim()).is_none() {
+        found.invalid(
+            field,
+            "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
+        );
+    }
+}
+
+/// The labels of a map.
+pub(crate) fn check_labels(labels: &Field<'_>, found: &mut Findings) {
+    for (key, value) in labels.entries() {
+        for problem in qualified_name_problems(key) {
+            found.invalid_as(labels, &json!(key), &problem);
+        }
+        for problem in label_value_problems(value.text()) {
+            found.invalid_as(labels, value.value(), &problem);
+        }
+    }
+}
+
+/// The keys of annotations.
+pub(crate) fn check_annotations(annotations: &Field<'_>, found: &mut Findings) {
+    for (key, _) in annotations.entries() {
+        for problem in qualified_name_problems(&key.to_lowercase()) {
+            found.invalid_as(annotations, &json!(key), &problem);
+        }
+    }
+}
+
+pub(crate) fn check_label_selector(selector: &Field<'_>, found: &mut Findings) {
+    if !selector.is_set() {
+        return;
+    }
+    check_labels(&selector.at("matchLabels"), found);
+    for requirement in selector.at("matchExpressions").items() {
+        let values = requirement.at("values");
+        match requirement.at("operator").text() {
+            "In" | "NotIn" if values.is_empty() => found.required(
+                &values,
+                "must be specified when `operator` is 'In' or 'NotIn'",
+            ),
+            "Exists" | "DoesNotExist" if !values.is_empty() => found.forbidden(
+                &values,
+                "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+            ),
+            "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
+            _ => found.invalid(&requirement.at("operator"), "not a valid selector operator"),
+        }
+        check_qualified(&requirement.at("key"), found);
+        for value in values.items() {
+            found.problems(&value, label_value_problems(value.text()));
+        }
+    }
+}
+
+/// The result of a selector for labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Selected {
+    Matches,
+    Differs,
+    /// The selector cannot be read.
+    Unreadable,
+}
+
+/// Matches a selector with these labels; a missing selector matches none.
+pub(crate) fn selects(selector: &Value, labels: &Value) -> Selected {
+    if selector.is_null() {
+        return Selected::Differs;
+    }
+    let has = labels
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(label, value)| Some((label.clone(), value.as_str()?.to_owned())))
+        .collect();
+    match LabelSelector::parse(&print_label_selector(selector)) {
+        Ok(selector) if selector.matches(&has) => Selected::Matches,
+        Ok(_) => Selected::Differs,
+        Err(_) => Selected::Unreadable,
+    }
+}
+
+/// Returns whether a selector has no requirements.
+pub(crate) fn is_empty_selector(selector: &Field<'_>) -> bool {
+    selector.at("matchLabels").is_empty() && selector.at("matchExpressions").is_empty()
+}
+
+/// A number that is not negative, or a share.
+pub(crate) fn check_share(field: &Field<'_>, found: &mut Findings) {
+    if let Value::String(text) = field.value() {
+        if percent(text).is_none() {
+            found.invalid(field, PERCENT);
+        }
+    } else {
+        found.non_negative(field);
+    }
+}
+
+/// A share that is no more than all.
+pub(crate) fn check_at_most_all(field: &Field<'_>, found: &mut Findings) {
+    if percent(field.text()).is_some_and(|percent| percent > 100) {
+        found.invalid(field, "must not be greater than 100%");
+    }
+}
+
+/// Returns whether a number or a share is zero.
+pub(crate) fn is_zero_share(value: &Value) -> bool {
+    match value {
+        Value::String(text) => percent(text).unwrap_or_default() == 0,
+        value => value.as_i64().unwrap_or_default() == 0,
+    }
+}
+
+fn percent(text: &str) -> Option<u64> {
+    let digits = text.strip_suffix('%')?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(u64::MAX))
+}
+
+/// A quantity as it was stored; nothing is zero.
+pub(crate) fn quantity(value: &Value) -> Quantity {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => "0".to_owned(),
+    };
+    text.parse()
+        .unwrap_or_else(|_| "0".parse().expect("zero is a quantity"))
+}

@@ -1,0 +1,104 @@
+//! Habits of kinds: how their objects live and are written.
+
+/// The life cycle of a kind's objects, as far as it differs from most others.
+#[derive(Clone, Copy, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own, and no two follow from each other"
+)]
+pub(crate) struct Habits {
+    /// Objects count the generations of their desired state.
+    pub(crate) has_generation: bool,
+    /// A change of `status` is a new generation.
+    pub(crate) counts_status: bool,
+    /// A change of annotations is a new generation.
+    pub(crate) counts_annotations: bool,
+    /// An update of an object that does not exist creates it.
+    #[doc(alias = "AllowCreateOnUpdate")]
+    pub(crate) creates_on_update: bool,
+    /// An update has to name the version on which it is based.
+    #[doc(alias = "AllowUnconditionalUpdate")]
+    pub(crate) requires_version: bool,
+    /// A deletion answers with the object instead of a status.
+    #[doc(alias = "ReturnDeletedObject")]
+    pub(crate) returns_deleted: bool,
+    /// A deletion can wait for dependents. Events own nothing.
+    pub(crate) is_garbage_collected: bool,
+    /// A deletion that does not name a propagation policy orphans dependents.
+    #[doc(alias = "DefaultGarbageCollectionPolicy")]
+    pub(crate) orphans_by_default: bool,
+    /// A write to `status` may change metadata too.
+    pub(crate) status_writes_metadata: bool,
+    /// A client may create objects with a status: kubelets register nodes with theirs.
+    pub(crate) is_created_with_status: bool,
+    /// Finalizers without a domain have to be well known.
+    pub(crate) checks_finalizers: bool,
+    pub(crate) metadata_rechecks: MetadataRechecks,
+    pub(crate) removal: Removal,
+}
+
+/// The way in which a deleted object without finalizers goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Removal {
+    Immediate,
+    /// After a grace period, or when its kubelet has ended it.
+    Graceful,
+    /// After the objects that it contains, when `spec.finalizers` is empty.
+    AfterContent,
+    /// After the custom resources that it defines.
+    AfterInstances,
+}
+
+/// The checks of metadata that the rules of a kind repeat in an update.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MetadataRechecks {
+    /// Fields that may not change.
+    pub(crate) change: bool,
+    /// Everything that is checked in a new object.
+    pub(crate) whole: bool,
+}
+
+// === impl Habits ===
+
+impl Habits {
+    /// The habits of a kind that says nothing else.
+    pub(crate) const COMMON: Self = Self {
+        has_generation: false,
+        counts_status: false,
+        counts_annotations: false,
+        creates_on_update: false,
+        requires_version: false,
+        returns_deleted: false,
+        is_garbage_collected: true,
+        orphans_by_default: false,
+        status_writes_metadata: false,
+        is_created_with_status: false,
+        checks_finalizers: true,
+        metadata_rechecks: MetadataRechecks::CHANGE,
+        removal: Removal::Immediate,
+    };
+
+    /// Returns the habits of a custom resource, with or without a subresource `status`.
+    pub(super) const fn custom(has_status: bool) -> Self {
+        Self {
+            has_generation: true,
+            counts_status: !has_status,
+            requires_version: true,
+            checks_finalizers: false,
+            ..Self::COMMON
+        }
+    }
+}
+
+// === impl MetadataRechecks ===
+
+impl MetadataRechecks {
+    pub(crate) const NONE: Self = Self::new(false, false);
+    pub(crate) const CHANGE: Self = Self::new(true, false);
+    pub(crate) const WHOLE: Self = Self::new(false, true);
+    pub(crate) const ALL: Self = Self::new(true, true);
+
+    const fn new(change: bool, whole: bool) -> Self {
+        Self { change, whole }
+    }
+}

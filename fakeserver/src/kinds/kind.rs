@@ -1,0 +1,416 @@
+//! The rules of one kind of object.
+
+use std::{
+    borrow::Cow,
+    fmt,
+    ops::Deref,
+    sync::{Arc, OnceLock},
+};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{Habits, SelectableFields, custom_resources::CustomType, metadata::finalizer_warnings};
+use crate::value::{
+    field::Field, findings::Findings, names::subdomain_problems, resource::GroupResource,
+    status::FieldError,
+};
+
+/// Completes an object in place.
+type Complete = fn(&mut Value);
+/// Changes the next version of an object by what the present one says.
+type Keep = fn(&Value, &mut Value);
+/// Adds warnings about an object.
+type Warn = fn(&Accepted<'_>, &mut Vec<String>);
+/// The printed cells of an object at a time.
+pub(crate) type PrintCells = fn(&Value, Timestamp) -> Vec<Value>;
+/// Checks a new object.
+type Check = fn(&Field<'_>, &mut Findings);
+/// Checks an object and what it replaces, in this order: old, new.
+type CheckUpdate = fn(&Field<'_>, &Field<'_>, &mut Findings);
+
+/// All that the server knows of one kind, in all its versions.
+///
+/// A built-in kind is a `static` in its own module. A custom resource's is made of its definition, for one version.
+pub(crate) struct Kind {
+    group: Cow<'static, str>,
+    plural: Cow<'static, str>,
+    /// The kind whose storage it shares, if it has none of its own.
+    stored_as: Option<&'static Kind>,
+    storage: OnceLock<GroupResource>,
+    pub(crate) habits: Habits,
+    name_problems: fn(&str) -> Vec<String>,
+    defaults: Complete,
+    prepare: Complete,
+    keep: Keep,
+    status: Complete,
+    validation: Option<Validation>,
+    warn: Warn,
+    pub(super) cells: Option<PrintCells>,
+    pub(super) row_conditions: fn(&Value) -> Option<Value>,
+    pub(super) fields: Option<&'static SelectableFields>,
+    deprecation: Option<&'static str>,
+    custom: Option<Arc<CustomType>>,
+}
+
+/// The checks of a kind, apart from those of its metadata.
+#[derive(Clone, Copy)]
+pub(crate) struct Validation {
+    create: Check,
+    update: CheckUpdate,
+    /// The checks of updates through subresources.
+    subresources: &'static [(&'static str, CheckUpdate)],
+}
+
+/// An object that is accepted, for warnings.
+pub(crate) struct Accepted<'a> {
+    pub(crate) object: Field<'a>,
+    pub(crate) is_new: bool,
+    /// It is new, or its desired state has changed.
+    pub(crate) is_next_generation: bool,
+}
+
+/// A reference to a kind, built in or made by a definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KindRef {
+    BuiltIn(&'static Kind),
+    Custom(Arc<Kind>),
+}
+
+// === impl Kind ===
+
+impl Kind {
+    /// Returns a kind that follows the rules of most.
+    pub(crate) const fn new(group: &'static str, plural: &'static str) -> Self {
+        Self {
+            group: Cow::Borrowed(group),
+            plural: Cow::Borrowed(plural),
+            stored_as: None,
+            storage: OnceLock::new(),
+            habits: Habits::COMMON,
+            name_problems: subdomain_problems,
+            defaults: |_| {},
+            prepare: |_| {},
+            keep: |_, _| {},
+            status: |_| {},
+            validation: None,
+            warn: |_, _| {},
+            cells: None,
+            row_conditions: |_| None,
+            fields: None,
+            deprecation: None,
+            custom: None,
+        }
+    }
+
+    /// Returns the kind of a custom resource in one version.
+    pub(crate) fn custom(group: &str, plural: &str, custom: CustomType, has_status: bool) -> Self {
+        Self {
+            group: group.to_owned().into(),
+            plural: plural.to_owned().into(),
+            habits: Habits::custom(has_status),
+            custom: Some(Arc::new(custom)),
+            ..Self::new("", "")
+        }
+    }
+
+    /// Sets how it differs from other kinds.
+    pub(crate) const fn habits(mut self, habits: Habits) -> Self {
+        self.habits = habits;
+        self
+    }
+
+    /// Stores its objects among those of another kind.
+    pub(crate) const fn stored_as(mut self, kind: &'static Kind) -> Self {
+        self.stored_as = Some(kind);
+        self
+    }
+
+    /// Sets the rules of its names.
+    pub(crate) const fn names(mut self, problems: fn(&str) -> Vec<String>) -> Self {
+        self.name_problems = problems;
+        self
+    }
+
+    /// Sets what fills in the fields that a client may leave out. They belong to the writer of the object.
+    pub(crate) const fn defaults(mut self, set: Complete) -> Self {
+        self.defaults = set;
+        self
+    }
+
+    /// Sets what the server adds to a new object, which has its name and uid by then. No manager owns that.
+    pub(crate) const fn prepare(mut self, prepare: Complete) -> Self {
+        self.prepare = prepare;
+        self
+    }
+
+    /// Sets what an update keeps of the present object.
+    pub(crate) const fn keep(mut self, keep: Keep) -> Self {
+        self.keep = keep;
+        self
+    }
+
+    /// Sets what completes a status that a client has written.
+    pub(crate) const fn status(mut self, complete: Complete) -> Self {
+        self.status = complete;
+        self
+    }
+
+    /// Sets the checks of its objects.
+    pub(crate) const fn validation(mut self, validation: Validation) -> Self {
+        self.validation = Some(validation);
+        self
+    }
+
+    /// Sets what lists warnings about objects that are accepted.
+    pub(crate) const fn warnings(mut self, warn: Warn) -> Self {
+        self.warn = warn;
+        self
+    }
+
+    /// Sets what prints the cells of a row, of which the last may be missing.
+    pub(crate) const fn cells(mut self, cells: PrintCells) -> Self {
+        self.cells = Some(cells);
+        self
+    }
+
+    /// Sets what returns the conditions of a row.
+    pub(crate) const fn row_conditions(mut self, conditions: fn(&Value) -> Option<Value>) -> Self {
+        self.row_conditions = conditions;
+        self
+    }
+
+    /// Sets the fields that clients may select by, beside name and namespace.
+    pub(crate) const fn fields(mut self, fields: &'static SelectableFields) -> Self {
+        self.fields = Some(fields);
+        self
+    }
+
+    /// Sets the warning of every answer.
+    pub(crate) const fn deprecated(mut self, warning: &'static str) -> Self {
+        self.deprecation = Some(warning);
+        self
+    }
+
+    pub(crate) fn group(&self) -> &str {
+        &self.group
+    }
+
+    pub(crate) fn plural(&self) -> &str {
+        &self.plural
+    }
+
+    /// Returns where its objects are stored.
+    pub(crate) fn storage(&self) -> &GroupResource {
+        if let Some(other) = self.stored_as {
+            return other.storage();
+        }
+        let make = || GroupResource::new(&*self.group, &*self.plural);
+        self.storage.get_or_init(make)
+    }
+
+    /// Tells whether its objects are stored among those of another kind.
+    pub(super) fn is_stored_elsewhere(&self) -> bool {
+        self.stored_as.is_some()
+    }
+
+    /// Tells whether it is this built-in kind.
+    pub(crate) fn is(&self, other: &'static Self) -> bool {
+        std::ptr::eq(self, other)
+    }
+
+    /// Returns what its definition says, if it is a custom resource.
+    pub(crate) fn as_custom(&self) -> Option<&Arc<CustomType>> {
+        self.custom.as_ref()
+    }
+
+    /// Tells whether objects are checked beyond their metadata.
+    #[cfg(test)]
+    pub(crate) fn has_validation(&self) -> bool {
+        self.validation.is_some()
+    }
+
+    /// Lists what is wrong with a name.
+    pub(crate) fn name_problems(&self, name: &str) -> Vec<String> {
+        (self.name_problems)(name)
+    }
+
+    /// Fills in the fields that a client may leave out, before it is known which manager owns which field.
+    pub(crate) fn set_defaults(&self, object: &mut Value) {
+        (self.defaults)(object);
+    }
+
+    /// Adds what the server gives a new object, which has its name and uid already. No manager owns that.
+    pub(crate) fn prepare_create(&self, object: &mut Value) {
+        if self.habits.has_generation {
+            object["metadata"]["generation"] = json!(1);
+        }
+        (self.prepare)(object);
+    }
+
+    /// Keeps in `new` what an update of `old` may not change or leaves out.
+    pub(super) fn keep_on_update(&self, old: &Value, new: &mut Value) {
+        (self.keep)(old, new);
+    }
+
+    /// Sets the defaults of a status: one that a client has written, or that of a new object.
+    pub(crate) fn complete_status(&self, object: &mut Value) {
+        (self.status)(object);
+    }
+
+    /// Tells whether the desired state of `new` differs from that of `old`.
+    pub(crate) fn is_next_generation(&self, old: &Value, new: &Value) -> bool {
+        let is_counted = |name: &str| match name {
+            "kind" | "apiVersion" | "metadata" => false,
+            "status" => self.habits.counts_status,
+            _ => true,
+        };
+        let counted = |object: &Value| -> Vec<(String, Value)> {
+            let members = object.as_object().into_iter().flatten();
+            members
+                .filter(|(name, _)| is_counted(name))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect()
+        };
+        counted(old) != counted(new)
+            || (self.habits.counts_annotations
+                && old["metadata"]["annotations"] != new["metadata"]["annotations"])
+    }
+
+    /// Lists what is wrong with an object apart from its metadata; `old` is the object that it replaces through
+    /// `subresource`, which is empty for the object itself.
+    pub(crate) fn errors(
+        &self,
+        subresource: &str,
+        object: &Value,
+        old: Option<&Value>,
+    ) -> Vec<FieldError> {
+        if let Some(custom) = &self.custom {
+            return custom.errors(object, old);
+        }
+        let Some(validation) = &self.validation else {
+            return Vec::new();
+        };
+        let mut found = Findings::default();
+        validation.check(
+            subresource,
+            &Field::root(object),
+            old.map(Field::root),
+            &mut found,
+        );
+        found.into_errors()
+    }
+
+    /// Lists what a client should know of an object that is accepted; `old` is the object that it replaces.
+    #[doc(alias = "WarningsOnCreate")]
+    #[doc(alias = "WarningsOnUpdate")]
+    pub(crate) fn warnings_of(&self, object: &Value, old: Option<&Value>) -> Vec<String> {
+        if self.custom.is_some() {
+            return finalizer_warnings(&object["metadata"], old.map(|old| &old["metadata"]));
+        }
+        let mut warnings = Vec::new();
+        (self.warn)(&Accepted::new(object, old), &mut warnings);
+        warnings
+    }
+
+    /// Returns the warning of every answer, if the kind is deprecated.
+    pub(crate) fn deprecation_warning(&self) -> Option<&str> {
+        match &self.custom {
+            Some(custom) => custom.deprecation_warning(),
+            None => self.deprecation,
+        }
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kind")
+            .field("group", &self.group)
+            .field("plural", &self.plural)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Compares names, and the definitions of custom resources.
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.group == other.group && self.plural == other.plural && self.custom == other.custom
+    }
+}
+
+impl Eq for Kind {}
+
+// === impl Validation ===
+
+impl Validation {
+    /// Checks of metadata only.
+    pub(crate) const METADATA: Self = Self::new(|_, _| {}, |_, _, _| {});
+
+    pub(crate) const fn new(create: Check, update: CheckUpdate) -> Self {
+        Self {
+            create,
+            update,
+            subresources: &[],
+        }
+    }
+
+    /// Adds the checks of updates through subresources.
+    pub(crate) const fn with(self, subresources: &'static [(&'static str, CheckUpdate)]) -> Self {
+        Self {
+            subresources,
+            ..self
+        }
+    }
+
+    fn check(
+        &self,
+        subresource: &str,
+        object: &Field<'_>,
+        old: Option<Field<'_>>,
+        found: &mut Findings,
+    ) {
+        let Some(old) = old else {
+            return (self.create)(object, found);
+        };
+        match subresource {
+            // A scale is written into the object, which has to be valid as a whole.
+            "" | "scale" => (self.update)(&old, object, found),
+            _ => {
+                let mut own = self.subresources.iter();
+                if let Some((_, check)) = own.find(|(name, _)| *name == subresource) {
+                    check(&old, object, found);
+                }
+            }
+        }
+    }
+}
+
+// === impl Accepted ===
+
+impl<'a> Accepted<'a> {
+    fn new(object: &'a Value, old: Option<&Value>) -> Self {
+        let generation = |object: &Value| object["metadata"]["generation"].as_i64();
+        Self {
+            object: Field::root(object),
+            is_new: old.is_none(),
+            is_next_generation: old.is_none_or(|old| generation(old) != generation(object)),
+        }
+    }
+
+    pub(crate) fn metadata(&self) -> Field<'a> {
+        self.object.at("metadata")
+    }
+}
+
+// === impl KindRef ===
+
+impl Deref for KindRef {
+    type Target = Kind;
+
+    fn deref(&self) -> &Kind {
+        match self {
+            Self::BuiltIn(kind) => kind,
+            Self::Custom(kind) => kind,
+        }
+    }
+}

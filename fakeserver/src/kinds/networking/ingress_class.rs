@@ -1,0 +1,124 @@
+//! Ingress classes.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::{
+        Habits, Kind, Validation,
+        networking::ingress::validation::check_reference,
+        table::cell::{Cells, NONE, age, name, text},
+    },
+    value::{
+        edit::{set, within},
+        field::Field,
+        findings::Findings,
+        names::dns_label_problems,
+    },
+};
+
+const CONTROLLER_MAX_BYTES: usize = 250;
+
+/// Ingress classes.
+pub(crate) static KIND: Kind = Kind::new("networking.k8s.io", "ingressclasses")
+    .habits(Habits {
+        has_generation: true,
+        ..Habits::COMMON
+    })
+    .defaults(set_defaults)
+    .validation(Validation::new(check, check_update))
+    .cells(cells);
+
+// === Defaults ===
+
+pub(crate) fn set_defaults(class: &mut Value) {
+    if let Some(parameters) = within(class, "spec").and_then(|spec| within(spec, "parameters")) {
+        set(parameters, "scope", json!("Cluster"));
+    }
+}
+
+// === Validation ===
+
+pub(crate) fn check(class: &Field<'_>, found: &mut Findings) {
+    let spec = class.at("spec");
+    let controller = spec.at("controller");
+    if controller.has_text() {
+        if controller.text().len() > CONTROLLER_MAX_BYTES {
+            found.too_long(&controller, CONTROLLER_MAX_BYTES);
+        }
+        check_prefixed_path(&controller, found);
+    } else {
+        found.required(&controller, "");
+    }
+    let parameters = spec.at("parameters");
+    if !parameters.is_set() {
+        return;
+    }
+    check_reference(&parameters, found);
+    let (scope, namespace) = (parameters.at("scope"), parameters.at("namespace"));
+    match scope.text() {
+        "" => found.required(&scope, ""),
+        "Namespace" if !namespace.is_set() => {
+            found.required(&namespace, "`parameters.scope` is set to 'Namespace'");
+        }
+        "Namespace" => found.problems(&namespace, dns_label_problems(namespace.text())),
+        "Cluster" if namespace.is_set() => {
+            found.forbidden(&namespace, "`parameters.scope` is set to 'Cluster'");
+        }
+        "Cluster" => {}
+        _ => found.not_supported(&scope, &["Cluster", "Namespace"]),
+    }
+}
+
+pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    found.immutable(
+        &new.at("spec").at("controller"),
+        &old.at("spec").at("controller"),
+    );
+    check(new, found);
+}
+
+/// A path below a domain, such as `example.com/controller`.
+fn check_prefixed_path(field: &Field<'_>, found: &mut Findings) {
+    let Some((domain, path)) = field.text().split_once('/') else {
+        found.invalid(
+            field,
+            "must be a domain-prefixed path (such as \"acme.io/foo\")",
+        );
+        return;
+    };
+    if domain.is_empty() || path.is_empty() {
+        found.invalid(
+            field,
+            "must be a domain-prefixed path (such as \"acme.io/foo\")",
+        );
+        return;
+    }
+    for problem in crate::value::names::subdomain_problems(domain) {
+        found.invalid_as(field, &json!(domain), &problem);
+    }
+}
+
+// === Cells ===
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let spec = &object["spec"];
+    let parameters = &spec["parameters"];
+    let shown = if parameters.is_null() {
+        NONE.to_owned()
+    } else {
+        let group = text(&parameters["apiGroup"]);
+        let dot = if group.is_empty() { "" } else { "." };
+        format!(
+            "{}{dot}{group}/{}",
+            text(&parameters["kind"]),
+            text(&parameters["name"])
+        )
+    };
+    vec![
+        json!(name(object)),
+        json!(text(&spec["controller"])),
+        json!(shown),
+        json!(age(object, now)),
+    ]
+}

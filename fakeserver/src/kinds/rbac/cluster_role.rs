@@ -1,0 +1,39 @@
+//! Cluster roles.
+
+use crate::{
+    kinds::{
+        Habits, Kind, MetadataRechecks, Validation, formats::check_label_selector,
+        rbac::rule::check_rule,
+    },
+    value::{field::Field, findings::Findings, names::path_segment_problems},
+};
+
+/// Cluster roles.
+pub(crate) static KIND: Kind = Kind::new("rbac.authorization.k8s.io", "clusterroles")
+    .habits(Habits {
+        creates_on_update: true,
+        metadata_rechecks: MetadataRechecks::ALL,
+        ..Habits::COMMON
+    })
+    .names(path_segment_problems)
+    .validation(Validation::new(check, check_update));
+
+pub(crate) fn check(role: &Field<'_>, found: &mut Findings) {
+    for rule in role.at("rules").items() {
+        check_rule(&rule, false, found);
+    }
+    let selectors = role.at("aggregationRule").at("clusterRoleSelectors");
+    if role.at("aggregationRule").is_set() && selectors.is_empty() {
+        found.required(
+            &selectors,
+            "at least one clusterRoleSelector required if aggregationRule is non-nil",
+        );
+    }
+    for selector in selectors.items() {
+        check_label_selector(&selector, found);
+    }
+}
+
+pub(crate) fn check_update(_old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    check(new, found);
+}

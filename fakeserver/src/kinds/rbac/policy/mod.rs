@@ -1,0 +1,20 @@
+//! RBAC: the stored roles and bindings, read into a policy, and its decisions.
+
+mod attributes;
+mod rule;
+mod decision;
+mod coverage;
+mod access;
+mod bootstrap;
+
+pub(crate) use self::{
+    access::Access,
+    attributes::{Attributes, ResourceAttributes, Target},
+    bootstrap::bootstrap_objects,
+    coverage::missing_rights,
+    decision::{Decision, Policy, RoleRef},
+    rule::PolicyRule,
+};
+
+/// The group of roles and bindings.
+pub(crate) const GROUP: &str = "rbac.authorization.k8s.io";

@@ -1,0 +1,179 @@
+//! Field selectors: the fields by which the objects of a kind can be selected.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::{Kind, ResourceType};
+use crate::value::{object::Pairs, status::Status};
+
+/// The selectable fields of a kind, beside `metadata.name` and `metadata.namespace`.
+#[derive(Debug)]
+pub(crate) struct SelectableFields {
+    fields: &'static [SelectableField],
+    /// An error names version and kind.
+    names_kind: bool,
+}
+
+/// A field by which objects can be selected.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SelectableField {
+    /// The name that clients write.
+    label: &'static str,
+    source: Source,
+}
+
+/// The place of a field's value.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// A path in the object, and the value that an absent field counts as.
+    Path(&'static [&'static str], &'static str),
+    /// Another path if nothing is at the first one.
+    Either(&'static [&'static str], &'static [&'static str]),
+    /// Another field, under whose name it is stored.
+    Field(&'static str),
+}
+
+// === impl SelectableFields ===
+
+impl SelectableFields {
+    pub(crate) const fn new(fields: &'static [SelectableField]) -> Self {
+        Self {
+            fields,
+            names_kind: false,
+        }
+    }
+
+    /// Makes errors name version and kind.
+    pub(crate) const fn naming_kind(self) -> Self {
+        Self {
+            names_kind: true,
+            ..self
+        }
+    }
+
+    fn find(&self, label: &str) -> Option<&SelectableField> {
+        self.fields.iter().find(|field| field.label == label)
+    }
+}
+
+// === impl SelectableField ===
+
+impl SelectableField {
+    pub(crate) const fn new(label: &'static str, path: &'static [&'static str]) -> Self {
+        Self::or(label, path, "")
+    }
+
+    /// Returns a field that counts as `default` if it is absent.
+    pub(crate) const fn or(
+        label: &'static str,
+        path: &'static [&'static str],
+        default: &'static str,
+    ) -> Self {
+        let source = Source::Path(path, default);
+        Self { label, source }
+    }
+
+    /// Returns a field that is at one of two paths.
+    pub(crate) const fn either(
+        label: &'static str,
+        path: &'static [&'static str],
+        otherwise: &'static [&'static str],
+    ) -> Self {
+        let source = Source::Either(path, otherwise);
+        Self { label, source }
+    }
+
+    /// Returns a second name of a field, or its name in a form in which objects are not stored.
+    pub(crate) const fn alias(label: &'static str, field: &'static str) -> Self {
+        let source = Source::Field(field);
+        Self { label, source }
+    }
+
+    /// Returns the value in an object as it is stored; an alias has none of its own.
+    fn value<'a>(&self, object: &'a Value) -> Option<Cow<'a, str>> {
+        match self.source {
+            Source::Path(path, default) => Some(printed(at(object, path), default)),
+            Source::Either(path, otherwise) => Some(match printed(at(object, path), "") {
+                value if value.is_empty() => printed(at(object, otherwise), ""),
+                value => value,
+            }),
+            Source::Field(_) => None,
+        }
+    }
+}
+
+// === impl Kind ===
+
+impl Kind {
+    /// Returns the name under which a field is stored.
+    pub(crate) fn stored_field<'a>(&self, label: &'a str) -> &'a str {
+        let known = self.fields.and_then(|fields| fields.find(label));
+        match known.map(|field| field.source) {
+            Some(Source::Field(stored)) => stored,
+            _ => label,
+        }
+    }
+
+    /// Returns the values of the selectable fields of a stored object, without name and namespace.
+    pub(crate) fn selectable_values(&self, object: &Value) -> Pairs {
+        if let Some(custom) = self.as_custom() {
+            let fields = custom.selectable_fields(object);
+            return fields
+                .iter()
+                .map(|(label, value)| (label.as_str(), value))
+                .collect();
+        }
+        let fields = self.fields.map_or(&[][..], |own| own.fields);
+        let values = fields.iter();
+        values
+            .filter_map(|field| Some((field.label, field.value(object)?)))
+            .collect()
+    }
+}
+
+// === impl ResourceType ===
+
+impl ResourceType {
+    /// Refuses a field by which objects cannot be selected.
+    pub(crate) fn check_field(&self, label: &str) -> Result<(), Status> {
+        if matches!(label, "metadata.name" | "metadata.namespace") {
+            return Ok(());
+        }
+        let unsupported =
+            |of: &str| Status::bad_request(format!("field label not supported{of}: {label}"));
+        if let Some(custom) = self.rules.as_custom() {
+            return if custom.is_selectable(label) {
+                Ok(())
+            } else {
+                Err(unsupported(""))
+            };
+        }
+        let Some(own) = self.rules.fields else {
+            return Err(Status::bad_request(format!(
+                "{label:?} is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
+            )));
+        };
+        if own.find(label).is_some() {
+            return Ok(());
+        }
+        let of = if own.names_kind {
+            format!(" for {}, Kind={}", self.api_version(), self.kind)
+        } else {
+            String::new()
+        };
+        Err(unsupported(&of))
+    }
+}
+
+fn at<'a>(object: &'a Value, path: &[&str]) -> &'a Value {
+    path.iter().fold(object, |value, key| &value[*key])
+}
+
+fn printed<'a>(value: &'a Value, default: &'static str) -> Cow<'a, str> {
+    match value {
+        Value::String(text) => text.into(),
+        Value::Null => default.into(),
+        other => other.to_string().into(),
+    }
+}

@@ -1,0 +1,105 @@
+//! Building blocks of cells.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::age::since;
+
+/// The cells of a row, in the order of the columns.
+pub(crate) type Cells = Vec<Value>;
+
+pub(crate) const NONE: &str = "<none>";
+pub(crate) const UNSET: &str = "<unset>";
+
+/// The cell of a column that means the same for all types; for other columns, one that says nothing.
+pub(crate) fn named(column: &str, kind: &str, object: &Value, now: Timestamp) -> Value {
+    match (column, kind) {
+        ("Name", _) => json!(name(object)),
+        ("Age", _) => json!(age(object, now)),
+        ("Created At", _) => object["metadata"]["creationTimestamp"].clone(),
+        (_, "integer") => json!(0),
+        (_, "boolean") => json!(false),
+        _ => json!(NONE),
+    }
+}
+
+pub(crate) fn name(object: &Value) -> &str {
+    text(&object["metadata"]["name"])
+}
+
+pub(crate) fn age(object: &Value, now: Timestamp) -> String {
+    since(&object["metadata"]["creationTimestamp"], now)
+}
+
+pub(crate) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// A text, or that there is none.
+pub(crate) fn text_or<'a>(value: &'a Value, otherwise: &'a str) -> &'a str {
+    match text(value) {
+        "" => otherwise,
+        text => text,
+    }
+}
+
+pub(crate) fn number(value: &Value) -> i64 {
+    value.as_i64().unwrap_or_default()
+}
+
+pub(crate) fn items(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// A number or a text, as it stands.
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Labels as `a=b,c=d`, or that there are none.
+pub(crate) fn labels(value: &Value) -> String {
+    let pairs: Vec<String> = value
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(label, value)| format!("{label}={}", text(value)))
+        .collect();
+    or_none(pairs.join(","))
+}
+
+/// A label selector in the form in which it is written in queries, or that it selects everything.
+pub(crate) fn selector(value: &Value) -> String {
+    if value.is_null() {
+        return NONE.to_owned();
+    }
+    or_none(crate::value::object::selectors::print_label_selector(value))
+}
+
+pub(crate) fn or_none(text: String) -> String {
+    if text.is_empty() {
+        NONE.to_owned()
+    } else {
+        text
+    }
+}
+
+/// The names and the images of the containers of a pod's template.
+pub(crate) fn containers(pod_spec: &Value) -> [Value; 2] {
+    let all = |field: &str| -> Value {
+        let values = items(&pod_spec["containers"]).iter();
+        let values: Vec<&str> = values.map(|container| text(&container[field])).collect();
+        values.join(",").into()
+    };
+    [all("name"), all("image")]
+}
+
+/// Returns `25%` or `3`, or `N/A` for null.
+pub(crate) fn bound(value: &Value) -> String {
+    match value {
+        Value::Null => "N/A".to_owned(),
+        value => plain(value),
+    }
+}

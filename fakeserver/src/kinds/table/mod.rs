@@ -1,0 +1,86 @@
+//! Tables, as `kubectl get` shows them: the columns of a resource, and a row for each object.
+//!
+//! The columns are those of a real server. A kind with more than a name and an age prints the cells itself; see
+//! [`Kind::cells`](crate::kinds::Kind::cells).
+
+pub(crate) mod age;
+pub(crate) mod columns;
+pub(crate) mod cell;
+pub(crate) mod custom;
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use self::{
+    cell::{Cells, named},
+    columns::Columns,
+};
+use crate::kinds::{KindRef, ResourceType};
+
+/// Shows the objects of one resource as rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Printer {
+    /// The definitions of the columns, as JSON.
+    columns: Cow<'static, str>,
+    /// The columns of a built-in kind.
+    recorded: &'static Columns,
+    rules: KindRef,
+}
+
+/// A row of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Row {
+    /// One for each column.
+    pub(crate) cells: Cells,
+    /// The conditions of the row: that the object has ended.
+    pub(crate) conditions: Option<Value>,
+}
+
+// === impl Printer ===
+
+impl Printer {
+    /// Returns the printer of a version of a resource.
+    pub(crate) fn of(resource: &ResourceType) -> Self {
+        let recorded = columns::of(&resource.group, &resource.version, &resource.plural);
+        let columns = match resource.rules.as_custom() {
+            Some(custom) => custom::columns(custom.columns()).into(),
+            None => recorded.json.as_str().into(),
+        };
+        Self {
+            columns,
+            recorded,
+            rules: resource.rules.clone(),
+        }
+    }
+
+    /// Returns the definitions of the columns, as JSON.
+    pub(crate) fn columns(&self) -> &str {
+        &self.columns
+    }
+
+    /// Returns the row of `object` at a time.
+    pub(crate) fn row(&self, object: &Value, now: Timestamp) -> Row {
+        if let Some(custom) = self.rules.as_custom() {
+            return Row {
+                cells: custom::cells(custom.columns(), object, now),
+                conditions: None,
+            };
+        }
+        let mut cells = match self.rules.cells {
+            Some(cells) => cells(object, now),
+            None => Vec::new(),
+        };
+        // A kind with nothing but its name and age needs no function of its own.
+        for (name, kind) in self.recorded.kinds.iter().skip(cells.len()) {
+            cells.push(named(name, kind, object, now));
+        }
+        cells.truncate(self.recorded.kinds.len());
+        let conditions = (self.rules.row_conditions)(object);
+        Row { cells, conditions }
+    }
+}

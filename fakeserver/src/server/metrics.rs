@@ -1,0 +1,46 @@
+//! `/metrics`: what the server counts, as Prometheus reads it.
+
+use std::fmt::Write;
+
+use axum::response::{IntoResponse, Response};
+use http::{Method, header};
+
+use crate::{state::Stats, value::status::Status};
+
+/// The form of the text, to the letter of a real server.
+const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";
+
+/// Answers with the counts of a server.
+pub(crate) fn serve(method: &Method, stats: &Stats) -> Result<Response, Status> {
+    if method != Method::GET {
+        return Err(Status::method_not_allowed());
+    }
+    Ok(([(header::CONTENT_TYPE, MEDIA_TYPE)], text(stats)).into_response())
+}
+
+fn text(stats: &Stats) -> String {
+    let mut text = String::new();
+    let head = |text: &mut String, name: &str, kind: &str, help: &str| {
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    };
+    let name = "apiserver_request_total";
+    head(&mut text, name, "counter", "Requests by resource and verb.");
+    for (counted, verbs) in &stats.requests {
+        let (counted, subresource) = counted.split_once('/').unwrap_or((counted, ""));
+        let (resource, group) = counted.split_once('.').unwrap_or((counted, ""));
+        for (verb, count) in verbs {
+            let verb = verb.to_uppercase();
+            let _ = writeln!(
+                text,
+                "{name}{{group=\"{group}\",resource=\"{resource}\",subresource=\"{subresource}\",verb=\"{verb}\"}} {count}"
+            );
+        }
+    }
+    let name = "apiserver_registered_watchers";
+    head(&mut text, name, "gauge", "Watches that are open.");
+    let _ = writeln!(text, "{name} {}", stats.watchers);
+    let name = "fakeserver_storage_revision";
+    head(&mut text, name, "gauge", "The revision of the last write.");
+    let _ = writeln!(text, "{name} {}", stats.revision);
+    text
+}

@@ -1,0 +1,68 @@
+//! Connections by TLS.
+
+use std::{io, time::Duration};
+
+use axum::Extension;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time,
+};
+use tokio_rustls::server::TlsStream;
+use tracing::debug;
+
+use super::{certificates::Certificates, listen::Connections, socket::Socket};
+use crate::faults::Connection;
+
+/// The time limit of a TLS handshake.
+const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
+/// The answer to a client that does not speak TLS.
+const PLAIN_HTTP: &[u8] =
+    b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
+
+// === impl Connections ===
+
+impl Connections {
+    /// Serves a connection once the client has agreed on keys, as the user whom its certificate names.
+    pub(super) async fn secure(
+        &self,
+        certificates: &Certificates,
+        stream: TcpStream,
+        connection: Connection,
+    ) {
+        let handshake = handshake(certificates, stream, connection.clone());
+        let handshake = time::timeout(HANDSHAKE_LIMIT, handshake);
+        let stream = match self.ending.run_until_cancelled(handshake).await {
+            Some(Ok(Ok(Some(stream)))) => stream,
+            Some(Ok(Err(error))) => return debug!(%error, "TLS handshake failed"),
+            Some(Err(_)) => return debug!("TLS handshake took too long"),
+            Some(Ok(Ok(None))) | None => return,
+        };
+        let (_, session) = stream.get_ref();
+        let router = match certificates.peer(session.peer_certificates()) {
+            Some(peer) => self.router.clone().layer(Extension(peer)),
+            None => self.router.clone(),
+        };
+        self.converse(stream, router, connection).await;
+    }
+}
+
+/// Agrees on keys with the client. One that does not speak TLS gets an answer, which says more than a silent end.
+async fn handshake(
+    certificates: &Certificates,
+    mut stream: TcpStream,
+    connection: Connection,
+) -> io::Result<Option<TlsStream<Socket>>> {
+    let mut first = [0];
+    stream.peek(&mut first).await?;
+    // Methods of HTTP begin with a capital letter, records of TLS with a small number.
+    if first[0].is_ascii_uppercase() {
+        // What is left unread when a connection is closed takes the answer with it.
+        let size_bytes = stream.read(&mut [0; 4_096]).await?;
+        debug!(size_bytes, "plain HTTP where TLS is spoken");
+        stream.write_all(PLAIN_HTTP).await?;
+        return Ok(None);
+    }
+    let socket = Socket::new(stream, connection);
+    certificates.acceptor().accept(socket).await.map(Some)
+}

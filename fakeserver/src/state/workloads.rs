@@ -1,0 +1,64 @@
+//! The times and sizes of the controllers of workloads.
+
+use std::time::Duration;
+
+/// The times and sizes of the controllers of workloads, and of the nodes that they run on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
+pub struct Workloads {
+    pub(crate) node_count: usize,
+    pub(crate) pods_per_node: u32,
+    pub(crate) pod_start: Duration,
+    pub(crate) pod_run: Duration,
+    pub(crate) pod_stop: Duration,
+}
+
+// === impl Workloads ===
+
+impl Workloads {
+    /// Sets the number of nodes, `node-0` and so on, that are created if there are none when the controllers start. The
+    /// default is 1.
+    pub fn with_nodes(mut self, count: usize) -> Self {
+        self.node_count = count;
+        self
+    }
+
+    /// Sets the number of pods that fit on a created node, or on one without a capacity. The default is 110.
+    pub fn with_pods_per_node(mut self, count: u32) -> Self {
+        self.pods_per_node = count;
+        self
+    }
+
+    /// Sets the time until a pod on a node is running and ready. The default is 1 s.
+    pub fn with_pod_start(mut self, after: Duration) -> Self {
+        self.pod_start = after;
+        self
+    }
+
+    /// Sets the time after which a pod ends by itself: one of a job, or any whose restart policy is not `Always`. The
+    /// default is 5 s.
+    ///
+    /// It succeeds, unless its annotation `fakeserver/exit-code` says another code than 0: then it fails.
+    pub fn with_pod_run(mut self, after: Duration) -> Self {
+        self.pod_run = after;
+        self
+    }
+
+    /// Sets the time that a deleted pod takes to stop, its grace period at most. The default is 1 s.
+    pub fn with_pod_stop(mut self, after: Duration) -> Self {
+        self.pod_stop = after;
+        self
+    }
+}
+
+impl Default for Workloads {
+    fn default() -> Self {
+        Self {
+            node_count: 1,
+            pods_per_node: 110,
+            pod_start: Duration::from_secs(1),
+            pod_run: Duration::from_secs(5),
+            pod_stop: Duration::from_secs(1),
+        }
+    }
+}

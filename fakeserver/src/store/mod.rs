@@ -1,0 +1,44 @@
+//! The state: every write takes the next revision, and every state since the last compaction can be read again.
+//!
+//! ```text
+//! transact ──► Change (revision, before, after) ──┬─► Table: objects now, and as they were after each change
+//!                                                 └─► ChangeSink: the watch cache, told in order, under the lock
+//! ```
+//!
+//! Objects are serialized once, when they are written ([`StoredObject`]); lists and watch frames are made of those bytes.
+//! The maps of a [`Table`](table::Table) are persistent, so a reader takes a [`Snapshot`] in constant time and walks it without the lock,
+//! whatever is written or compacted meanwhile.
+
+mod key;
+mod packer;
+mod object;
+#[cfg(feature = "cluster")]
+mod stencil;
+mod change;
+mod table;
+mod compaction;
+mod state;
+mod base;
+mod transaction;
+mod storage;
+pub(crate) mod continue_token;
+pub(crate) mod snapshot;
+pub(crate) mod manifests;
+
+#[cfg(feature = "cluster")]
+pub(crate) use self::stencil::{Stencil, number_hole, raw_hole, text_hole};
+pub use self::{
+    change::{Change, ChangeKind},
+    compaction::Compaction,
+    object::StoredObject,
+};
+pub(crate) use self::{
+    key::ObjectKey,
+    state::{HistoryError, TooOld, View},
+    storage::{ChangeSink, Storage, Unmade},
+    table::{Range, Snapshot},
+    transaction::Transaction,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! Errors of reading and writing snapshots.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+/// A snapshot that is not there, cannot be taken, or cannot be kept.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SnapshotError {
+    /// The file cannot be read: a matter of its path or permissions.
+    #[error("cannot read the snapshot {}", file.display())]
+    NotRead {
+        /// Which file.
+        file: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// It cannot be written, and is as it was. Trying again may help.
+    #[error("cannot write the snapshot {}", file.display())]
+    NotWritten {
+        /// Which file.
+        file: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+    /// Another server has it. It is free when that one has ended.
+    #[error("{} is in use by another server", file.display())]
+    InUse {
+        /// Which file.
+        file: PathBuf,
+    },
+    /// It is no whole snapshot. Nothing of it was taken; take another one, or move it away to begin anew.
+    #[error("{}, line {line}: {reason}", file.display())]
+    Damaged {
+        /// Which file.
+        file: PathBuf,
+        /// The first line that is wrong, from 1.
+        line: usize,
+        /// The problem.
+        reason: String,
+    },
+    /// A newer program has written it, which has to read it too.
+    #[error("{}, line 1: format version {found} is newer than {known}, the newest that this program knows", file.display())]
+    TooNew {
+        /// Which file.
+        file: PathBuf,
+        /// Its version.
+        found: u64,
+        /// The newest one that can be read.
+        known: u64,
+    },
+}
+
+// === impl SnapshotError ===
+
+impl SnapshotError {
+    /// Returns whether another server uses the file.
+    pub fn is_in_use(&self) -> bool {
+        matches!(self, Self::InUse { .. })
+    }
+
+    pub(super) fn absent(file: &Path) -> Self {
+        Self::NotRead {
+            file: file.to_owned(),
+            source: io::ErrorKind::NotFound.into(),
+        }
+    }
+}

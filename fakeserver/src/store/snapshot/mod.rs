@@ -1,0 +1,139 @@
+//! The whole store as a value and as a file, to go on with later.
+//!
+//! A file is lines of JSON:
+//!
+//! ```text
+//! {"format":"fakeserver.snapshot","version":1,"revision":9,"time":"...","seed":0,"drawn":{...},"objects":2}
+//! {"group":"apiextensions.k8s.io","resource":"customresourcedefinitions","object":{"metadata":{...},...}}
+//! {"group":"","resource":"pods","object":{"metadata":{"name":"p","namespace":"default",...},...}}
+//! {"end":true,"sha256":"..."}
+//! ```
+//!
+//! The head says at which revision the store stood, what time it was, and how far the seeded generators had come, so that
+//! no uid is drawn twice. Definitions of custom resources come first, then the other objects by resource, namespace and
+//! name, each as it is stored, with its version. The end proves that nothing is missing or changed: a file is taken
+//! whole, or not at all. History is not kept: what is older than the snapshot is answered with 410, as after a
+//! compaction.
+
+mod format;
+mod file;
+mod error;
+#[cfg(test)]
+mod tests;
+
+use std::{fmt, path::Path};
+
+use bytes::Bytes;
+use jiff::Timestamp;
+
+pub use self::error::SnapshotError;
+pub(crate) use self::file::DataFile;
+#[cfg(feature = "cli")]
+pub(crate) use self::file::{directory_of, resolve};
+use crate::{entropy::Position, store::ObjectKey, value::revision::Revision};
+
+/// The distance by which a restart that [advances](Restart::Advance) moves the revision.
+const ADVANCE: u64 = 1_000_000;
+
+/// The revision at which a restored server begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "complete by definition: it goes on, or moves on"
+)]
+pub enum Restart {
+    /// The revision of the snapshot, as if the server had only been away: a watch from the snapshot's revision
+    /// continues, an older one is answered with 410.
+    ///
+    /// A client that has seen writes behind the snapshot, which are lost, does not notice that until the server comes by
+    /// their revisions again.
+    #[default]
+    Keep,
+    /// A million further on, as an etcd that was restored with its revision bumped: every watch of before is answered
+    /// with 410, and its client lists again. Objects keep their versions.
+    Advance,
+}
+
+/// The whole store at one revision. Clones share their contents.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    pub(crate) revision: Revision,
+    pub(crate) time: Timestamp,
+    pub(crate) seed: u64,
+    pub(crate) drawn: Position,
+    /// Definitions of custom resources first.
+    pub(crate) objects: Vec<Kept>,
+}
+
+/// One object as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) key: ObjectKey,
+    pub(crate) revision: Revision,
+    pub(crate) json: Bytes,
+}
+
+// === impl Snapshot ===
+
+impl Snapshot {
+    /// Reads the snapshot in `file`.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read, or is no whole snapshot of a format that is known; the error says where. See
+    /// [`SnapshotError`].
+    pub fn read(file: &Path) -> Result<Self, SnapshotError> {
+        file::read(file)?.ok_or_else(|| SnapshotError::absent(file))
+    }
+
+    /// Writes it to `file`, which holds either what it held before or all of this, also if the machine stops meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`SnapshotError::NotWritten`]: the file is as it was, and trying again may help.
+    pub fn write(&self, file: &Path) -> Result<(), SnapshotError> {
+        file::write(file, &self.to_bytes())
+    }
+
+    /// The revision at which the store stood.
+    pub fn revision(&self) -> u64 {
+        self.revision.get()
+    }
+
+    /// Returns the number of objects.
+    pub fn len(&self) -> usize {
+        self.objects.len()
+    }
+
+    /// Returns whether there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    /// The contents of a file.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        format::print(self)
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    /// Without the objects.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("revision", &self.revision)
+            .field("objects", &self.objects.len())
+            .finish_non_exhaustive()
+    }
+}
+
+// === impl Restart ===
+
+impl Restart {
+    /// Returns the revision at which a store continues that stood at `revision`.
+    pub(crate) fn revision(self, revision: Revision) -> Revision {
+        match self {
+            Self::Keep => revision,
+            Self::Advance => Revision::new(revision.get().saturating_add(ADVANCE)),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Takes out of an object what a manager has given up.
+
+use serde_json::Value;
+
+use super::{owned::owned, remove::remove};
+use crate::value::{
+    managed_fields::{Entry, FieldSet},
+    schema::Schema,
+};
+
+/// The object without the fields that are in `previous`, and that no entry has.
+///
+/// The entry of the manager that gives up has what it wants now. With an item or a struct goes all that is in it, but
+/// for what somebody owns, and what nobody ever owned stays if its holder does.
+pub(super) fn prune(
+    merged: &Value,
+    previous: &FieldSet,
+    entries: &[Entry],
+    schema: Option<Schema<'_>>,
+) -> Value {
+    if previous.is_empty() {
+        return merged.clone();
+    }
+    let present = owned(merged, schema).with_structs(schema);
+    let previous = previous.with_structs(schema);
+
+    // First everything goes that the manager had ...
+    let without_previous = remove(merged, &previous, schema);
+    // ... but what is left and what anybody has stays, and so does what holds it ...
+    let mut kept = owned(&without_previous, schema).with_structs(schema);
+    for entry in entries {
+        kept.extend(&entry.fields.with_structs(schema));
+    }
+    let mut removed = present.clone();
+    removed.subtract(&kept);
+    let pruned = remove(merged, &removed, schema);
+    // ... and in the end, nothing goes that the manager never had.
+    let left = owned(&pruned, schema).with_structs(schema);
+    let mut gone = present;
+    gone.subtract(&left);
+    remove(merged, &gone.intersection(&previous), schema)
+}

@@ -1,0 +1,190 @@
+//! Checks that a configuration fits the schema of its kind, in the API server's words.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::value::{
+    managed_fields::{as_element, key_of, print_element},
+    schema::{ListType, Schema, SchemaType},
+};
+
+/// Checks a configuration.
+///
+/// # Errors
+/// All findings as one message, each with its path.
+pub(super) fn check(config: &Value, schema: Option<Schema<'_>>) -> Result<(), String> {
+    let mut findings = Vec::new();
+    visit("", config, schema, &mut findings);
+    match findings.as_slice() {
+        [] => Ok(()),
+        [only] => Err(only.clone()),
+        all => Err(format!("errors:\n  {}", all.join("\n  "))),
+    }
+}
+
+fn visit(path: &str, value: &Value, schema: Option<Schema<'_>>, findings: &mut Vec<String>) {
+    let Some(schema) = schema else {
+        return;
+    };
+    let mut refuse = |expected: &str, found: String| {
+        findings.push(at(path, &format!("expected {expected}, got {found}")));
+    };
+    match (schema.ty(), value) {
+        (_, Value::Null)
+        | (SchemaType::Any, _)
+        | (SchemaType::String, Value::String(_))
+        | (SchemaType::Integer | SchemaType::Number, Value::Number(_))
+        | (SchemaType::Boolean, Value::Bool(_)) => {}
+        (SchemaType::Object, Value::Object(fields)) => visit_map(path, fields, schema, findings),
+        (SchemaType::Object, other) => refuse("map", format!("&{{{}}}", go_print(other))),
+        (SchemaType::Array, Value::Array(items)) => visit_list(path, items, schema, findings),
+        (SchemaType::Array, other) => refuse("list", format!("&{{{}}}", go_print(other))),
+        (SchemaType::Integer | SchemaType::Number, other) => {
+            refuse("numeric (int or float)", go_type(other).to_owned());
+        }
+        (SchemaType::Boolean, other) => refuse("boolean", format!("&{{{}}}", go_print(other))),
+        (SchemaType::String, other) if schema.format().is_none_or(|format| format == "byte") => {
+            let shown = format!("&value.valueUnstructured{{Value:{}}}", go_syntax(other));
+            refuse("string", shown);
+        }
+        // What has a format may be any scalar, such as a number or a string.
+        (_, Value::Object(_) | Value::Array(_)) => {
+            refuse("any scalar", format!("&{{{}}}", go_print(value)));
+        }
+        _ => {}
+    }
+}
+
+fn visit_map(
+    path: &str,
+    fields: &Map<String, Value>,
+    schema: Schema<'_>,
+    findings: &mut Vec<String>,
+) {
+    for (name, value) in fields {
+        let path = format!("{path}.{name}");
+        match schema.field(name) {
+            Some(schema) => visit(&path, value, Some(schema), findings),
+            None if schema.preserves_unknown_fields() => {}
+            // Kind and version are what the object is, whatever its schema says.
+            None if is_type_meta(&path) => {}
+            None => {
+                findings.push(at(&path, "field not declared in schema"));
+                return;
+            }
+        }
+    }
+}
+
+fn visit_list(path: &str, items: &[Value], schema: Schema<'_>, findings: &mut Vec<String>) {
+    let mut seen = BTreeSet::new();
+    for (index, item) in items.iter().enumerate() {
+        if schema.list_type() == ListType::Atomic {
+            visit(&format!("{path}[{index}]"), item, schema.items(), findings);
+            continue;
+        }
+        if let Err(why) = check_element(item, schema) {
+            findings.push(at(path, &format!("element {index}: {why}")));
+            return;
+        }
+        let element = as_element(item, schema);
+        let printed = print_element(&element);
+        if !seen.insert(element) {
+            findings.push(at(path, &format!("duplicate entries for key {printed}")));
+        }
+        visit(&format!("{path}{printed}"), item, schema.items(), findings);
+    }
+}
+
+/// Checks that an item of a list can be told apart from the others.
+fn check_element(item: &Value, schema: Schema<'_>) -> Result<(), String> {
+    if schema.list_type() == ListType::Set {
+        let why = match item {
+            Value::Object(_) => "associative list without keys has an element that's a map type",
+            Value::Array(_) => "not supported: associative list with lists as elements",
+            Value::Null => "associative list without keys has an element that's an explicit null",
+            _ => return Ok(()),
+        };
+        return Err(why.to_owned());
+    }
+    match item {
+        Value::Null => Err("associative list with keys may not have null elements".to_owned()),
+        Value::Object(_) => {
+            let keys = schema.list_map_keys().iter();
+            let mut missing = keys.filter(|key| key_of(item, key, schema).is_none());
+            match missing.next() {
+                None => Ok(()),
+                Some(key) => Err(format!(
+                    "associative list with keys has an element that omits key field {key:?} (and doesn't have default \
+                     value)"
+                )),
+            }
+        }
+        _ => Err("associative list with keys may not have non-map elements".to_owned()),
+    }
+}
+
+fn is_type_meta(path: &str) -> bool {
+    matches!(path, ".kind" | ".apiVersion")
+}
+
+fn at(path: &str, what: &str) -> String {
+    if path.is_empty() {
+        what.to_owned()
+    } else {
+        format!("{path}: {what}")
+    }
+}
+
+/// The type of a value as Go names it.
+fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) if number.is_f64() => "float64",
+        Value::Number(_) => "int64",
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}
+
+/// A value as Go prints it.
+fn go_print(value: &Value) -> String {
+    match value {
+        Value::Null => "<nil>".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(go_print).collect();
+            format!("[{}]", items.join(" "))
+        }
+        Value::Object(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!("{name}:{}", go_print(value)))
+                .collect();
+            format!("map[{}]", fields.join(" "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A value as Go would write it in a program.
+fn go_syntax(value: &Value) -> String {
+    match value {
+        Value::Null => "interface {}(nil)".to_owned(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(go_syntax).collect();
+            format!("[]interface {{}}{{{}}}", items.join(", "))
+        }
+        Value::Object(fields) => {
+            let fields: Vec<String> = fields
+                .iter()
+                .map(|(name, value)| format!("{name:?}:{}", go_syntax(value)))
+                .collect();
+            format!("map[string]interface {{}}{{{}}}", fields.join(", "))
+        }
+        other => other.to_string(),
+    }
+}

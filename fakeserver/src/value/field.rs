@@ -1,0 +1,191 @@
+//! A place in an object: its path as findings name it, and its value.
+
+use std::{borrow::Cow, cell::OnceCell, rc::Rc};
+
+use serde_json::Value;
+
+/// The value of absent fields.
+static NOTHING: Value = Value::Null;
+
+/// A field of an object, there or not. Most are never named, so the path is put together only for a finding.
+#[derive(Clone, Debug)]
+pub(crate) struct Field<'a> {
+    place: Place,
+    /// The place again, for what is below.
+    shared: OnceCell<Rc<Place>>,
+    value: &'a Value,
+}
+
+/// The place of a field: the last step, and the place at which that begins.
+#[derive(Clone, Debug)]
+struct Place {
+    within: Option<Rc<Place>>,
+    step: Step,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Root,
+    Member(Cow<'static, str>),
+    Key(String),
+    Item(usize),
+}
+
+// === impl Field ===
+
+impl<'a> Field<'a> {
+    /// A whole object, whose path is empty.
+    pub(crate) fn root(object: &'a Value) -> Self {
+        let place = Place {
+            within: None,
+            step: Step::Root,
+        };
+        Self::new(place, object)
+    }
+
+    fn new(place: Place, value: &'a Value) -> Self {
+        Self {
+            place,
+            shared: OnceCell::new(),
+            value,
+        }
+    }
+
+    /// The place of what one step leads to.
+    fn below(&self, step: Step) -> Place {
+        let within = self.shared.get_or_init(|| Rc::new(self.place.clone()));
+        Place {
+            within: Some(Rc::clone(within)),
+            step,
+        }
+    }
+
+    /// A member of a struct.
+    pub(crate) fn at(&self, name: &'static str) -> Field<'a> {
+        Self::new(self.below(Step::Member(name.into())), self.get(name))
+    }
+
+    /// An entry of a map, where findings call it a member.
+    pub(crate) fn key_as_member(&self, key: &str) -> Field<'a> {
+        let step = Step::Member(key.to_owned().into());
+        Self::new(self.below(step), self.get(key))
+    }
+
+    /// An entry of a map.
+    pub(crate) fn key(&self, key: &str) -> Field<'a> {
+        Self::new(self.below(Step::Key(key.to_owned())), self.get(key))
+    }
+
+    /// The same value, where findings say it stands in another struct.
+    pub(crate) fn called_within(&self, parent: &Field<'_>, name: &'static str) -> Field<'a> {
+        Self::new(parent.below(Step::Member(name.into())), self.value)
+    }
+
+    /// The same value, where findings say it stands at another place.
+    pub(crate) fn called_at(&self, place: &Field<'_>) -> Field<'a> {
+        Self::new(place.place.clone(), self.value)
+    }
+
+    /// An item of a list, there or not.
+    pub(crate) fn place(&self, place: usize) -> Field<'a> {
+        let value = self.value.get(place).unwrap_or(&NOTHING);
+        Self::new(self.below(Step::Item(place)), value)
+    }
+
+    /// The items of a list.
+    pub(crate) fn items(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
+        let list = self.clone();
+        let items = self.value.as_array().into_iter().flatten().enumerate();
+        items.map(move |(place, value)| Self::new(list.below(Step::Item(place)), value))
+    }
+
+    /// The entries of a map, by key.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&'a str, Field<'a>)> + use<'a> {
+        let map = self.clone();
+        let entries = self.value.as_object().into_iter().flatten();
+        entries.map(move |(key, value)| {
+            let place = map.below(Step::Key(key.clone()));
+            (key.as_str(), Self::new(place, value))
+        })
+    }
+
+    /// The value of a member, without its path.
+    pub(crate) fn get(&self, name: &str) -> &'a Value {
+        self.value.get(name).unwrap_or(&NOTHING)
+    }
+
+    /// As findings name it: `spec.containers[0].image`.
+    pub(crate) fn path(&self) -> String {
+        let mut path = String::new();
+        self.place.write(&mut path);
+        path
+    }
+
+    pub(crate) fn value(&self) -> &'a Value {
+        self.value
+    }
+
+    /// Returns whether it is set.
+    pub(crate) fn is_set(&self) -> bool {
+        !self.value.is_null()
+    }
+
+    /// Returns whether it is a text that is not empty.
+    pub(crate) fn has_text(&self) -> bool {
+        !self.text().is_empty()
+    }
+
+    pub(crate) fn text(&self) -> &'a str {
+        self.value.as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn number(&self) -> i64 {
+        self.value.as_i64().unwrap_or_default()
+    }
+
+    pub(crate) fn is_true(&self) -> bool {
+        *self.value == Value::Bool(true)
+    }
+
+    /// Returns the number of items or entries.
+    pub(crate) fn len(&self) -> usize {
+        match self.value {
+            Value::Array(items) => items.len(),
+            Value::Object(entries) => entries.len(),
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+// === impl Place ===
+
+impl Place {
+    fn write(&self, path: &mut String) {
+        if let Some(within) = &self.within {
+            within.write(path);
+        }
+        match &self.step {
+            Step::Root => {}
+            Step::Member(name) => {
+                if !path.is_empty() {
+                    path.push('.');
+                }
+                path.push_str(name);
+            }
+            Step::Key(key) => {
+                path.push('[');
+                path.push_str(key);
+                path.push(']');
+            }
+            Step::Item(place) => {
+                path.push('[');
+                path.push_str(&place.to_string());
+                path.push(']');
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The findings of a validation, in the order in which they are found.
+
+use serde_json::{Value, json};
+
+use crate::value::{difference::printed, field::Field, status::FieldError};
+
+/// The findings so far.
+#[derive(Debug, Default)]
+pub(crate) struct Findings {
+    errors: Vec<FieldError>,
+}
+
+// === impl Findings ===
+
+impl Findings {
+    /// Adds what another validation has found.
+    pub(crate) fn extend(&mut self, errors: Vec<FieldError>) {
+        self.errors.extend(errors);
+    }
+
+    pub(crate) fn into_errors(self) -> Vec<FieldError> {
+        self.errors
+    }
+
+    /// Returns the number of findings.
+    pub(crate) fn count(&self) -> usize {
+        self.errors.len()
+    }
+
+    pub(crate) fn required(&mut self, field: &Field<'_>, detail: &str) {
+        self.errors.push(FieldError::required(field.path(), detail));
+    }
+
+    pub(crate) fn invalid(&mut self, field: &Field<'_>, detail: &str) {
+        self.invalid_as(field, field.value(), detail);
+    }
+
+    /// Shows another value than the field has.
+    pub(crate) fn invalid_as(&mut self, field: &Field<'_>, value: &Value, detail: &str) {
+        self.errors
+            .push(FieldError::invalid(field.path(), value, detail));
+    }
+
+    /// Shows the value as its internal type is printed.
+    pub(crate) fn invalid_struct(&mut self, field: &Field<'_>, definition: &str, detail: &str) {
+        self.errors.push(FieldError::invalid_printed(
+            field.path(),
+            &printed(definition, field.value()),
+            detail,
+        ));
+    }
+
+    pub(crate) fn not_supported(&mut self, field: &Field<'_>, supported: &[&str]) {
+        let value = if field.is_set() {
+            field.value().clone()
+        } else {
+            json!("")
+        };
+        self.errors
+            .push(FieldError::not_supported(field.path(), &value, supported));
+    }
+
+    pub(crate) fn forbidden(&mut self, field: &Field<'_>, detail: &str) {
+        self.errors
+            .push(FieldError::forbidden(field.path(), detail));
+    }
+
+    pub(crate) fn duplicate(&mut self, field: &Field<'_>) {
+        self.duplicate_as(field, field.value());
+    }
+
+    /// Shows another value than the field has.
+    pub(crate) fn duplicate_as(&mut self, field: &Field<'_>, value: &Value) {
+        self.errors.push(FieldError::duplicate(field.path(), value));
+    }
+
+    /// Shows a value as it is printed elsewhere.
+    pub(crate) fn duplicate_printed(&mut self, field: &Field<'_>, value: &str) {
+        self.errors
+            .push(FieldError::duplicate_printed(field.path(), value));
+    }
+
+    /// Says what has to be unique.
+    pub(crate) fn duplicate_with(&mut self, field: &Field<'_>, detail: &str) {
+        let shown = format!("{}: {detail}", field.value());
+        self.duplicate_printed(field, &shown);
+    }
+
+    /// Adds that the object that a field names does not exist.
+    pub(crate) fn not_found(&mut self, field: &Field<'_>) {
+        self.errors
+            .push(FieldError::not_found(field.path(), &json!(field.text())));
+    }
+
+    pub(crate) fn too_long(&mut self, field: &Field<'_>, bytes_max: usize) {
+        self.errors
+            .push(FieldError::too_long(field.path(), bytes_max));
+    }
+
+    pub(crate) fn too_many(&mut self, field: &Field<'_>, items_max: usize) {
+        self.errors.push(FieldError::too_many(
+            field.path(),
+            field.len() as u64,
+            items_max as u64,
+        ));
+    }
+
+    /// The field's value has these problems.
+    pub(crate) fn problems(&mut self, field: &Field<'_>, problems: Vec<String>) {
+        for problem in problems {
+            self.invalid(field, &problem);
+        }
+    }
+
+    pub(crate) fn non_negative(&mut self, field: &Field<'_>) {
+        if field.number() < 0 {
+            self.invalid(field, "must be greater than or equal to 0");
+        }
+    }
+
+    /// A text must be there, and one of those.
+    pub(crate) fn one_of(&mut self, field: &Field<'_>, supported: &[&str]) {
+        if !field.has_text() {
+            self.required(field, "");
+        } else if !supported.contains(&field.text()) {
+            self.not_supported(field, supported);
+        }
+    }
+
+    /// A text, if it is there, must be one of those.
+    pub(crate) fn optional_one_of(&mut self, field: &Field<'_>, supported: &[&str]) {
+        if field.is_set() && !supported.contains(&field.text()) {
+            self.not_supported(field, supported);
+        }
+    }
+
+    /// The field may not differ from what it was.
+    pub(crate) fn immutable(&mut self, new: &Field<'_>, old: &Field<'_>) {
+        if new.value() != old.value() {
+            self.invalid(new, "field is immutable");
+        }
+    }
+}

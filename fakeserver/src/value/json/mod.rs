@@ -1,0 +1,406 @@
+//! The JSON scanner: a tree with the order of keys, duplicates, and numbers as written; errors in Go's words.
+//!
+//! Clients compare error texts, so syntax errors are worded and placed as Go's scanner words and places them.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Number, Value};
+
+/// The number of levels to which arrays and objects may nest in a text: the limit of `serde_json`, by which objects are read
+/// again from the store and from disk.
+pub(crate) const DEPTH_MAX: usize = 127;
+/// The number of levels to which an object may nest, so that a list, a watch event or a review of it is still readable.
+pub(crate) const OBJECT_DEPTH_MAX: usize = 100;
+
+/// One JSON value, borrowing from the text it was read from.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Json<'a> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, as it was written.
+    Number(&'a str),
+    /// A string, unescaped.
+    String(Cow<'a, str>),
+    /// An array.
+    Array(Vec<Json<'a>>),
+    /// An object: its pairs in order, duplicates included.
+    Object(Vec<(Cow<'a, str>, Json<'a>)>),
+}
+
+/// The text is no JSON; the message is the API server's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SyntaxError {
+    message: String,
+}
+
+/// Reads one JSON document.
+///
+/// # Errors
+///
+/// The text is no JSON, has something after it, or nests deeper than [`DEPTH_MAX`].
+pub(crate) fn parse(text: &[u8]) -> Result<Json<'_>, SyntaxError> {
+    let mut parser = Parser {
+        text,
+        at: 0,
+        depth: 0,
+    };
+    let value = parser.value()?;
+    parser.space();
+    match parser.peek() {
+        None => Ok(value),
+        Some(_) => Err(parser.unexpected("after top-level value")),
+    }
+}
+
+/// Reads one JSON document as a plain value.
+///
+/// # Errors
+///
+/// The text is no JSON, in Go's words.
+pub(crate) fn parse_value(text: &[u8]) -> Result<Value, String> {
+    serde_json::from_slice(text)
+        .map_err(|error| syntax_error(text).unwrap_or_else(|| error.to_string()))
+}
+
+/// Returns Go's words for the first place at which `text` is no JSON; `None` if it is one JSON value.
+pub(crate) fn syntax_error(text: &[u8]) -> Option<String> {
+    parse(text).err().map(|error| error.message)
+}
+
+/// Returns the number of levels to which arrays and objects nest in `value`.
+pub(crate) fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or_default(),
+        _ => 0,
+    }
+}
+
+struct Parser<'a> {
+    text: &'a [u8],
+    at: usize,
+    depth: usize,
+}
+
+// === impl Json ===
+
+impl Json<'_> {
+    /// Returns Go's name of this type in a type error.
+    pub(crate) fn kind_name(&self) -> &'static str {
+        match self {
+            Json::Null => "null",
+            Json::Bool(_) => "bool",
+            Json::Number(_) => "number",
+            Json::String(_) => "string",
+            Json::Array(_) => "array",
+            Json::Object(_) => "object",
+        }
+    }
+
+    /// Returns the first number that is beyond the range of a double.
+    pub(crate) fn beyond_double(&self) -> Option<&str> {
+        match self {
+            Json::Number(text) => number(text).is_none().then_some(text),
+            Json::Array(items) => items.iter().find_map(Json::beyond_double),
+            Json::Object(pairs) => pairs.iter().find_map(|(_, value)| value.beyond_double()),
+            _ => None,
+        }
+    }
+
+    /// Returns the plain value: keys sorted, the last of duplicates, numbers as numbers.
+    pub(crate) fn to_value(&self) -> Value {
+        match self {
+            Json::Null => Value::Null,
+            Json::Bool(value) => Value::Bool(*value),
+            Json::Number(text) => number(text).map_or(Value::Null, Value::Number),
+            Json::String(text) => Value::String(text.to_string()),
+            Json::Array(items) => items.iter().map(Json::to_value).collect(),
+            Json::Object(pairs) => pairs
+                .iter()
+                .map(|(key, value)| (key.to_string(), value.to_value()))
+                .collect::<Map<_, _>>()
+                .into(),
+        }
+    }
+}
+
+/// Returns the value of a number; `None` if it is beyond the range of a double.
+pub(crate) fn number(text: &str) -> Option<Number> {
+    if let Ok(integer) = text.parse::<i64>() {
+        return Some(integer.into());
+    }
+    if let Ok(integer) = text.parse::<u64>() {
+        return Some(integer.into());
+    }
+    Number::from_f64(text.parse().ok()?)
+}
+
+// === impl Parser ===
+
+impl<'a> Parser<'a> {
+    fn value(&mut self) -> Result<Json<'a>, SyntaxError> {
+        self.space();
+        match self.peek() {
+            None => Err(end()),
+            Some(b'{') => self.nested(Self::object),
+            Some(b'[') => self.nested(Self::array),
+            Some(b'"') => self.string().map(Json::String),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.literal("true", Json::Bool(true)),
+            Some(b'f') => self.literal("false", Json::Bool(false)),
+            Some(b'n') => self.literal("null", Json::Null),
+            Some(_) => Err(self.unexpected("looking for beginning of value")),
+        }
+    }
+
+    fn nested(
+        &mut self,
+        read: fn(&mut Self) -> Result<Json<'a>, SyntaxError>,
+    ) -> Result<Json<'a>, SyntaxError> {
+        self.at += 1;
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(SyntaxError {
+                message: "exceeded max depth".to_owned(),
+            });
+        }
+        let value = read(self)?;
+        self.depth -= 1;
+        Ok(value)
+    }
+
+    fn object(&mut self) -> Result<Json<'a>, SyntaxError> {
+        let mut pairs = Vec::new();
+        self.space();
+        if self.eat(b'}') {
+            return Ok(Json::Object(pairs));
+        }
+        loop {
+            self.space();
+            match self.peek() {
+                Some(b'"') => {}
+                Some(_) => {
+                    return Err(self.unexpected("looking for beginning of object key string"));
+                }
+                None => return Err(end()),
+            }
+            let key = self.string()?;
+            self.space();
+            if !self.eat(b':') {
+                return Err(self.unexpected("after object key"));
+            }
+            pairs.push((key, self.value()?));
+            self.space();
+            if self.eat(b'}') {
+                return Ok(Json::Object(pairs));
+            }
+            if !self.eat(b',') {
+                return Err(self.unexpected("after object key:value pair"));
+            }
+        }
+    }
+
+    fn array(&mut self) -> Result<Json<'a>, SyntaxError> {
+        let mut items = Vec::new();
+        self.space();
+        if self.eat(b']') {
+            return Ok(Json::Array(items));
+        }
+        loop {
+            items.push(self.value()?);
+            self.space();
+            if self.eat(b']') {
+                return Ok(Json::Array(items));
+            }
+            if !self.eat(b',') {
+                return Err(self.unexpected("after array element"));
+            }
+        }
+    }
+
+    fn literal(&mut self, word: &'static str, value: Json<'a>) -> Result<Json<'a>, SyntaxError> {
+        for expected in word.bytes() {
+            if !self.eat(expected) {
+                let expected = char::from(expected);
+                return Err(self.unexpected(&format!("in literal {word} (expecting '{expected}')")));
+            }
+        }
+        Ok(value)
+    }
+
+    fn number(&mut self) -> Result<Json<'a>, SyntaxError> {
+        let start = self.at;
+        self.eat(b'-');
+        if !self.eat(b'0') {
+            self.digits("in numeric literal")?;
+        }
+        if self.eat(b'.') {
+            self.digits("after decimal point in numeric literal")?;
+        }
+        if self.eat(b'e') || self.eat(b'E') {
+            let _ = self.eat(b'+') || self.eat(b'-');
+            self.digits("in exponent of numeric literal")?;
+        }
+        let text = std::str::from_utf8(&self.text[start..self.at]);
+        Ok(Json::Number(text.expect("a number is ASCII")))
+    }
+
+    /// Reads at least one digit.
+    fn digits(&mut self, context: &str) -> Result<(), SyntaxError> {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        if start == self.at {
+            return Err(self.unexpected(context));
+        }
+        Ok(())
+    }
+
+    fn string(&mut self) -> Result<Cow<'a, str>, SyntaxError> {
+        self.at += 1;
+        let start = self.at;
+        let mut escaped = false;
+        loop {
+            match self.peek() {
+                None => return Err(end()),
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    escaped = true;
+                    self.at += 1;
+                    self.escape()?;
+                }
+                Some(0..=0x1f) => return Err(self.unexpected("in string literal")),
+                Some(_) => self.at += 1,
+            }
+        }
+        let text = String::from_utf8_lossy(&self.text[start..self.at]);
+        self.at += 1;
+        Ok(if escaped {
+            Cow::Owned(unescape(&text))
+        } else {
+            text
+        })
+    }
+
+    /// Reads the rest of an escape, after its backslash.
+    fn escape(&mut self) -> Result<(), SyntaxError> {
+        match self.peek() {
+            None => Err(end()),
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
+                self.at += 1;
+                Ok(())
+            }
+            Some(b'u') => {
+                self.at += 1;
+                for _ in 0..4 {
+                    if !self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
+                        return Err(self.unexpected("in \\u hexadecimal character escape"));
+                    }
+                    self.at += 1;
+                }
+                Ok(())
+            }
+            Some(_) => Err(self.unexpected("in string escape code")),
+        }
+    }
+
+    fn space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn unexpected(&self, context: &str) -> SyntaxError {
+        match self.peek() {
+            None => end(),
+            Some(byte) => SyntaxError {
+                message: format!("invalid character {} {context}", quote(byte)),
+            },
+        }
+    }
+}
+
+fn end() -> SyntaxError {
+    SyntaxError {
+        message: "unexpected end of JSON input".to_owned(),
+    }
+}
+
+/// Quotes a byte as Go's scanner does: on its own, as if it were Latin-1.
+fn quote(byte: u8) -> String {
+    match byte {
+        b'\'' => r"'\''".to_owned(),
+        b'"' => "'\"'".to_owned(),
+        b'\\' => r"'\\'".to_owned(),
+        b'\n' => r"'\n'".to_owned(),
+        b'\r' => r"'\r'".to_owned(),
+        b'\t' => r"'\t'".to_owned(),
+        0x07 => r"'\a'".to_owned(),
+        0x08 => r"'\b'".to_owned(),
+        0x0b => r"'\v'".to_owned(),
+        0x0c => r"'\f'".to_owned(),
+        0..=0x1f | 0x7f => format!("'\\x{byte:02x}'"),
+        // Go prints these runes escaped: control characters, the no-break space and the soft hyphen.
+        0x80..=0xa0 | 0xad => format!("'\\u{byte:04x}'"),
+        _ => format!("'{}'", char::from(byte)),
+    }
+}
+
+/// Resolves escapes that [`Parser::escape`] accepted; half a surrogate pair becomes U+FFFD, as in Go.
+fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(&rest[..at]);
+        let code = rest.as_bytes()[at + 1];
+        rest = &rest[at + 2..];
+        out.push(match code {
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => {
+                let unit = hex(rest);
+                rest = &rest[4..];
+                match rest.strip_prefix("\\u").map(hex) {
+                    Some(low) if is_pair(unit, low) => {
+                        rest = &rest[6..];
+                        char::from_u32(0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00))
+                    }
+                    _ => char::from_u32(unit),
+                }
+                .unwrap_or(char::REPLACEMENT_CHARACTER)
+            }
+            other => char::from(other),
+        });
+    }
+    out.push_str(rest);
+    out
+}
+
+fn is_pair(high: u32, low: u32) -> bool {
+    (0xd800..0xdc00).contains(&high) && (0xdc00..0xe000).contains(&low)
+}
+
+/// Returns the number of four hexadecimal digits at the start of a text.
+fn hex(text: &str) -> u32 {
+    u32::from_str_radix(&text[..4], 16).expect("the parser saw four hexadecimal digits")
+}
+
+#[cfg(test)]
+mod tests;

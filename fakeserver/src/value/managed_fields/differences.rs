@@ -1,0 +1,45 @@
+//! The fields that a write changes, in each form of a kind that has two.
+
+use serde_json::Value;
+
+use super::{Comparison, Described, Entry, OtherForm, compare, described};
+
+/// The difference of two states of an object, in the form in which it is written and in the other one.
+#[derive(Debug)]
+pub(crate) struct Differences {
+    pub(crate) own: Comparison,
+    other: Option<(OtherForm, Comparison)>,
+}
+
+// === impl Differences ===
+
+impl Differences {
+    /// Compares two states that are in the form that `described` tells of. The other form is looked at only if one of
+    /// `entries` tells of its fields.
+    pub(crate) fn new(
+        before: &Value,
+        after: &Value,
+        described_own: Described<'_>,
+        entries: &[Entry],
+    ) -> Self {
+        let own = compare(before, after, described_own.schema);
+        let is_owned = |form: &OtherForm| {
+            let mut entries = entries.iter();
+            entries.any(|entry| entry.api_version == form.api_version)
+        };
+        let other = described_own.other.filter(is_owned).map(|form| {
+            let schema = described(form.api_version, form.kind).schema;
+            let shown = |object: &Value| (form.convert)(object.clone());
+            (form, compare(&shown(before), &shown(after), schema))
+        });
+        Self { own, other }
+    }
+
+    /// In the form whose fields an entry tells of.
+    pub(crate) fn of(&self, entry: &Entry) -> &Comparison {
+        match &self.other {
+            Some((form, found)) if entry.api_version == form.api_version => found,
+            _ => &self.own,
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Values: what the API exchanges, and functions of it that know no store and no connection.
+
+pub(crate) mod revision;
+pub(crate) mod status;
+pub(crate) mod names;
+pub(crate) mod resource;
+pub(crate) mod resource_path;
+pub(crate) mod user;
+pub(crate) mod pool;
+pub(crate) mod object;
+pub(crate) mod json;
+pub mod schema;
+#[cfg_attr(not(feature = "protobuf"), path = "protobuf_off.rs")]
+pub mod protobuf;
+pub mod patch;
+pub(crate) mod edit;
+pub(crate) mod field;
+pub(crate) mod difference;
+pub(crate) mod findings;
+pub(crate) mod parse;
+pub(crate) mod managed_fields;
+pub(crate) mod apply;

@@ -1,0 +1,215 @@
+//! Parses objects of an expected kind, from JSON and protobuf.
+
+use std::fmt::Write;
+
+use serde_json::{Value, json};
+
+use super::{
+    json::syntax_error,
+    protobuf::{decode_object, peek_kind},
+    resource::GroupVersionKind,
+    schema::{self, TypeMeta, cannot_be_handled_as, schemas},
+    status::{FieldError, Status},
+};
+
+/// The number of bytes of a body without text that an error shows.
+const SHOWN_BYTES: usize = 30;
+
+/// Parses an object of the kind `wanted`.
+///
+/// `apiVersion` and `kind` may be missing, and are then the expected ones; a wrong one is an error.
+pub(crate) fn parse_object(bytes: &[u8], wanted: &GroupVersionKind) -> Result<Value, Status> {
+    let kind = &*wanted.kind;
+    let object = match serde_json::from_slice::<Value>(bytes) {
+        Ok(object @ Value::Object(_)) => object,
+        // It says nothing, and is as good as an empty object.
+        Ok(Value::Null) => json!({}),
+        Ok(other) => return Err(unrecognized(kind, &not_an_object(&other), bytes)),
+        Err(error) => {
+            let error = syntax_error(bytes).unwrap_or_else(|| error.to_string());
+            return Err(unrecognized(kind, &error, bytes));
+        }
+    };
+    check_kind(object, wanted)
+}
+
+/// Reads an object of the kind `wanted` from protobuf.
+pub(crate) fn parse_protobuf(bytes: &[u8], wanted: &GroupVersionKind) -> Result<Value, Status> {
+    let default = TypeMeta {
+        kind: wanted.kind.to_string(),
+        api_version: wanted.api_version(),
+    };
+    let object = decode_object(bytes, Some(&default)).map_err(|error| {
+        let said = peek_kind(bytes).ok().filter(|said| !said.kind.is_empty());
+        Status::bad_request(match said {
+            Some(said) => cannot_be_handled_as(
+                &said.kind,
+                last_segment(&said.api_version),
+                &wanted.kind,
+                error,
+            ),
+            None => schema::unrecognized(&wanted.kind, error, bytes),
+        })
+    })?;
+    check_kind(object, wanted)
+}
+
+/// Refuses an object of another kind than `wanted`, and names the kind of one that does not say.
+fn check_kind(mut object: Value, wanted: &GroupVersionKind) -> Result<Value, Status> {
+    let kind = &*wanted.kind;
+    let api_version = wanted.api_version();
+    let found_version = text_field(&object, "apiVersion", kind, &api_version)?;
+    let found_kind = text_field(&object, "kind", kind, &api_version)?;
+    if !is_registered(&api_version, kind) {
+        return check_custom_kind(object, wanted, &found_version, &found_kind);
+    }
+    if !is_registered(&found_version, &found_kind) {
+        return Err(Status::bad_request(format!(
+            "{found_kind} in version {:?} cannot be handled as a {kind}: no kind {found_kind:?} is registered for \
+             version {found_version:?} in scheme \"pkg/runtime/scheme.go:111\"",
+            last_segment(&found_version),
+        )));
+    }
+    let is_same_type = found_kind == kind
+        && internal_package(group_of(&found_version)) == internal_package(&wanted.group);
+    if !is_same_type {
+        return Err(Status::bad_request(format!(
+            "{found_kind} in version {:?} cannot be handled as a {kind}: converting ({}.{found_kind}) to \
+             ({}.{kind}): unknown conversion",
+            last_segment(&found_version),
+            go_package(&found_version),
+            internal_package(&wanted.group),
+        )));
+    }
+    if found_version != api_version {
+        return Err(other_version(&found_version, &api_version));
+    }
+    object["apiVersion"] = api_version.into();
+    object["kind"] = kind.into();
+    Ok(object)
+}
+
+/// The same of a custom kind, whose objects are read as whatever they say they are, and validated then.
+fn check_custom_kind(
+    mut object: Value,
+    wanted: &GroupVersionKind,
+    found_version: &str,
+    found_kind: &str,
+) -> Result<Value, Status> {
+    let (kind, api_version) = (&*wanted.kind, wanted.api_version());
+    if found_version != api_version {
+        return Err(other_version(found_version, &api_version));
+    }
+    if found_kind != kind {
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        let error = FieldError::invalid("kind", &json!(found_kind), &format!("must be {kind}"));
+        return Err(Status::invalid(found_kind, &wanted.group, name, &[error]));
+    }
+    object["apiVersion"] = api_version.into();
+    object["kind"] = kind.into();
+    Ok(object)
+}
+
+fn other_version(found: &str, expected: &str) -> Status {
+    Status::bad_request(format!(
+        "the API version in the data ({found}) does not match the expected API version ({expected})"
+    ))
+}
+
+/// Returns whether a real server knows objects of this kind, stored or not.
+fn is_registered(api_version: &str, kind: &str) -> bool {
+    let (group, version) = (group_of(api_version), last_segment(api_version));
+    schemas().of_kind(group, version, kind).is_some()
+        || (api_version == "v1" && matches!(kind, "List" | "Status"))
+}
+
+fn group_of(api_version: &str) -> &str {
+    api_version.rsplit_once('/').map_or("", |(group, _)| group)
+}
+
+/// A field of the type's identity, or the expected value where it is missing.
+fn text_field(
+    object: &Value,
+    field: &str,
+    kind: &str,
+    api_version: &str,
+) -> Result<String, Status> {
+    let default = if field == "kind" { kind } else { api_version };
+    match &object[field] {
+        Value::Null => Ok(default.to_owned()),
+        Value::String(text) if text.is_empty() => Ok(default.to_owned()),
+        Value::String(text) => Ok(text.clone()),
+        other => Err(Status::bad_request(format!(
+            "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse \
+             error: json: cannot unmarshal {} into Go struct field .{field} of type string",
+            json_type(other),
+        ))),
+    }
+}
+
+fn unrecognized(kind: &str, error: &str, bytes: &[u8]) -> Status {
+    Status::bad_request(format!(
+        "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse error: \
+         {error} ({})",
+        excerpt(bytes)
+    ))
+}
+
+/// A body as errors show it: the beginning, as text if it looks like JSON, else as hexadecimal digits.
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    if bytes.is_empty() {
+        return "<empty>".to_owned();
+    }
+    let beginning = &bytes[..bytes.len().min(SHOWN_BYTES)];
+    let looks_like_json = bytes.trim_ascii_start().first() == Some(&b'{');
+    let mut shown = match std::str::from_utf8(beginning) {
+        Ok(text) if looks_like_json => text.to_owned(),
+        _ => beginning.iter().fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        }),
+    };
+    if bytes.len() > SHOWN_BYTES {
+        shown.push_str(" ...");
+    }
+    shown
+}
+
+pub(crate) fn not_an_object(value: &Value) -> String {
+    format!(
+        "json: cannot unmarshal {} into Go value of type struct {{ APIVersion string \
+         \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}",
+        json_type(value)
+    )
+}
+
+pub(crate) fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn last_segment(api_version: &str) -> &str {
+    api_version
+        .rsplit_once('/')
+        .map_or(api_version, |(_, version)| version)
+}
+
+/// The package that a version's types live in.
+fn go_package(api_version: &str) -> &str {
+    last_segment(api_version)
+}
+
+/// The package that a group's own types live in: `core`, `apps`, `rbac`.
+pub(crate) fn internal_package(group: &str) -> &str {
+    match group.split('.').next().unwrap_or_default() {
+        // Events of both groups are those of one.
+        "" | "events" => "core",
+        first => first,
+    }
+}

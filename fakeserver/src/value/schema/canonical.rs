@@ -1,0 +1,163 @@
+//! The form in which Go prints an object: zero values filled in or left out as the structs say.
+
+use serde_json::{Map, Value, json};
+
+use super::types::{Field, FieldValue, Form, Omit, Shape, TypeId, TypeTable};
+
+/// The object as the API server would print it after reading it into its Go type.
+///
+/// Unknown fields are gone, absent ones without `omitempty` are zero or null, empty optional ones are gone, and structs
+/// held by value are there. Values are expected to be of their type; those that are not stay as they are.
+pub fn canonical(table: &TypeTable, id: TypeId, mut value: Value) -> Value {
+    print(table, id, &mut value);
+    value
+}
+
+/// The same, of one field of an object that has changed since.
+pub fn canonical_field(table: &TypeTable, id: TypeId, name: &str, object: &mut Value) {
+    let (Some(field), Some(fields)) = (table.field(id, name), object.as_object_mut()) else {
+        return;
+    };
+    let mut value = fields.remove(name).unwrap_or_default();
+    if print_field(table, field, &mut value) {
+        fields.insert(name.to_owned(), value);
+    }
+}
+
+/// The same, in place.
+fn print(table: &TypeTable, id: TypeId, value: &mut Value) {
+    match (table.get(id).form, &mut *value) {
+        (Form::Struct, Value::Object(fields)) => print_struct(table, id, fields),
+        (Form::Struct, Value::Null) => {
+            let mut fields = Map::new();
+            print_struct(table, id, &mut fields);
+            *value = fields.into();
+        }
+        (Form::SchemaOrArray | Form::SchemaOrBool | Form::SchemaOrStringArray, _) => {
+            print_schema(table, id, value);
+        }
+        (Form::Quantity, Value::Null) => *value = json!("0"),
+        (Form::IntOrString, Value::Null) => *value = json!(0),
+        _ => {}
+    }
+}
+
+fn print_struct(table: &TypeTable, id: TypeId, fields: &mut Map<String, Value>) {
+    let has_type_meta = table.get(id).has_type_meta;
+    fields.retain(|name, value| match table.field(id, name) {
+        _ if has_type_meta && matches!(name.as_str(), "kind" | "apiVersion") => {
+            *value != "" && !value.is_null()
+        }
+        Some(field) => print_field(table, field, value),
+        None => false,
+    });
+    for field in table.shown_fields(id) {
+        if !fields.contains_key(&field.name) {
+            let mut value = Value::Null;
+            if print_field(table, field, &mut value) {
+                fields.insert(field.name.clone(), value);
+            }
+        }
+    }
+}
+
+/// Says whether the field is there at all.
+fn print_field(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
+    match field.shape {
+        Shape::Single => print_single(table, field, value),
+        Shape::Repeated => print_list(table, field, value),
+        Shape::Map => print_map(table, field, value),
+    }
+}
+
+fn print_single(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
+    if field.pointer && value.is_null() {
+        return field.omit == Omit::Never;
+    }
+    print_element(table, field, value);
+    if field.pointer {
+        return true;
+    }
+    let is_struct = matches!(field.value, FieldValue::Message(_));
+    match field.omit {
+        Omit::Zero => !value.is_null(),
+        Omit::Empty => is_struct || !is_zero(value),
+        Omit::Never => true,
+    }
+}
+
+fn print_list(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
+    match value {
+        Value::Array(items) if !items.is_empty() => {
+            for item in items {
+                print_element(table, field, item);
+            }
+            true
+        }
+        Value::Array(_) | Value::Null => {
+            // The API server sees to it that lists of objects are never null.
+            *value = match &*field.name {
+                "items" => json!([]),
+                _ => Value::Null,
+            };
+            field.omit == Omit::Never
+        }
+        _ => true,
+    }
+}
+
+fn print_map(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
+    match value {
+        Value::Object(entries) if !entries.is_empty() => {
+            for entry in entries.values_mut() {
+                print_element(table, field, entry);
+            }
+            true
+        }
+        Value::Object(_) | Value::Null => {
+            *value = Value::Null;
+            field.omit == Omit::Never
+        }
+        _ => true,
+    }
+}
+
+/// One value of a field; null is its zero.
+fn print_element(table: &TypeTable, field: &Field, value: &mut Value) {
+    match field.value {
+        FieldValue::Message(id) => print(table, id, value),
+        _ if !value.is_null() => {}
+        FieldValue::String => *value = json!(""),
+        FieldValue::Bool => *value = json!(false),
+        FieldValue::Int32 | FieldValue::Int64 | FieldValue::Double => *value = json!(0),
+        FieldValue::Bytes => {}
+    }
+}
+
+/// A JSON schema in one of the places where something else may stand, too.
+fn print_schema(table: &TypeTable, id: TypeId, value: &mut Value) {
+    let schema = table.field(id, "schema").map(|field| field.value);
+    let Some(FieldValue::Message(schema)) = schema else {
+        return;
+    };
+    match value {
+        Value::Object(_) => print(table, schema, value),
+        Value::Array(items) => {
+            for item in items.iter_mut().filter(|item| item.is_object()) {
+                print(table, schema, item);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(value) => !value,
+        Value::Number(number) => number.as_f64() == Some(0.0),
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+    }
+}

@@ -1,0 +1,254 @@
+//! The API's answer to what cannot be done: a `Status`, word for word as a real server words it.
+
+mod answers;
+mod success;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::{answers::Named, success::Success};
+
+use std::borrow::Cow;
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+
+/// A failure as the API tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Status {
+    pub(crate) code: StatusCode,
+    /// Empty where a real server gives none.
+    pub(crate) reason: Cow<'static, str>,
+    pub(crate) message: String,
+    /// `None` leaves `details` out; an empty one is `{}`.
+    pub(crate) details: Option<Box<Details>>,
+    /// `metadata.continue`: where an expired list can go on, inconsistently.
+    pub(crate) continue_token: Option<String>,
+    /// Warnings for the client besides the error.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// The object that a failure is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Details {
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) group: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) kind: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) uid: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) causes: Vec<Cause>,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) retry_after_seconds: u32,
+}
+
+/// One of the reasons of a failure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Cause {
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub(crate) reason: Cow<'static, str>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) message: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) field: String,
+}
+
+/// One finding of a validation: a field, and what is wrong with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FieldError {
+    pub(crate) reason: &'static str,
+    pub(crate) field: String,
+    /// The message without the field.
+    pub(crate) detail: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Wire<'a> {
+    kind: &'static str,
+    api_version: &'static str,
+    metadata: WireMeta<'a>,
+    status: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<&'a Details>,
+    code: u16,
+}
+
+#[derive(Serialize)]
+struct WireMeta<'a> {
+    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
+    continue_token: Option<&'a str>,
+}
+
+// === impl Status ===
+
+impl Status {
+    /// The object, without a newline after it.
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        let wire = Wire {
+            kind: "Status",
+            api_version: "v1",
+            metadata: WireMeta {
+                continue_token: self.continue_token.as_deref(),
+            },
+            status: "Failure",
+            message: &self.message,
+            reason: &self.reason,
+            details: self.details.as_deref(),
+            code: self.code.as_u16(),
+        };
+        serde_json::to_vec(&wire).expect("a status has no maps with keys that are not strings")
+    }
+
+    /// Seconds after which a client should try again, if the answer names any.
+    pub(crate) fn retry_after_seconds(&self) -> Option<u32> {
+        let seconds = self.details.as_ref()?.retry_after_seconds;
+        (seconds > 0).then_some(seconds)
+    }
+}
+
+impl IntoResponse for Status {
+    fn into_response(self) -> Response {
+        let mut body = self.to_json();
+        body.push(b'\n');
+        let mut response = (self.code, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        if let Some(seconds) = self.retry_after_seconds() {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        for warning in &self.warnings {
+            if let Some(warning) = warning_header(warning) {
+                headers.append(header::WARNING, warning);
+            }
+        }
+        response
+    }
+}
+
+/// A warning as a header carries it; nothing if it cannot be one.
+pub(crate) fn warning_header(warning: &str) -> Option<HeaderValue> {
+    let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
+    HeaderValue::from_str(&format!("299 - \"{quoted}\"")).ok()
+}
+
+// === impl Cause ===
+
+impl Cause {
+    pub(crate) fn new(reason: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            reason: Cow::Borrowed(reason),
+            message: message.into(),
+            field: String::new(),
+        }
+    }
+}
+
+// === impl FieldError ===
+
+impl FieldError {
+    pub(crate) fn required(field: impl Into<String>, detail: &str) -> Self {
+        Self::new("FieldValueRequired", field, with("Required value", detail))
+    }
+
+    pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
+        Self::new("FieldValueForbidden", field, with("Forbidden", detail))
+    }
+
+    /// `value` is shown as JSON shows it.
+    pub(crate) fn invalid(
+        field: impl Into<String>,
+        value: &serde_json::Value,
+        detail: &str,
+    ) -> Self {
+        Self::invalid_printed(field, &value.to_string(), detail)
+    }
+
+    /// `value` is shown as it is.
+    pub(crate) fn invalid_printed(field: impl Into<String>, value: &str, detail: &str) -> Self {
+        let shown = format!("Invalid value: {value}");
+        Self::new("FieldValueInvalid", field, with(&shown, detail))
+    }
+
+    pub(crate) fn not_supported(
+        field: impl Into<String>,
+        value: &serde_json::Value,
+        supported: &[&str],
+    ) -> Self {
+        let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
+        let detail = format!(
+            "Unsupported value: {value}: supported values: {}",
+            supported.join(", ")
+        );
+        Self::new("FieldValueNotSupported", field, detail)
+    }
+
+    /// `found` is the type of the value, or the value that is not of its type.
+    pub(crate) fn type_invalid(field: impl Into<String>, found: &str, detail: &str) -> Self {
+        let shown = format!("Invalid value: {found:?}");
+        Self::new("FieldValueTypeInvalid", field, with(&shown, detail))
+    }
+
+    pub(crate) fn duplicate(field: impl Into<String>, value: &serde_json::Value) -> Self {
+        Self::duplicate_printed(field, &value.to_string())
+    }
+
+    /// `value` is shown as it is.
+    pub(crate) fn duplicate_printed(field: impl Into<String>, value: &str) -> Self {
+        let detail = format!("Duplicate value: {value}");
+        Self::new("FieldValueDuplicate", field, detail)
+    }
+
+    /// Creates the error of a reference to an object that does not exist.
+    pub(crate) fn not_found(field: impl Into<String>, value: &serde_json::Value) -> Self {
+        let detail = format!("Not found: {value}");
+        Self::new("FieldValueNotFound", field, detail)
+    }
+
+    pub(crate) fn too_many(field: impl Into<String>, count: u64, max: u64) -> Self {
+        let detail = format!("Too many: {count}: must have at most {max} items");
+        Self::new("FieldValueTooMany", field, detail)
+    }
+
+    pub(crate) fn too_long(field: impl Into<String>, bytes_max: usize) -> Self {
+        let detail = format!("Too long: may not be more than {bytes_max} bytes");
+        Self::new("FieldValueTooLong", field, detail)
+    }
+
+    fn new(reason: &'static str, field: impl Into<String>, detail: String) -> Self {
+        Self {
+            reason,
+            field: field.into(),
+            detail,
+        }
+    }
+}
+
+impl std::fmt::Display for FieldError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}", self.field, self.detail)
+    }
+}
+
+fn with(what: &str, detail: &str) -> String {
+    if detail.is_empty() {
+        what.to_owned()
+    } else {
+        format!("{what}: {detail}")
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}

@@ -1,0 +1,135 @@
+//! PATCH with a configuration: server-side apply.
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::Value;
+
+use super::Call;
+use crate::{
+    edge::{
+        request::{apply_options, duplicate_key, parse_config},
+        response::Shape,
+    },
+    value::{
+        apply::{Applier, print_object},
+        managed_fields::Manager,
+        status::Status,
+    },
+    write::{
+        Attempt, AttemptError, Draft, FieldValidation, Source, Target, WriteOptions, remove, run,
+    },
+};
+
+/// Applies the configuration in `body`, and creates the object if there is none.
+pub(super) async fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let options = apply_options(&call.query)?;
+    let encoding = call.encoding(Shape::Object)?;
+    let config = parse_config(body)?;
+    let duplicate = match options.validation() {
+        FieldValidation::Ignore => None,
+        FieldValidation::Warn | FieldValidation::Strict => duplicate_key(body),
+    };
+    let work = |attempt: &mut Attempt<'_, '_>| {
+        let (code, draft) = draft(call, attempt, &options, &config, duplicate.as_deref())?;
+        Ok((code, run(attempt, draft)?))
+    };
+    let writer = call.server.core.writer();
+    let ((code, outcome), said) = writer.write(&call.target, &options, work).await?;
+    let warnings: Vec<String> = duplicate.into_iter().chain(said).collect();
+    Ok(call.answer(code, &encoding, &outcome, &warnings))
+}
+
+/// Applies `config` to the object, or makes it a new object if there is none.
+pub(super) fn draft<'a>(
+    call: &'a Call<'_>,
+    attempt: &mut Attempt<'_, '_>,
+    options: &'a WriteOptions,
+    config: &Value,
+    duplicate: Option<&str>,
+) -> Result<(StatusCode, Draft<'a>), AttemptError> {
+    let (target, author) = (&call.target, call.author(options));
+    let existing = attempt.find(target)?;
+    if existing.is_none() && !target.subresource().is_empty() {
+        return Err(Status::not_found(target.named(target.name())).into());
+    }
+    let now = attempt.now_text();
+    let live = existing.as_ref().map(|existing| &existing.shown);
+    let mut object = applied(call, options, live, config, now)?;
+    if let Some(duplicate) = duplicate
+        && options.validation() == FieldValidation::Strict
+    {
+        return Err(
+            Status::bad_request(format!("error strict decoding patch: {duplicate}")).into(),
+        );
+    }
+    if existing.is_none() {
+        check_no_uid(target, &object)?;
+    }
+    target.check_name(&object)?;
+    target.place_patched(&mut object)?;
+    if let Some(existing) = existing {
+        let draft = Draft::update(target, author, existing, object, Source::Apply, now)?;
+        return Ok((StatusCode::OK, draft));
+    }
+    call.requester.check_create(target)?;
+    // There is no version yet that it could be based on.
+    remove(&mut object["metadata"], "resourceVersion");
+    let draft = Draft::create(target, author, object, Source::Apply, now);
+    Ok((StatusCode::CREATED, draft))
+}
+
+/// Refuses a configuration of one object, by its uid, that would create another one.
+fn check_no_uid(target: &Target, object: &Value) -> Result<(), Status> {
+    let uid = object["metadata"]["uid"].as_str().unwrap_or_default();
+    if uid.is_empty() {
+        return Ok(());
+    }
+    Err(Status::conflict(
+        target.named(target.name()),
+        &format!(
+            "uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        ),
+    ))
+}
+
+/// Returns `live` with the configuration applied, in the form in which objects of the type are held.
+fn applied(
+    call: &Call<'_>,
+    options: &WriteOptions,
+    live: Option<&Value>,
+    config: &Value,
+    now: &str,
+) -> Result<Value, Status> {
+    let resource = &*call.target.resource;
+    let api_version = resource.api_version();
+    let applier = Applier {
+        manager: Manager {
+            name: &options.field_manager,
+            api_version: &api_version,
+            subresource: call.target.subresource(),
+        },
+        is_forced: options.is_forced,
+        described: call.target.described(),
+        now,
+    };
+    applier.check(config, &resource.kind)?;
+    let mut wanted = config.clone();
+    call.target
+        .resource
+        .keep_for_endpoint(call.target.subresource(), &mut wanted);
+    let object = applier.apply(live, &wanted)?;
+    let received = call
+        .target
+        .read_as(
+            &resource.group_version_kind(),
+            object.to_string().as_bytes(),
+            FieldValidation::Ignore,
+        )
+        .map_err(|why| {
+            Status::unclassified(format!(
+                "failed to convert new object ({}) to proper version: {why}",
+                print_object(config)
+            ))
+        })?;
+    Ok(received.object)
+}

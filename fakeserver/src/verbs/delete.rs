@@ -1,0 +1,121 @@
+//! DELETE of an object.
+//!
+//! An object without finalizers goes at once. One with finalizers, or a pod on a node, is marked and stays until these are
+//! gone, or the pod is deleted without grace.
+
+use axum::response::Response;
+use http::StatusCode;
+
+use super::{Call, write::add_warnings};
+use crate::{
+    edge::{
+        request::{delete_options, parse_delete_options},
+        response::{Encoding, Shape},
+    },
+    store::StoredObject,
+    value::status::{Named, Status, Success},
+    write::{Attempt, AttemptError, Author, DeleteOptions, Draft, Existing, Outcome, Target, run},
+};
+
+/// Deletes the object, or marks it as deleted.
+pub(super) async fn delete(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = call.encoding(Shape::Object)?;
+    let options = options(call, body)?;
+    let author = call.deleter();
+    let work =
+        |attempt: &mut Attempt<'_, '_>| delete_named(&call.target, author, attempt, &options);
+    let writer = call.server.core.writer();
+    let ((uid, outcome), warnings) = writer.write(&call.target, &options, work).await?;
+    let outcome = match outcome {
+        Outcome::Stored(kept) => Outcome::Stored(call.present(&kept).await?),
+        other => other,
+    };
+    let mut response = answer(call, &encoding, &outcome, uid);
+    if options.is_cascading && !matches!(outcome, Outcome::Deleted(_)) {
+        *response.status_mut() = StatusCode::ACCEPTED;
+    }
+    add_warnings(&mut response, &warnings);
+    Ok(response)
+}
+
+/// Deletes the object of `target`, and returns its uid.
+pub(super) fn delete_named(
+    target: &Target,
+    author: Author<'_>,
+    attempt: &mut Attempt<'_, '_>,
+    options: &DeleteOptions,
+) -> Result<(String, Outcome), AttemptError> {
+    let existing = attempt.existing(target)?;
+    let uid = existing.stored.uid().to_owned();
+    Ok((
+        uid,
+        delete_existing(target, author, attempt, options, existing)?,
+    ))
+}
+
+/// Deletes `existing`, or marks it as deleted.
+pub(super) fn delete_existing(
+    target: &Target,
+    author: Author<'_>,
+    attempt: &mut Attempt<'_, '_>,
+    options: &DeleteOptions,
+    existing: Existing,
+) -> Result<Outcome, AttemptError> {
+    check_preconditions(target, options, &existing.stored)?;
+    let draft = Draft::delete(target, author, existing, options.into());
+    run(attempt, draft)
+}
+
+/// Reads the options of a delete, from the body if there is one.
+pub(super) fn options(call: &Call<'_>, body: &[u8]) -> Result<DeleteOptions, Status> {
+    let body = parse_delete_options(call.headers, body)?;
+    delete_options(&call.query, body.as_ref())
+}
+
+fn answer(call: &Call<'_>, encoding: &Encoding, outcome: &Outcome, uid: String) -> Response {
+    let target = &call.target;
+    if matches!(outcome, Outcome::Deleted(_)) && !target.rules().habits.returns_deleted {
+        let success = Success::of(target.named(target.name()), uid);
+        return call.succeed(StatusCode::OK, encoding, &success);
+    }
+    call.answer(StatusCode::OK, encoding, outcome, &[])
+}
+
+/// Refuses another object than the one that the client means. The kind stands where the resource would.
+pub(super) fn check_preconditions(
+    target: &Target,
+    options: &DeleteOptions,
+    existing: &StoredObject,
+) -> Result<(), Status> {
+    let named = Named {
+        resource: &target.resource.kind,
+        group: &target.resource.group,
+        name: existing.name(),
+    };
+    let preconditions = &options.preconditions;
+    if let Some(uid) = &preconditions.uid
+        && uid != existing.uid()
+    {
+        return Err(Status::conflict(
+            named,
+            &format!(
+                "the UID in the precondition ({uid}) does not match the UID in record ({}). The object might have been \
+                 deleted and then recreated",
+                existing.uid()
+            ),
+        ));
+    }
+    if let Some(version) = &preconditions.resource_version
+        && *version != existing.revision().to_string()
+    {
+        return Err(Status::conflict(
+            named,
+            &format!(
+                "the ResourceVersion in the precondition ({version}) does not match the ResourceVersion in record ({}). \
+                 The object might have been modified",
+                existing.revision()
+            ),
+        ));
+    }
+    Ok(())
+}

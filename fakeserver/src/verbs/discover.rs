@@ -1,0 +1,66 @@
+//! Questions about what the server has, as far as faults meet them.
+
+use axum::response::Response;
+use http::request::Parts;
+
+use super::{Requester, call::client_of, request_faults::RequestFaults};
+use crate::{
+    faults::{Connection, RequestFacts},
+    state::Core,
+};
+
+/// A question about what the server has.
+#[derive(Debug)]
+pub(crate) struct Asked<'a> {
+    core: &'a Core,
+    parts: &'a Parts,
+    user: &'a str,
+}
+
+/// Waits as long as faults want for a question about a version of a group, or about all of them if both are empty; gives
+/// the answer, if a fault has one.
+///
+/// # Cancel safety
+///
+/// A fault has fired, and nothing else has happened.
+pub(crate) async fn discover(
+    asked: &Asked<'_>,
+    group: &str,
+    version: &str,
+) -> Result<(), Response> {
+    let connection = asked.parts.extensions.get::<Connection>();
+    let connection = connection.cloned().unwrap_or_default();
+    let facts = asked.facts(group, version);
+    RequestFaults::of(asked.core, &connection, &facts)
+        .await
+        .map(drop)
+}
+
+// === impl Asked ===
+
+impl<'a> Asked<'a> {
+    pub(crate) fn new(core: &'a Core, requester: &'a Requester, parts: &'a Parts) -> Self {
+        Self {
+            core,
+            parts,
+            user: requester.user.name(),
+        }
+    }
+
+    /// Returns whether a fault hides a version of a group where all are listed together.
+    pub(crate) fn is_hidden(&self, group: &str, version: &str) -> bool {
+        self.core.faults.hides(&self.facts(group, version))
+    }
+
+    fn facts(&self, group: &str, version: &str) -> RequestFacts {
+        RequestFacts {
+            client: client_of(&self.parts.headers).to_owned(),
+            verb: "discover",
+            group: group.to_owned(),
+            version: version.to_owned(),
+            user: self.user.to_owned(),
+            revision: self.core.storage.revision().get(),
+            ..RequestFacts::default()
+        }
+    }
+}

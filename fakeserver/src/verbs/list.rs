@@ -1,0 +1,185 @@
+//! GET of a collection: a state, or a page of it.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::response::Response;
+use tokio::time::sleep;
+
+use super::{
+    Call,
+    version::{ListAt, Version, VersionMatch},
+};
+use crate::{
+    edge::{
+        request::ListOptions,
+        response::{ListMeta, Shape, list_pieces},
+    },
+    state::Core,
+    store::{HistoryError, Snapshot, StoredObject, continue_token::ContinueToken},
+    value::{resource::GroupResource, revision::Revision, status::Status},
+    watch::Selection,
+};
+
+/// The time for which a read waits for a version that has not come yet.
+pub(super) const FRESHNESS_WAIT: Duration = Duration::from_secs(3);
+
+/// Answers with a state of the collection, or a page of it: no state that is newer than what `sees` says.
+pub(super) async fn list(
+    call: &Call<'_>,
+    options: &ListOptions,
+    sees: Option<Revision>,
+) -> Result<Response, Status> {
+    let encoding = call.encoding(Shape::List)?;
+    let query = ListQuery {
+        sees,
+        ..query(call, options)?
+    };
+    let mut page = query.read(&call.server.core).await?;
+    call.complete(&mut page.metadata);
+    let items = call.present_all(page.items).await?;
+    let delivery = call.delivery(&encoding);
+    Ok(delivery.pieces(list_pieces(encoding, &page.metadata, items)))
+}
+
+/// Reads the list that a request asks for.
+pub(super) fn query(call: &Call<'_>, options: &ListOptions) -> Result<ListQuery, Status> {
+    let selection = call.selection(options)?;
+    let version = Version::parse(&options.resource_version)
+        .map_err(|error| Status::bad_request(format!("invalid resource version: {error}")))?;
+    let matching = match options.version_match.as_str() {
+        "Exact" => Some(VersionMatch::Exact),
+        "NotOlderThan" => Some(VersionMatch::NotOlderThan),
+        _ => None,
+    };
+    let (at, limit) = ListAt::new(version, matching, options.limit, &options.continue_token)?;
+    Ok(ListQuery {
+        resource: call.target.group_resource(),
+        selection,
+        at,
+        limit,
+        sees: None,
+    })
+}
+
+/// The objects that a list is to show.
+#[derive(Debug)]
+pub(crate) struct ListQuery {
+    pub(crate) resource: GroupResource,
+    pub(crate) selection: Selection,
+    pub(crate) at: ListAt,
+    /// At most so many items.
+    pub(crate) limit: Option<usize>,
+    /// The revision up to which it sees, if that is not the present one.
+    pub(crate) sees: Option<Revision>,
+}
+
+/// The objects that a list shows.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) metadata: ListMeta,
+    pub(crate) items: Vec<Arc<StoredObject>>,
+}
+
+// === impl ListQuery ===
+
+impl ListQuery {
+    /// Reads the list.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future is dropped.
+    pub(crate) async fn read(&self, core: &Core) -> Result<Page, Status> {
+        let (asked, start) = match &self.at {
+            ListAt::NotOlderThan(revision) | ListAt::Exact(revision) => (Some(*revision), None),
+            ListAt::Continue(token) => (token.revision, Some(token.start.as_str())),
+        };
+        if let Some(asked) = asked {
+            reach(core, asked, self.sees).await?;
+        }
+        let (snapshot, revision) = self.snapshot(core)?;
+        Ok(self.page(&snapshot, revision, start))
+    }
+
+    fn snapshot(&self, core: &Core) -> Result<(Snapshot, Revision), Status> {
+        let exact = match &self.at {
+            ListAt::Exact(revision) => Some(*revision),
+            ListAt::Continue(token) => token.revision,
+            ListAt::NotOlderThan(_) => None,
+        };
+        core.storage.view(|view| {
+            let Some(revision) = exact else {
+                return Ok(view.snapshot_seen(&self.resource, self.sees));
+            };
+            match view.snapshot_at(&self.resource, revision) {
+                Ok(snapshot) => Ok((snapshot, revision)),
+                Err(HistoryError::Compacted) => Err(self.expired()),
+                Err(HistoryError::Future { current }) => {
+                    Err(Status::version_too_large(revision.get(), current.get()))
+                }
+            }
+        })
+    }
+
+    fn expired(&self) -> Status {
+        match &self.at {
+            ListAt::Continue(token) => {
+                let latest = ContinueToken {
+                    revision: None,
+                    start: token.start.clone(),
+                };
+                Status::continue_expired(latest.encode())
+            }
+            _ => Status::list_expired(),
+        }
+    }
+
+    /// The items of `snapshot` from `start` on that are selected, up to the limit, and where to go on.
+    fn page(&self, snapshot: &Snapshot, revision: Revision, start: Option<&str>) -> Page {
+        let prefix = self.selection.range.prefix();
+        let start = start.map(|start| format!("{prefix}{start}"));
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let mut objects = snapshot.objects(&self.selection.range, start.as_deref());
+        let items: Vec<_> = objects
+            .by_ref()
+            .filter(|object| self.selection.matches(object))
+            .take(limit)
+            .cloned()
+            .collect();
+        // What is left counts whether it is selected or not, as it does for a server that has not read it yet.
+        let remaining = if items.len() == limit {
+            objects.count()
+        } else {
+            0
+        };
+        let continue_token = items.last().filter(|_| remaining > 0).map(|last| {
+            let path = last.key().path();
+            let relative = path.strip_prefix(prefix.as_str()).unwrap_or(path);
+            ContinueToken::after(relative, Some(revision)).encode()
+        });
+        let countable = continue_token.is_some() && self.selection.is_everything();
+        Page {
+            metadata: ListMeta {
+                resource_version: revision.to_string(),
+                continue_token,
+                remaining_item_count: countable.then_some(remaining),
+            },
+            items,
+        }
+    }
+}
+
+/// Waits until the store is not older than `asked`, which it never is for somebody who sees less.
+pub(super) async fn reach(
+    core: &Core,
+    asked: Revision,
+    sees: Option<Revision>,
+) -> Result<(), Status> {
+    if let Some(sees) = sees.filter(|sees| *sees < asked) {
+        sleep(FRESHNESS_WAIT).await;
+        return Err(Status::version_too_large(asked.get(), sees.get()));
+    }
+    core.storage
+        .reach(asked, FRESHNESS_WAIT)
+        .await
+        .map_err(|current| Status::version_too_large(asked.get(), current.get()))
+}

@@ -1,0 +1,193 @@
+//! The verbs, one a file.
+
+mod requester;
+mod request_faults;
+mod shaping;
+mod discover;
+mod call;
+mod version;
+mod get;
+mod list;
+mod watch;
+mod write;
+mod duplicate_owners;
+mod create;
+mod update;
+mod patch;
+mod apply;
+mod delete;
+mod delete_collection;
+mod deprecation;
+mod subresources;
+mod load;
+mod reviews;
+
+use std::time::Duration;
+
+use axum::{body::Body, response::Response};
+use http::{Method, request::Parts};
+
+use tokio::time::timeout;
+
+#[cfg(feature = "client")]
+pub(crate) use self::load::find as find_object;
+pub(crate) use self::{
+    call::Call,
+    discover::{Asked, discover},
+    load::{
+        apply as apply_object, delete as delete_object, load as load_object, restore, roll_back,
+    },
+    requester::Requester,
+};
+use self::{request_faults::RequestFaults, reviews::Review, subresources::Subresource};
+use crate::{
+    controllers::definitions,
+    edge::{
+        request::{ListOptions, Query, read_body, time_limit},
+        response::timed_out,
+    },
+    faults::{Connection, RequestFacts},
+    state::Server,
+    value::{resource_path::ResourcePath, status::Status},
+};
+
+/// A request that has less time than this has none.
+const QUICKEST: Duration = Duration::from_micros(1);
+
+#[cfg(test)]
+mod tests;
+
+/// The verb of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Get,
+    List,
+    Watch,
+    Create,
+    Update,
+    Patch,
+    Delete,
+    DeleteCollection,
+}
+
+/// Answers a request for a resource. Rules of faults see it before it is known whether it is allowed.
+pub(crate) async fn serve(
+    server: &Server,
+    requester: &Requester,
+    parts: &Parts,
+    path: ResourcePath,
+    query: Query,
+    body: Body,
+) -> Result<Response, Status> {
+    let understood = Call::new(server, requester.clone(), path, query, &parts.headers)
+        .and_then(|call| Ok((call.verb(&parts.method)?, call)));
+    let connection = parts.extensions.get::<Connection>().cloned();
+    let (verb, call) = match understood {
+        Ok((verb, call)) => (verb, call.by(connection.unwrap_or_default())),
+        // Whoever may not do it does not learn that it cannot be done.
+        Err(status) => return requester.refusal(&parts.headers).ok_or(status),
+    };
+    let limit = match verb {
+        Verb::Watch => None,
+        _ => Some(time_limit(&call.query)?),
+    };
+    call.check_name(verb)?;
+    let options = match verb {
+        Verb::Get | Verb::List | Verb::Watch => call.list_options(verb)?,
+        _ => ListOptions::default(),
+    };
+    server.core.tally.count(&call.counted_as(), verb.name());
+
+    let facts = call.facts(verb, &options);
+    let faults = match RequestFaults::of(&server.core, &call.connection, &facts).await {
+        Ok(faults) => faults,
+        Err(answer) => return Ok(answer),
+    };
+    if let Some(refused) = requester.refusal(&parts.headers) {
+        return Ok(refused);
+    }
+    let answering = answer(&call, verb, facts, &options, &faults, body);
+    let answer = match limit {
+        None => answering.await,
+        // No request is that quick.
+        Some(limit) if limit < QUICKEST => Ok(timed_out()),
+        Some(limit) => match timeout(limit, answering).await {
+            Ok(answer) => answer,
+            Err(_) => Ok(timed_out()),
+        },
+    };
+    faults.deliver(&call.connection, answer).await
+}
+
+async fn answer(
+    call: &Call<'_>,
+    verb: Verb,
+    facts: RequestFacts,
+    options: &ListOptions,
+    faults: &RequestFaults,
+    body: Body,
+) -> Result<Response, Status> {
+    if let Some(review) = Review::of(call) {
+        return review.serve(call, &read_body(body).await?).await;
+    }
+    if let Some(subresource) = Subresource::of(call) {
+        let answer = subresource.serve(call, verb, &read_body(body).await?).await;
+        return answer.map(|answer| deprecation::warn_of(&call.target.resource, answer));
+    }
+    let answer = match verb {
+        Verb::Get => get::get(call, options, faults.sees).await,
+        Verb::List => list::list(call, options, faults.sees).await,
+        Verb::Watch => watch::watch(call, facts, options, faults).await,
+        Verb::Create => create::create(call, &read_body(body).await?).await,
+        Verb::Update => update::update(call, &read_body(body).await?).await,
+        Verb::Patch => patch::patch(call, &read_body(body).await?).await,
+        Verb::Delete => delete::delete(call, &read_body(body).await?).await,
+        Verb::DeleteCollection => {
+            delete_collection::delete_collection(call, &read_body(body).await?).await
+        }
+    };
+    if call.concerns_definitions(verb) {
+        definitions::settle(&call.server.core);
+    }
+    call.server.keep_leases();
+    answer.map(|answer| deprecation::warn_of(&call.target.resource, answer))
+}
+
+// === impl Verb ===
+
+impl Verb {
+    /// Returns the verb of `method` at `path`, whether or not the resource has it.
+    pub(crate) fn of(method: &Method, path: &ResourcePath, query: &Query) -> Option<Self> {
+        let is_object = path.name.is_some();
+        Some(match (method, is_object) {
+            (&Method::GET, _) if path.is_watch => Self::Watch,
+            // What is a watch by its path is nothing else, whatever the method.
+            _ if path.is_watch => return None,
+            (&Method::GET, true) => Self::Get,
+            (&Method::GET, false) if query.bool("watch") == Some(true) => Self::Watch,
+            (&Method::GET, false) => Self::List,
+            (&Method::POST, false) => Self::Create,
+            // Some subresources are created: evictions, bindings, tokens.
+            (&Method::POST, true) if path.subresource.is_some() => Self::Create,
+            (&Method::PUT, true) => Self::Update,
+            (&Method::PATCH, true) => Self::Patch,
+            (&Method::DELETE, true) => Self::Delete,
+            (&Method::DELETE, false) => Self::DeleteCollection,
+            _ => return None,
+        })
+    }
+
+    /// As discovery and audit logs name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! PATCH: JSON patches (RFC 6902), merge patches (RFC 7386) and strategic merge patches.
+
+use axum::response::Response;
+use http::StatusCode;
+use json_patch::{AddOperation, Patch, PatchOperation, ReplaceOperation};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    Call, apply,
+    duplicate_owners::{AFTER_ADMISSION, drop_duplicate_owners},
+};
+use crate::{
+    edge::{
+        request::{BODY_MAX_BYTES, PatchType, parse_patch, patch_type, write_options},
+        response::Shape,
+    },
+    value::{
+        json::{DEPTH_MAX, depth, parse_value},
+        parse::json_type,
+        patch::{PatchError, merge_strategically, print},
+        resource::GroupVersionKind,
+        schema::{
+            Touched, decode, duplicate_fields, print_in_go_order, restore_error, schemas,
+            type_of_kind, types,
+        },
+        status::{FieldError, Status},
+    },
+    write::{Attempt, Draft, FieldValidation, Received, Source, run},
+};
+
+/// The maximum number of operations in a JSON patch.
+const OPERATIONS_MAX: usize = 10_000;
+
+/// A patch that was read, and is to be applied.
+enum Change {
+    Json(Vec<Value>),
+    Merge(Value),
+    Strategic(Value),
+}
+
+/// Applies the patch in `body`.
+pub(super) async fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let kind = call.target.resource.group_version_kind();
+    let patch_type = patch_type(call.headers, &kind)?;
+    if patch_type == PatchType::Apply {
+        return apply::apply(call, body).await;
+    }
+    let encoding = call.encoding(Shape::Object)?;
+    let options = write_options(&call.query, "PatchOptions")?;
+    let target = &call.target;
+    let mut warnings = Vec::new();
+    let work = |attempt: &mut Attempt<'_, '_>| {
+        let existing = attempt.existing(target)?;
+        let validation = options.validation();
+        let received = receive_patched(call, patch_type, &kind, &existing.shown, body, validation)?;
+        warnings = received.warnings;
+        let mut object = received.object;
+        warnings.extend(drop_duplicate_owners(&mut object, AFTER_ADMISSION));
+        target.check_name(&object)?;
+        target.place_patched(&mut object)?;
+        let author = call.author(&options);
+        let now = attempt.now_text();
+        let draft = Draft::update(target, author, existing, object, Source::Patch, now)?;
+        run(attempt, draft)
+    };
+    let writer = call.server.core.writer();
+    let written = writer.write(target, &options, work).await;
+    let (outcome, said) = written.map_err(|status| status.after(&warnings))?;
+    warnings.extend(said);
+    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
+}
+
+/// Applies the patch in `body` to `shown`, an object of a kind, and reads what it makes as an object again.
+pub(super) fn receive_patched(
+    call: &Call<'_>,
+    patch_type: PatchType,
+    kind: &GroupVersionKind,
+    shown: &Value,
+    body: &[u8],
+    validation: FieldValidation,
+) -> Result<Received, Status> {
+    Change::parse(patch_type, body)?.receive(call, kind, shown, body, validation)
+}
+
+// === impl Change ===
+
+impl Change {
+    fn parse(patch_type: PatchType, body: &[u8]) -> Result<Self, Status> {
+        if patch_type == PatchType::Strategic {
+            return match parse_value(body).map_err(Status::bad_request)? {
+                patch @ Value::Object(_) => Ok(Self::Strategic(patch)),
+                Value::Null => Ok(Self::Strategic(json!({}))),
+                other => Err(Status::bad_request(format!(
+                    "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+                    json_type(&other)
+                ))),
+            };
+        }
+        let patch = parse_patch(body)?;
+        match (patch_type, patch) {
+            (PatchType::Merge, patch @ Value::Object(_)) => Ok(Self::Merge(patch)),
+            (PatchType::Json, Value::Array(operations)) if operations.len() > OPERATIONS_MAX => {
+                Err(Status::too_large(&format!(
+                    "The allowed maximum operations in a JSON patch is {OPERATIONS_MAX}, got {}",
+                    operations.len()
+                )))
+            }
+            (PatchType::Json, Value::Array(operations)) => {
+                operations.iter().try_for_each(check_operation)?;
+                Ok(Self::Json(operations))
+            }
+            (PatchType::Json, Value::Null) => Ok(Self::Json(Vec::new())),
+            (PatchType::Json, other) => Err(undecodable(&format!(
+                "json: cannot unmarshal {} into Go value of type []handlers.jsonPatchOp",
+                json_type(&other)
+            ))),
+            (_, Value::Null) => Err(Status::bad_request("Invalid JSON Patch")),
+            (_, other) => Err(undecodable(&format!(
+                "json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
+                json_type(&other)
+            ))),
+        }
+    }
+
+    fn apply(&self, kind: &GroupVersionKind, mut object: Value) -> Result<Value, Status> {
+        match self {
+            Self::Merge(patch) => {
+                json_patch::merge(&mut object, patch);
+                Ok(object)
+            }
+            Self::Json(operations) => {
+                apply_operations(&mut object, operations)?;
+                Ok(object)
+            }
+            Self::Strategic(patch) => {
+                let schema = schemas()
+                    .of_kind(&kind.group, &kind.version, &kind.kind)
+                    .expect("only types with a schema take such patches");
+                merge_strategically(object, patch.clone(), schema).map_err(|error| refused(&error))
+            }
+        }
+    }
+
+    /// Applies the patch to an object, and reads what it makes as an object again.
+    fn receive(
+        &self,
+        call: &Call<'_>,
+        kind: &GroupVersionKind,
+        shown: &Value,
+        body: &[u8],
+        validation: FieldValidation,
+    ) -> Result<Received, Status> {
+        let patched = self.apply(kind, shown.clone())?;
+        let text = serde_json::to_string(&patched).expect("JSON has string keys only");
+        let invalid = |why: &str| {
+            let made = self.shown(kind, &patched);
+            let error = FieldError::invalid("patch", &json!(made), why);
+            Status::invalid("", "", "", &[error])
+        };
+        let is_silent = validation == FieldValidation::Ignore;
+        let reading = if is_silent {
+            FieldValidation::Ignore
+        } else {
+            FieldValidation::Warn
+        };
+        let mut received = call
+            .target
+            .read_as(kind, text.as_bytes(), reading)
+            .map_err(|why| {
+                let misfit = self.misfit(kind, &patched);
+                invalid(&misfit.or_else(|| misread(kind, &patched)).unwrap_or(why))
+            })?;
+        if !is_silent {
+            // What is there twice in the patch itself comes first.
+            let twice = duplicate_fields(body).unwrap_or_default();
+            let twice = twice.iter().map(ToString::to_string);
+            let told: Vec<String> = match self {
+                Self::Json(operations) => (twice.chain(unknown_members(operations)))
+                    .map(|what| format!("json patch {what}"))
+                    .collect(),
+                Self::Merge(_) | Self::Strategic(_) => twice.collect(),
+            };
+            received.warnings.splice(0..0, told);
+        }
+        if validation == FieldValidation::Strict && !received.warnings.is_empty() {
+            let errors = received.warnings.join(", ");
+            return Err(invalid(&format!("strict decoding error: {errors}")));
+        }
+        Ok(received)
+    }
+
+    /// The patched object as the answer to a patch that does not fit shows it; of a strategic one, the patch.
+    fn shown(&self, kind: &GroupVersionKind, patched: &Value) -> String {
+        let touched = match self {
+            Self::Strategic(patch) => return print(patch),
+            Self::Merge(patch) => Touched::by_merge(patch),
+            Self::Json(operations) => {
+                let mut touched = Touched::default();
+                let paths = operations
+                    .iter()
+                    .flat_map(|operation| [&operation["path"], &operation["from"]]);
+                for path in paths.filter_map(Value::as_str) {
+                    touched.add_pointer(path);
+                }
+                touched
+            }
+        };
+        let id = type_of_kind(&kind.group, &kind.version, &kind.kind);
+        print_in_go_order(types(), id, patched, Some(&touched))
+    }
+
+    /// Returns the error of an object that was patched as a value and does not fit its type.
+    fn misfit(&self, kind: &GroupVersionKind, patched: &Value) -> Option<String> {
+        let Self::Strategic(_) = self else {
+            return None;
+        };
+        let id = type_of_kind(&kind.group, &kind.version, &kind.kind)?;
+        restore_error(types(), id, patched)
+    }
+}
+
+fn undecodable(why: &str) -> Status {
+    Status::bad_request(format!("error decoding patch: {why}"))
+}
+
+/// Refuses what cannot be read as an operation, whatever it would do.
+fn check_operation(operation: &Value) -> Result<(), Status> {
+    let Some(members) = operation.as_object() else {
+        return match operation {
+            Value::Null => Ok(()),
+            other => Err(undecodable(&format!(
+                "json: cannot unmarshal {} into Go value of type handlers.jsonPatchOp",
+                json_type(other)
+            ))),
+        };
+    };
+    for name in ["op", "path", "from"] {
+        if let Some(other) = members.get(name)
+            && !other.is_string()
+            && !other.is_null()
+        {
+            return Err(undecodable(&format!(
+                "json: cannot unmarshal {} into Go struct field jsonPatchOp.{name} of type string",
+                json_type(other)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the members of operations that no operation has.
+fn unknown_members(operations: &[Value]) -> impl Iterator<Item = String> {
+    let operations = operations.iter().enumerate();
+    operations.flat_map(|(index, operation)| {
+        let names = operation
+            .as_object()
+            .into_iter()
+            .flat_map(|members| members.keys());
+        names
+            .filter(|name| !matches!(name.as_str(), "op" | "path" | "from" | "value"))
+            .map(move |name| format!("unknown field \"[{index}].{name}\""))
+    })
+}
+
+/// Returns the error of reading an object as the other kind that it claims to be.
+fn misread(wanted: &GroupVersionKind, object: &Value) -> Option<String> {
+    let kind = object["kind"].as_str()?;
+    let api_version = object["apiVersion"].as_str()?;
+    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+    let is_other = kind != &*wanted.kind || api_version != wanted.api_version();
+    let id = type_of_kind(group, version, kind).filter(|_| is_other)?;
+    let read = decode(id, object.to_string().as_bytes());
+    read.err().map(|error| error.to_string())
+}
+
+/// The answer to a strategic merge patch that does not fit.
+fn refused(error: &PatchError) -> Status {
+    match error.code() {
+        400 => Status::bad_request(error.to_string()),
+        422 => Status::unprocessable(),
+        _ => Status::unclassified(error.to_string()),
+    }
+}
+
+fn apply_operations(object: &mut Value, operations: &[Value]) -> Result<(), Status> {
+    let mut copied_bytes = 0;
+    for operation in operations {
+        let operation =
+            PatchOperation::deserialize(operation).map_err(|_| Status::unprocessable())?;
+        let from = match &operation {
+            PatchOperation::Copy(copy) => object.pointer(copy.from.as_str()),
+            PatchOperation::Move(moved) => object.pointer(moved.from.as_str()),
+            _ => None,
+        };
+        // Values that are put into each other would overflow any stack, and copies of copies fill any memory.
+        let depth = operation.path().count() + from.map_or(0, depth);
+        if matches!(operation, PatchOperation::Copy(_)) {
+            copied_bytes += from.map_or(0, |from| from.to_string().len());
+        }
+        if depth > DEPTH_MAX || copied_bytes > BODY_MAX_BYTES {
+            return Err(Status::unprocessable());
+        }
+        let operation = match operation {
+            PatchOperation::Replace(ReplaceOperation { path, value })
+                if is_absent_member(object, path.as_str()) =>
+            {
+                PatchOperation::Add(AddOperation { path, value })
+            }
+            other => other,
+        };
+        let patch = Patch(vec![operation]);
+        json_patch::patch(object, &patch).map_err(|_| Status::unprocessable())?;
+    }
+    Ok(())
+}
+
+/// Returns whether `path` leads to a member that its object does not have: it can be replaced all the same.
+fn is_absent_member(object: &Value, path: &str) -> bool {
+    let parent = path
+        .rsplit_once('/')
+        .and_then(|(parent, _)| object.pointer(parent));
+    parent.is_some_and(Value::is_object) && object.pointer(path).is_none()
+}

@@ -1,0 +1,100 @@
+//! Applies fault verdicts to a request on its way to its handler, and to the answer on its way back.
+
+use axum::response::Response;
+use tokio::time::Instant;
+
+use super::{load, shaping};
+use crate::{
+    faults::{Action, Connection, Disposition, ReadBound, RequestFacts},
+    state::Core,
+    value::{revision::Revision, status::Status},
+};
+
+/// The verdict of the rules on one request, and the store's revision that it allows.
+#[derive(Debug, Default)]
+pub(super) struct RequestFaults {
+    /// The newest revision that a read may show.
+    pub(super) sees: Option<Revision>,
+    disposition: Disposition,
+}
+
+// === impl RequestFaults ===
+
+impl RequestFaults {
+    /// Asks the rules about a request by `connection`, waits and acts as they say, and returns how to serve it; or the
+    /// answer, if it is not to be served.
+    ///
+    /// # Cancel safety
+    ///
+    /// A rule has fired, and nothing else has happened.
+    pub(super) async fn of(
+        core: &Core,
+        connection: &Connection,
+        request: &RequestFacts,
+    ) -> Result<Self, Response> {
+        let verdict = core.faults.on_request(request);
+        let disposition = verdict.carry_out(connection).await?;
+        if let Some(action) = disposition.action {
+            perform(core, action);
+        }
+        let bound = disposition.read_bound;
+        Ok(Self {
+            sees: bound.map(|bound| newest_revision(core, bound)),
+            disposition,
+        })
+    }
+
+    /// Returns whether `sendInitialEvents` is ignored.
+    pub(super) fn ignores_watch_list(&self) -> bool {
+        self.disposition.ignores_watch_list
+    }
+
+    /// Returns the seed of the order of initial events, unless they are sorted by name.
+    pub(super) fn shuffle(&self) -> Option<u64> {
+        self.disposition.shuffle
+    }
+
+    /// Returns what the client of a request by `connection` receives for `answer`.
+    ///
+    /// # Cancel safety
+    ///
+    /// The request has been served, and its client receives nothing.
+    pub(super) async fn deliver(
+        &self,
+        connection: &Connection,
+        answer: Result<Response, Status>,
+    ) -> Result<Response, Status> {
+        if let Some(replacement) = &self.disposition.replacement {
+            return Ok(replacement.response(connection));
+        }
+        let mut response = answer?;
+        if let Some(rewrite) = self.disposition.rewrite {
+            response = shaping::rewritten(response, rewrite).await;
+        }
+        Ok(match self.disposition.body {
+            Some(fault) => shaping::shaped(response, fault).await,
+            None => response,
+        })
+    }
+}
+
+/// Performs an action behind the API.
+fn perform(core: &Core, action: Action) {
+    match action {
+        Action::Compact => core.storage.compact(),
+        Action::Expire => core.storage.expire(),
+        Action::Disconnect => core.watchers.disconnect(),
+        Action::RollBack { revisions } => load::roll_back(core, revisions),
+    }
+}
+
+/// Returns the newest revision within `bound`.
+fn newest_revision(core: &Core, bound: ReadBound) -> Revision {
+    core.storage.view(|view| match bound {
+        ReadBound::Revision(revision) => view.floored(Revision::new(revision)),
+        ReadBound::Age(age) => match Instant::now().checked_sub(age) {
+            Some(then) => view.revision_at(then),
+            None => view.floored(Revision::default()),
+        },
+    })
+}

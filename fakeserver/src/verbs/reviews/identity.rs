@@ -1,0 +1,14 @@
+//! Self-subject reviews: the requester's own identity.
+
+use serde_json::{Value, json};
+
+use super::blank;
+use crate::verbs::Call;
+
+/// Tells who has asked.
+pub(super) fn answer(call: &Call<'_>) -> Value {
+    let now = call.server.core.clock.now_text();
+    let mut answer = blank(call, &json!({"creationTimestamp": now}));
+    answer["status"] = json!({"userInfo": call.requester.user.to_json()});
+    answer
+}

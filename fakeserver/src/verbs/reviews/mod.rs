@@ -1,0 +1,105 @@
+//! Questions about users and rights: they are created, answered at once, and never stored.
+
+mod access;
+mod rules;
+mod token;
+mod identity;
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::Call;
+use crate::{
+    edge::{request::write_options, response::Shape},
+    value::status::{FieldError, Status},
+    write::{Outcome, remove},
+};
+
+/// A kind of question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Review {
+    /// May I do this?
+    SelfSubjectAccess,
+    /// May somebody do this?
+    SubjectAccess,
+    /// May somebody do this in a namespace?
+    LocalSubjectAccess,
+    /// The requester's own rules in a namespace.
+    SelfSubjectRules,
+    /// Whose is a token?
+    Token,
+    /// The requester's own identity.
+    SelfSubject,
+}
+
+// === impl Review ===
+
+impl Review {
+    /// The one that a request is about, if it is one of these.
+    pub(super) fn of(call: &Call<'_>) -> Option<Self> {
+        match (&*call.target.resource.group, &*call.target.resource.plural) {
+            ("authorization.k8s.io", "selfsubjectaccessreviews") => Some(Self::SelfSubjectAccess),
+            ("authorization.k8s.io", "subjectaccessreviews") => Some(Self::SubjectAccess),
+            ("authorization.k8s.io", "localsubjectaccessreviews") => Some(Self::LocalSubjectAccess),
+            ("authorization.k8s.io", "selfsubjectrulesreviews") => Some(Self::SelfSubjectRules),
+            ("authentication.k8s.io", "tokenreviews") => Some(Self::Token),
+            ("authentication.k8s.io", "selfsubjectreviews") => Some(Self::SelfSubject),
+            _ => None,
+        }
+    }
+
+    /// Answers the question in `body`.
+    pub(super) async fn serve(self, call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+        let encoding = call.encoding(Shape::Object)?;
+        let options = write_options(&call.query, "CreateOptions")?;
+        let mut received = call.receive(body, options.validation())?;
+        call.target.place(&mut received.object)?;
+        let mut review = std::mem::take(&mut received.object);
+        remove(&mut review, "status");
+        let kind = call.target.resource.group_version_kind();
+        let (mut review, said) = call.admit(&kind, &options, review).await?;
+        received.warnings.extend(said);
+        call.target.place(&mut review)?;
+        let answered = match self {
+            Self::SelfSubjectAccess | Self::SubjectAccess | Self::LocalSubjectAccess => {
+                access::answer(self, call, review)?
+            }
+            Self::SelfSubjectRules => rules::answer(call, &review)?,
+            Self::Token => token::answer(call, review)?,
+            Self::SelfSubject => identity::answer(call),
+        };
+        let outcome = Outcome::Shown(answered);
+        Ok(call.answer(StatusCode::CREATED, &encoding, &outcome, &received.warnings))
+    }
+}
+
+/// A question about nothing in particular, with this metadata: what some answers begin with.
+fn blank(call: &Call<'_>, metadata: &Value) -> Value {
+    json!({
+        "kind": call.target.resource.kind.to_string(),
+        "apiVersion": call.target.resource.api_version(),
+        "metadata": metadata,
+    })
+}
+
+/// Returns the errors of a review's metadata, which has to be empty.
+fn metadata_errors(review: &Value, is_namespaced: bool) -> Vec<FieldError> {
+    let mut metadata = review["metadata"].clone();
+    remove(&mut metadata, "managedFields");
+    let shown = metadata.clone();
+    if is_namespaced {
+        remove(&mut metadata, "namespace");
+    }
+    let is_empty = metadata.as_object().is_none_or(serde_json::Map::is_empty);
+    let why = if is_namespaced {
+        "must be empty except for namespace"
+    } else {
+        "must be empty"
+    };
+    if is_empty {
+        Vec::new()
+    } else {
+        vec![FieldError::invalid("metadata", &shown, why)]
+    }
+}

@@ -1,0 +1,91 @@
+//! Logs, and streams to and from containers. A real server asks the node; here no node has anything to say.
+
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use serde_json::Value;
+
+use crate::{
+    kinds::core::pod,
+    store::ObjectKey,
+    value::{
+        resource::GroupResource,
+        status::{Named, Status},
+    },
+    verbs::Call,
+};
+
+/// Answers as a real server does as far as it goes without asking the node.
+pub(super) fn serve(call: &Call<'_>) -> Result<Response, Status> {
+    let key = call.target.key(call.target.name());
+    let storage = &call.server.core.storage;
+    let object = storage.view(|view| view.get(&key).cloned());
+    let object = object.ok_or_else(|| Status::not_found(call.target.named(call.target.name())))?;
+    if call.target.rules().is(&pod::KIND) {
+        let pod = object.to_value();
+        if matches!(call.target.subresource(), "log" | "exec" | "attach") {
+            check_container(call, &pod["spec"])?;
+        }
+        let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
+        if node.is_empty() {
+            return unassigned(call);
+        }
+        let key = ObjectKey::new(GroupResource::new("", "nodes"), None, node);
+        if storage.view(|view| view.get(&key).is_none()) {
+            return Err(Status::not_found(Named {
+                resource: "nodes",
+                group: "",
+                name: node,
+            }));
+        }
+    }
+    Err(Status::internal(&format!(
+        "this server runs no containers: {}/{} has no answer",
+        call.target.resource.plural,
+        call.target.subresource(),
+    )))
+}
+
+/// A pod that is on no node has no logs yet, and nobody to talk to.
+fn unassigned(call: &Call<'_>) -> Result<Response, Status> {
+    if call.target.subresource() == "log" {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    Err(Status::bad_request(format!(
+        "pod {} does not have a host assigned",
+        call.target.name()
+    )))
+}
+
+/// A container has to be named if there are several, and to be there if it is named.
+fn check_container(call: &Call<'_>, spec: &Value) -> Result<(), Status> {
+    let names = |list: &str| -> Vec<&str> {
+        let containers = spec[list].as_array().into_iter().flatten();
+        let names = containers.filter_map(|container| container["name"].as_str());
+        names.collect()
+    };
+    let (containers, init) = (names("containers"), names("initContainers"));
+    let pod = call.target.name();
+    match call.query.get("container").unwrap_or_default() {
+        "" if containers.len() < 2 => Ok(()),
+        "" => {
+            let alternative = match init.join(" ") {
+                none if none.is_empty() => none,
+                names => format!(" or one of the init containers: [{names}]"),
+            };
+            Err(Status::bad_request(format!(
+                "a container name must be specified for pod {pod}, choose one of: [{}]{alternative}",
+                containers.join(" ")
+            )))
+        }
+        wanted => {
+            let others = names("ephemeralContainers");
+            let mut all = containers.iter().chain(&init).chain(&others);
+            if all.any(|name| *name == wanted) {
+                return Ok(());
+            }
+            Err(Status::bad_request(format!(
+                "container {wanted} is not valid for pod {pod}"
+            )))
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! `eviction`: a pod is deleted, unless its disruption budget forbids it.
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    edge::{
+        request::{delete_options, write_options},
+        response::Shape,
+    },
+    store::{ObjectKey, StoredObject, Transaction},
+    value::{
+        object::selectors::{LabelSelector, print_label_selector},
+        resource::{GroupResource, GroupVersionKind},
+        status::{Status, Success},
+    },
+    verbs::{Call, delete::check_preconditions, write::add_warnings},
+    write::{
+        Attempt, AttemptError, Existing, admit,
+        deletion::{self, Wanted},
+    },
+};
+
+/// The delay after which a client should retry whose budget has not been processed yet.
+const RETRY_AFTER_SECONDS: u32 = 10;
+
+/// Deletes the pod, as the eviction in `body` asks.
+pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = call.encoding_of(&GroupVersionKind::new("", "v1", "Status"), Shape::Object)?;
+    let create_options = write_options(&call.query, "CreateOptions")?;
+    let kind = GroupVersionKind::new("policy", "v1", "Eviction");
+    let mut received = call.receive_as(&kind, body, create_options.validation())?;
+    call.target.place(&mut received.object)?;
+    let eviction = received.object;
+    if eviction["metadata"]["name"] != call.target.name() {
+        return Err(Status::bad_request(
+            "name in URL does not match name in Eviction object",
+        ));
+    }
+    let given = Some(&eviction["deleteOptions"]).filter(|options| !options.is_null());
+    let mut options = delete_options(&call.query, given)?;
+    options.is_dry_run |= create_options.is_dry_run;
+
+    let (target, author) = (&call.target, call.author(&create_options));
+    let work = |attempt: &mut Attempt<'_, '_>| {
+        admit(attempt, target, author, &kind, eviction.clone())?;
+        let Existing { stored, shown } = attempt.existing(target)?;
+        take_from_budget(attempt, &stored, options.is_dry_run)?;
+        check_preconditions(target, &options, &stored)?;
+        // The deletion itself is not put to admission.
+        let (kind, now) = (target.rules(), attempt.now());
+        let wanted = Wanted::from(&options);
+        Ok(deletion::delete(
+            attempt, kind, wanted, &stored, &shown, now,
+        ))
+    };
+    let writer = call.server.core.writer();
+    let (_, warnings) = writer.write(target, &create_options, work).await?;
+    let mut response = call.succeed(StatusCode::CREATED, &encoding, &Success::created());
+    add_warnings(&mut response, &warnings);
+    Ok(response)
+}
+
+/// Asks the pod's budget for one disruption, if the pod counts and has a budget.
+fn take_from_budget(
+    attempt: &mut Attempt<'_, '_>,
+    pod: &StoredObject,
+    is_dry_run: bool,
+) -> Result<(), AttemptError> {
+    let value = pod.to_value();
+    let phase = value["status"]["phase"].as_str().unwrap_or_default();
+    let is_going = !value["metadata"]["deletionTimestamp"].is_null();
+    if is_going || matches!(phase, "Succeeded" | "Failed" | "Pending") {
+        return Ok(());
+    }
+    let mut budgets = budgets_of(attempt, pod);
+    let Some((key, mut budget)) = budgets.pop() else {
+        return Ok(());
+    };
+    if !budgets.is_empty() {
+        return Err(Status::internal(
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+        )
+        .into());
+    }
+    let is_ready = has_condition(&value, "Ready");
+    if !is_ready && may_go_unhealthy(&budget) {
+        return Ok(());
+    }
+    check_allows(&budget)?;
+    let allowed = count(&budget["status"]["disruptionsAllowed"]);
+    budget["status"]["disruptionsAllowed"] = json!(allowed - 1);
+    budget["status"]["disruptedPods"][pod.name()] = json!(attempt.now_text());
+    if !is_dry_run {
+        attempt.put(&key, budget);
+    }
+    Ok(())
+}
+
+/// The budgets that select a pod.
+fn budgets_of(tx: &Transaction<'_>, pod: &StoredObject) -> Vec<(ObjectKey, Value)> {
+    let resource = GroupResource::new("policy", "poddisruptionbudgets");
+    let selects = |budget: &Value| {
+        let selector = &budget["spec"]["selector"];
+        let parsed = LabelSelector::parse(&print_label_selector(selector));
+        !selector.is_null() && parsed.is_ok_and(|selector| selector.matches(pod.labels()))
+    };
+    tx.list(&resource, pod.namespace())
+        .iter()
+        .map(|budget| (budget.key().clone(), budget.to_value()))
+        .filter(|(_, budget)| selects(budget))
+        .collect()
+}
+
+/// Returns whether a pod that is not ready may be evicted without being counted.
+fn may_go_unhealthy(budget: &Value) -> bool {
+    let status = &budget["status"];
+    let desired = count(&status["desiredHealthy"]);
+    budget["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
+        || (desired > 0 && count(&status["currentHealthy"]) >= desired)
+}
+
+fn check_allows(budget: &Value) -> Result<(), Status> {
+    let name = budget["metadata"]["name"].as_str().unwrap_or_default();
+    let status = &budget["status"];
+    let generation = count(&budget["metadata"]["generation"]);
+    if count(&status["observedGeneration"]) < generation {
+        let why = format!("The disruption budget {name} is still being processed by the server.");
+        return Err(Status::disruption_forbidden(why, RETRY_AFTER_SECONDS));
+    }
+    if count(&status["disruptionsAllowed"]) <= 0 {
+        let why = format!(
+            "The disruption budget {name} needs {} healthy pods and has {} currently",
+            count(&status["desiredHealthy"]),
+            count(&status["currentHealthy"]),
+        );
+        return Err(Status::disruption_forbidden(why, 0));
+    }
+    Ok(())
+}
+
+fn has_condition(object: &Value, kind: &str) -> bool {
+    let conditions = object["status"]["conditions"].as_array();
+    conditions
+        .into_iter()
+        .flatten()
+        .any(|condition| condition["type"] == kind && condition["status"] == "True")
+}
+
+fn count(value: &Value) -> i64 {
+    value.as_i64().unwrap_or_default()
+}

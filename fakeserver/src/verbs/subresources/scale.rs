@@ -1,0 +1,282 @@
+//! `scale`: the replicas of a workload, as an autoscaler or `kubectl scale` sees them.
+
+use axum::response::Response;
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::{
+    edge::{
+        request::{PatchType, apply_options, parse_config, patch_type, write_options},
+        response::Shape,
+    },
+    value::{
+        apply::{Applier, print_object},
+        managed_fields::{
+            self, Entry, FieldSet, Manager, described, managers_after_scale, scale_managers,
+        },
+        object::selectors::print_label_selector,
+        resource::GroupVersionKind,
+        schema::{canonical, type_of_kind, types},
+        status::{FieldError, Status},
+    },
+    verbs::{Call, patch::receive_patched},
+    write::{Attempt, Draft, FieldValidation, Part, Received, Source, Target, WriteOptions, run},
+};
+
+const GROUP: &str = "autoscaling";
+const VERSION: &str = "v1";
+const KIND: &str = "Scale";
+
+/// The scales of the objects of a type.
+struct Scales<'a> {
+    target: &'a Target,
+}
+
+/// Answers with the scale.
+pub(super) async fn get(call: &Call<'_>) -> Result<Response, Status> {
+    let encoding = call.encoding_of(&kind(), Shape::Object)?;
+    let target = &call.target;
+    let key = target.key(target.name());
+    let storage = &call.server.core.storage;
+    let stored = storage
+        .view(|view| view.get(&key).cloned())
+        .ok_or_else(|| Status::not_found(target.named(target.name())))?;
+    let stored = call.present(&stored).await?;
+    let body = encoding.value(&Scales { target }.of(&target.shown(&stored)));
+    Ok(call.delivery(&encoding).whole(StatusCode::OK, body))
+}
+
+/// Sets the replicas to those of the scale in `body`.
+pub(super) async fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = call.encoding_of(&kind(), Shape::Object)?;
+    let options = write_options(&call.query, "UpdateOptions")?;
+    let target = &call.target;
+    let mut received = call.receive_as(&kind(), body, options.validation())?;
+    target.place(&mut received.object)?;
+    target.check_name(&received.object)?;
+    let Received {
+        object,
+        mut warnings,
+    } = received;
+    let (scales, author) = (Scales { target }, call.author(&options));
+    let work = |attempt: &mut Attempt<'_, '_>| {
+        let existing = attempt.existing(target)?;
+        let (target, now) = ((target, &scales as &dyn Part), attempt.now_text());
+        let scale = object.clone();
+        let draft = Draft::update_part(target, author, existing, scale, Source::Sent, now)?;
+        run(attempt, draft)
+    };
+    let writer = call.server.core.writer();
+    let (outcome, said) = writer.write(target, &options, work).await?;
+    warnings.extend(said);
+    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
+}
+
+/// Applies a patch to the scale, and sets the replicas to those of the result.
+pub(super) async fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = call.encoding_of(&kind(), Shape::Object)?;
+    let patch_type = patch_type(call.headers, &kind())?;
+    if patch_type == PatchType::Apply {
+        return apply(call, body).await;
+    }
+    let options = write_options(&call.query, "PatchOptions")?;
+    let (target, validation) = (&call.target, options.validation());
+    let (scales, author) = (Scales { target }, call.author(&options));
+    let mut warnings = Vec::new();
+    let work = |attempt: &mut Attempt<'_, '_>| {
+        let existing = attempt.existing(target)?;
+        let shown = scales.of(&existing.shown);
+        let received = receive_patched(call, patch_type, &kind(), &shown, body, validation)?;
+        warnings = received.warnings;
+        let mut scale = received.object;
+        target.place(&mut scale)?;
+        target.check_name(&scale)?;
+        let (target, now) = ((target, &scales as &dyn Part), attempt.now_text());
+        let draft = Draft::update_part(target, author, existing, scale, Source::Patch, now)?;
+        run(attempt, draft)
+    };
+    let writer = call.server.core.writer();
+    let (outcome, said) = writer.write(target, &options, work).await?;
+    warnings.extend(said);
+    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
+}
+
+/// Applies the configuration of a scale in `body`.
+async fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = call.encoding_of(&kind(), Shape::Object)?;
+    let options = apply_options(&call.query)?;
+    let config = parse_config(body)?;
+    let target = &call.target;
+    let (scales, author) = (Scales { target }, call.author(&options));
+    let work = |attempt: &mut Attempt<'_, '_>| {
+        let existing = attempt.existing(target)?;
+        let now = attempt.now_text();
+        let mut scale = scales.applied(&options, &existing.shown, &config, now)?;
+        target.place(&mut scale)?;
+        target.check_name(&scale)?;
+        let target = (target, &scales as &dyn Part);
+        let draft = Draft::update_part(target, author, existing, scale, Source::Apply, now)?;
+        run(attempt, draft)
+    };
+    let writer = call.server.core.writer();
+    let (outcome, said) = writer.write(target, &options, work).await?;
+    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &said))
+}
+
+fn kind() -> GroupVersionKind {
+    GroupVersionKind::new(GROUP, VERSION, KIND)
+}
+
+// === impl Scales ===
+
+impl Scales<'_> {
+    /// Returns the scale of `object` with `config` applied, with its managers.
+    fn applied(
+        &self,
+        options: &WriteOptions,
+        object: &Value,
+        config: &Value,
+        now: &str,
+    ) -> Result<Value, Status> {
+        let api_version = kind().api_version();
+        let applier = Applier {
+            manager: Manager {
+                name: &options.field_manager,
+                api_version: &api_version,
+                subresource: self.target.subresource(),
+            },
+            is_forced: options.is_forced,
+            described: described(&api_version, KIND),
+            now,
+        };
+        applier.check(config, KIND)?;
+        let mut scale = applier.apply(Some(&self.managed(object)), config)?;
+        let managers = managed_fields::take(&mut scale);
+        let text = scale.to_string();
+        let read = self
+            .target
+            .read_as(&kind(), text.as_bytes(), FieldValidation::Ignore);
+        let received = read.map_err(|why| {
+            Status::unclassified(format!(
+                "failed to convert new object ({}) to proper version: {why}",
+                print_object(config)
+            ))
+        })?;
+        let mut scale = received.object;
+        let managers = managed_fields::decode(&managers).unwrap_or_default();
+        managed_fields::put(&mut scale, managers);
+        Ok(scale)
+    }
+
+    /// Returns the path of the replicas in the objects, as a set of fields.
+    fn replicas_field(&self) -> FieldSet {
+        let custom = self.target.rules().as_custom();
+        let path = custom.and_then(|custom| custom.scale_path("specReplicasPath"));
+        let path = path.map_or_else(|| "spec.replicas".to_owned(), |path| path.to_string());
+        let elements: Vec<String> = path.split('.').map(|name| format!("f:{name}")).collect();
+        let mut fields = FieldSet::default();
+        fields.insert(&elements);
+        fields
+    }
+
+    /// Sets the replicas of an object: where its definition says, or where all workloads have them.
+    fn set_replicas(&self, object: &mut Value, replicas: i64) {
+        let custom = self.target.rules().as_custom();
+        match custom.and_then(|custom| custom.scale_path("specReplicasPath")) {
+            Some(path) => path.set(object, json!(replicas)),
+            None => object["spec"]["replicas"] = json!(replicas),
+        }
+    }
+}
+
+impl Part for Scales<'_> {
+    fn kind(&self) -> GroupVersionKind {
+        kind()
+    }
+
+    fn of(&self, object: &Value) -> Value {
+        let (metadata, spec) = (&object["metadata"], &object["spec"]);
+        let resource = &self.target.resource;
+        let at = |field: &str, otherwise: &Value| match self.target.rules().as_custom() {
+            Some(custom) => {
+                let path = custom.scale_path(field);
+                path.and_then(|path| path.get(object).cloned())
+                    .unwrap_or_default()
+            }
+            None => otherwise.clone(),
+        };
+        let selector = match &*resource.kind {
+            _ if self.target.rules().as_custom().is_some() => at("labelSelectorPath", &Value::Null),
+            "ReplicationController" => {
+                print_label_selector(&json!({"matchLabels": spec["selector"]})).into()
+            }
+            _ => print_label_selector(&spec["selector"]).into(),
+        };
+        let mut scale = json!({
+            "metadata": {},
+            "spec": {"replicas": at("specReplicasPath", &spec["replicas"])},
+            "status": {
+                "replicas": at("statusReplicasPath", &object["status"]["replicas"]),
+                "selector": selector,
+            },
+        });
+        for field in [
+            "name",
+            "namespace",
+            "uid",
+            "resourceVersion",
+            "creationTimestamp",
+        ] {
+            scale["metadata"][field] = metadata[field].clone();
+        }
+        if let Some(id) = type_of_kind(GROUP, VERSION, KIND) {
+            scale = canonical(types(), id, scale);
+            scale["kind"] = KIND.into();
+            scale["apiVersion"] = kind().api_version().into();
+        }
+        scale
+    }
+
+    fn managed(&self, object: &Value) -> Value {
+        let mut scale = self.of(object);
+        let (replicas, api_version) = (self.replicas_field(), kind().api_version());
+        let managers = scale_managers(&managers_of(object), &replicas, &api_version);
+        managed_fields::put(&mut scale, managers);
+        scale
+    }
+
+    fn put_into(&self, object: &Value, scale: &Value) -> Result<Value, Status> {
+        let replicas = scale["spec"]["replicas"].as_i64().unwrap_or_default();
+        if replicas < 0 {
+            let error = FieldError::invalid(
+                "spec.replicas",
+                &json!(replicas),
+                "must be greater than or equal to 0",
+            );
+            let name = self.target.name();
+            return Err(Status::invalid(KIND, GROUP, name, &[error]));
+        }
+        let mut new = object.clone();
+        self.set_replicas(&mut new, replicas);
+        let managers = managers_after_scale(
+            managers_of(object),
+            &managers_of(scale),
+            &self.replicas_field(),
+            &self.target.resource.api_version(),
+        );
+        managed_fields::take(&mut new);
+        managed_fields::put(&mut new, managers);
+        let condition = |field: &str| scale["metadata"][field].as_str().unwrap_or_default();
+        new["metadata"]["resourceVersion"] = condition("resourceVersion").into();
+        if !condition("uid").is_empty() {
+            new["metadata"]["uid"] = condition("uid").into();
+        }
+        Ok(new)
+    }
+}
+
+/// Returns the managers of an object.
+fn managers_of(object: &Value) -> Vec<Entry> {
+    let entries = managed_fields::of(object).unwrap_or_default();
+    managed_fields::decode(&entries).unwrap_or_default()
+}

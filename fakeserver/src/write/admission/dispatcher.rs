@@ -1,0 +1,159 @@
+//! Puts writes to webhooks, and takes their answers.
+
+use serde_json::{Value, json};
+use tracing::warn;
+
+use super::{
+    Attributes, Operation, Versions, Webhook, hooks::equivalents, review::review, verdict::Verdict,
+    webhook::Invocation,
+};
+use crate::{
+    entropy::Entropy,
+    kinds::conversion::Form,
+    value::{resource::GroupVersionKind, status::Status},
+    write::{
+        FieldValidation, Target,
+        webhook::{WebhookError, Webhooks},
+    },
+};
+
+/// Asks the webhooks that are concerned.
+#[derive(Clone, Copy)]
+pub(crate) struct Dispatcher<'a> {
+    pub(crate) webhooks: &'a Webhooks,
+    pub(crate) entropy: &'a Entropy,
+    pub(crate) target: &'a Target,
+    pub(crate) versions: &'a Versions,
+}
+
+/// A webhook did not allow a write, or gave no answer.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The write is refused, whatever the webhook's policy.
+    Refused(Status),
+    /// There was no answer: it depends on the webhook's policy.
+    NotAsked(String),
+}
+
+// === impl Dispatcher ===
+
+impl Dispatcher<'_> {
+    pub(super) fn equivalents(&self, attributes: &Attributes) -> Vec<Invocation> {
+        equivalents(attributes, self.versions)
+    }
+
+    /// The write in the version in which a webhook wants to be asked about it.
+    pub(super) fn in_version_of(
+        &self,
+        invocation: &Invocation,
+        attributes: &Attributes,
+    ) -> Result<Attributes, Status> {
+        let mut attributes = attributes.clone();
+        if invocation.kind == attributes.kind {
+            return Ok(attributes);
+        }
+        for side in [&mut attributes.object, &mut attributes.old_object] {
+            if let Some(object) = side.take() {
+                let converted = self.convert(object, &invocation.kind);
+                *side = Some(converted.map_err(|why| Status::internal(&why))?);
+            }
+        }
+        Ok(attributes)
+    }
+
+    /// Asks `webhook` about a write that is in the version of `invocation`. Its refusal is part of its verdict.
+    pub(super) async fn ask(
+        &self,
+        webhook: &Webhook,
+        uid: &str,
+        attributes: &Attributes,
+        invocation: &Invocation,
+        is_mutating: bool,
+    ) -> Result<Verdict, Failure> {
+        if attributes.is_dry_run && !webhook.takes_dry_runs {
+            return Err(Failure::Refused(Status::bad_request(format!(
+                "admission webhook {:?} does not support dry run",
+                webhook.name
+            ))));
+        }
+        let question = review(webhook, uid, attributes, invocation);
+        let asked = self
+            .webhooks
+            .ask(&webhook.client, webhook.timeout, &question);
+        let answer = asked.await.map_err(|error: WebhookError| {
+            webhook.failure(&format!("failed to call webhook: {error}"))
+        })?;
+        Verdict::read(
+            &webhook.name,
+            webhook.review_version,
+            uid,
+            is_mutating,
+            &answer,
+        )
+        .map_err(|why| webhook.failure(&format!("received invalid webhook response: {why}")))
+    }
+
+    /// Reads what a webhook made of an object as an object of a kind again.
+    pub(super) fn read(&self, kind: &GroupVersionKind, object: &Value) -> Result<Value, String> {
+        let text = object.to_string();
+        let read = self
+            .target
+            .read_as(kind, text.as_bytes(), FieldValidation::Ignore);
+        read.map(|received| received.object)
+    }
+
+    /// Returns the object as another version of its kind shows it.
+    pub(super) fn convert(
+        &self,
+        mut object: Value,
+        to: &GroupVersionKind,
+    ) -> Result<Value, String> {
+        let custom = self.target.rules().as_custom();
+        if custom.is_some_and(|custom| custom.has_webhook()) {
+            return Err(format!(
+                "conversion to {}, Kind={} by a webhook is not done for admission",
+                to.api_version(),
+                to.kind
+            ));
+        }
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let from = Form::of(&text(&object["apiVersion"]), &text(&object["kind"]));
+        let wanted = Form::of(&to.api_version(), &to.kind);
+        if let Some(wanted) = wanted.filter(|wanted| from.is_some_and(|from| from != *wanted)) {
+            object = wanted.convert(object);
+        }
+        object["kind"] = json!(&*to.kind);
+        object["apiVersion"] = json!(to.api_version());
+        Ok(object)
+    }
+
+    pub(super) fn uid(&self) -> String {
+        self.entropy.audit_id().to_string()
+    }
+}
+
+// === impl Webhook ===
+
+impl Webhook {
+    /// The webhook gave no answer that counts.
+    pub(super) fn failure(&self, why: &str) -> Failure {
+        Failure::NotAsked(format!("failed calling webhook {:?}: {why}", self.name))
+    }
+
+    /// Returns the effect of a failure on the write: by its policy, nothing or a rejection.
+    pub(super) fn settle(&self, failure: Failure, operation: Operation) -> Result<(), Status> {
+        match failure {
+            Failure::Refused(status) => Err(status),
+            // Why is not told here: the reason may quote an answer, and with it an object.
+            Failure::NotAsked(_) if self.ignores_failure => {
+                warn!(
+                    webhook = self.name,
+                    operation = operation.name(),
+                    "webhook gave no answer, the write goes on"
+                );
+                Ok(())
+            }
+            Failure::NotAsked(why) => Err(Status::internal(&why)),
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The webhooks of all configurations.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{Attributes, Resource, Webhook, webhook::Invocation};
+use crate::value::resource::GroupVersionKind;
+
+/// The group of webhook configurations.
+const GROUP: &str = "admissionregistration.k8s.io";
+/// Resources of that group about which no webhook is asked: nobody could mend them otherwise.
+const EXEMPT: [&str; 6] = [
+    "mutatingwebhookconfigurations",
+    "validatingwebhookconfigurations",
+    "validatingadmissionpolicies",
+    "validatingadmissionpolicybindings",
+    "mutatingadmissionpolicies",
+    "mutatingadmissionpolicybindings",
+];
+
+/// The webhooks of a server, in the order in which they are asked.
+#[derive(Debug, Default)]
+pub(crate) struct Hooks {
+    pub(super) mutating: Vec<Arc<Webhook>>,
+    pub(super) validating: Vec<Arc<Webhook>>,
+}
+
+/// Which webhooks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Mutating,
+    Validating,
+}
+
+// === impl Hooks ===
+
+impl Hooks {
+    /// The webhooks of configurations that are in the order of their names.
+    pub(crate) fn new(
+        mutating: impl IntoIterator<Item = Value>,
+        validating: impl IntoIterator<Item = Value>,
+    ) -> Self {
+        Self {
+            mutating: webhooks_of(mutating),
+            validating: webhooks_of(validating),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.mutating.is_empty() && self.validating.is_empty()
+    }
+
+    /// Returns whether the rules of some webhook match a write, whatever the objects are. `versions` are those under
+    /// which rules may name the resource, with the kind of the request in each.
+    pub(crate) fn concern(
+        &self,
+        phase: Phase,
+        attributes: &Attributes,
+        versions: &[(Resource, GroupVersionKind)],
+    ) -> bool {
+        let resource = &attributes.resource;
+        if &*resource.group == GROUP && EXEMPT.contains(&&*resource.plural) {
+            return false;
+        }
+        let webhooks = match phase {
+            Phase::Mutating => &self.mutating,
+            Phase::Validating => &self.validating,
+        };
+        let equivalents = equivalents(attributes, versions);
+        webhooks
+            .iter()
+            .any(|webhook| webhook.invocation(attributes, &equivalents).is_some())
+    }
+}
+
+/// The other versions under which rules may name what is written.
+pub(super) fn equivalents(
+    attributes: &Attributes,
+    versions: &[(Resource, GroupVersionKind)],
+) -> Vec<Invocation> {
+    let others = versions
+        .iter()
+        .filter(|(resource, _)| *resource != attributes.resource);
+    others
+        .map(|(resource, kind)| Invocation {
+            resource: resource.clone(),
+            kind: kind.clone(),
+        })
+        .collect()
+}
+
+fn webhooks_of(configurations: impl IntoIterator<Item = Value>) -> Vec<Arc<Webhook>> {
+    let each = configurations.into_iter().flat_map(|configuration| {
+        let webhooks = configuration["webhooks"].as_array();
+        let webhooks = webhooks.into_iter().flatten();
+        webhooks
+            .map(|webhook| Arc::new(Webhook::parse(webhook)))
+            .collect::<Vec<_>>()
+    });
+    each.collect()
+}

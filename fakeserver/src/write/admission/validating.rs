@@ -1,0 +1,66 @@
+//! Validating webhooks: all at once.
+
+use futures::future::join_all;
+
+use super::{Attributes, Dispatcher, Hooks, Webhook, dispatcher::Failure, webhook::Invocation};
+use crate::value::status::Status;
+
+// === impl Dispatcher ===
+
+impl Dispatcher<'_> {
+    /// Puts a write to the validating webhooks that are concerned, and gives their warnings.
+    ///
+    /// # Errors
+    ///
+    /// One of them refuses it, or gave no answer and must. Of several the first one in their order is told.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, some webhooks may have been asked about a write that does not take place.
+    pub(crate) async fn validate(
+        &self,
+        hooks: &Hooks,
+        attributes: &Attributes,
+    ) -> Result<Vec<String>, Status> {
+        let equivalents = self.equivalents(attributes);
+        let mut questions = Vec::new();
+        for webhook in &hooks.validating {
+            let Some(invocation) = webhook.invocation(attributes, &equivalents) else {
+                continue;
+            };
+            let seen = self.in_version_of(&invocation, attributes)?;
+            if webhook.wants(&seen, &invocation)? {
+                // Drawn in order: the answers come in any.
+                questions.push((webhook, invocation, seen, self.uid()));
+            }
+        }
+        let asked = questions
+            .iter()
+            .map(|(webhook, invocation, seen, uid)| self.judge(webhook, uid, seen, invocation));
+        let outcomes = join_all(asked).await;
+        let mut warnings = Vec::new();
+        for ((webhook, ..), outcome) in questions.iter().zip(outcomes) {
+            match outcome {
+                Ok(said) => warnings.extend(said),
+                Err(failure) => webhook.settle(failure, attributes.operation)?,
+            }
+        }
+        Ok(warnings)
+    }
+
+    async fn judge(
+        &self,
+        webhook: &Webhook,
+        uid: &str,
+        attributes: &Attributes,
+        invocation: &Invocation,
+    ) -> Result<Vec<String>, Failure> {
+        let verdict = self
+            .ask(webhook, uid, attributes, invocation, false)
+            .await?;
+        match verdict.refusal {
+            Some(status) => Err(Failure::Refused(status)),
+            None => Ok(verdict.warnings),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! One webhook of a configuration, understood.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{Attributes, Resource, attributes::labels_of, review::cel_request, rule::Rule};
+use crate::{
+    kinds::{
+        admission::match_conditions::{Conditions, Match},
+        client_config::ClientConfig,
+    },
+    value::{
+        object::selectors::{LabelSelector, print_label_selector},
+        resource::GroupVersionKind,
+        status::{Named, Status},
+    },
+};
+
+/// The default time limit of a webhook.
+const TIMEOUT_DEFAULT_SECONDS: u64 = 10;
+
+/// A webhook, and what it wants to be asked about.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "the API has them, and they do not depend on each other"
+)]
+pub(crate) struct Webhook {
+    pub(super) name: String,
+    pub(super) client: ClientConfig,
+    pub(super) timeout: Duration,
+    /// True if a write continues without the webhook's answer.
+    pub(super) ignores_failure: bool,
+    /// True if it may be called about a dry run.
+    pub(super) takes_dry_runs: bool,
+    /// True if it is to be called again when others have changed an object after it.
+    pub(super) is_reinvoked: bool,
+    /// The version of reviews that it reads, `v1` or `v1beta1`.
+    pub(super) review_version: &'static str,
+    rules: Vec<Rule>,
+    /// True if a rule also matches other versions of its resources.
+    matches_equivalents: bool,
+    namespaces: LabelSelector,
+    objects: LabelSelector,
+    conditions: Conditions,
+}
+
+/// As what a webhook is asked about a write: under the resource that its rules name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Invocation {
+    pub(super) resource: Resource,
+    pub(super) kind: GroupVersionKind,
+}
+
+// === impl Webhook ===
+
+impl Webhook {
+    /// Reads an item of `webhooks` that was validated when it was written.
+    pub(super) fn parse(webhook: &Value) -> Self {
+        let rules = webhook["rules"].as_array().into_iter().flatten();
+        let versions = webhook["admissionReviewVersions"].as_array();
+        let known = |version: &Value| match version.as_str() {
+            Some("v1") => Some("v1"),
+            Some("v1beta1") => Some("v1beta1"),
+            _ => None,
+        };
+        let seconds = webhook["timeoutSeconds"].as_u64();
+        let side_effects = &webhook["sideEffects"];
+        Self {
+            name: webhook["name"].as_str().unwrap_or_default().to_owned(),
+            client: ClientConfig::parse(&webhook["clientConfig"]),
+            timeout: Duration::from_secs(seconds.unwrap_or(TIMEOUT_DEFAULT_SECONDS)),
+            ignores_failure: webhook["failurePolicy"] == "Ignore",
+            takes_dry_runs: side_effects == "None" || side_effects == "NoneOnDryRun",
+            is_reinvoked: webhook["reinvocationPolicy"] == "IfNeeded",
+            review_version: versions
+                .and_then(|versions| versions.iter().find_map(known))
+                .unwrap_or("v1"),
+            rules: rules.map(Rule::parse).collect(),
+            matches_equivalents: webhook["matchPolicy"] != "Exact",
+            namespaces: selector(&webhook["namespaceSelector"]),
+            objects: selector(&webhook["objectSelector"]),
+            conditions: Conditions::compile(&webhook["matchConditions"]),
+        }
+    }
+
+    /// As what its rules are about a write, if they are. `equivalents` are the other versions of what is written.
+    pub(super) fn invocation(
+        &self,
+        attributes: &Attributes,
+        equivalents: &[Invocation],
+    ) -> Option<Invocation> {
+        let is_direct = self
+            .rules
+            .iter()
+            .any(|rule| rule.matches(attributes, &attributes.resource));
+        if is_direct {
+            return Some(Invocation {
+                resource: attributes.resource.clone(),
+                kind: attributes.kind.clone(),
+            });
+        }
+        if !self.matches_equivalents {
+            return None;
+        }
+        // Earlier rules decide under which version.
+        let mut pairs = self.rules.iter().flat_map(|rule| {
+            let of_rule = equivalents.iter();
+            of_rule.filter(|other| rule.matches(attributes, &other.resource))
+        });
+        pairs.next().cloned()
+    }
+
+    /// Returns whether its selectors and conditions match. `attributes` are in the version of `invocation`.
+    ///
+    /// # Errors
+    ///
+    /// Nobody can tell, and the webhook has to be asked if so.
+    pub(super) fn wants(
+        &self,
+        attributes: &Attributes,
+        invocation: &Invocation,
+    ) -> Result<bool, Status> {
+        if !self.objects.is_everything() {
+            let sides = [&attributes.object, &attributes.old_object];
+            let mut sides = sides.into_iter().flatten();
+            if !sides.any(|side| self.objects.matches(&labels_of(side))) {
+                return Ok(false);
+            }
+        }
+        if !self.is_in_namespace(attributes)? {
+            return Ok(false);
+        }
+        let object = attributes.object.as_ref().unwrap_or(&Value::Null);
+        let old = attributes.old_object.as_ref().unwrap_or(&Value::Null);
+        let request = cel_request(attributes, invocation);
+        let variables = [
+            ("object", object),
+            ("oldObject", old),
+            ("request", &request),
+        ];
+        match self.conditions.judge(&variables) {
+            Match::Yes => Ok(true),
+            Match::No => Ok(false),
+            Match::Unknown(_) if self.ignores_failure => Ok(false),
+            Match::Unknown(why) => {
+                let named = Named {
+                    resource: &attributes.resource.plural,
+                    group: &attributes.resource.group,
+                    name: &attributes.name,
+                };
+                Err(Status::forbidden(named, &why, Vec::new()))
+            }
+        }
+    }
+
+    fn is_in_namespace(&self, attributes: &Attributes) -> Result<bool, Status> {
+        let is_of_cluster = attributes.namespace.is_empty() && !attributes.is_namespace();
+        if self.namespaces.is_everything() || is_of_cluster {
+            return Ok(true);
+        }
+        // What a namespace is to be counts, not what it was.
+        let own = attributes.object.as_ref();
+        let own = own.filter(|_| attributes.is_namespace() && attributes.subresource.is_empty());
+        let labels = match own {
+            Some(namespace) => labels_of(namespace),
+            None => attributes.namespace_labels.clone().ok_or_else(|| {
+                Status::not_found(Named {
+                    resource: "namespaces",
+                    group: "",
+                    name: &attributes.namespace,
+                })
+            })?,
+        };
+        Ok(self.namespaces.matches(&labels))
+    }
+}
+
+/// One that was validated when it was written; none selects everything.
+fn selector(selector: &Value) -> LabelSelector {
+    let empty = json!({});
+    let said = if selector.is_null() { &empty } else { selector };
+    LabelSelector::parse(&print_label_selector(said)).unwrap_or_default()
+}

@@ -1,0 +1,49 @@
+//! Allocates the addresses and ports of services.
+
+use serde_json::Value;
+
+use super::{Attempt, Source, Write, admission::Operation};
+use crate::{
+    kinds::core::service::{
+        self,
+        allocator::{Allocator, Problem},
+    },
+    value::status::Status,
+};
+
+/// Gives a service the addresses and ports that it needs and does not have, a port for health checks among them.
+///
+/// Those that it asks for have to be free, unless the service is imported.
+pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Status> {
+    if !write.creates(&service::KIND) && !write.updates(&service::KIND) {
+        return Ok(());
+    }
+    let is_update = write.operation() == Operation::Update;
+    let old = is_update.then_some(&write.old);
+    let object = &mut write.new;
+    if !Allocator::concerns(old, object) {
+        return Ok(());
+    }
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    let name = name.to_owned();
+    let own = write.target.key(&name);
+    let all = attempt.list(service::KIND.storage(), None);
+    let others = all.iter().filter(|other| other.key() != &own);
+    let allocator = Allocator::new(
+        others.map(|other| other.to_value()),
+        seed(&object["metadata"]["uid"]),
+        write.source != Source::Import,
+    );
+    allocator
+        .fill(old, object)
+        .map_err(|problem| match problem {
+            Problem::Refused(error) => write.target.invalid(&name, &[error]),
+            Problem::Full => Status::internal("failed to allocate a nodePort: range is full"),
+        })
+}
+
+/// Returns a number that differs between objects, and not between runs: it follows from the uid, which is random.
+fn seed(uid: &Value) -> u64 {
+    let digits = uid.as_str().unwrap_or_default().replace('-', "");
+    u64::from_str_radix(digits.get(..16).unwrap_or_default(), 16).unwrap_or_default()
+}

@@ -1,0 +1,431 @@
+//! Attempts at a write, repeated until all webhooks that it needs have answered.
+//!
+//! Writes are transactions: functions of the store that never wait. Webhooks are remote. So a transaction that needs the
+//! answer of a webhook ends without having written anything, and says what it needs ([`AttemptError::NeedsWebhook`]). The
+//! webhook is asked while the store is free, and the transaction begins anew, with the answer at hand. It commits when all
+//! answers are known. If the object has changed meanwhile, the question differs, and is asked again.
+//!
+//! The time, uids and generated names are the same in all attempts. Without webhooks there is one, without a wait.
+//!
+//! A write may also be tried while others write ([`Writer::write_optimistically`]), and takes the store only to read and to
+//! commit. It has to be repeated, alone, if another write has changed what it had read, or if it needs a webhook.
+
+use std::{
+    mem,
+    ops::{Deref, DerefMut},
+    sync::Arc,
+};
+
+use arc_swap::ArcSwap;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::{
+    Existing, Outcome, Target,
+    admission::{Attributes, Dispatcher, HookCache, Hooks, Mutated, Phase, Versions, versions_of},
+    options::AdmissionOptions,
+    question::Question,
+};
+use crate::{
+    clock::Clock,
+    entropy::Entropy,
+    kinds::registry::Registry,
+    store::{ObjectKey, Storage, StoredObject, Transaction, Unmade},
+    value::{
+        json::{OBJECT_DEPTH_MAX, depth},
+        status::Status,
+    },
+    write::webhook::Webhooks,
+};
+
+/// The number of times that a write begins anew because the object has changed while webhooks were asked.
+const RESTARTS_MAX: usize = 16;
+
+/// The parts of a server that writes use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Writer<'a> {
+    pub(crate) storage: &'a Storage,
+    pub(crate) registry: &'a ArcSwap<Registry>,
+    pub(crate) clock: &'a Clock,
+    pub(crate) entropy: &'a Entropy,
+    pub(crate) webhooks: &'a Webhooks,
+    pub(crate) hooks: &'a HookCache,
+}
+
+/// The error of an attempt that did not commit.
+#[derive(Debug)]
+pub(crate) enum AttemptError {
+    /// The write cannot be done.
+    Rejected(Status),
+    /// The write can be tried again when a webhook has answered.
+    NeedsWebhook(Box<Question>),
+}
+
+/// The values that are the same in all attempts at a write, and the answers of webhooks so far.
+#[derive(Debug)]
+struct Progress {
+    options: Value,
+    is_dry_run: bool,
+    now: Timestamp,
+    now_text: String,
+    uid: Option<String>,
+    name_suffixes: Vec<String>,
+    answers: Vec<(Box<Question>, Mutated)>,
+    restarts: usize,
+    /// The warnings about the object as the last attempt has it.
+    warnings: Vec<String>,
+}
+
+/// An attempt at a write: a transaction that can also ask webhooks.
+///
+/// Admission plugins read the store through it. They cannot reach the storage, whose lock the transaction holds.
+pub(crate) struct Attempt<'a, 't> {
+    tx: &'a mut Transaction<'t>,
+    progress: &'a mut Progress,
+    registry: &'a ArcSwap<Registry>,
+    entropy: &'a Entropy,
+    hooks: Arc<Hooks>,
+    /// True if webhooks may be called.
+    is_reviewed: bool,
+    /// The number of answers that this attempt has used.
+    used: usize,
+}
+
+// === impl Writer ===
+
+impl<'a> Writer<'a> {
+    /// Runs `work` alone on the store, again after each webhook that it needs, and returns its result with all warnings.
+    /// `options` are those of the request.
+    ///
+    /// # Errors
+    ///
+    /// `work` or a webhook rejects the write, or the object changes each time before webhooks have answered.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, nothing is written.
+    pub(crate) async fn write<T>(
+        self,
+        target: &Target,
+        options: &impl AdmissionOptions,
+        mut work: impl FnMut(&mut Attempt<'_, '_>) -> Result<T, AttemptError> + Send,
+    ) -> Result<(T, Vec<String>), Status> {
+        let mut progress = Progress::new(self, options);
+        loop {
+            let result = self.storage.transact(|tx| {
+                let hooks = self.hooks.current(tx);
+                work(&mut self.attempt(tx, &mut progress, Some(hooks)))
+            });
+            let question = match result {
+                Ok(done) => return Ok((done, progress.all_warnings())),
+                Err(AttemptError::Rejected(status)) => {
+                    return Err(status.after(&progress.all_warnings()));
+                }
+                Err(AttemptError::NeedsWebhook(question)) => question,
+            };
+            if progress.restarts > RESTARTS_MAX {
+                return Err(Status::stale(target.named(target.name())));
+            }
+            let dispatcher = Dispatcher {
+                webhooks: self.webhooks,
+                entropy: self.entropy,
+                target,
+                versions: &versions_of(&self.registry.load(), target),
+            };
+            let answer = question.put_to(dispatcher).await?;
+            progress.answers.push((question, answer));
+        }
+    }
+
+    /// Runs `work` on the store while others write to it, and returns its result with all warnings. Returns `None` if the
+    /// work has to be run alone, by [`write`](Self::write): nothing has happened then.
+    pub(crate) fn write_optimistically(
+        self,
+        options: &impl AdmissionOptions,
+        work: impl FnOnce(&mut Attempt<'_, '_>) -> Result<Outcome, AttemptError>,
+    ) -> Option<Result<(Outcome, Vec<String>), Status>> {
+        let mut progress = Progress::new(self, options);
+        let done = self.storage.transact_optimistically(|tx| {
+            let hooks = self.hooks.current(tx);
+            work(&mut self.attempt(tx, &mut progress, Some(hooks)))
+        });
+        match done {
+            Ok((outcome, changes)) => {
+                Some(Ok((outcome.made_by(&changes), progress.all_warnings())))
+            }
+            Err(Unmade::Refused(AttemptError::Rejected(status))) => {
+                Some(Err(status.after(&progress.all_warnings())))
+            }
+            Err(Unmade::Overtaken | Unmade::Refused(AttemptError::NeedsWebhook(_))) => None,
+        }
+    }
+
+    /// Runs `work` alone on the store, for a writer behind the API: no webhook is asked.
+    pub(crate) fn write_unreviewed<T>(
+        self,
+        options: &impl AdmissionOptions,
+        work: impl FnOnce(&mut Attempt<'_, '_>) -> Result<T, AttemptError>,
+    ) -> Result<T, Status> {
+        let mut progress = Progress::new(self, options);
+        let result = self
+            .storage
+            .transact(|tx| work(&mut self.attempt(tx, &mut progress, None)));
+        result.map_err(|error| match error {
+            AttemptError::Rejected(status) => status,
+            AttemptError::NeedsWebhook(_) => {
+                unreachable!("an attempt without webhooks asks none")
+            }
+        })
+    }
+
+    /// Returns whether webhooks are configured, as far as the last write knows.
+    pub(crate) fn has_webhooks(self) -> bool {
+        self.hooks.has_some()
+    }
+
+    fn attempt<'b, 't>(
+        self,
+        tx: &'b mut Transaction<'t>,
+        progress: &'b mut Progress,
+        hooks: Option<Arc<Hooks>>,
+    ) -> Attempt<'b, 't>
+    where
+        'a: 'b,
+    {
+        progress.warnings.clear();
+        Attempt {
+            tx,
+            progress,
+            registry: self.registry,
+            entropy: self.entropy,
+            is_reviewed: hooks.is_some(),
+            hooks: hooks.unwrap_or_default(),
+            used: 0,
+        }
+    }
+}
+
+// === impl AttemptError ===
+
+impl From<Status> for AttemptError {
+    fn from(status: Status) -> Self {
+        Self::Rejected(status)
+    }
+}
+
+// === impl Progress ===
+
+impl Progress {
+    fn new(writer: Writer<'_>, options: &impl AdmissionOptions) -> Self {
+        Self {
+            options: options.to_json(),
+            is_dry_run: options.is_dry_run(),
+            now: writer.clock.now(),
+            now_text: writer.clock.now_text(),
+            uid: None,
+            name_suffixes: Vec::new(),
+            answers: Vec::new(),
+            restarts: 0,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Returns the warnings about the object and those of webhooks, each once.
+    fn all_warnings(&self) -> Vec<String> {
+        let mut all: Vec<String> = Vec::new();
+        let of_webhooks = self.answers.iter().flat_map(|(_, said)| &said.warnings);
+        for warning in self.warnings.iter().chain(of_webhooks) {
+            if !all.contains(warning) {
+                all.push(warning.clone());
+            }
+        }
+        all
+    }
+}
+
+// === impl Attempt ===
+
+impl Attempt<'_, '_> {
+    /// Returns `input`, or a copy of it if this may not be the last attempt.
+    pub(crate) fn input<T: Clone + Default>(&self, target: &Target, input: &mut T) -> T {
+        if self.hooks.is_empty() && target.conversion().is_none() {
+            mem::take(input)
+        } else {
+            input.clone()
+        }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.progress.now
+    }
+
+    /// Returns the time as objects write it.
+    pub(crate) fn now_text(&self) -> &str {
+        &self.progress.now_text
+    }
+
+    pub(crate) fn is_dry_run(&self) -> bool {
+        self.progress.is_dry_run
+    }
+
+    /// Returns the options of the request, without kind and version.
+    pub(super) fn options(&self) -> &Value {
+        &self.progress.options
+    }
+
+    /// Warns the client of the object that is written.
+    pub(super) fn warn(&mut self, warnings: Vec<String>) {
+        self.progress.warnings.extend(warnings);
+    }
+
+    /// Returns the uid of the object that is created.
+    pub(super) fn uid(&mut self) -> &str {
+        let draw = || self.entropy.uid().to_string();
+        self.progress.uid.get_or_insert_with(draw)
+    }
+
+    /// Returns the suffix of a generated name, after `tried` others.
+    pub(super) fn name_suffix(&mut self, tried: usize) -> &str {
+        let suffixes = &mut self.progress.name_suffixes;
+        while suffixes.len() <= tried {
+            suffixes.push(self.entropy.name_suffix());
+        }
+        &suffixes[tried]
+    }
+
+    /// Returns the object of the target, if it exists.
+    pub(crate) fn find(&mut self, target: &Target) -> Result<Option<Existing>, AttemptError> {
+        let Some(stored) = self.tx.get(&target.key(target.name())) else {
+            return Ok(None);
+        };
+        let shown = self.shown(target, &stored)?;
+        Ok(Some(Existing { stored, shown }))
+    }
+
+    /// Returns the object of the target.
+    ///
+    /// # Errors
+    ///
+    /// It does not exist.
+    pub(crate) fn existing(&mut self, target: &Target) -> Result<Existing, AttemptError> {
+        let found = self.find(target)?;
+        found.ok_or_else(|| Status::not_found(target.named(target.name())).into())
+    }
+
+    /// Returns `stored` as the version of the request shows it.
+    pub(crate) fn shown(
+        &mut self,
+        target: &Target,
+        stored: &StoredObject,
+    ) -> Result<Value, AttemptError> {
+        let (Some(by), Some(custom)) = (target.conversion(), target.rules().as_custom()) else {
+            return Ok(target.shown(stored));
+        };
+        let shown = self.answer_or_ask(Question::Conversion {
+            by: Arc::clone(by),
+            is_shown: true,
+            object: stored.to_value(),
+        })?;
+        Ok(custom.complete(shown.unwrap_or_default()))
+    }
+
+    /// Stores `object`, which is in the version of the request, unless the write is a dry run.
+    pub(super) fn store(
+        &mut self,
+        target: &Target,
+        key: &ObjectKey,
+        mut object: Value,
+    ) -> Result<Outcome, AttemptError> {
+        let Some(by) = target.conversion() else {
+            check_depth(&object)?;
+            return Ok(if self.is_dry_run() {
+                Outcome::Shown(object)
+            } else {
+                Outcome::Stored(self.tx.put(key, object))
+            });
+        };
+        let stored = self.answer_or_ask(Question::Conversion {
+            by: Arc::clone(by),
+            is_shown: false,
+            object: object.clone(),
+        })?;
+        if !self.is_dry_run() {
+            let stored = stored.unwrap_or_default();
+            check_depth(&stored)?;
+            let stored = self.tx.put(key, stored);
+            object["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
+        }
+        Ok(Outcome::Shown(object))
+    }
+
+    /// Returns the webhooks that are configured.
+    pub(super) fn hooks(&self) -> &Hooks {
+        &self.hooks
+    }
+
+    /// Returns the versions of the resource of the target.
+    pub(super) fn versions(&self, target: &Target) -> Versions {
+        versions_of(&self.registry.load(), target)
+    }
+
+    /// Puts a write to the webhooks of a phase, and returns the object if they have changed it.
+    pub(super) fn ask_webhooks(
+        &mut self,
+        phase: Phase,
+        attributes: Attributes,
+    ) -> Result<Option<Value>, AttemptError> {
+        self.answer_or_ask(Question::Admission {
+            phase,
+            hooks: Arc::clone(&self.hooks),
+            attributes: Box::new(attributes),
+        })
+    }
+
+    /// Returns the answer to a question, or the error that asks it.
+    fn answer_or_ask(&mut self, question: Question) -> Result<Option<Value>, AttemptError> {
+        if !self.is_reviewed {
+            return Err(Status::internal(
+                "a webhook has to convert the object, and none is asked from behind the API",
+            )
+            .into());
+        }
+        let question = Box::new(question);
+        match self.progress.answers.get(self.used) {
+            Some((asked, answer)) if asked.is_same(&question) => {
+                self.used += 1;
+                return Ok(answer.object.clone());
+            }
+            Some(_) => {
+                // The object has changed: the answers about the one before do not count.
+                self.progress.restarts += 1;
+                self.progress.answers.truncate(self.used);
+            }
+            None => {}
+        }
+        Err(AttemptError::NeedsWebhook(question))
+    }
+}
+
+impl<'t> Deref for Attempt<'_, 't> {
+    type Target = Transaction<'t>;
+
+    fn deref(&self) -> &Self::Target {
+        self.tx
+    }
+}
+
+impl DerefMut for Attempt<'_, '_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.tx
+    }
+}
+
+/// Refuses an object that nests values deeper than can be read again.
+fn check_depth(object: &Value) -> Result<(), Status> {
+    if depth(object) > OBJECT_DEPTH_MAX {
+        return Err(Status::bad_request(format!(
+            "the object is nested too deeply: the maximum is {OBJECT_DEPTH_MAX} levels"
+        )));
+    }
+    Ok(())
+}

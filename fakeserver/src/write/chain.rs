@@ -1,0 +1,97 @@
+//! The admission chain: the plugins of a real server, in its order.
+//!
+//! Upstream keeps the order in `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go`. A plugin is a file in
+//! `steps` and a line here.
+
+use tracing::debug;
+
+use super::{
+    Attempt, AttemptError, Write,
+    steps::{
+        default_ingress_class, default_storage_class, default_toleration_seconds,
+        namespace_lifecycle, priority, runtime_class, storage_object_in_use_protection,
+        taint_nodes_by_condition, webhooks,
+    },
+};
+
+/// An admission plugin.
+pub(super) struct Step {
+    /// The name of the plugin upstream.
+    name: &'static str,
+    mutate: Option<Mutate>,
+    validate: Option<Validate>,
+}
+
+/// Changes an object before its kind prepares and validates it.
+type Mutate = fn(&mut Write<'_>, &mut Attempt<'_, '_>) -> Result<(), AttemptError>;
+/// Looks at an object that its kind has prepared and validated.
+type Validate = fn(&Write<'_>, &mut Attempt<'_, '_>) -> Result<(), AttemptError>;
+
+/// All plugins. A write goes through all that mutate, then through its kind, then through all that validate.
+const CHAIN: &[Step] = &[
+    namespace_lifecycle::STEP,
+    taint_nodes_by_condition::STEP,
+    priority::STEP,
+    default_toleration_seconds::STEP,
+    default_storage_class::STEP,
+    storage_object_in_use_protection::STEP,
+    runtime_class::STEP,
+    default_ingress_class::STEP,
+    webhooks::MUTATING,
+    webhooks::VALIDATING,
+];
+
+// === impl Step ===
+
+impl Step {
+    /// Makes a plugin that only mutates.
+    pub(super) const fn mutating(name: &'static str, mutate: Mutate) -> Self {
+        Self {
+            name,
+            mutate: Some(mutate),
+            validate: None,
+        }
+    }
+
+    /// Makes a plugin that only validates.
+    pub(super) const fn validating(name: &'static str, validate: Validate) -> Self {
+        Self {
+            name,
+            mutate: None,
+            validate: Some(validate),
+        }
+    }
+
+    fn log(&self, error: &AttemptError) {
+        if let AttemptError::Rejected(status) = error {
+            let code = status.code.as_u16();
+            debug!(plugin = self.name, code, "admission rejected a write");
+        }
+    }
+}
+
+/// Puts `write` through all plugins that mutate.
+pub(super) fn mutate(
+    write: &mut Write<'_>,
+    attempt: &mut Attempt<'_, '_>,
+) -> Result<(), AttemptError> {
+    for step in CHAIN {
+        if let Some(mutate) = step.mutate {
+            mutate(write, attempt).inspect_err(|error| step.log(error))?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts `write` through all plugins that validate.
+pub(super) fn validate(
+    write: &Write<'_>,
+    attempt: &mut Attempt<'_, '_>,
+) -> Result<(), AttemptError> {
+    for step in CHAIN {
+        if let Some(validate) = step.validate {
+            validate(write, attempt).inspect_err(|error| step.log(error))?;
+        }
+    }
+    Ok(())
+}

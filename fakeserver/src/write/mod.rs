@@ -1,0 +1,41 @@
+//! Writes: how an object on its way to the store is admitted, prepared, validated and stored.
+//!
+//! A verb makes a [`Draft`], which says what is to be; [`run()`] does everything else. Admission is a list of plugins
+//! ([`chain`]); each reads the store through the [`Attempt`], the transaction that the write is made in.
+
+mod target;
+mod reading;
+mod author;
+mod options;
+mod run;
+mod create;
+mod update;
+mod attempt;
+mod question;
+mod chain;
+mod steps;
+mod allocation;
+mod escalation;
+pub(crate) mod admission;
+pub(crate) mod deletion;
+pub(crate) mod webhook;
+
+use serde_json::Value;
+
+pub(crate) use self::{
+    attempt::{Attempt, AttemptError, Writer},
+    author::{Author, manager},
+    options::{DeleteOptions, FieldValidation, Preconditions, Propagation, WriteOptions},
+    reading::Received,
+    run::{Draft, Outcome, Source, Write, admit, run},
+    steps::{complete as complete_new, namespace_lifecycle::key as namespace_key},
+    target::Target,
+    update::{Existing, Part},
+};
+
+/// Removes a field of an object.
+pub(crate) fn remove(object: &mut Value, field: &str) {
+    if let Some(object) = object.as_object_mut() {
+        object.remove(field);
+    }
+}

@@ -1,0 +1,121 @@
+//! Reads JSON as an object of a kind, in the form in which the server holds objects.
+
+use serde_json::{Value, json};
+
+use super::{FieldValidation, Target};
+use crate::{
+    kinds::custom_resources::CustomType,
+    value::{
+        parse::parse_object,
+        resource::GroupVersionKind,
+        schema::{self, Decoded, Document, StrictError, TypeId},
+    },
+};
+
+/// An object that was read, with the warnings about its text.
+#[derive(Debug)]
+pub(crate) struct Received {
+    pub(crate) object: Value,
+    pub(crate) warnings: Vec<String>,
+}
+
+// === impl Received ===
+
+impl Received {
+    /// Makes `decoded` an object of the kind `wanted`.
+    ///
+    /// # Errors
+    ///
+    /// The text has unknown or duplicate fields, and validation is strict.
+    fn of(
+        wanted: &GroupVersionKind,
+        decoded: Decoded,
+        validation: FieldValidation,
+    ) -> Result<Self, String> {
+        let mut object = decoded.value;
+        object["kind"] = json!(&*wanted.kind);
+        object["apiVersion"] = json!(wanted.api_version());
+        let strict = match validation {
+            FieldValidation::Ignore => Vec::new(),
+            _ => decoded.strict,
+        };
+        let warnings: Vec<String> = strict.iter().map(StrictError::to_string).collect();
+        if validation == FieldValidation::Strict && !warnings.is_empty() {
+            return Err(format!("strict decoding error: {}", warnings.join(", ")));
+        }
+        Ok(Self { object, warnings })
+    }
+}
+
+// === impl Target ===
+
+impl Target {
+    /// Reads `bytes`, which may say that they are of another kind.
+    pub(crate) fn read_as(
+        &self,
+        wanted: &GroupVersionKind,
+        bytes: &[u8],
+        validation: FieldValidation,
+    ) -> Result<Received, String> {
+        let parsed = parse_object(bytes, wanted).map_err(|status| status.message)?;
+        self.read_parsed(wanted, parsed, bytes, validation)
+    }
+
+    /// Reads `bytes` in one pass, if they are of a built-in kind and do not say that they are of another kind.
+    pub(crate) fn read_expected(
+        &self,
+        wanted: &GroupVersionKind,
+        bytes: &[u8],
+        validation: FieldValidation,
+    ) -> Option<Result<Received, String>> {
+        let (id, document) = self.expected(wanted, bytes)?;
+        let decoded = document.decode(id).map_err(|error| error.to_string());
+        Some(decoded.and_then(|decoded| Received::of(wanted, decoded, validation)))
+    }
+
+    /// Reads `parsed`, the value of `bytes`.
+    pub(crate) fn read_parsed(
+        &self,
+        wanted: &GroupVersionKind,
+        parsed: Value,
+        bytes: &[u8],
+        validation: FieldValidation,
+    ) -> Result<Received, String> {
+        let decoded = if let Some(custom) = self.custom_of(wanted) {
+            custom.read(parsed, bytes)?
+        } else {
+            let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
+            let Some(id) = id else {
+                return Ok(Received {
+                    object: parsed,
+                    warnings: Vec::new(),
+                });
+            };
+            schema::decode(id, bytes).map_err(|error| error.to_string())?
+        };
+        Received::of(wanted, decoded, validation)
+    }
+
+    fn expected<'b>(
+        &self,
+        wanted: &GroupVersionKind,
+        bytes: &'b [u8],
+    ) -> Option<(TypeId, Document<'b>)> {
+        let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind)?;
+        let document = Document::parse(bytes).ok()?;
+        let is = |field: &str, wanted: &str| {
+            let said = document.text(field);
+            said.is_some_and(|said| said.is_empty() || said == wanted)
+        };
+        let is_expected = self.custom_of(wanted).is_none()
+            && is("kind", &wanted.kind)
+            && is("apiVersion", &wanted.api_version());
+        is_expected.then_some((id, document))
+    }
+
+    /// Returns the custom resource whose objects are of the kind `wanted`.
+    fn custom_of(&self, wanted: &GroupVersionKind) -> Option<&CustomType> {
+        let custom = self.rules().as_custom().map(|custom| &**custom);
+        custom.filter(|_| wanted.kind == self.resource.kind)
+    }
+}

@@ -1,0 +1,247 @@
+//! The way of a write: admission, the kind's preparation and validation, admission again, the store.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{
+    Attempt, AttemptError, Author, Target,
+    admission::Operation,
+    chain,
+    create::{self, ImportedFields},
+    deletion::{self, Wanted},
+    update::{self, Existing, Part},
+};
+use crate::{
+    kinds::Kind,
+    store::{Change, StoredObject},
+    value::{
+        managed_fields,
+        resource::GroupVersionKind,
+        status::{Named, Status},
+    },
+};
+
+/// A write that a verb has made, and that [`run`] carries out.
+#[derive(Clone)]
+pub(crate) struct Draft<'a> {
+    pub(super) write: Write<'a>,
+    pub(super) action: Action<'a>,
+}
+
+/// A write as admission sees it.
+#[derive(Clone)]
+pub(crate) struct Write<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) author: Author<'a>,
+    pub(super) source: Source,
+    pub(super) operation: Operation,
+    /// The object as it is to be, in the version of the request; null in a deletion.
+    pub(super) new: Value,
+    /// The object as it is; null in a creation.
+    pub(super) old: Value,
+    /// True if `new` is stored, and not a part of the object or one that is never stored.
+    pub(super) is_stored: bool,
+}
+
+/// The origin of the object that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A client sent the whole object. Its uid is a precondition.
+    Sent,
+    /// A client sent a patch.
+    Patch,
+    /// A client applied a configuration. The managers of the fields are known.
+    Apply,
+    /// The object was loaded from behind the API, and may come from another server.
+    Import,
+}
+
+/// The change that a write makes to the store.
+#[derive(Clone)]
+pub(super) enum Action<'a> {
+    Create {
+        imported: ImportedFields,
+    },
+    Update {
+        existing: Existing,
+        /// The part of the object that is written, if it is not the whole.
+        part: Option<&'a dyn Part>,
+    },
+    Delete {
+        stored: Arc<StoredObject>,
+        wanted: Wanted,
+    },
+}
+
+/// The result of a write.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Stored(Arc<StoredObject>),
+    /// The object as it would be stored, or as it was stored in another version.
+    Shown(Value),
+    /// The last state of an object that was deleted.
+    Deleted(Value),
+}
+
+/// Writes an object: puts it through the admission plugins that mutate, lets its kind prepare and validate it, puts it
+/// through the plugins that validate, and stores it.
+///
+/// # Errors
+///
+/// The write is rejected, or has to be tried again when a webhook has answered.
+pub(crate) fn run(
+    attempt: &mut Attempt<'_, '_>,
+    draft: Draft<'_>,
+) -> Result<Outcome, AttemptError> {
+    let Draft { mut write, action } = draft;
+    chain::mutate(&mut write, attempt)?;
+    match action {
+        Action::Create { imported } => create::store(attempt, write, imported),
+        Action::Update { existing, part } => update::store(attempt, write, existing, part),
+        Action::Delete { stored, wanted } => {
+            chain::validate(&write, attempt)?;
+            Ok(deletion::store(attempt, &write, wanted, &stored))
+        }
+    }
+}
+
+/// Puts an object of the kind `kind` that is created and not stored, such as an eviction, to admission. Returns what
+/// admission has made of it.
+///
+/// # Errors
+///
+/// Those of [`run`].
+pub(crate) fn admit(
+    attempt: &mut Attempt<'_, '_>,
+    target: &Target,
+    author: Author<'_>,
+    kind: &GroupVersionKind,
+    mut object: Value,
+) -> Result<Value, AttemptError> {
+    author.record_kind(target, kind, None, &mut object, attempt.now_text());
+    let mut write = Write {
+        target,
+        author,
+        source: Source::Sent,
+        operation: Operation::Create,
+        new: object,
+        old: Value::Null,
+        is_stored: false,
+    };
+    chain::mutate(&mut write, attempt)?;
+    chain::validate(&write, attempt)?;
+    Ok(write.new)
+}
+
+// === impl Draft ===
+
+impl<'a> Draft<'a> {
+    /// Makes a deletion of `existing`.
+    pub(crate) fn delete(
+        target: &'a Target,
+        author: Author<'a>,
+        existing: Existing,
+        wanted: Wanted,
+    ) -> Self {
+        let write = Write {
+            target,
+            author,
+            source: Source::Sent,
+            operation: Operation::Delete,
+            new: Value::Null,
+            old: existing.shown,
+            is_stored: true,
+        };
+        Self {
+            write,
+            action: Action::Delete {
+                stored: existing.stored,
+                wanted,
+            },
+        }
+    }
+}
+
+// === impl Write ===
+
+impl Write<'_> {
+    pub(super) fn operation(&self) -> Operation {
+        self.operation
+    }
+
+    /// Returns whether this creates an object of a kind.
+    pub(super) fn creates(&self, kind: &'static Kind) -> bool {
+        self.is_of(Operation::Create, kind)
+    }
+
+    /// Returns whether this updates an object of a kind, and not through a subresource.
+    pub(super) fn updates(&self, kind: &'static Kind) -> bool {
+        self.is_of(Operation::Update, kind)
+    }
+
+    fn is_of(&self, operation: Operation, kind: &'static Kind) -> bool {
+        let target = self.target;
+        self.operation == operation && target.subresource().is_empty() && target.rules().is(kind)
+    }
+
+    /// Returns whether the object is loaded from behind the API: it keeps what it says, whatever exists here.
+    pub(super) fn is_import(&self) -> bool {
+        self.source == Source::Import
+    }
+
+    /// Returns the name of the new object, empty until it is generated.
+    pub(super) fn new_name(&self) -> &str {
+        self.new["metadata"]["name"].as_str().unwrap_or_default()
+    }
+
+    /// Returns the object as rejections call it, by its name or what its name is generated from.
+    pub(super) fn named(&self) -> Named<'_> {
+        let metadata = &self.new["metadata"];
+        let mut said = ["name", "generateName"]
+            .into_iter()
+            .filter_map(|field| metadata[field].as_str())
+            .filter(|text| !text.is_empty());
+        let name = match self.target.name() {
+            "" => said.next().unwrap_or("Unknown"),
+            name => name,
+        };
+        self.target.named(name)
+    }
+
+    /// Takes over what a plugin has made of the new object, with the defaults of what it added.
+    ///
+    /// # Errors
+    ///
+    /// The object is no longer in its namespace.
+    pub(super) fn replace_new(&mut self, mutated: Value) -> Result<(), Status> {
+        self.new = mutated;
+        if !self.is_stored {
+            return Ok(());
+        }
+        if self.operation == Operation::Create {
+            create::complete(self.target, &mut self.new);
+            return self.target.place(&mut self.new);
+        }
+        let managers = managed_fields::of(&self.new);
+        update::complete(self.target, &self.old, &mut self.new);
+        managed_fields::set(&mut self.new, managers);
+        Ok(())
+    }
+}
+
+// === impl Outcome ===
+
+impl Outcome {
+    /// Returns the same outcome with the object as one of `changes` stored it.
+    pub(super) fn made_by(self, changes: &[Arc<Change>]) -> Self {
+        let Self::Stored(stored) = &self else {
+            return self;
+        };
+        let mut made = changes.iter().rev().filter_map(|change| change.after());
+        match made.find(|made| made.key() == stored.key()) {
+            Some(made) => Self::Stored(Arc::clone(made)),
+            None => self,
+        }
+    }
+}

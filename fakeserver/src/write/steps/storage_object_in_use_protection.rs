@@ -1,0 +1,40 @@
+//! `StorageObjectInUseProtection`: claims and volumes stay until they are no longer used.
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::core::{persistent_volume, persistent_volume_claim},
+    write::{
+        Write,
+        chain::Step,
+        deletion::{CLAIM_PROTECTION, VOLUME_PROTECTION},
+    },
+};
+
+pub(in crate::write) const STEP: Step =
+    Step::mutating("StorageObjectInUseProtection", |write, _| {
+        admit(write);
+        Ok(())
+    });
+
+fn admit(write: &mut Write<'_>) {
+    if write.is_import() {
+        return;
+    }
+    for (kind, finalizer) in [
+        (&persistent_volume_claim::KIND, CLAIM_PROTECTION),
+        (&persistent_volume::KIND, VOLUME_PROTECTION),
+    ] {
+        if write.creates(kind) {
+            add_finalizer(&mut write.new, finalizer);
+        }
+    }
+}
+
+fn add_finalizer(object: &mut Value, name: &str) {
+    match object["metadata"]["finalizers"].as_array_mut() {
+        Some(finalizers) if finalizers.iter().any(|known| known == name) => {}
+        Some(finalizers) => finalizers.push(json!(name)),
+        None => object["metadata"]["finalizers"] = json!([name]),
+    }
+}

@@ -1,0 +1,174 @@
+//! The objects that a request is about: their type and their place.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::remove;
+use crate::{
+    kinds::{
+        Kind, ResourceType, apiextensions::custom_resource_definition, conversion::Form,
+        core::namespace, custom_resources::Conversion,
+    },
+    store::{ObjectKey, StoredObject},
+    value::{
+        managed_fields::{Described, described},
+        resource::GroupResource,
+        resource_path::ResourcePath,
+        schema,
+        status::{FieldError, Named, Status},
+    },
+};
+
+/// The type of some objects, and the path under which a request names them.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) resource: Arc<ResourceType>,
+    pub(crate) path: ResourcePath,
+}
+
+// === impl Target ===
+
+impl Target {
+    /// Returns the rules of the kind of the objects.
+    pub(crate) fn rules(&self) -> &Kind {
+        &self.resource.rules
+    }
+
+    /// Returns the name in the path, empty for a collection.
+    pub(crate) fn name(&self) -> &str {
+        self.path.name.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the subresource in the path, empty for the object itself.
+    pub(crate) fn subresource(&self) -> &str {
+        self.path.subresource.as_deref().unwrap_or_default()
+    }
+
+    /// Returns whether imported objects keep their status. The server itself writes that of the others.
+    pub(crate) fn imports_status(&self) -> bool {
+        let rules = self.rules();
+        self.resource.has_status()
+            && !rules.is(&namespace::KIND)
+            && !rules.is(&custom_resource_definition::KIND)
+    }
+
+    /// Returns the resource under which the objects are stored.
+    pub(crate) fn group_resource(&self) -> GroupResource {
+        self.rules().storage().clone()
+    }
+
+    /// Returns the key under which the object `name` is stored.
+    pub(crate) fn key(&self, name: &str) -> ObjectKey {
+        ObjectKey::new(self.group_resource(), self.path.namespace.as_deref(), name)
+    }
+
+    /// Returns the object `name` as errors call it.
+    pub(crate) fn named<'a>(&'a self, name: &'a str) -> Named<'a> {
+        Named {
+            resource: &self.resource.plural,
+            group: &self.resource.group,
+            name,
+        }
+    }
+
+    /// Returns the form of the objects, if their kind has several.
+    pub(crate) fn form(&self) -> Option<Form> {
+        Form::of(&self.resource.api_version(), &self.resource.kind)
+    }
+
+    /// Returns the webhook that converts between this version and the stored one; nothing if no webhook is needed.
+    pub(crate) fn conversion(&self) -> Option<&Arc<Conversion>> {
+        self.rules().as_custom()?.conversion()
+    }
+
+    /// Returns `stored` as this version of the type shows it.
+    pub(crate) fn shown(&self, stored: &StoredObject) -> Value {
+        let mut object = stored.to_value();
+        if let Some(form) = self.form().filter(|form| !form.is_stored()) {
+            return form.convert(object);
+        }
+        if let Some(custom) = self.rules().as_custom() {
+            object = custom.show(object);
+        }
+        object["kind"] = json!(&*self.resource.kind);
+        object["apiVersion"] = json!(self.resource.api_version());
+        object
+    }
+
+    /// Puts an object without a namespace into that of the path.
+    ///
+    /// # Errors
+    ///
+    /// The object names another namespace.
+    pub(crate) fn place(&self, object: &mut Value) -> Result<(), Status> {
+        let metadata = &mut object["metadata"];
+        let said = metadata["namespace"].as_str().unwrap_or_default();
+        match self.path.namespace.as_deref() {
+            Some(namespace) if said.is_empty() => metadata["namespace"] = namespace.into(),
+            Some(namespace) if said != namespace => {
+                return Err(Status::bad_request(
+                    "the namespace of the provided object does not match the namespace sent on the request",
+                ));
+            }
+            Some(_) => {}
+            None => remove(metadata, "namespace"),
+        }
+        Ok(())
+    }
+
+    /// Does the same as [`place`](Self::place) for an object that a patch made; the error has other words.
+    pub(crate) fn place_patched(&self, object: &mut Value) -> Result<(), Status> {
+        let said = object["metadata"]["namespace"].as_str().unwrap_or_default();
+        if let Some(namespace) = self.path.namespace.as_deref()
+            && !said.is_empty()
+            && said != namespace
+        {
+            return Err(Status::bad_request(format!(
+                "the namespace of the object ({said}) does not match the namespace on the request ({namespace})"
+            )));
+        }
+        self.place(object)
+    }
+
+    /// Refuses an object with another name than that of the path.
+    pub(crate) fn check_name(&self, object: &Value) -> Result<(), Status> {
+        let said = object["metadata"]["name"].as_str().unwrap_or_default();
+        let name = self.name();
+        if said.is_empty() {
+            return Err(Status::bad_request(format!(
+                "the name of the object ({name} based on URL) was undeterminable: name must be provided"
+            )));
+        }
+        if said != name {
+            return Err(Status::bad_request(format!(
+                "the name of the object ({said}) does not match the name on the URL ({name})"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Fills in what every object of this type has in `field`, and removes empty optional values.
+    pub(super) fn complete_field(&self, object: &mut Value, field: &str) {
+        let resource = &*self.resource;
+        let id = schema::type_of_kind(&resource.group, &resource.version, &resource.kind);
+        if let Some(id) = id {
+            schema::canonical_field(schema::types(), id, field, object);
+        }
+    }
+
+    /// Returns the description of the kind that field management needs.
+    pub(crate) fn described(&self) -> Described<'_> {
+        if let Some(custom) = self.rules().as_custom() {
+            return Described::by(Some(custom.schema()));
+        }
+        let api_version = self.resource.api_version();
+        let other = Form::other_of(&api_version, &self.resource.kind);
+        described(&api_version, &self.resource.kind).with_other(other)
+    }
+
+    /// Returns the answer to an object that is not valid.
+    pub(crate) fn invalid(&self, name: &str, errors: &[FieldError]) -> Status {
+        Status::invalid(&self.resource.kind, &self.resource.group, name, errors)
+    }
+}

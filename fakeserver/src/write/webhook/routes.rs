@@ -1,0 +1,198 @@
+//! Routes of calls: to the address that a configuration names, or to a replacement.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use axum::{Router, body::Body};
+use bytes::Bytes;
+use http::{HeaderMap, Request, StatusCode, Uri, header};
+use http_body_util::{BodyExt, Limited};
+use serde_json::Value;
+use tokio::time::timeout;
+use tower::ServiceExt;
+
+use super::{
+    WebhookError,
+    connection::{self, Address},
+};
+use crate::{kinds::client_config::ClientConfig, value::json::parse_value};
+
+/// The size limit of an answer.
+const ANSWER_MAX_BYTES: usize = 16 * 1024 * 1024;
+
+/// Asks webhooks.
+#[derive(Default)]
+pub(crate) struct Webhooks {
+    /// By host, or by host and port.
+    routes: Mutex<BTreeMap<String, Route>>,
+}
+
+/// The route of a host's calls.
+#[derive(Clone)]
+enum Route {
+    InProcess(Router),
+    /// To another scheme, host and port.
+    To(Uri),
+}
+
+/// The answer of a webhook.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) code: StatusCode,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+// === impl Webhooks ===
+
+impl Webhooks {
+    /// Lets `router` answer what is asked of `host`, such as `hooks.default.svc` or `example.com:8443`.
+    pub(crate) fn serve(&self, host: &str, router: Router) {
+        self.lock()
+            .insert(host.to_owned(), Route::InProcess(router));
+    }
+
+    /// Sends what is asked of `host` to the scheme, host and port of `to`.
+    pub(crate) fn redirect(&self, host: &str, to: Uri) {
+        self.lock().insert(host.to_owned(), Route::To(to));
+    }
+
+    /// Asks `question`, and reads the answer as an object.
+    ///
+    /// # Errors
+    ///
+    /// No answer came within `limit`, or it is none. What this means is for the caller to say.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the webhook may have heard the question, and nobody its answer.
+    pub(crate) async fn ask(
+        &self,
+        config: &ClientConfig,
+        limit: Duration,
+        question: &Value,
+    ) -> Result<Value, WebhookError> {
+        let url = config.url(limit.as_secs());
+        let body = Bytes::from(question.to_string());
+        let answer = timeout(limit, self.post(config, &url, body)).await;
+        let answer =
+            answer.map_err(|_| WebhookError::post(&url, "context deadline exceeded"))??;
+        read(&answer)
+    }
+
+    async fn post(
+        &self,
+        config: &ClientConfig,
+        url: &str,
+        body: Bytes,
+    ) -> Result<Answer, WebhookError> {
+        let asked: Uri = url
+            .parse()
+            .map_err(|error: http::uri::InvalidUri| WebhookError::post(url, error.to_string()))?;
+        let route = self.route(&asked);
+        let to = match route {
+            Some(Route::InProcess(router)) => return answer_in_process(router, url, body).await,
+            Some(Route::To(to)) => to,
+            None => match config.service() {
+                Some(service) => {
+                    return Err(WebhookError::post(
+                        url,
+                        format!(
+                            "no route to service {}/{}: this server runs no services, and has to be told where it is",
+                            service.namespace, service.name
+                        ),
+                    ));
+                }
+                None => asked.clone(),
+            },
+        };
+        let address = Address::new(&asked, &to);
+        let sent = connection::post(&address, &config.ca_bundle, body);
+        sent.await
+            .map_err(|problem| WebhookError::post(url, problem))
+    }
+
+    fn route(&self, asked: &Uri) -> Option<Route> {
+        let routes = self.lock();
+        let authority = asked.authority()?;
+        let route = routes.get(authority.as_str());
+        route.or_else(|| routes.get(authority.host())).cloned()
+    }
+
+    /// The table is valid at every step.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Route>> {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Webhooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hosts: Vec<String> = self.lock().keys().cloned().collect();
+        f.debug_struct("Webhooks").field("hosts", &hosts).finish()
+    }
+}
+
+async fn answer_in_process(router: Router, url: &str, body: Bytes) -> Result<Answer, WebhookError> {
+    let request = Request::post(url)
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::ACCEPT, "application/json, */*")
+        .body(Body::from(body))
+        .map_err(|error| WebhookError::post(url, error.to_string()))?;
+    let Ok(response) = router.oneshot(request).await;
+    collect(response)
+        .await
+        .map_err(|problem| WebhookError::post(url, problem))
+}
+
+/// Reads an answer to its end.
+pub(super) async fn collect<B>(response: http::Response<B>) -> Result<Answer, String>
+where
+    B: http_body::Body<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let (parts, body) = response.into_parts();
+    let body = Limited::new(body, ANSWER_MAX_BYTES).collect().await;
+    let body = body.map_err(|error| error.to_string())?;
+    Ok(Answer {
+        code: parts.status,
+        headers: parts.headers,
+        body: body.to_bytes(),
+    })
+}
+
+fn read(answer: &Answer) -> Result<Value, WebhookError> {
+    let object = parse_value(&answer.body);
+    if answer.code != StatusCode::OK {
+        // A failure that is told as the API tells it speaks for itself.
+        if let Ok(status) = &object
+            && status["kind"] == "Status"
+            && let Some(message) = status["message"].as_str()
+        {
+            return Err(WebhookError::Refused(message.to_owned()));
+        }
+        let kind = answer.headers.get(header::CONTENT_TYPE);
+        let is_text = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/"));
+        let text = std::str::from_utf8(&answer.body).ok().filter(|_| is_text);
+        return Err(WebhookError::of_code(answer.code, text));
+    }
+    let object = object.map_err(|why| {
+        WebhookError::Unreadable(format!(
+            "couldn't get version/kind; json parse error: {why}"
+        ))
+    })?;
+    let has_text = |field: &str| object[field].as_str().is_some_and(|text| !text.is_empty());
+    for (field, name) in [("kind", "Kind"), ("apiVersion", "apiVersion")] {
+        if !has_text(field) {
+            let shown = String::from_utf8_lossy(&answer.body);
+            return Err(WebhookError::Unreadable(format!(
+                "Object '{name}' is missing in '{}'",
+                shown.trim_end()
+            )));
+        }
+    }
+    Ok(object)
+}

@@ -1,0 +1,63 @@
+//! TLS of calls.
+
+use std::sync::Arc;
+
+use tokio::net::TcpStream;
+use tokio_rustls::{
+    TlsConnector,
+    client::TlsStream,
+    rustls::{
+        self, CertificateError, RootCertStore,
+        crypto::ring,
+        pki_types::{CertificateDer, ServerName, pem::PemObject},
+    },
+};
+
+use super::error::dial_problem;
+
+/// Agrees on keys with `name`, whom `ca_bundle` has to name. Errors call the other side `shown`.
+pub(super) async fn connect(
+    stream: TcpStream,
+    name: &str,
+    ca_bundle: &[u8],
+    shown: &str,
+) -> Result<TlsStream<TcpStream>, String> {
+    let server = ServerName::try_from(name.to_owned()).map_err(|error| error.to_string())?;
+    let connector = TlsConnector::from(Arc::new(tls_config(ca_bundle)));
+    let stream = connector.connect(server, stream).await;
+    stream.map_err(|error| {
+        let tls = error.get_ref().and_then(|inner| inner.downcast_ref());
+        tls.map_or_else(
+            || dial_problem(shown, &error),
+            |error| tls_problem(error, name),
+        )
+    })
+}
+
+/// Returns a configuration that trusts the certificates of `ca_bundle`, and no others.
+fn tls_config(ca_bundle: &[u8]) -> rustls::ClientConfig {
+    let mut roots = RootCertStore::empty();
+    let certificates = CertificateDer::pem_slice_iter(ca_bundle).filter_map(Result::ok);
+    roots.add_parsable_certificates(certificates);
+    rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("the provider has the versions of TLS that are safe")
+        .with_root_certificates(roots)
+        .with_no_client_auth()
+}
+
+fn tls_problem(error: &rustls::Error, name: &str) -> String {
+    let why = match error {
+        rustls::Error::InvalidCertificate(
+            CertificateError::UnknownIssuer | CertificateError::BadSignature,
+        ) => "x509: certificate signed by unknown authority".to_owned(),
+        rustls::Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => format!("x509: certificate is not valid for {name}"),
+        rustls::Error::InvalidCertificate(
+            CertificateError::Expired | CertificateError::ExpiredContext { .. },
+        ) => "x509: certificate has expired or is not yet valid".to_owned(),
+        other => return format!("tls: {other}"),
+    };
+    format!("tls: failed to verify certificate: {why}")
+}
