@@ -1,4 +1,4 @@
-//! The stages of an informer, each alone: `cargo bench -p benches`. As a test each runs once, and checks its answer.
+//! The stages of an informer, each alone: `cargo bench --profile dist -p benches`. As a test each runs once, and checks its answer.
 
 use std::{convert::Infallible, future, sync::Arc};
 
@@ -8,26 +8,25 @@ use fakeserver::{ClusterOptions, FakeServer};
 use futures::FutureExt;
 use http::{Request, Response};
 use informer::{
-    IndexFn, Object, ObjectKey, ReflectorStore, Scope,
+    DeltaFifoOptions, IndexFn, Indexer, Labels, Metadata, Object, ObjectKey, ResourceVersion,
+    Scope,
     compact::CompactOptions,
-    delta_fifo::{DeltaFifo, DeltaFifoOptions},
     http::HttpListWatch,
-    indexer::{Indexer, IndexerWriter},
-    known::{Known, KnownNothing},
-    list_watch::{ListPage, ListRequest, ListWatch},
-    object::{Labels, Metadata, ResourceVersion},
+    list_watch::{Known, KnownNothing, ListPage, ListRequest, ListWatch},
+    reflector::{Delta, ReflectorStore},
+    stages::{DeltaFifo, IndexerWriter},
     workqueue::WorkQueue,
 };
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Client, client::Body, core::PartialObjectMeta};
 use tokio::runtime::{self, Runtime};
 
-/// How many pods a page has, as by default.
+/// The number of pods on a page, as by default.
 const PAGE_LEN: usize = 500;
-/// How many objects an indexer holds; each value of its index has thirty.
+/// The number of objects that an indexer holds; each value of its index has thirty.
 const INDEXED_LEN: usize = 30_000;
 const INDEX: &str = "node";
-/// How many objects go through a queue at a time.
+/// The number of objects that go through a queue at a time.
 const QUEUED_LEN: usize = 100;
 
 fn main() {
@@ -67,7 +66,7 @@ fn page_client() -> Client {
 /// Decodes the page in place, as on a runtime of one thread.
 fn bench_page<K>(bencher: Bencher<'_, '_>, make: impl FnOnce(Client) -> HttpListWatch<K>)
 where
-    K: kube::Resource + serde::de::DeserializeOwned + Send + Sync + 'static,
+    K: Send + Sync + 'static,
 {
     let runtime = runtime();
     let list_watch = runtime.block_on(async { make(page_client()) });
@@ -121,7 +120,7 @@ fn object(index: usize, version: usize) -> Object<()> {
         owners: Arc::new([]),
         is_terminating: false,
     };
-    Object::new(metadata, ())
+    Object::with_metadata(metadata, ())
 }
 
 fn indexed() -> (IndexerWriter<()>, Indexer<()>) {
@@ -167,7 +166,9 @@ fn delta_fifo_in_and_out(bencher: Bencher<'_, '_>) {
     let bencher = bencher.counter(ItemsCount::new(QUEUED_LEN));
     bencher.bench_local(|| {
         for object in &objects {
-            let queued = producer.update(object.clone()).now_or_never();
+            let queued = producer
+                .write(Delta::Upserted(object.clone()))
+                .now_or_never();
             queued.expect("there is room").expect("it is open");
         }
         let mut taken = 0;

@@ -1,4 +1,4 @@
-//! What a cache holds, in few bytes: two that hold the same give the same.
+//! The contents of a cache as a digest: equal caches give equal digests.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 /// The keys of a cache with their versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Answer {
-    /// How many there are.
+    /// The number of objects.
     pub(crate) objects: u64,
     /// Of all keys and versions in order.
     digest: String,

@@ -11,7 +11,7 @@ use tokio::{
 
 use crate::process::{Usage, usage_of};
 
-/// How long a process may take to say the next thing.
+/// The time limit for a process's next line.
 const DEADLINE: Duration = Duration::from_mins(10);
 
 /// A process under way.
@@ -44,14 +44,14 @@ impl Child {
         Ok(line?.ok_or("a process ended without an answer, and said why above")?)
     }
 
-    /// What it prints last.
+    /// Returns the value of its last line.
     pub(crate) async fn outcome<T: DeserializeOwned>(mut self) -> Result<T, Box<dyn Error>> {
         let outcome = serde_json::from_str(&self.line().await?)?;
         self.process.wait().await?;
         Ok(outcome)
     }
 
-    /// What the operating system says of it.
+    /// Returns its usage, as the operating system reports it.
     pub(crate) fn usage(&self) -> Result<Usage, Box<dyn Error>> {
         let pid = self.process.id().ok_or("the process has ended")?;
         usage_of(pid.try_into()?)

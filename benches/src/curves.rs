@@ -1,9 +1,10 @@
-//! How rates change as there are more watchers of a server, and more handlers of a cache.
+//! Rates by the number of watchers of a server, and of handlers of a cache.
 
 use std::{error::Error, fmt::Write as _, fs, path::Path, path::PathBuf};
 
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
+use fakeserver::cli::output::OutputArgs;
 use plotters::prelude::*;
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
     updates::{self, Side},
 };
 
-/// Who tells the handlers.
+/// The caches whose handlers are measured.
 const SIDES: [Side; 5] = [
     Side::Typed,
     Side::Dropped,
@@ -22,13 +23,16 @@ const SIDES: [Side; 5] = [
     Side::KubeRuntime,
     Side::KubeRuntimeShared,
 ];
-/// How many changes are watched at least, however many watch them.
+/// The minimum number of changes that are watched, however many watchers there are.
 const CHANGES_MIN: u32 = 200;
+/// The counts, after which files are named.
+const WATCHERS: &str = "watchers";
+const HANDLERS: &str = "handlers";
 
-/// What to measure.
+/// Options of `curves`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
-    /// How many watch everything.
+    /// Numbers of watchers, separated by commas
     #[arg(
         long,
         value_delimiter = ',',
@@ -36,7 +40,7 @@ pub(crate) struct Options {
         value_parser = clap::value_parser!(u32).range(1..=10_000),
     )]
     watchers: Vec<u32>,
-    /// How many handlers are told.
+    /// Numbers of handlers, separated by commas
     #[arg(
         long,
         value_delimiter = ',',
@@ -44,17 +48,19 @@ pub(crate) struct Options {
         value_parser = clap::value_parser!(u32).range(1..=1_000),
     )]
     handlers: Vec<u32>,
-    /// How many updates handlers hear of, and a tenth of how many events all watchers get together.
+    /// Updates that handlers receive; all watchers together receive ten times as many events
     #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(1..))]
     operations: u32,
     /// Writes `watchers` and `handlers`, each as CSV and SVG, into this directory.
     #[arg(long)]
     results: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
-/// What was measured over one kind of count.
+/// The measured curves over one kind of count.
 struct Curves {
-    /// What is counted; files are called by it.
+    /// The counted thing, which is part of the names of files.
     counted: &'static str,
     unit: &'static str,
     lines: Vec<Line>,
@@ -62,6 +68,12 @@ struct Curves {
 
 /// Measures, and prints a table for each kind of count.
 pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    if let Some(directory) = &options.results {
+        for counted in [WATCHERS, HANDLERS] {
+            let files = files(directory, counted);
+            options.output.check(files.iter().map(PathBuf::as_path))?;
+        }
+    }
     let runs = options.watchers.len() + options.handlers.len() * SIDES.len();
     let progress = progress_bar(runs as u64, "measuring, runs");
     let mut fanned_out = Vec::new();
@@ -85,7 +97,7 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
     progress.finish_and_clear();
     let watchers = Curves {
-        counted: "watchers",
+        counted: WATCHERS,
         unit: "events a second, of all together",
         lines: vec![Line {
             title: "fake server",
@@ -93,17 +105,22 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         }],
     };
     let handlers = Curves {
-        counted: "handlers",
+        counted: HANDLERS,
         unit: "updates a second, on one core",
         lines: told,
     };
     for curves in [watchers, handlers] {
         println!("{}", curves.table());
         if let Some(directory) = &options.results {
-            curves.write(directory)?;
+            curves.write(directory, options.output)?;
         }
     }
     Ok(())
+}
+
+/// Returns where the table and the plot of one kind of count are written.
+fn files(directory: &Path, counted: &str) -> [PathBuf; 2] {
+    ["csv", "svg"].map(|ending| directory.join(counted).with_extension(ending))
 }
 
 // === impl Curves ===
@@ -127,16 +144,18 @@ impl Curves {
     }
 
     /// Writes CSV and SVG into `directory`.
-    fn write(&self, directory: &Path) -> Result<(), Box<dyn Error>> {
+    fn write(&self, directory: &Path, output: OutputArgs) -> Result<(), Box<dyn Error>> {
         fs::create_dir_all(directory)?;
-        let file = |ending: &str| directory.join(self.counted).with_extension(ending);
-        fs::write(file("csv"), self.csv())?;
-        let path = file("svg");
-        let area = SVGBackend::new(&path, (700, 560)).into_drawing_area();
-        area.fill(&WHITE)?;
-        plot_lines(&area, self.unit, self.counted, &self.lines)?;
-        area.present()?;
-        Ok(())
+        let [csv, svg] = files(directory, self.counted);
+        output.write(&csv, self.csv().as_bytes())?;
+        let mut plot = String::new();
+        {
+            let area = SVGBackend::with_string(&mut plot, (700, 560)).into_drawing_area();
+            area.fill(&WHITE)?;
+            plot_lines(&area, self.unit, self.counted, &self.lines)?;
+            area.present()?;
+        }
+        Ok(output.write(&svg, plot.as_bytes())?)
     }
 
     fn csv(&self) -> String {

@@ -14,27 +14,27 @@ use futures::future::try_join_all;
 use http_body_util::BodyExt;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::{task::JoinSet, time::sleep};
+use tokio::time::sleep;
 
-use crate::{job::Job, program::Program, wire::Connection};
+use crate::{job::Job, program::Program, task::TaskSet, wire::Connection};
 
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
-/// How large the data of an object is that changes; an event is 4.2 KB then.
+/// The size of the data in a changing object; an event has 4.2 KB then.
 const DATA_BYTES: usize = 3_800;
-/// How many write, each to an object of its own.
+/// The number of writers, each with an object of its own.
 const WRITERS: u32 = 8;
-/// How many changes they are ahead of the slowest watcher at most.
+/// The maximum number of changes by which they are ahead of the slowest watcher.
 const WINDOW: u64 = 64;
-/// How often a writer that is too far ahead looks again.
+/// The interval at which a writer that is too far ahead checks again.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// How long it took until all changes were with all watchers.
+/// The time until all changes had reached all watchers.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct FannedOut {
     elapsed: Duration,
 }
 
-/// How many events a second all watchers get together.
+/// Measures the events per second that all watchers receive together.
 pub(crate) async fn events_per_second(watchers: u32, changes: u32) -> Result<f64, Box<dyn Error>> {
     let server = Program::serve(&[]).await?;
     let job = Job::FanOut {
@@ -64,7 +64,7 @@ pub(crate) async fn run(
     let path = format!("{MAPS}?watch=1&resourceVersion={version}");
     let seen: Arc<Vec<AtomicU64>> = Arc::new((0..watchers).map(|_| AtomicU64::new(0)).collect());
     let connected = (0..watchers).map(|_| Connection::open(url));
-    let mut tasks = JoinSet::new();
+    let mut tasks = TaskSet::new();
     for (number, mut connection) in try_join_all(connected).await?.into_iter().enumerate() {
         let mut body = connection
             .send("GET", &path, Bytes::new())

@@ -19,12 +19,12 @@ use tower::service_fn;
 
 /// The version of the list; that of the first update is one more.
 const LIST_VERSION: u64 = 1_000_000_000;
-/// How many digits each version has, up to the 800th list.
+/// The number of digits of each version, up to the 800th list.
 const DIGITS: usize = VERSION.len();
 
 /// By how much the version of each list is later than that of the one before.
 const LIST_STEP: u64 = 10_000_000;
-/// What stands in an object where its version is to be.
+/// The placeholder of an object's version.
 pub(crate) const VERSION: &str = "VERSION---";
 
 /// The list of some objects, all of them with a new version in each list, and updates of them.
@@ -32,7 +32,7 @@ pub(crate) struct Feed {
     kind: &'static str,
     objects: Vec<String>,
     lists: AtomicU64,
-    /// What an update of each object looks like, and where its version is.
+    /// The update of each object, and the offset of its version.
     frames: Vec<(Bytes, usize)>,
     updates: u64,
     /// The updates begin when this is set.

@@ -1,4 +1,4 @@
-//! What runs in a process of its own: told by its arguments, answered by the last line that it prints.
+//! Measurements in processes of their own: options as arguments, the result as the last line printed.
 
 use std::{error::Error, process::Stdio};
 
@@ -7,7 +7,7 @@ use tokio::process::Command;
 
 use crate::{child::Child, fan_out, load, reads, relist, serve, side::Side, sync, updates};
 
-/// What a process is to do.
+/// The measurement that a process makes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Job {
     /// Serve a cluster of so many pods until standard input ends.
@@ -57,7 +57,7 @@ impl Job {
         Child::start(&mut command)
     }
 
-    /// What came of it, done in a process of its own.
+    /// Runs the measurement in a process of its own, and returns its result.
     pub(crate) async fn outcome<T: DeserializeOwned>(&self) -> Result<T, Box<dyn Error>> {
         self.start()?.outcome().await
     }

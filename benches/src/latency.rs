@@ -13,16 +13,17 @@ use serde_json::{Value, json};
 use tokio::{
     net::TcpListener,
     sync::mpsc,
-    task::JoinSet,
     time::{sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 
-/// How long the machine is left alone between two writes.
+use crate::task::TaskSet;
+
+/// The pause between two writes.
 const PAUSE: Duration = Duration::from_millis(2);
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// How long it takes until a handler is told.
+/// The time until a handler is notified.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Latency {
     pub(crate) median: Duration,
@@ -49,7 +50,7 @@ pub(crate) async fn measure(writes: u32) -> Result<Latency, Box<dyn Error>> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let url = format!("http://{}", listener.local_addr()?);
     let stop = CancellationToken::new();
-    let mut tasks = JoinSet::new();
+    let mut tasks = TaskSet::new();
     tasks.spawn(server.serve(listener, stop.clone()));
 
     let client = informer::http::client(kube::Config::new(url.parse()?))?;

@@ -1,4 +1,4 @@
-//! What many clients ask of the server at once.
+//! The load of many clients at once.
 
 use std::{
     error::Error,
@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{
-    job::Job, process::on_one_thread, program::Program, serve::ServerProcess, wire::Connection,
+    job::Job, program::Program, serve::ServerProcess, task::on_one_thread, wire::Connection,
 };
 
 const PODS: &str = "/api/v1/namespaces/default/pods";
-/// How large the objects are that are created, about.
+/// The approximate size of the created objects.
 const BODY_BYTES: usize = 3_900;
-/// How often the server is started to measure how long that takes.
+/// The number of starts of the server, of which the median is reported.
 const STARTS: usize = 5;
 
-/// How long a number of creates took.
+/// The time that a number of creates took.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Created {
     elapsed: Duration,
@@ -82,7 +82,7 @@ async fn create_all(url: &str, connections: u32, count: u32) -> Result<Created, 
     })
 }
 
-/// How long the list of all pods takes, and how long its body is.
+/// Measures the time that the list of all pods takes, and the length of its body.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 pub(crate) async fn list(server: &ServerProcess) -> Result<(Duration, u64), Box<dyn Error>> {
     let mut connection = Connection::open(&server.contents.url).await?;

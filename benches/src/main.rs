@@ -22,6 +22,7 @@ mod serve;
 mod server;
 mod side;
 mod sync;
+mod task;
 mod updates;
 mod wire;
 
@@ -34,14 +35,14 @@ use clap::{Parser, Subcommand};
 #[command(
     version,
     after_help = "Examples:\n  \
-        cargo run --release -p benches                       sync of 10,000 pods, three rounds\n  \
-        cargo run --release -p benches -- sync --pods 50000  a larger cluster\n  \
-        cargo run --release -p benches --features heap -- sync   with what is on the heap; times mean nothing then\n  \
-        cargo build --release -p fakeserver -p benches && target/release/benches figures\n  \
-                                                             everything that is promised, measured; half an hour\n  \
-        cargo run --release -p benches -- figures --only reads,latency   a part of it\n  \
-        cargo run --release -p benches -- curves             more and more watchers and handlers; a minute\n  \
-        cargo run --release -p benches -- server             building a fake server"
+        cargo run --profile dist -p benches                                  sync of 10,000 pods, three rounds\n  \
+        cargo run --profile dist -p benches -- sync --pods 50000             a larger cluster\n  \
+        cargo run --profile dist -p benches --features heap -- sync          with what is on the heap; times mean nothing then\n  \
+        cargo build --profile dist -p fakeserver -p benches && target/dist/benches figures\n  \
+                                                                             everything that is promised, measured; half an hour\n  \
+        cargo run --profile dist -p benches -- figures --only reads,latency  a part of it\n  \
+        cargo run --profile dist -p benches -- curves                        more and more watchers and handlers; a minute\n  \
+        cargo run --profile dist -p benches -- server                        building a fake server"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -54,7 +55,7 @@ enum Bench {
     Sync(sync::Options),
     /// Everything that is promised, measured beside its target.
     Figures(figures::Options),
-    /// How rates change with the number of watchers, and of handlers.
+    /// Rates by the number of watchers, and of handlers
     Curves(curves::Options),
     /// From nothing to a fake server in this process that can be asked.
     Server(server::Options),

@@ -4,7 +4,7 @@ use std::io;
 
 use plotters::{coord::Shift, prelude::*};
 
-/// What one client or server did at each count.
+/// The points of one client or server, by count.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) title: &'static str,

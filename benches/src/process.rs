@@ -1,22 +1,21 @@
-//! What the operating system and the allocator say of this process.
+//! The usage of this process, as the operating system and the allocator report it.
 
 use std::{error::Error, fs, time::Duration};
 
 use procfs::{WithCurrentSystemInfo, process::Process};
-use tokio::runtime;
 
 #[cfg(feature = "heap")]
 #[global_allocator]
 static ALLOCATOR: peak_alloc::PeakAlloc = peak_alloc::PeakAlloc;
 
-/// What a process has used so far.
+/// The resources that a process has used so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usage {
     /// Memory that is resident now, in bytes.
     pub(crate) resident_bytes: u64,
     /// The most that ever was.
     pub(crate) peak_bytes: u64,
-    /// What is on the heap now, where it is counted.
+    /// The bytes on the heap now, where they are counted.
     pub(crate) heap_bytes: Option<u64>,
     /// Processor time so far, user and system; to the clock tick, usually 10 ms.
     pub(crate) cpu: Duration,
@@ -34,27 +33,6 @@ pub(crate) fn usage() -> Result<Usage, Box<dyn Error>> {
 /// The same of another process, of whose heap nothing is known.
 pub(crate) fn usage_of(pid: i32) -> Result<Usage, Box<dyn Error>> {
     of(&Process::new(pid)?)
-}
-
-/// Runs `work` on one thread, which does nothing else.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a benchmark has a thread of its own for what it measures"
-)]
-pub(crate) async fn on_one_thread<T, F>(
-    work: impl FnOnce() -> F + Send + 'static,
-) -> Result<T, Box<dyn Error>>
-where
-    T: Send + 'static,
-    F: Future<Output = Result<T, Box<dyn Error>>>,
-{
-    let done = tokio::task::spawn_blocking(move || {
-        let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        let done = runtime.map_err(Into::into);
-        let done = done.and_then(|runtime| runtime.block_on(work()));
-        done.map_err(|error: Box<dyn Error>| error.to_string())
-    });
-    Ok(done.await??)
 }
 
 /// Forgets how much memory was resident up to now.

@@ -3,6 +3,7 @@
 use std::{
     env::consts::EXE_SUFFIX,
     error::Error,
+    ffi::OsStr,
     path::{Path, PathBuf},
     process::Stdio,
 };
@@ -11,7 +12,7 @@ use tokio::process::Command;
 
 use crate::{child::Child, process::Usage};
 
-/// What it says when it is there.
+/// The beginning of its first line once it listens.
 const READY: &str = "listening on ";
 
 /// A running program, which ends with this.
@@ -42,13 +43,13 @@ impl Program {
         })
     }
 
-    /// What the operating system says of it.
+    /// Returns its usage, as the operating system reports it.
     pub(crate) fn usage(&self) -> Result<Usage, Box<dyn Error>> {
         self.child.usage()
     }
 }
 
-/// Where the program is: beside this one, where cargo puts both.
+/// Returns the path of the program: beside this one, where cargo puts both.
 fn path() -> Result<PathBuf, Box<dyn Error>> {
     let own = std::env::current_exe()?;
     let directory = own.parent().unwrap_or(Path::new("."));
@@ -56,13 +57,13 @@ fn path() -> Result<PathBuf, Box<dyn Error>> {
     if path.is_file() {
         return Ok(path);
     }
-    let release = if cfg!(debug_assertions) {
-        ""
-    } else {
-        "--release "
+    // Cargo names the directory of a profile after it, but for that of the profile `dev`.
+    let profile = match directory.file_name().and_then(OsStr::to_str) {
+        None | Some("debug") => String::new(),
+        Some(profile) => format!("--profile {profile} "),
     };
     Err(format!(
-        "{} is not there; build it with: cargo build {release}-p fakeserver",
+        "{} is not there; build it with: cargo build {profile}-p fakeserver",
         path.display()
     )
     .into())

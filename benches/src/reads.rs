@@ -6,13 +6,11 @@ use std::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    thread,
     time::{Duration, Instant},
 };
 
 use informer::{
-    IndexFn, Scope, SharedInformer, http::HttpListWatch, object::ObjectKey,
-    reflector::ReflectorOptions,
+    IndexFn, ObjectKey, Scope, SharedInformer, http::HttpListWatch, reflector::ReflectorOptions,
 };
 use k8s_openapi::api::core::v1::Pod;
 use kube_runtime::{reflector, watcher};
@@ -22,16 +20,17 @@ use tokio::time::{sleep, timeout};
 use crate::{
     feed::{Feed, VERSION},
     job::Job,
+    task::on_own_thread,
 };
 
 const INDEX: &str = "node";
 const PODS_A_NODE: u32 = 30;
-/// How often each lookup is made.
+/// The number of repetitions of each lookup.
 const LOOKUPS: u32 = 2_000;
 const FILTERS: u32 = 20;
 const DEADLINE: Duration = Duration::from_mins(5);
 
-/// How long reads take.
+/// The durations of reads.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Reads {
     /// One node's pods by the index of nodes.
@@ -77,7 +76,7 @@ pub(crate) async fn run(pods: u32) -> Result<Reads, Box<dyn Error>> {
     let over = Arc::new(AtomicBool::new(false));
     let reader = {
         let over = Arc::clone(&over);
-        thread::spawn(move || {
+        on_own_thread(move || {
             let mut lasted = Vec::new();
             for number in (0..pods).cycle() {
                 if over.load(Ordering::Relaxed) {
@@ -104,7 +103,7 @@ pub(crate) async fn run(pods: u32) -> Result<Reads, Box<dyn Error>> {
     };
     timeout(DEADLINE, listed).await?;
     over.store(true, Ordering::Relaxed);
-    let slowest = reader.join().map_err(|_| "the reader panicked")?;
+    let slowest = reader.await?;
     informer.shutdown().await;
     Ok(Reads {
         lookup,

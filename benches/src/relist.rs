@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use crate::{answer::Answer, job::Job, process, serve::ServerProcess, side::Side, sync::SETTLING};
 
-/// What listing everything again cost.
+/// The cost of a relist.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Measured {
     /// Resident memory before.

@@ -1,8 +1,16 @@
-//! What came of a run: as a table, as CSV, and as a plot.
+//! The results of a run: as a table, as CSV, and as a plot.
 
-use std::{error::Error, fmt::Write as _, fs, io, path::Path, process::Command, time::Duration};
+use std::{
+    error::Error,
+    fmt::Write as _,
+    fs, io,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
 
 use comfy_table::{CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
+use fakeserver::cli::output::OutputArgs;
 use plotters::{coord::Shift, prelude::*};
 
 use crate::{
@@ -31,7 +39,7 @@ pub(crate) struct Results {
     rows: Vec<Row>,
 }
 
-/// What a plot shows over the number of pods.
+/// The values that a plot shows over the number of pods.
 struct Panel {
     title: &'static str,
     value: fn(&Row) -> f64,
@@ -64,7 +72,7 @@ impl Results {
         self.rows.push(row);
     }
 
-    /// What came of one side.
+    /// Returns the result of one side.
     pub(crate) fn row(&self, pods: u32, side: Side) -> Option<&Row> {
         let mut rows = self.rows.iter();
         rows.find(|row| row.pods == pods && row.side == side)
@@ -106,10 +114,16 @@ impl Results {
     }
 
     /// Writes `sync.csv` and `sync.svg` into `directory`.
-    pub(crate) fn write(&self, directory: &Path) -> Result<(), Box<dyn Error>> {
+    pub(crate) fn write(&self, directory: &Path, output: OutputArgs) -> Result<(), Box<dyn Error>> {
         fs::create_dir_all(directory)?;
-        fs::write(directory.join("sync.csv"), self.csv())?;
-        self.plot(&directory.join("sync.svg"))
+        let [csv, svg] = Self::files(directory);
+        output.write(&csv, self.csv().as_bytes())?;
+        Ok(output.write(&svg, self.plot()?.as_bytes())?)
+    }
+
+    /// Returns the files that are written into `directory`.
+    pub(crate) fn files(directory: &Path) -> [PathBuf; 2] {
+        ["sync.csv", "sync.svg"].map(|name| directory.join(name))
     }
 
     fn csv(&self) -> String {
@@ -136,14 +150,16 @@ impl Results {
         csv
     }
 
-    fn plot(&self, path: &Path) -> Result<(), Box<dyn Error>> {
-        let area = SVGBackend::new(path, (1500, 560)).into_drawing_area();
+    fn plot(&self) -> Result<String, Box<dyn Error>> {
+        let mut plot = String::new();
+        let area = SVGBackend::with_string(&mut plot, (1500, 560)).into_drawing_area();
         area.fill(&WHITE)?;
         for (panel, area) in PANELS.iter().zip(area.split_evenly((1, PANELS.len()))) {
             self.plot_panel(panel, &area)?;
         }
         area.present()?;
-        Ok(())
+        drop(area);
+        Ok(plot)
     }
 
     fn plot_panel(

@@ -14,12 +14,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{answer::Answer, child::Child, job::Job};
 
-/// How many pods run on a node.
+/// The number of pods on a node.
 pub(crate) const PODS_A_NODE: u32 = 30;
 /// The seed of the cluster.
 pub(crate) const SEED: u64 = 7;
 
-/// Where a server is, and what it holds.
+/// The address of a server, and its contents.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Contents {
     pub(crate) url: String,

@@ -10,10 +10,10 @@ use fakeserver::FakeServer;
 use http::Request;
 use serde_json::Value;
 
-/// What to measure.
+/// Options of `server`.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Options {
-    /// How many servers to build.
+    /// Number of servers to build
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     servers: u32,
 }

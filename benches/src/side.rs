@@ -16,19 +16,16 @@ use informer::{
     reflector::ReflectorOptions,
 };
 use k8s_openapi::api::core::v1::Pod;
-use kube::{Api, Client, Resource, ResourceExt, core::PartialObjectMeta};
+use kube::{Api, Client, ResourceExt, core::PartialObjectMeta};
 use kube_runtime::{WatchStreamExt, reflector, watcher};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use tokio::{
-    task::JoinSet,
-    time::{sleep, timeout},
-};
+use serde::{Deserialize, Serialize};
+use tokio::time::{sleep, timeout};
 
-use crate::answer::Answer;
+use crate::{answer::Answer, task::TaskSet};
 
-/// How long a side may take to list everything before the run is called off.
+/// The time limit of a list.
 const DEADLINE: Duration = Duration::from_mins(5);
-/// How often it is looked whether it has.
+/// The interval at which a list's end is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// One side of the comparison.
@@ -62,10 +59,10 @@ pub(crate) enum Side {
 
 /// A cache of one side, which is filled in the background.
 pub(crate) struct Cache {
-    /// How often everything was listed.
+    /// Returns the number of lists so far.
     lists: Box<dyn Fn() -> u64 + Send + Sync>,
     answer: Box<dyn Fn() -> Answer + Send + Sync>,
-    _tasks: JoinSet<()>,
+    _tasks: TaskSet,
 }
 
 // === impl Side ===
@@ -97,7 +94,7 @@ impl Side {
         }
     }
 
-    /// What a table calls it.
+    /// Returns the name in tables.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::TypedPaged => "informer typed, paged list",
@@ -115,7 +112,7 @@ impl Side {
         }
     }
 
-    /// How many threads it has; as many as there are processors if not told.
+    /// Returns the number of threads; `None` for as many as there are processors.
     pub(crate) fn threads(self) -> Option<u32> {
         match self {
             Self::TypedPagedOneThread | Self::TypedStreamingOneThread => Some(1),
@@ -137,7 +134,7 @@ impl Side {
 
     fn informer<K>(self, pods: HttpListWatch<K>) -> Result<Cache, Box<dyn Error>>
     where
-        K: Resource + DeserializeOwned + Send + Sync + 'static,
+        K: Send + Sync + 'static,
     {
         let mut options = ReflectorOptions::default();
         options.streaming_lists = self.is_streaming();
@@ -161,7 +158,7 @@ impl Side {
                         .map(|pod| (pod.key().to_string(), pod.resource_version().to_string())),
                 )
             }),
-            _tasks: JoinSet::new(),
+            _tasks: TaskSet::new(),
         })
     }
 }
@@ -178,7 +175,7 @@ fn kube_runtime(client: Client, config: watcher::Config) -> Cache {
         .boxed();
     let lists = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&lists);
-    let mut tasks = JoinSet::new();
+    let mut tasks = TaskSet::new();
     tasks.spawn(async move {
         // The watcher goes on by itself after a failure.
         while let Some(event) = events.next().await {
@@ -215,7 +212,7 @@ impl Cache {
         Ok(())
     }
 
-    /// What it holds.
+    /// Returns the digest of its contents.
     pub(crate) fn answer(&self) -> Answer {
         (self.answer)()
     }

@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
+use fakeserver::cli::output::OutputArgs;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
@@ -20,13 +21,13 @@ use crate::{
     side::Side,
 };
 
-/// How long a synced cache is left alone before its memory is read: what goes on in the background ends by then.
+/// The pause between a sync and the reading of its memory: background work ends by then.
 pub(crate) const SETTLING: Duration = Duration::from_secs(1);
 
-/// What to measure.
+/// Options of `sync`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
-    /// How many running pods the server holds; several counts, by commas, give a growth curve.
+    /// Running pods that the server holds; several counts, separated by commas, give a growth curve
     #[arg(
         long,
         value_delimiter = ',',
@@ -34,7 +35,7 @@ pub(crate) struct Options {
         value_parser = clap::value_parser!(u32).range(1..=500_000),
     )]
     pub(crate) pods: Vec<u32>,
-    /// How often each side runs; the median is reported.
+    /// Runs of each side; the median is reported
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) rounds: u32,
     /// Which sides run, by commas; all unless told.
@@ -43,9 +44,11 @@ pub(crate) struct Options {
     /// Writes `sync.csv` and `sync.svg` into this directory.
     #[arg(long)]
     pub(crate) results: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
-/// What one sync cost.
+/// The cost of one sync.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Measured {
     /// From the first request to a synced cache.
@@ -56,9 +59,9 @@ pub(crate) struct Measured {
     resident_bytes: u64,
     /// The most that was resident at any time.
     peak_bytes: u64,
-    /// What was on the heap after that, where it is counted.
+    /// The bytes on the heap after that, where they are counted.
     heap_bytes: Option<u64>,
-    /// What the cache holds, to be checked.
+    /// The digest of the cache's contents, for checks.
     answer: Answer,
 }
 
@@ -69,16 +72,21 @@ impl Default for Options {
             rounds: 3,
             sides: Vec::new(),
             results: None,
+            output: OutputArgs::default(),
         }
     }
 }
 
 /// Runs all sides in turn, round by round, and prints a table.
 pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    if let Some(directory) = &options.results {
+        let files = Results::files(directory);
+        options.output.check(files.iter().map(PathBuf::as_path))?;
+    }
     let results = measure(options).await?;
     println!("{}", results.table());
     if let Some(directory) = &options.results {
-        results.write(directory)?;
+        results.write(directory, options.output)?;
     }
     Ok(())
 }

@@ -19,21 +19,21 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::{Api, ResourceExt};
 use kube_runtime::{WatchStreamExt, reflector, watcher};
 use serde::{Deserialize, Serialize};
-use tokio::{sync::Notify, task::JoinSet, time::timeout};
+use tokio::{sync::Notify, time::timeout};
 
 use crate::{
     feed::{Feed, VERSION},
     job::Job,
-    process::on_one_thread,
+    task::{TaskSet, on_one_thread},
 };
 
-/// How many pods there are, updated in turn.
+/// The number of pods, which are updated in turn.
 const PODS: u32 = 1_000;
-/// How many objects wait for a subscriber of kube-runtime at most.
+/// The maximum number of objects that wait for a subscriber of kube-runtime.
 const SUBSCRIBER_BUFFER: usize = 1_024;
 const DEADLINE: Duration = Duration::from_mins(5);
 
-/// Who takes them in.
+/// The cache that takes the updates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Side {
     Typed,
@@ -46,7 +46,7 @@ pub(crate) enum Side {
     KubeRuntimeShared,
 }
 
-/// How long all updates took.
+/// The time that all updates took.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct Taken {
     elapsed: Duration,
@@ -60,15 +60,15 @@ struct Finish {
 }
 
 /// A handler that looks at what it is told.
-struct Looking {
+struct Looking<K> {
     finish: Arc<Finish>,
-    decodes: bool,
+    look: fn(&Finish, &Object<K>),
 }
 
 // === impl Side ===
 
 impl Side {
-    /// What tables call it.
+    /// Returns the name in tables.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Typed => "informer typed",
@@ -119,14 +119,14 @@ async fn take_in(side: Side, handlers: u32, count: u32) -> Result<Duration, Box<
     });
     let pods = HttpListWatch::<Pod>::new(feed.client(), Scope::All);
     match side {
-        Side::Typed => informer(pods, &feed, &finish, handlers, true).await,
+        Side::Typed => informer(pods, &feed, &finish, handlers, Finish::look_into).await,
         Side::Dropped => {
             let pods = pods.without_fields([".metadata.managedFields"])?;
-            informer(pods, &feed, &finish, handlers, true).await
+            informer(pods, &feed, &finish, handlers, Finish::look_into).await
         }
         Side::Compact => {
             let pods = pods.compact(CompactOptions::default());
-            informer(pods, &feed, &finish, handlers, false).await
+            informer(pods, &feed, &finish, handlers, Finish::look_at).await
         }
         Side::KubeRuntime => kube_runtime(&feed, &finish, handlers).await,
         Side::KubeRuntimeShared => kube_runtime_shared(&feed, &finish, handlers).await,
@@ -149,12 +149,12 @@ fn pods() -> Vec<String> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
-async fn informer(
-    pods: HttpListWatch<Pod>,
+async fn informer<K: Send + Sync + 'static>(
+    pods: HttpListWatch<K>,
     feed: &Feed,
     finish: &Arc<Finish>,
     handlers: u32,
-    decodes: bool,
+    look: fn(&Finish, &Object<K>),
 ) -> Result<Duration, Box<dyn Error>> {
     let mut options = ReflectorOptions::default();
     options.streaming_lists = false;
@@ -164,7 +164,7 @@ async fn informer(
     for _ in 0..handlers {
         let handler = Looking {
             finish: Arc::clone(finish),
-            decodes,
+            look,
         };
         informer.add_handler(handler).detach();
     }
@@ -224,7 +224,7 @@ async fn kube_runtime_shared(
     handlers: u32,
 ) -> Result<Duration, Box<dyn Error>> {
     let (store, writer) = reflector::store_shared::<Pod>(SUBSCRIBER_BUFFER);
-    let mut tasks = JoinSet::new();
+    let mut tasks = TaskSet::new();
     for _ in 0..handlers {
         let mut subscriber = writer.subscribe().ok_or("the store is not shared")?;
         let finish = Arc::clone(finish);
@@ -256,6 +256,17 @@ impl Finish {
         }
     }
 
+    fn look_into(&self, pod: &Object<Pod>) {
+        self.look(pod.get());
+    }
+
+    /// Looks at the key and version only.
+    fn look_at<K>(&self, object: &Object<K>) {
+        if object.resource_version().as_str() == self.last_version {
+            self.arrive();
+        }
+    }
+
     fn arrive(&self) {
         self.told.fetch_add(1, Ordering::Relaxed);
         self.moved.notify_one();
@@ -277,14 +288,8 @@ impl Finish {
 
 // === impl Looking ===
 
-impl EventHandler<Pod> for Looking {
-    fn on_update(&mut self, _: &Object<Pod>, new: &Object<Pod>) {
-        if self.decodes
-            && let Ok(pod) = new.get()
-        {
-            self.finish.look(&pod);
-        } else if new.resource_version().as_str() == self.finish.last_version {
-            self.finish.arrive();
-        }
+impl<K: 'static> EventHandler<K> for Looking<K> {
+    fn on_update(&mut self, _: &Object<K>, new: &Object<K>) {
+        (self.look)(&self.finish, new);
     }
 }

@@ -10,13 +10,15 @@ use hyper::{
     client::conn::http1::{SendRequest, handshake},
 };
 use hyper_util::rt::TokioIo;
-use tokio::{net::TcpStream, task::JoinSet};
+use tokio::net::TcpStream;
+
+use crate::task::TaskSet;
 
 /// One connection.
 pub(crate) struct Connection {
     host: String,
     sender: SendRequest<Full<Bytes>>,
-    _task: JoinSet<()>,
+    _task: TaskSet,
 }
 
 // === impl Connection ===
@@ -28,7 +30,7 @@ impl Connection {
         let socket = TcpStream::connect(host).await?;
         socket.set_nodelay(true)?;
         let (sender, connection) = handshake(TokioIo::new(socket)).await?;
-        let mut task = JoinSet::new();
+        let mut task = TaskSet::new();
         task.spawn(async move {
             // Whoever waits for an answer is told as well.
             let _ = connection.await;

@@ -151,3 +151,26 @@ fn curves_measures_every_count() {
         assert!(read("handlers.svg").contains(side));
     }
 }
+
+#[test]
+fn results_that_exist_are_replaced_on_request_only() {
+    for (command, name) in [
+        ("sync", "sync.svg"),
+        ("figures", "figures.csv"),
+        ("curves", "handlers.csv"),
+    ] {
+        let results = tempfile::tempdir().unwrap();
+        let file = results.path().join(name);
+        fs::write(&file, "kept").unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_benches"))
+            .args([command, "--results"])
+            .arg(results.path())
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{stderr}");
+        assert!(stderr.contains("--force replaces it"), "{stderr}");
+        assert_eq!(output.stdout, b"", "nothing was measured");
+        assert_eq!(fs::read(&file).unwrap(), b"kept");
+    }
+}

@@ -1,4 +1,4 @@
-//! Many seeds, side by side in threads: runs share nothing, so the results do not depend on which thread did what.
+//! Runs many seeds in parallel threads. Runs share nothing, so that results do not depend on the distribution of seeds.
 
 use std::{
     sync::{
@@ -6,7 +6,6 @@ use std::{
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
-    thread,
     time::Duration,
 };
 
@@ -14,38 +13,39 @@ use crate::{
     checkers::Violation,
     plan::{Plan, Profile},
     seed::Seed,
-    sim,
+    sim::{self, RunOptions},
     summary::Summary,
+    task,
 };
 
-/// How many failing seeds are enough.
+/// The number of failing seeds that ends a batch.
 const FAILURE_COUNT_MAX: usize = 5;
-/// How long a run may take before it counts as one that does not end.
+/// The time after which a run counts as one that does not end.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// How many seeds of a profile are run.
+/// Options of a batch of seeds.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Batch {
-    /// How large their plans are.
+    /// The profile of the plans.
     pub profile: Profile,
-    /// In how many threads.
+    /// The number of threads.
     pub thread_count: usize,
-    /// How long none of them may end before the batch is given up.
+    /// The time in which at least one run has to end, or the batch is given up.
     pub patience: Duration,
 }
 
-/// What came of many seeds.
+/// The results of a batch.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// How large the plans were.
+    /// The profile of the plans.
     pub profile: Profile,
-    /// All runs in figures.
+    /// The figures of all runs.
     pub summary: Summary,
-    /// The seeds that failed, in order; a batch ends early when there are some.
+    /// The failing seeds, in order. A batch ends early if there are several.
     pub failures: Vec<Failure>,
-    /// A seed that did not end within the patience of the caller; the batch was given up.
+    /// The seeds that were running when the batch was given up.
     pub stuck: Vec<Seed>,
 }
 
@@ -55,24 +55,24 @@ pub struct Report {
 pub struct Failure {
     /// The seed.
     pub seed: Seed,
-    /// What did not hold.
+    /// The broken promises.
     pub violations: Vec<Violation>,
 }
 
-/// One seed that was run.
+/// The result of one seed.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Done {
-    /// The run in figures.
+    /// The figures of the run.
     pub summary: Summary,
-    /// If it failed, how.
+    /// The failure, if the run was not good.
     pub failure: Option<Failure>,
 }
 
 // === impl Report ===
 
 impl Report {
-    /// A report of no runs.
+    /// Creates a report of no runs.
     pub fn new(profile: Profile) -> Self {
         Self {
             profile,
@@ -80,7 +80,7 @@ impl Report {
         }
     }
 
-    /// Whether every check held in every run.
+    /// Returns true if every check held in every run.
     pub fn is_good(&self) -> bool {
         self.failures.is_empty() && self.stuck.is_empty()
     }
@@ -96,7 +96,7 @@ impl Report {
 impl Done {
     /// Draws the plan of a seed and runs it.
     pub fn run(seed: Seed, profile: Profile) -> Self {
-        let outcome = sim::run(&Plan::draw_sized(seed, profile));
+        let outcome = sim::run(&Plan::draw_sized(seed, profile), &RunOptions::default());
         let failure = (!outcome.is_good()).then_some(Failure {
             seed,
             violations: outcome.violations,
@@ -111,7 +111,7 @@ impl Done {
 // === impl Batch ===
 
 impl Batch {
-    /// Seeds of `profile` in `thread_count` threads, given up when none ends in two minutes.
+    /// Creates a batch of `thread_count` threads, which is given up if no run ends in two minutes.
     pub fn new(profile: Profile, thread_count: usize) -> Self {
         Self {
             profile,
@@ -120,7 +120,7 @@ impl Batch {
         }
     }
 
-    /// Runs `seeds`. `watch` hears of each run that ends; when it says `false`, no more are begun.
+    /// Runs `seeds`. `watch` sees each result; if it returns `false`, no more runs begin.
     ///
     /// A batch that is given up leaves its threads behind, and the caller should end the process.
     pub fn run(
@@ -135,13 +135,8 @@ impl Batch {
             is_over: AtomicBool::new(false),
         });
         let (sender, results) = mpsc::channel();
-        for _ in 0..self.thread_count.max(1) {
-            let (shared, sender) = (Arc::clone(&shared), sender.clone());
-            let worker = thread::Builder::new().name("seeds".to_owned());
-            let worker = worker.spawn(move || shared.work(&sender));
-            worker.expect("the system gives a thread");
-        }
-        drop(sender);
+        let worker = Arc::clone(&shared);
+        task::detach_threads(self.thread_count, move || worker.work(&sender));
         let mut report = Report::new(self.profile);
         loop {
             match results.recv_timeout(self.patience) {
@@ -165,7 +160,7 @@ impl Batch {
     }
 }
 
-/// What the threads of a batch share.
+/// State that the threads of a batch share.
 struct Shared {
     profile: Profile,
     seeds: Mutex<Box<dyn Iterator<Item = Seed> + Send>>,

@@ -1,4 +1,4 @@
-//! One request, without a client library between: built, sent to a server in process, its answer read.
+//! Single requests to a server in process, without a client library.
 
 use std::error::Error;
 
@@ -7,7 +7,7 @@ use http::{HeaderMap, Request, Response};
 use http_body_util::BodyExt;
 use tower::ServiceExt;
 
-/// What a server answered.
+/// An answer that was read to its end.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -15,7 +15,7 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
-/// Characters that stay as they are in a path, as the recorder sent them.
+/// Characters that stay unescaped in a path, as in recorded requests.
 const PLAIN: &str = "_.-~/?&=%,:!()+~@$'*";
 
 // === impl Answer ===
@@ -29,7 +29,7 @@ impl Answer {
     }
 }
 
-/// A request, its path escaped; an error if a part of it is not what its name says.
+/// Builds a request and escapes its path. Fails if a part of it is malformed.
 pub(crate) fn request(
     method: &str,
     path: &str,
@@ -43,7 +43,7 @@ pub(crate) fn request(
     request.body(body)
 }
 
-/// Sends a request that is known to be one, and gives the answer as soon as its headers are there.
+/// Sends a well-formed request and returns the answer as soon as its headers have arrived.
 pub(crate) async fn open(
     router: &axum::Router,
     method: &str,
@@ -55,7 +55,7 @@ pub(crate) async fn open(
     send(router, request.expect("the caller wrote its parts")).await
 }
 
-/// Sends a request and gives the answer as soon as its headers are there.
+/// Sends a request and returns the answer as soon as its headers have arrived.
 pub(crate) async fn send(router: &axum::Router, request: Request<Vec<u8>>) -> Response<Body> {
     match router.clone().oneshot(request.map(Body::from)).await {
         Ok(response) => response,
@@ -63,7 +63,7 @@ pub(crate) async fn send(router: &axum::Router, request: Request<Vec<u8>>) -> Re
     }
 }
 
-/// Reads an answer to its end; a body that breaks off counts as far as it came.
+/// Reads an answer to its end. A body that breaks off counts as far as it has arrived.
 pub(crate) async fn read(response: Response<Body>) -> Answer {
     let (head, mut body) = response.into_parts();
     let mut bytes = Vec::new();
@@ -77,13 +77,13 @@ pub(crate) async fn read(response: Response<Body>) -> Answer {
     }
 }
 
-/// An error with all that it comes from.
+/// Formats an error with all its sources.
 pub(crate) fn whole(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
         let part = error.to_string();
-        // Libraries say it twice: in the message, and as the source.
+        // Some libraries repeat the source in the message.
         if !text.contains(&part) {
             text.push_str(": ");
             text.push_str(&part);

@@ -1,4 +1,4 @@
-//! Lets other tasks go first, as often as a plan says and at the places that its seed draws.
+//! Yields to other tasks, as often as a plan says and at places that its seed draws.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::plan::Interleaving;
 
-/// Where a task goes from one part to the next, and may let others go first.
+/// A place at which a task may yield to others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
@@ -24,8 +24,8 @@ pub enum Seam {
     Store,
 }
 
-/// Says how often a task lets others go first. Clones draw from the same generator, so whoever has one to himself draws
-/// the same whatever others do.
+/// Draws how often a task yields. Clones draw from the same generator; an actor with a generator of its own draws the
+/// same whatever others do.
 #[derive(Clone, Debug, Default)]
 pub struct Yields(Option<Arc<Shared>>);
 
@@ -38,7 +38,7 @@ struct Shared {
 // === impl Yields ===
 
 impl Yields {
-    /// Those that `chances` allow, drawn from `generator`.
+    /// Creates yields within `chances`, drawn from `generator`.
     pub fn new(chances: Interleaving, generator: ChaCha8Rng) -> Self {
         let shared = || {
             Arc::new(Shared {
@@ -49,18 +49,18 @@ impl Yields {
         Self((!chances.is_none()).then(shared))
     }
 
-    /// Lets others go first, perhaps.
+    /// Yields, perhaps several times, perhaps not at all.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost, but what was drawn stays drawn.
+    /// Nothing is lost, but the draw is used up.
     pub async fn pass(&self, seam: Seam) {
         for _ in 0..self.draw(seam) {
             tokio::task::yield_now().await;
         }
     }
 
-    /// How often others go first, this time.
+    /// Draws the number of yields at a seam.
     pub fn draw(&self, seam: Seam) -> u8 {
         let Some(shared) = &self.0 else {
             return 0;

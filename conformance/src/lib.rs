@@ -1,38 +1,42 @@
 //! Proves that a Kubernetes client's cache converges to the server's state under faults.
 //!
-//! A [`Seed`](seed::Seed) gives a [`Plan`](plan::Plan): operations on a simulated cluster, faults, informers and their
-//! handlers. It runs on tokio's paused clock, in process, against the fake API server, and leaves a
-//! [`Trace`](trace::Trace), in which the [checkers] look for broken promises. The same plan gives the same trace, to the
-//! byte; a plan that fails can be replayed and made smaller.
+//! A [`Seed`](seed::Seed) determines a [`Plan`](plan::Plan): operations on a simulated cluster, faults, informers and
+//! their handlers. A plan runs on tokio's paused clock, in process, against the fake API server, and leaves a
+//! [`Trace`](trace::Trace), in which the [checkers] look for broken promises. The same plan gives the same trace, to
+//! the byte; a failing plan can be replayed and shrunk.
 //!
-//! [`golden`] is another thing: recorded answers of a real API server, which the fake one has to match.
+//! [`golden`] is independent of that: recorded answers of a real API server, which the fake one has to match.
 
 // Vocabulary.
+mod task;
 pub mod seed;
 pub mod plan;
 pub mod trace;
 // Ingredients.
-pub mod model;
 mod call;
-pub mod workload;
-pub mod faults;
 pub mod interleave;
+pub mod model;
+pub mod workload;
 pub mod transport;
+pub mod proxy;
+pub mod faults;
 pub mod bugs;
 pub mod subjects;
 // Machinery.
 pub mod checkers;
 pub mod timeline;
 pub mod sim;
+pub mod live;
+// Many runs.
 pub mod summary;
 pub mod batch;
-pub mod proxy;
-pub mod live;
+pub mod hunt;
 pub mod score;
+// Transcripts of a real server.
+pub mod golden;
+// The program.
 #[doc(hidden)]
 pub mod cli;
-// The fake server against a real one.
-pub mod golden;
 
 /// The example on the project's front page.
 #[cfg(doctest)]

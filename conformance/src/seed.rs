@@ -1,4 +1,4 @@
-//! One number from which every choice follows.
+//! The number from which every choice follows.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-/// The number that a plan is drawn from, and that a failure is told by.
+/// The number that determines a plan, and by which a failure is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Seed(u64);
@@ -14,20 +14,20 @@ pub struct Seed(u64);
 // === impl Seed ===
 
 impl Seed {
-    /// The seed with this number.
+    /// Creates a seed.
     pub const fn new(number: u64) -> Self {
         Self(number)
     }
 
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The generator for the choices called `name`.
+    /// Returns the generator for the choices called `name`.
     ///
-    /// Streams are independent: drawing more from one changes nothing in another, so that a new kind of choice does not
-    /// turn every seed that was ever noted into a different run.
+    /// Streams are independent: more draws from one change nothing in another, so that a new kind of choice does not
+    /// change the runs of known seeds.
     pub fn stream(self, name: &str) -> ChaCha8Rng {
         let mut generator = ChaCha8Rng::seed_from_u64(self.0);
         generator.set_stream(fnv1a(name));
@@ -41,7 +41,7 @@ impl fmt::Display for Seed {
     }
 }
 
-/// FNV-1a: fixed for all time, unlike the hashers of libraries.
+/// FNV-1a: stable, unlike the hashers of libraries.
 fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

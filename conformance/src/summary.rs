@@ -1,4 +1,4 @@
-//! A run in figures, and many runs in the same.
+//! The figures of a run, and of many runs.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::{
     trace::{Observation, Phase, RequestKind, Trace},
 };
 
-/// What happened, counted.
+/// Counts of events in runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Summary {
@@ -20,11 +20,11 @@ pub struct Summary {
     pub check_count: u64,
     /// Writes that the server accepted from the workload.
     pub operation_count: u64,
-    /// Events that watches brought.
+    /// Events of watches.
     pub event_count: u64,
-    /// Notifications that handlers heard.
+    /// Notifications of handlers.
     pub notification_count: u64,
-    /// How often each fault had an effect.
+    /// The number of effects of each fault.
     pub faults: BTreeMap<String, u64>,
     /// Lists and watches, without the further pages of a list.
     pub request_count: u64,
@@ -34,18 +34,18 @@ pub struct Summary {
     pub relist_count: u64,
     /// Informers that ran.
     pub informer_count: u64,
-    /// How long the slowest run took to converge once faults had ended, in simulated time.
+    /// The longest convergence after the end of faults, in simulated time.
     pub slowest_convergence_ms: u64,
     /// The seed of that run.
     pub slowest_seed: Option<Seed>,
-    /// How much simulated time passed.
+    /// The simulated time that passed.
     pub simulated_ms: u64,
 }
 
 // === impl Summary ===
 
 impl Summary {
-    /// Counts what is in a trace.
+    /// Counts the events of a trace.
     pub fn of(seed: Seed, trace: &Trace) -> Self {
         let mut summary = Self {
             run_count: 1,
@@ -69,7 +69,7 @@ impl Summary {
         summary
     }
 
-    /// Adds another run, or other runs.
+    /// Adds other runs.
     pub fn add(&mut self, other: Self) {
         self.run_count += other.run_count;
         self.check_count += other.check_count;
@@ -84,7 +84,7 @@ impl Summary {
         self.relist_count += other.relist_count;
         self.informer_count += other.informer_count;
         self.simulated_ms += other.simulated_ms;
-        // Equal figures name the lowest seed, whichever run ended first.
+        // Equal figures name the lowest seed, in whatever order runs end.
         let is_slower = other.slowest_convergence_ms > self.slowest_convergence_ms
             || (other.slowest_convergence_ms == self.slowest_convergence_ms
                 && (self.slowest_seed.is_none() || other.slowest_seed < self.slowest_seed));
@@ -94,12 +94,12 @@ impl Summary {
         }
     }
 
-    /// How often faults had an effect.
+    /// Returns the number of effects of all faults.
     pub fn fault_count(&self) -> u64 {
         self.faults.values().sum()
     }
 
-    /// Requests for each effect of a fault, beyond the two with which each informer begins.
+    /// Returns the number of requests for each effect of a fault, without the first two of each informer.
     pub fn requests_per_fault(&self) -> f64 {
         let extra = self.request_count.saturating_sub(2 * self.informer_count);
         #[expect(clippy::cast_precision_loss, reason = "a figure to be looked at")]

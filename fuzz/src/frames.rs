@@ -1,7 +1,7 @@
 //! A stream of bytes, cut into frames.
 
 use bytes::Bytes;
-use informer::decode::FrameSplitter;
+use informer::stages::FrameSplitter;
 
 /// The first byte is the largest size of a frame, the second how many come next, each the size of a chunk; the rest is the
 /// stream, in chunks of these sizes over and over.

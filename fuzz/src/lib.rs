@@ -1,4 +1,4 @@
-//! Whatever bytes come: what the fuzz targets do with them.
+//! The functions behind the fuzz targets, for arbitrary bytes.
 //!
 //! Each function panics where a promise is not kept; that nothing panics by itself is the first one. The targets call them
 //! with what libFuzzer makes up, the tests with the seeds, among which every crash that was found is kept.
@@ -10,7 +10,7 @@ pub mod reflector;
 pub mod plans;
 pub mod server;
 
-/// What a target does with bytes.
+/// A fuzz target's function of its input.
 pub type Target = fn(&[u8]);
 
 /// The targets by name: each is a program in `fuzz_targets`, and has a folder of seeds.

@@ -1,4 +1,4 @@
-//! What a reflector's machine can be told.
+//! Arbitrary inputs of a reflector's machine.
 
 /// Four bytes an input; see [`informer::fuzzing::reflector_machine`].
 pub fn run(data: &[u8]) {

@@ -1,15 +1,15 @@
 //! Plans of the conformance harness: as text, and as what happens.
 
 use conformance::{
-    plan::{Fault, Operation, Plan, Profile},
+    plan::{Operation, Plan, PlannedFault, Profile},
     seed::Seed,
-    sim,
+    sim::{self, RunOptions},
 };
 
 /// The most faults and operations of a plan: a run takes some hundredths of a second.
 const ELEMENTS_MAX: usize = 24;
 
-/// What is read as a plan is written as one that is read as the same.
+/// Checks that a plan that was read is written as one that reads as the same.
 pub fn text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -39,7 +39,7 @@ pub fn run(data: &[u8]) {
                 continue;
             };
             let for_ms = plan.safety_ms * u64::from(length) / 512;
-            let mut fault = Fault::new(at_ms, for_ms, fault.kind);
+            let mut fault = PlannedFault::new(at_ms, for_ms, fault.kind);
             if usize::from(whom) < plan.informers.len() {
                 fault = fault.for_informer(whom.into());
             }
@@ -54,7 +54,7 @@ pub fn run(data: &[u8]) {
     }
     plan.faults.sort_by_key(|fault| fault.at_ms);
     plan.workload.sort_by_key(|operation| operation.at_ms);
-    let outcome = sim::run(&plan);
+    let outcome = sim::run(&plan, &RunOptions::default());
     let broken: Vec<String> = outcome.broken().map(ToString::to_string).collect();
     assert!(
         broken.is_empty(),

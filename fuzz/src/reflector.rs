@@ -1,4 +1,4 @@
-//! What a server can answer a reflector, on a paused clock.
+//! Arbitrary answers of a server to a reflector, on a paused clock.
 
 use std::{
     collections::VecDeque,
@@ -14,18 +14,16 @@ use http::{Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::StreamBody;
 use informer::{
-    Object, ReflectorStore, ResourceVersion, Scope,
+    Scope,
     http::HttpListWatch,
-    object::DecodeError,
-    reflector::{Reflector, ReflectorOptions},
-    store::{Replacement, StoreClosed},
+    reflector::{Delta, Reflector, ReflectorOptions, ReflectorStore, StoreClosed},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::client::Body;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// What stands between two answers.
+/// The separator of two answers.
 const BOUNDARY: &[u8] = b"%%\n";
 /// The most answers that are made up.
 const ANSWERS_MAX: usize = 12;
@@ -43,11 +41,11 @@ const EXPIRED: &str =
 
 type AnyBody = StreamBody<stream::BoxStream<'static, Result<Frame<Bytes>, io::Error>>>;
 
-/// What a store was told.
+/// The writes that a store received.
 #[derive(Default)]
 struct Told {
     has_state: bool,
-    /// Whether the last word was the state of the server that is well.
+    /// True if the last write was the state of the healthy server.
     is_well: bool,
 }
 
@@ -172,54 +170,25 @@ impl Store {
     fn told(&self) -> MutexGuard<'_, Told> {
         self.0.lock().expect("nothing panics with it")
     }
-
-    fn change(&self) {
-        let mut told = self.told();
-        let has_state = told.has_state;
-        told.is_well = false;
-        drop(told);
-        assert!(has_state, "a change before the first state");
-    }
 }
 
 impl ReflectorStore<ConfigMap> for Store {
-    async fn add(&mut self, _object: Object<ConfigMap>) -> Result<(), StoreClosed> {
-        self.change();
-        Ok(())
-    }
-
-    async fn update(&mut self, _object: Object<ConfigMap>) -> Result<(), StoreClosed> {
-        self.change();
-        Ok(())
-    }
-
-    async fn delete(&mut self, _object: Object<ConfigMap>) -> Result<(), StoreClosed> {
-        self.change();
-        Ok(())
-    }
-
-    async fn undecodable(&mut self, _error: DecodeError) -> Result<(), StoreClosed> {
-        self.change();
-        Ok(())
-    }
-
-    async fn delete_undecodable(&mut self, _error: DecodeError) -> Result<(), StoreClosed> {
-        self.change();
-        Ok(())
-    }
-
-    async fn replace(&mut self, replacement: Replacement<ConfigMap>) -> Result<(), StoreClosed> {
+    async fn write(&mut self, delta: Delta<ConfigMap>) -> Result<(), StoreClosed> {
         let mut told = self.told();
-        told.has_state = true;
-        told.is_well = replacement.resource_version.as_str() == WELL_VERSION
-            && replacement.objects.len() == 1
-            && replacement.objects[0].key().name() == "well";
-        Ok(())
-    }
-
-    async fn bookmark(&mut self, _resource_version: ResourceVersion) -> Result<(), StoreClosed> {
-        let has_state = self.told().has_state;
-        assert!(has_state, "a bookmark before the first state");
+        let has_state = told.has_state;
+        match delta {
+            Delta::ReplacedAll(replacement) => {
+                told.has_state = true;
+                told.is_well = replacement.resource_version.as_str() == WELL_VERSION
+                    && replacement.objects.len() == 1
+                    && replacement.objects[0].key().name() == "well";
+                return Ok(());
+            }
+            Delta::Bookmark(_) => {}
+            _ => told.is_well = false,
+        }
+        drop(told);
+        assert!(has_state, "a change before the first state");
         Ok(())
     }
 }

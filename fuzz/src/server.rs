@@ -1,4 +1,4 @@
-//! What clients may send to the fake server.
+//! Arbitrary requests to the fake server.
 
 use fakeserver::fuzzing::Fuzzed;
 pub use fakeserver::fuzzing::{field_set, json_syntax, protobuf, selectors};

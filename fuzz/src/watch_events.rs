@@ -1,11 +1,9 @@
 //! A frame of a watch, and the body of a list.
 
 use informer::{
-    Object,
-    decode::{Decoder, status_of_answer},
-    known::{Known, KnownNothing},
-    list_watch::{Arrived, WatchEvent},
-    object::Metadata,
+    Metadata, Object,
+    list_watch::{Arrived, Known, KnownNothing, WatchEvent},
+    stages::{Decoder, status_of_answer},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::core::{DynamicObject, PartialObjectMeta};
@@ -72,10 +70,9 @@ fn event(decoder: &Decoder, frame: &[u8]) {
     }
 }
 
-/// What was read beside the object is what is in it.
+/// Checks that the metadata that was read beside the object is that of the object.
 fn check(object: &Object<ConfigMap>) {
-    let value = object.get().expect("it was decoded");
-    assert_eq!(Metadata::of(&*value), *object.metadata());
+    assert_eq!(Metadata::of(&**object.get()), *object.metadata());
     assert!(!object.key().name().is_empty(), "an object has a name");
     assert!(!object.resource_version().is_unknown(), "and a version");
 }

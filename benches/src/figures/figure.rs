@@ -15,7 +15,7 @@ pub(super) struct Figure {
     unit: &'static str,
 }
 
-/// What a figure should be.
+/// The target of a figure.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     AtLeast(f64),

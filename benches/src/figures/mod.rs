@@ -5,6 +5,7 @@ mod figure;
 use std::{error::Error, fs, path::PathBuf, time::Duration};
 
 use clap::{Args, ValueEnum};
+use fakeserver::cli::output::OutputArgs;
 use tokio::time::sleep;
 
 use self::figure::{Figure, csv, table};
@@ -19,7 +20,7 @@ use crate::{
     sync, updates,
 };
 
-/// What a cache of each representation is compared by.
+/// The caches that are compared, by representation.
 const SYNC_SIDES: [Side; 10] = [
     Side::TypedPaged,
     Side::TypedStreaming,
@@ -42,19 +43,19 @@ const RELIST_SIDES: [Side; 6] = [
     Side::KubeRuntimePaged,
 ];
 const CONNECTIONS: u32 = 8;
-/// How many handlers are told of updates.
+/// The number of handlers of updates.
 const HANDLERS: u32 = 3;
 /// The churn of the simulated cluster, in writes a second.
 const CHURN: u32 = 1_000;
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// What to measure.
+/// Options of `figures`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Options {
     /// Which parts, by commas; all unless told.
     #[arg(long, value_delimiter = ',')]
     only: Vec<Part>,
-    /// How large the clusters are that are synced.
+    /// Sizes of the clusters that are synced, in pods
     #[arg(
         long,
         value_delimiter = ',',
@@ -70,24 +71,26 @@ pub(crate) struct Options {
         value_parser = clap::value_parser!(u32).range(1..=500_000),
     )]
     curve: Vec<u32>,
-    /// How large the largest is: of the server, of reads.
+    /// Size of the largest cluster in pods: of the server, of reads
     #[arg(long, default_value_t = 150_000, value_parser = clap::value_parser!(u32).range(1..=500_000))]
     largest: u32,
-    /// How often each side syncs and takes updates; the median is reported.
+    /// Runs of sync and updates on each side; the median is reported
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
     rounds: u32,
-    /// How many updates, creates and the like.
+    /// Number of updates, creates and the like
     #[arg(long, default_value_t = 40_000, value_parser = clap::value_parser!(u32).range(1..))]
     operations: u32,
-    /// How many watch the same.
+    /// Number of watchers of the same resource
     #[arg(long, default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     watchers: u32,
-    /// How long the server lives before its memory is read.
+    /// Minutes of churn before the server's memory is read
     #[arg(long, default_value_t = 10)]
     churn_minutes: u32,
     /// Writes `figures.csv`, and `sync.csv` and `sync.svg`, into this directory.
     #[arg(long)]
     results: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputArgs,
 }
 
 /// A part of the figures.
@@ -116,6 +119,13 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
         .copied()
         .filter(|part| options.only.is_empty() || options.only.contains(part))
         .collect();
+    if let Some(directory) = &options.results {
+        let mut files = vec![directory.join("figures.csv")];
+        if parts.contains(&Part::Sync) {
+            files.extend(Results::files(directory));
+        }
+        options.output.check(files.iter().map(PathBuf::as_path))?;
+    }
     let progress = progress_bar(parts.len() as u64, "measuring, parts");
     let mut figures = Vec::new();
     let mut outcome = Ok(());
@@ -134,7 +144,8 @@ pub(crate) async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     println!("{}\n{}", machine(), table(&figures));
     if let Some(directory) = &options.results {
         fs::create_dir_all(directory)?;
-        fs::write(directory.join("figures.csv"), csv(&figures))?;
+        let file = directory.join("figures.csv");
+        options.output.write(&file, csv(&figures).as_bytes())?;
     }
     outcome
 }
@@ -157,11 +168,12 @@ async fn sync(options: &Options) -> Result<Vec<Figure>, Box<dyn Error>> {
         rounds: options.rounds,
         sides: SYNC_SIDES.to_vec(),
         results: None,
+        output: options.output,
     })
     .await?;
     println!("{}", results.table());
     if let Some(directory) = &options.results {
-        results.write(directory)?;
+        results.write(directory, options.output)?;
     }
     let mut figures = Vec::new();
     for pods in &options.pods {

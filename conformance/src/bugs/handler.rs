@@ -1,4 +1,4 @@
-//! Between the cache and a handler: what it is told, wrongly.
+//! Seeded bugs between the cache and a handler: wrong notifications.
 
 use std::{
     collections::BTreeMap,
@@ -6,15 +6,15 @@ use std::{
 };
 
 use informer::{
-    Cause, Deleted, EventHandler, Notification, Object, ObjectKey,
-    object::{Tombstone, TombstoneReason},
+    Deleted, EventHandler, Notification, NotificationCause, Object, ObjectKey, Tombstone,
+    TombstoneReason,
 };
 
 use super::Bug;
 
-/// What is done.
+/// The bugs of this seam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mistake {
+pub(super) enum HandlerBug {
     DeletionsDropped,
     TombstonesDropped,
     TombstonesEmpty,
@@ -32,95 +32,95 @@ pub(super) enum Mistake {
     PanicIsTheEnd,
 }
 
-pub(super) const MISTAKES: &[(Mistake, &str, &str)] = &[
+pub(super) const BUGS: &[(HandlerBug, &str, &str)] = &[
     (
-        Mistake::DeletionsDropped,
+        HandlerBug::DeletionsDropped,
         "deletions-dropped",
-        "deletions that were seen are not told",
+        "deletions seen in a watch are not delivered",
     ),
     (
-        Mistake::TombstonesDropped,
+        HandlerBug::TombstonesDropped,
         "tombstones-dropped",
-        "deletions that were found out by a relist are not told",
+        "deletions found by a relist are not delivered",
     ),
     (
-        Mistake::TombstonesEmpty,
+        HandlerBug::TombstonesEmpty,
         "tombstones-empty",
         "a tombstone comes without the last known state",
     ),
     (
-        Mistake::FinalStateLost,
+        HandlerBug::FinalStateLost,
         "final-state-lost",
-        "a deletion is told with the state before it, not with the last one",
+        "a deletion carries the state before it, not the last one",
     ),
     (
-        Mistake::UpdateAsAdd,
+        HandlerBug::UpdateAsAdd,
         "update-as-add",
-        "an update is told as an add",
+        "an update is delivered as an add",
     ),
     (
-        Mistake::AddAsUpdate,
+        HandlerBug::AddAsUpdate,
         "add-as-update",
-        "an add is told as an update",
+        "an add is delivered as an update",
     ),
     (
-        Mistake::OldIsNew,
+        HandlerBug::OldIsNew,
         "old-is-new",
         "an update shows the new state as the old one, too",
     ),
     (
-        Mistake::RecreationAsUpdate,
+        HandlerBug::RecreationAsUpdate,
         "recreation-as-update",
-        "a new object under an old name is told as an update of the old one",
+        "a recreated object is delivered as an update of the old one",
     ),
     (
-        Mistake::LateJoinerMissesState,
+        HandlerBug::LateJoinerMissesState,
         "late-joiner-misses-state",
-        "a handler that joins later hears only of what changes from then on",
+        "a late handler is notified of later changes only",
     ),
     (
-        Mistake::InitialStateTwice,
+        HandlerBug::InitialStateTwice,
         "initial-state-twice",
-        "the initial state is told twice",
+        "the initial state is delivered twice",
     ),
     (
-        Mistake::InitialFlagLost,
+        HandlerBug::InitialFlagLost,
         "initial-flag-lost",
-        "the initial state is told as if it had just come into being",
+        "the initial state is delivered as new objects",
     ),
     (
-        Mistake::InitialFlagStuck,
+        HandlerBug::InitialFlagStuck,
         "initial-flag-stuck",
-        "what is added later is told as a part of the initial state",
+        "later adds are delivered as part of the initial state",
     ),
     (
-        Mistake::ResyncDropped,
+        HandlerBug::ResyncDropped,
         "resync-dropped",
-        "resyncs are not told",
+        "resyncs are not delivered",
     ),
     (
-        Mistake::ResyncLate,
+        HandlerBug::ResyncLate,
         "resync-late",
-        "a resync is told after a later change of the same object",
+        "a resync is delivered after a later change of the same object",
     ),
     (
-        Mistake::PanicIsTheEnd,
+        HandlerBug::PanicIsTheEnd,
         "panic-is-the-end",
-        "a handler that panicked once hears nothing more",
+        "a handler that panicked once is not notified any more",
     ),
 ];
 
-/// Tells a handler what it is told, but for what its bug does to that.
+/// Notifies a handler, with the deviations of its bug.
 #[derive(Debug)]
 pub struct BuggyHandler<K, H> {
     inner: H,
-    mistake: Option<Mistake>,
-    /// Whether the informer had synced when the handler joined.
+    kind: Option<HandlerBug>,
+    /// True if the informer had synced when the handler joined.
     is_late: bool,
     is_dead: bool,
-    /// Resyncs and deletions that are told later.
+    /// Resyncs and deletions that are delivered later.
     held: BTreeMap<ObjectKey, Notification<K>>,
-    /// The last state that was told of each key.
+    /// The last state of each key that the handler knows.
     told: BTreeMap<ObjectKey, Object<K>>,
 }
 
@@ -131,15 +131,15 @@ where
     K: Send + Sync + 'static,
     H: EventHandler<K>,
 {
-    /// Tells `inner`. `is_late` if its informer has synced.
+    /// Wraps `inner`. `is_late` is true if its informer has synced.
     pub fn new(inner: H, bug: Option<Bug>, is_late: bool) -> Self {
-        let mistake = match bug.map(|bug| bug.mistake) {
-            Some(super::Mistake::Handler(mistake)) => Some(mistake),
+        let kind = match bug.map(|bug| bug.kind) {
+            Some(super::BugKind::Handler(kind)) => Some(kind),
             _ => None,
         };
         Self {
             inner,
-            mistake,
+            kind,
             is_late,
             is_dead: false,
             held: BTreeMap::new(),
@@ -147,12 +147,12 @@ where
         }
     }
 
-    /// What is told in the place of a notification.
-    fn changed(&mut self, mistake: Mistake, notification: Notification<K>) -> Vec<Notification<K>> {
-        use Mistake as M;
+    /// Returns the notifications that replace one.
+    fn changed(&mut self, kind: HandlerBug, notification: Notification<K>) -> Vec<Notification<K>> {
+        use HandlerBug as M;
         use Notification::{Add, Delete, Update};
 
-        let changed = match (mistake, notification) {
+        let changed = match (kind, notification) {
             (M::LateJoinerMissesState, Add { cause, .. }) if self.is_late && cause.is_initial() => {
                 return Vec::new();
             }
@@ -162,12 +162,14 @@ where
             (M::TombstonesDropped, Delete { deleted, .. }) if deleted.is_tombstone() => {
                 return Vec::new();
             }
-            (M::ResyncDropped, update) if update.cause() == Cause::Resync => return Vec::new(),
+            (M::ResyncDropped, update) if update.cause() == NotificationCause::Resync => {
+                return Vec::new();
+            }
             (M::InitialStateTwice, add @ Add { .. }) if add.cause().is_initial() => {
                 return vec![add.clone(), add];
             }
             (M::ResyncLate | M::RecreationAsUpdate, notification) => {
-                return self.held_back(mistake, notification);
+                return self.held_back(kind, notification);
             }
             (M::TombstonesEmpty, Delete { deleted, cause }) => Delete {
                 deleted: without_state(deleted),
@@ -177,7 +179,7 @@ where
                 deleted: self.before(deleted),
                 cause,
             },
-            (M::UpdateAsAdd, Update { new, cause, .. }) if cause != Cause::Resync => {
+            (M::UpdateAsAdd, Update { new, cause, .. }) if cause != NotificationCause::Resync => {
                 Add { object: new, cause }
             }
             (M::AddAsUpdate, Add { object, cause }) => Update {
@@ -192,27 +194,27 @@ where
             },
             (M::InitialFlagLost, Add { object, .. }) => Add {
                 object,
-                cause: Cause::Live,
+                cause: NotificationCause::Live,
             },
             (M::InitialFlagStuck, Add { object, .. }) => Add {
                 object,
-                cause: Cause::Initial,
+                cause: NotificationCause::Initial,
             },
             (_, notification) => notification,
         };
         vec![changed]
     }
 
-    /// Keeps what is to be told later, and gives what was kept before of the same key.
+    /// Holds a notification back, and returns the one of the same key that was held before.
     fn held_back(
         &mut self,
-        mistake: Mistake,
+        kind: HandlerBug,
         notification: Notification<K>,
     ) -> Vec<Notification<K>> {
         let key = notification.key().clone();
-        match (mistake, self.held.remove(&key), notification) {
-            (Mistake::ResyncLate, late, notification) => {
-                if notification.cause() == Cause::Resync {
+        match (kind, self.held.remove(&key), notification) {
+            (HandlerBug::ResyncLate, late, notification) => {
+                if notification.cause() == NotificationCause::Resync {
                     self.held.insert(key, notification);
                     return late.into_iter().collect();
                 }
@@ -235,7 +237,7 @@ where
         }
     }
 
-    /// The deletion with the state that was told before it.
+    /// Returns the deletion with the state that the handler knew before it.
     fn before(&self, deleted: Deleted<K>) -> Deleted<K> {
         match (self.told.get(deleted.key()), deleted) {
             (Some(told), Deleted::Object(_)) => Deleted::Object(told.clone()),
@@ -255,7 +257,7 @@ where
     }
 
     fn tell(&mut self, notification: &Notification<K>) {
-        if self.mistake != Some(Mistake::PanicIsTheEnd) {
+        if self.kind != Some(HandlerBug::PanicIsTheEnd) {
             return self.inner.on_notification(notification);
         }
         if self.is_dead {
@@ -275,10 +277,10 @@ where
     H: EventHandler<K>,
 {
     fn on_notification(&mut self, notification: &Notification<K>) {
-        let Some(mistake) = self.mistake else {
+        let Some(kind) = self.kind else {
             return self.inner.on_notification(notification);
         };
-        let changed = self.changed(mistake, notification.clone());
+        let changed = self.changed(kind, notification.clone());
         self.note(notification);
         for notification in &changed {
             self.tell(notification);
@@ -296,7 +298,7 @@ fn without_state<K>(deleted: Deleted<K>) -> Deleted<K> {
     }
 }
 
-/// Whether an add of the same key follows at once.
+/// Returns true if an add of the same key follows at once.
 fn is_recreation<K>(notification: &Notification<K>) -> bool {
     let Notification::Delete {
         deleted: Deleted::Tombstone(tombstone),

@@ -1,39 +1,35 @@
-//! Mistakes on purpose: a harness that does not find them when they are there would not find them if somebody made them.
+//! Seeded bugs: they show that the checkers find real ones.
 //!
-//! Each [`Bug`] is one that was made somewhere, or could be made with the next change. It is done to the informer under test
-//! from outside, at the [`Seam`] where its effect shows: `informer` itself knows nothing of it. What cannot be done at a seam is
-//! a patch in `conformance/bugs/`.
+//! Each [`Bug`] is one that some client has had, or that the next change could add. It sits outside of the informer
+//! under test, at the [`Seam`] where its effect shows: `informer` itself has no part in it. A bug for which there is no
+//! seam is a patch in `conformance/bugs/`.
 //!
-//! A bug is caught when a checker finds something in the run of a plan that is drawn as any other; [`hunt()`] says how many
-//! seeds that takes.
+//! A bug is caught if a checker finds something in the run of an ordinary plan; [`hunt`](crate::hunt) counts the seeds
+//! that this takes.
 
 mod list_watch;
 mod store;
 mod handler;
 mod options;
-mod hunt;
-mod page;
 
 pub use self::{
     handler::BuggyHandler,
-    hunt::{Catch, Hunt, hunt, hunts, run},
     list_watch::{BuggyListWatch, BuggyStream},
-    page::page,
     store::BuggyStore,
 };
 
-/// One mistake that is made on purpose.
+/// A seeded bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bug {
     /// Its name on the command line and in tables.
     pub name: &'static str,
-    /// What is done wrong, in a line.
+    /// The deviation, in a line.
     pub about: &'static str,
-    mistake: Mistake,
+    kind: BugKind,
 }
 
-/// Where a bug sits.
+/// The place of a bug in the informer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Seam {
@@ -43,67 +39,63 @@ pub enum Seam {
     ReflectorStore,
     /// Between the cache and a handler.
     EventHandler,
-    /// What the reflector is told to wait for.
+    /// The time limits and delays of the reflector.
     ReflectorOptions,
 }
 
-/// What is done, seam by seam.
+/// The deviation, by seam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mistake {
-    ListWatch(list_watch::Mistake),
-    Store(store::Mistake),
-    Handler(handler::Mistake),
-    Options(options::Mistake),
+enum BugKind {
+    ListWatch(list_watch::ListWatchBug),
+    Store(store::StoreBug),
+    Handler(handler::HandlerBug),
+    Options(options::OptionsBug),
 }
 
 // === impl Bug ===
 
 impl Bug {
-    /// All of them, seam by seam.
+    /// Returns all bugs, seam by seam.
     pub fn all() -> impl Iterator<Item = Self> {
-        let list_watch = list_watch::MISTAKES
+        let list_watch = list_watch::BUGS
             .iter()
-            .map(|(mistake, name, about)| Self::new(name, about, Mistake::ListWatch(*mistake)));
-        let store = store::MISTAKES
+            .map(|(kind, name, about)| Self::new(name, about, BugKind::ListWatch(*kind)));
+        let store = store::BUGS
             .iter()
-            .map(|(mistake, name, about)| Self::new(name, about, Mistake::Store(*mistake)));
-        let handler = handler::MISTAKES
+            .map(|(kind, name, about)| Self::new(name, about, BugKind::Store(*kind)));
+        let handler = handler::BUGS
             .iter()
-            .map(|(mistake, name, about)| Self::new(name, about, Mistake::Handler(*mistake)));
-        let options = options::MISTAKES
+            .map(|(kind, name, about)| Self::new(name, about, BugKind::Handler(*kind)));
+        let options = options::BUGS
             .iter()
-            .map(|(mistake, name, about)| Self::new(name, about, Mistake::Options(*mistake)));
+            .map(|(kind, name, about)| Self::new(name, about, BugKind::Options(*kind)));
         list_watch.chain(store).chain(handler).chain(options)
     }
 
-    /// The bug of this name.
+    /// Finds a bug by its name.
     pub fn find(name: &str) -> Option<Self> {
         Self::all().find(|bug| bug.name == name)
     }
 
-    /// Where it sits.
+    /// Returns the seam of the bug.
     pub fn seam(self) -> Seam {
-        match self.mistake {
-            Mistake::ListWatch(_) => Seam::ListWatch,
-            Mistake::Store(_) => Seam::ReflectorStore,
-            Mistake::Handler(_) => Seam::EventHandler,
-            Mistake::Options(_) => Seam::ReflectorOptions,
+        match self.kind {
+            BugKind::ListWatch(_) => Seam::ListWatch,
+            BugKind::Store(_) => Seam::ReflectorStore,
+            BugKind::Handler(_) => Seam::EventHandler,
+            BugKind::Options(_) => Seam::ReflectorOptions,
         }
     }
 
-    const fn new(name: &'static str, about: &'static str, mistake: Mistake) -> Self {
-        Self {
-            name,
-            about,
-            mistake,
-        }
+    const fn new(name: &'static str, about: &'static str, kind: BugKind) -> Self {
+        Self { name, about, kind }
     }
 }
 
 // === impl Seam ===
 
 impl Seam {
-    /// The name of the trait or type.
+    /// Returns the name of the trait or type.
     pub const fn name(self) -> &'static str {
         match self {
             Self::ListWatch => "ListWatch",

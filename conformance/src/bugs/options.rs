@@ -1,4 +1,4 @@
-//! What a reflector waits for, wrongly chosen.
+//! Seeded bugs in the reflector's options: wrong limits and delays.
 
 use std::time::Duration;
 
@@ -6,12 +6,12 @@ use informer::reflector::ReflectorOptions;
 
 use super::Bug;
 
-/// As good as never.
+/// Practically never.
 const FOR_EVER: Duration = Duration::from_hours(24 * 365);
 
-/// What is done.
+/// The bugs of this seam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mistake {
+pub(super) enum OptionsBug {
     NoTimeLimits,
     SilenceTrusted,
     HealthyAtOnce,
@@ -19,54 +19,54 @@ pub(super) enum Mistake {
     NoBackoff,
 }
 
-pub(super) const MISTAKES: &[(Mistake, &str, &str)] = &[
+pub(super) const BUGS: &[(OptionsBug, &str, &str)] = &[
     (
-        Mistake::NoTimeLimits,
+        OptionsBug::NoTimeLimits,
         "no-time-limits",
-        "a request without an answer is waited for, however long that takes",
+        "requests have no time limit",
     ),
     (
-        Mistake::SilenceTrusted,
+        OptionsBug::SilenceTrusted,
         "silence-trusted",
-        "a stream that fell silent is waited for, however long that takes",
+        "silent streams have no time limit",
     ),
     (
-        Mistake::HealthyAtOnce,
+        OptionsBug::HealthyAtOnce,
         "healthy-at-once",
-        "the backoff begins anew as soon as a stream is open, before it has brought anything",
+        "the backoff is reset when a stream opens, before its first event",
     ),
     (
-        Mistake::FlatBackoff,
+        OptionsBug::FlatBackoff,
         "flat-backoff",
         "delays do not grow from failure to failure",
     ),
     (
-        Mistake::NoBackoff,
+        OptionsBug::NoBackoff,
         "no-backoff",
-        "what failed is tried again without delay",
+        "failures are retried without delay",
     ),
 ];
 
 // === impl Bug ===
 
 impl Bug {
-    /// Spoils options, if that is what this bug is about.
-    pub fn spoil(self, options: &mut ReflectorOptions) {
-        let super::Mistake::Options(mistake) = self.mistake else {
+    /// Injects the bug into `options`, if it is one of this seam.
+    pub fn inject(self, options: &mut ReflectorOptions) {
+        let super::BugKind::Options(kind) = self.kind else {
             return;
         };
-        match mistake {
-            Mistake::NoTimeLimits => {
+        match kind {
+            OptionsBug::NoTimeLimits => {
                 options.list_timeout = FOR_EVER;
                 options.header_timeout = FOR_EVER;
             }
-            Mistake::SilenceTrusted => {
+            OptionsBug::SilenceTrusted => {
                 options.watch_silence = FOR_EVER;
                 options.watch_timeout_slack = FOR_EVER;
             }
-            Mistake::HealthyAtOnce => options.healthy_after = Duration::ZERO,
-            Mistake::FlatBackoff => options.backoff.factor = 1.0,
-            Mistake::NoBackoff => {
+            OptionsBug::HealthyAtOnce => options.healthy_after = Duration::ZERO,
+            OptionsBug::FlatBackoff => options.backoff.factor = 1.0,
+            OptionsBug::NoBackoff => {
                 options.backoff.initial = Duration::ZERO;
                 options.backoff.max = Duration::ZERO;
             }

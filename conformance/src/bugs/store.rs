@@ -1,24 +1,23 @@
-//! Between the reflector and the cache: what is written, wrongly.
+//! Seeded bugs between the reflector and the cache: wrong writes.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use informer::{
-    Object, ObjectKey, ReflectorStore, ResourceVersion,
-    object::DecodeError,
-    store::{Replacement, StoreClosed},
+    Object, ObjectKey, ResourceVersion,
+    reflector::{Delta, ReflectorStore, Replacement, StoreClosed},
 };
 use tokio::time::sleep;
 
 use super::Bug;
 
-/// How long the second half of a list takes.
+/// The delay of the second half of a list.
 const SECOND_HALF: Duration = Duration::from_secs(2);
-/// How much later than a bookmark a change comes that it overtook.
+/// The delay of a change that a bookmark overtakes.
 const OVERTAKEN: Duration = Duration::from_secs(1);
 
-/// What is done.
+/// The bugs of this seam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mistake {
+pub(super) enum StoreBug {
     RelistDeletesNothing,
     RelistKeepsVersion,
     ListEndsEarly,
@@ -32,84 +31,78 @@ pub(super) enum Mistake {
     ChangeAfterRelist,
 }
 
-pub(super) const MISTAKES: &[(Mistake, &str, &str)] = &[
+pub(super) const BUGS: &[(StoreBug, &str, &str)] = &[
     (
-        Mistake::RelistDeletesNothing,
+        StoreBug::RelistDeletesNothing,
         "relist-deletes-nothing",
-        "a relist adds and updates, but does not take out what is gone",
+        "a relist adds and updates, but removes nothing",
     ),
     (
-        Mistake::RelistKeepsVersion,
+        StoreBug::RelistKeepsVersion,
         "relist-keeps-version",
-        "after a relist the cache says that it stands where it stood before",
+        "a relist does not move the version of the cache",
     ),
     (
-        Mistake::ListEndsEarly,
+        StoreBug::ListEndsEarly,
         "list-ends-early",
         "the last object of each list is left out",
     ),
     (
-        Mistake::SyncedByHalf,
+        StoreBug::SyncedByHalf,
         "synced-by-half",
         "the first list counts as complete when the first half of it is in the cache",
     ),
     (
-        Mistake::BookmarkOvertakes,
+        StoreBug::BookmarkOvertakes,
         "bookmark-overtakes",
-        "a bookmark is believed while a change before it still waits",
+        "a bookmark takes effect before an earlier change",
     ),
     (
-        Mistake::BookmarksDropped,
+        StoreBug::BookmarksDropped,
         "bookmarks-dropped",
         "bookmarks do not reach the cache, so that its version falls behind",
     ),
     (
-        Mistake::DeleteAsUpdate,
+        StoreBug::DeleteAsUpdate,
         "delete-as-update",
-        "a deletion is taken for an update with the last state",
+        "a deletion counts as an update with the last state",
     ),
     (
-        Mistake::DeletionWithoutVersion,
+        StoreBug::DeletionWithoutVersion,
         "deletion-without-version",
         "a deletion carries the version before it, not its own",
     ),
     (
-        Mistake::UpdatesMerged,
+        StoreBug::UpdatesMerged,
         "updates-merged",
         "of two updates of one object that come together the first is dropped",
     ),
     (
-        Mistake::RecreationLost,
+        StoreBug::RecreationLost,
         "recreation-lost",
         "an object that is made anew right after its deletion is dropped as a duplicate",
     ),
     (
-        Mistake::ChangeAfterRelist,
+        StoreBug::ChangeAfterRelist,
         "change-after-relist",
         "a change that waits when a relist comes is applied after it",
     ),
 ];
 
-/// Writes to a store what it is told to, but for what its bug does to that.
+/// Writes to a store, with the deviations of its bug.
 #[derive(Debug)]
 pub struct BuggyStore<K, S> {
     inner: S,
-    mistake: Option<Mistake>,
-    held: Option<Change<K>>,
+    kind: Option<StoreBug>,
+    held: Option<Delta<K>>,
+    /// True if the held change is of an object that existed before it.
+    is_held_update: bool,
     /// The last state of each key.
     known: BTreeMap<ObjectKey, Object<K>>,
     /// The version of the last whole state; `None` before the first.
     version: Option<ResourceVersion>,
     /// The key that was deleted last, if nothing came since.
     deleted: Option<ObjectKey>,
-}
-
-/// One change of one object.
-#[derive(Debug)]
-enum Change<K> {
-    Added(Object<K>),
-    Updated(Object<K>),
-    Deleted(Object<K>),
 }
 
 // === impl BuggyStore ===
@@ -121,98 +114,138 @@ where
 {
     /// Writes to `inner`.
     pub fn new(inner: S, bug: Option<Bug>) -> Self {
-        let mistake = match bug.map(|bug| bug.mistake) {
-            Some(super::Mistake::Store(mistake)) => Some(mistake),
+        let kind = match bug.map(|bug| bug.kind) {
+            Some(super::BugKind::Store(kind)) => Some(kind),
             _ => None,
         };
         Self {
             inner,
-            mistake,
+            kind,
             held: None,
+            is_held_update: false,
             known: BTreeMap::new(),
             version: None,
             deleted: None,
         }
     }
 
-    async fn change(&mut self, change: Change<K>) -> Result<(), StoreClosed> {
-        let Some(mistake) = self.mistake else {
-            return self.write(change).await;
-        };
+    /// Takes the change of one object.
+    async fn change(&mut self, kind: StoreBug, delta: Delta<K>) -> Result<(), StoreClosed> {
         let was_deleted = self.deleted.take();
-        let before = self.note(&change);
-        let change = match (mistake, change) {
-            (Mistake::DeleteAsUpdate, Change::Deleted(object)) => Change::Updated(object),
-            (Mistake::DeletionWithoutVersion, Change::Deleted(object)) => {
-                Change::Deleted(before.unwrap_or(object))
+        let before = self.note(&delta);
+        let delta = match (kind, delta) {
+            (StoreBug::DeleteAsUpdate, Delta::Deleted(object)) => Delta::Upserted(object),
+            (StoreBug::DeletionWithoutVersion, Delta::Deleted(object)) => {
+                Delta::Deleted(before.unwrap_or(object))
             }
-            (Mistake::RecreationLost, Change::Added(object))
+            (StoreBug::RecreationLost, Delta::Upserted(object))
                 if was_deleted.as_ref() == Some(object.key()) =>
             {
                 return Ok(());
             }
-            (Mistake::RecreationLost, Change::Deleted(object)) => {
+            (StoreBug::RecreationLost, Delta::Deleted(object)) => {
                 self.deleted = Some(object.key().clone());
-                Change::Deleted(object)
+                Delta::Deleted(object)
             }
-            (Mistake::UpdatesMerged, change) => return self.merge(change).await,
-            (Mistake::BookmarkOvertakes | Mistake::ChangeAfterRelist, change) => {
-                let held = self.held.replace(change);
+            (StoreBug::UpdatesMerged, delta) => return self.merge(delta, before.is_some()).await,
+            (StoreBug::BookmarkOvertakes | StoreBug::ChangeAfterRelist, delta) => {
+                let held = self.held.replace(delta);
                 return self.write_all(held).await;
             }
-            (_, change) => change,
+            (_, delta) => delta,
         };
-        self.write(change).await
+        self.inner.write(delta).await
     }
 
-    /// Holds a change until another one comes, and drops it if that is about the same object.
-    async fn merge(&mut self, change: Change<K>) -> Result<(), StoreClosed> {
-        let held = self.held.take();
-        let is_merged = match (&held, &change) {
-            (Some(Change::Updated(first)), Change::Updated(second)) => first.key() == second.key(),
-            _ => false,
-        };
-        self.held = Some(change);
+    /// Holds a change until another one comes, and drops it if both are updates of the same object.
+    async fn merge(&mut self, delta: Delta<K>, is_known: bool) -> Result<(), StoreClosed> {
+        let is_update = is_known && matches!(delta, Delta::Upserted(_));
+        let was_update = std::mem::replace(&mut self.is_held_update, is_update);
+        let held_key = self.held.as_ref().and_then(Delta::key);
+        let is_merged = is_update && was_update && held_key == delta.key();
+        let held = self.held.replace(delta);
         if is_merged {
             return Ok(());
         }
         self.write_all(held).await
     }
 
-    async fn write(&mut self, change: Change<K>) -> Result<(), StoreClosed> {
-        match change {
-            Change::Added(object) => self.inner.add(object).await,
-            Change::Updated(object) => self.inner.update(object).await,
-            Change::Deleted(object) => self.inner.delete(object).await,
-        }
-    }
-
     async fn write_all(
         &mut self,
-        changes: impl IntoIterator<Item = Change<K>> + Send,
+        deltas: impl IntoIterator<Item = Delta<K>> + Send,
     ) -> Result<(), StoreClosed> {
-        let changes: Vec<_> = changes.into_iter().collect();
-        for change in changes {
-            self.write(change).await?;
+        let deltas: Vec<_> = deltas.into_iter().collect();
+        for delta in deltas {
+            self.inner.write(delta).await?;
         }
         Ok(())
+    }
+
+    async fn replace(
+        &mut self,
+        kind: StoreBug,
+        mut replacement: Replacement<K>,
+    ) -> Result<(), StoreClosed> {
+        let version = replacement.resource_version.clone();
+        let last_version = self.version.replace(version.clone());
+        let objects = replacement.objects.iter();
+        let known = objects.map(|object| (object.key().clone(), object.clone()));
+        self.known = known.collect();
+        match (kind, last_version) {
+            (StoreBug::RelistDeletesNothing, Some(_)) => {
+                self.write_all(replacement.objects.into_iter().map(Delta::Upserted))
+                    .await?;
+                return self.inner.write(Delta::Bookmark(version)).await;
+            }
+            (StoreBug::RelistKeepsVersion, Some(last)) => replacement.resource_version = last,
+            (StoreBug::ListEndsEarly, _) => drop(replacement.objects.pop()),
+            (StoreBug::SyncedByHalf, None) => return self.first_half(replacement).await,
+            (StoreBug::ChangeAfterRelist, _) => {
+                self.inner.write(Delta::ReplacedAll(replacement)).await?;
+                let held = self.held.take();
+                return self.write_all(held).await;
+            }
+            _ => {
+                let held = self.held.take();
+                self.write_all(held).await?;
+            }
+        }
+        self.inner.write(Delta::ReplacedAll(replacement)).await
     }
 
     async fn first_half(&mut self, mut replacement: Replacement<K>) -> Result<(), StoreClosed> {
         let half = replacement.objects.len() / 2;
         let rest = replacement.objects.split_off(half);
-        self.inner.replace(replacement).await?;
+        self.inner.write(Delta::ReplacedAll(replacement)).await?;
         sleep(SECOND_HALF).await;
-        self.write_all(rest.into_iter().map(Change::Added)).await
+        self.write_all(rest.into_iter().map(Delta::Upserted)).await
     }
 
-    /// Remembers the state; gives that before it.
-    fn note(&mut self, change: &Change<K>) -> Option<Object<K>> {
-        match change {
-            Change::Added(object) | Change::Updated(object) => {
-                self.known.insert(object.key().clone(), object.clone())
+    async fn bookmark(
+        &mut self,
+        kind: StoreBug,
+        version: ResourceVersion,
+    ) -> Result<(), StoreClosed> {
+        match kind {
+            StoreBug::BookmarksDropped => return Ok(()),
+            StoreBug::BookmarkOvertakes => {
+                self.inner.write(Delta::Bookmark(version)).await?;
+                sleep(OVERTAKEN).await;
+                let held = self.held.take();
+                return self.write_all(held).await;
             }
-            Change::Deleted(object) => self.known.remove(object.key()),
+            _ => {}
+        }
+        let held = self.held.take();
+        self.write_all(held).await?;
+        self.inner.write(Delta::Bookmark(version)).await
+    }
+
+    /// Remembers the state that a change leads to; returns the one before it.
+    fn note(&mut self, delta: &Delta<K>) -> Option<Object<K>> {
+        match delta {
+            Delta::Upserted(object) => self.known.insert(object.key().clone(), object.clone()),
+            delta => self.known.remove(delta.key()?),
         }
     }
 }
@@ -222,71 +255,14 @@ where
     K: Send + Sync + 'static,
     S: ReflectorStore<K>,
 {
-    async fn add(&mut self, object: Object<K>) -> Result<(), StoreClosed> {
-        self.change(Change::Added(object)).await
-    }
-
-    async fn update(&mut self, object: Object<K>) -> Result<(), StoreClosed> {
-        self.change(Change::Updated(object)).await
-    }
-
-    async fn delete(&mut self, object: Object<K>) -> Result<(), StoreClosed> {
-        self.change(Change::Deleted(object)).await
-    }
-
-    async fn undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.inner.undecodable(error).await
-    }
-
-    async fn delete_undecodable(&mut self, error: DecodeError) -> Result<(), StoreClosed> {
-        self.inner.delete_undecodable(error).await
-    }
-
-    async fn replace(&mut self, mut replacement: Replacement<K>) -> Result<(), StoreClosed> {
-        let Some(mistake) = self.mistake else {
-            return self.inner.replace(replacement).await;
-        };
-        let version = replacement.resource_version.clone();
-        let last_version = self.version.replace(version.clone());
-        let objects = replacement.objects.iter();
-        let known = objects.map(|object| (object.key().clone(), object.clone()));
-        self.known = known.collect();
-        match (mistake, last_version) {
-            (Mistake::RelistDeletesNothing, Some(_)) => {
-                self.write_all(replacement.objects.into_iter().map(Change::Added))
-                    .await?;
-                return self.inner.bookmark(version).await;
+    async fn write(&mut self, delta: Delta<K>) -> Result<(), StoreClosed> {
+        match (self.kind, delta) {
+            (Some(kind), delta @ (Delta::Upserted(_) | Delta::Deleted(_))) => {
+                self.change(kind, delta).await
             }
-            (Mistake::RelistKeepsVersion, Some(last)) => replacement.resource_version = last,
-            (Mistake::ListEndsEarly, _) => drop(replacement.objects.pop()),
-            (Mistake::SyncedByHalf, None) => return self.first_half(replacement).await,
-            (Mistake::ChangeAfterRelist, _) => {
-                self.inner.replace(replacement).await?;
-                let held = self.held.take();
-                return self.write_all(held).await;
-            }
-            _ => {
-                let held = self.held.take();
-                self.write_all(held).await?;
-            }
+            (Some(kind), Delta::ReplacedAll(replacement)) => self.replace(kind, replacement).await,
+            (Some(kind), Delta::Bookmark(version)) => self.bookmark(kind, version).await,
+            (_, delta) => self.inner.write(delta).await,
         }
-        self.inner.replace(replacement).await
-    }
-
-    async fn bookmark(&mut self, resource_version: ResourceVersion) -> Result<(), StoreClosed> {
-        match self.mistake {
-            None => return self.inner.bookmark(resource_version).await,
-            Some(Mistake::BookmarksDropped) => return Ok(()),
-            Some(Mistake::BookmarkOvertakes) => {
-                self.inner.bookmark(resource_version).await?;
-                sleep(OVERTAKEN).await;
-                let held = self.held.take();
-                return self.write_all(held).await;
-            }
-            Some(_) => {}
-        }
-        let held = self.held.take();
-        self.write_all(held).await?;
-        self.inner.bookmark(resource_version).await
     }
 }

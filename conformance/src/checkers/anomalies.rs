@@ -1,34 +1,20 @@
-//! Which faults make the server itself break a promise: what a correct one never does, and what lags behind.
+//! Faults by which the server itself breaks a promise.
 //!
-//! A mistake in a stream or list that such a fault has touched is *expected of* it. It is found all the same, which shows
-//! that the checker works, but it does not speak against the server.
+//! A violation in a stream or list that such a fault has touched is *expected of* it: it shows that the checker works,
+//! and does not count against the server.
 
 use std::{collections::BTreeMap, ops::RangeInclusive, time::Duration};
 
+use fakeserver::faults::Fault;
+
 use crate::trace::{Observation, Trace};
 
-/// Those faults, by the names that they have in reports.
-pub(super) const WRONG_ON_PURPOSE: [&str; 10] = [
-    "drop_event",
-    "duplicate_event",
-    "reorder_events",
-    "bookmark_ahead",
-    "stale_view",
-    "lagging_replica",
-    "time_travel",
-    "coalesce",
-    "unobserved",
-    ROLLBACK,
-];
-/// What this takes back is not in the log any more, by which everything is judged.
-const ROLLBACK: &str = "rollback";
-
-/// The faults of a trace that are wrong on purpose, by their places in the plan.
+/// Faults of a trace, by their places in the plan.
 #[derive(Default)]
 pub(super) struct Anomalies(BTreeMap<usize, Anomaly>);
 
 struct Anomaly {
-    /// Whom it hits; everybody if `None`.
+    /// The informer that it hits; `None` for all.
     informer: Option<usize>,
     begins: Duration,
     /// `None` while it is in force.
@@ -38,13 +24,26 @@ struct Anomaly {
 // === impl Anomalies ===
 
 impl Anomalies {
-    /// All of them.
+    /// Finds the faults by which the server breaks a promise.
     pub(super) fn of(trace: &Trace) -> Self {
-        Self::named(trace, &WRONG_ON_PURPOSE)
+        Self::with_names(trace, |name| {
+            Fault::named(name).is_some_and(|fault| fault.entry().breaks_promises())
+        })
     }
 
-    /// Those of these names.
-    pub(super) fn named(trace: &Trace, names: &[&str]) -> Self {
+    /// Finds the faults that skip states.
+    pub(super) fn coalescing(trace: &Trace) -> Self {
+        Self::with_names(trace, |name| {
+            matches!(Fault::named(name), Some(Fault::Coalesce(_)))
+        })
+    }
+
+    /// Finds the faults and incidents of this name.
+    pub(super) fn named(trace: &Trace, wanted: &str) -> Self {
+        Self::with_names(trace, |name| name == wanted)
+    }
+
+    fn with_names(trace: &Trace, is_wanted: impl Fn(&str) -> bool) -> Self {
         let mut anomalies = Self::default();
         for (at, observation) in trace.timed() {
             match observation {
@@ -53,10 +52,12 @@ impl Anomalies {
                     name,
                     informer,
                     ..
-                } if names.contains(&name.as_str()) => {
-                    let begins = if name == ROLLBACK { Duration::ZERO } else { at };
+                } if is_wanted(name) => {
+                    // The undone changes are not in the log, with which all streams and lists are compared.
+                    let is_rollback = matches!(Fault::named(name), Some(Fault::Rollback(_)));
+                    let begins = if is_rollback { Duration::ZERO } else { at };
                     let anomaly = Anomaly {
-                        informer: informer.filter(|_| name != ROLLBACK),
+                        informer: informer.filter(|_| !is_rollback),
                         begins,
                         ends: None,
                     };
@@ -73,7 +74,7 @@ impl Anomalies {
         anomalies
     }
 
-    /// The first of them that was in force for an informer at some moment of `lived`.
+    /// Returns the first of them that was in force for an informer at some moment of `lived`.
     pub(super) fn touching(
         &self,
         informer: usize,

@@ -1,7 +1,7 @@
-//! Waits grow from failure to failure, and begin anew only when the server has proved healthy.
+//! Waits grow from failure to failure, and start over only after the server has proved healthy.
 //!
-//! What is asked for at once after a failure is no wait; the n-th wait in a row is at least as long as the backoff's curve
-//! has it before jitter. A client that was asleep between two requests may have been about to ask at once.
+//! A request at once after a failure is no wait; the n-th wait in a row is at least as long as the backoff's curve
+//! before jitter. A client that was asleep between two requests may have been about to send the second one at once.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -9,18 +9,15 @@ use super::{
     Finding,
     anomalies::Anomalies,
     bounded_requests::{Ask, WAIT_MAX, WAIT_MIN, asks},
-    heard::SUSPEND,
+    deliveries::SUSPEND,
 };
-use crate::{
-    model::Model,
-    trace::{Observation, Trace, seconds},
-};
+use crate::trace::{Observation, Trace, seconds};
 
-/// See the [module](self).
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let ends = ends(trace);
-    let sleeps = Anomalies::named(trace, &[SUSPEND]);
+    let sleeps = Anomalies::named(trace, SUSPEND);
     for (informer, asks) in asks(trace) {
         let ends = ends.get(&informer).map_or(&[][..], Vec::as_slice);
         let mut waits = Waits::default();
@@ -64,7 +61,7 @@ struct Waits {
 // === impl Waits ===
 
 impl Waits {
-    /// Counts a wait; gives how long it should have been at least, if it was shorter.
+    /// Counts a wait, and returns the minimum if it was shorter than that.
     fn next(&mut self, waited: Duration) -> Option<Duration> {
         let least = WAIT_MAX.min(WAIT_MIN * 2_u32.pow(self.count.min(8)));
         self.count += 1;
@@ -72,16 +69,16 @@ impl Waits {
     }
 }
 
-/// How long the informer was at rest between two of its requests; `None` if not at all.
+/// Returns the rest of the informer between two of its requests; `None` if there was none.
 fn waited(before: &Ask, ask: &Ask, ends: &[(usize, Duration)]) -> Option<Duration> {
-    // The last end of a request in between, be it of a further page.
+    // The last end of a request in between, further pages included.
     let until = ends.partition_point(|(number, _)| *number < ask.number);
     let (number, ended) = ends[..until].last()?;
     let waited = ask.at.saturating_sub(*ended);
     (*number > before.number && !waited.is_zero()).then_some(waited)
 }
 
-/// When requests of each informer ended, with the number of the record, in order.
+/// Returns the ends of each informer's requests, with their record numbers, in order.
 fn ends(trace: &Trace) -> BTreeMap<usize, Vec<(usize, Duration)>> {
     let mut senders: BTreeMap<usize, usize> = BTreeMap::new();
     let mut ends: BTreeMap<usize, Vec<(usize, Duration)>> = BTreeMap::new();

@@ -1,21 +1,21 @@
-//! The server's promise: at a bookmark all changes up to its version have come, and none of them comes after it.
+//! The server's promise: at a bookmark all changes up to its version have been sent, and none of them follows.
 
 use std::collections::BTreeSet;
 
 use super::{
     Finding,
-    stream::{Brought, Item, Mistake, Stream, first_mistakes},
+    watch_streams::{Brought, Deviation, Item, WatchStream, first_deviations},
 };
 use crate::{model::Model, trace::Trace};
 
-/// See the [module](self).
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
-    first_mistakes(trace, model, mistake)
+    first_deviations(trace, model, deviation)
 }
 
-fn mistake<'a>(stream: &Stream<'a>) -> Option<Mistake<'a>> {
+fn deviation<'a>(stream: &WatchStream<'a>) -> Option<Deviation<'a>> {
     let live = stream.live()?;
-    // The bookmark that ends the initial events is one of them; a version to go on from is none.
+    // The bookmark that ends the initial events is one of them; a version to resume from is none.
     let mut promised = stream.resumed_from.is_none().then_some(live.after);
     let mut reached = live.after;
     let mut sent: BTreeSet<u64> = live.initial.iter().filter_map(Item::change).collect();
@@ -34,7 +34,7 @@ fn mistake<'a>(stream: &Stream<'a>) -> Option<Mistake<'a>> {
                 if revision < reached {
                     return Some((*item, format!("goes back from {reached}")));
                 }
-                // What was left out before the last change is for others to tell.
+                // Other checkers report gaps before the last change.
                 let missing = stream.history.changes_between(reached, revision).next();
                 if let Some((missing, key)) = missing {
                     return Some((*item, format!("{key} at {missing} was not sent before it")));

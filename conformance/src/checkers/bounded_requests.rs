@@ -1,29 +1,28 @@
-//! An outage costs requests as the backoff's curve allows, and no more.
+//! An outage costs as many requests as the backoff's curve allows, and no more.
 //!
-//! A watch that brings something, or lives a while, is health. Between two healthy watches an informer may ask a few
-//! times at once (a list in place of a stream that is refused, a list after an expired version), then has to wait
-//! 0.8 s, 1.6 s and so on, up to 30 s.
+//! A watch that delivers something, or lives for a second, is health. Between two healthy watches an informer may send
+//! a few requests at once (a list in place of a rejected stream, a list after an expired version), then has to wait 0.8
+//! s,
+//! 1.6 s and
+//! so on, up to 30 s.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use super::Finding;
-use crate::{
-    model::Model,
-    trace::{Observation, RequestKind, Trace, seconds},
-};
+use crate::trace::{Observation, RequestKind, Trace, seconds};
 
-/// How many requests may come at each step of the backoff, since what is refused in one form is asked for in the next at
-/// once: a stream from an expired version, a stream that is cut off, the same again, a list from an expired version, a
-/// consistent list, and the watch after it.
+/// The number of requests at each step of the backoff. A rejected form is followed by the next one at once: a stream
+/// from an expired version, a stream that is cut off, the same again, a list from an expired version, a consistent
+/// list, and the watch after it.
 const REQUESTS_A_STEP: usize = 6;
 /// The first and the longest wait of the backoff; jitter only adds to them.
 pub(super) const WAIT_MIN: Duration = Duration::from_millis(800);
 pub(super) const WAIT_MAX: Duration = Duration::from_secs(30);
-/// A watch that lived so long was healthy even if nothing came.
+/// The age at which a watch is healthy even if it has delivered nothing.
 const HEALTHY_AGE: Duration = Duration::from_secs(1);
 
-/// See the [module](self).
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     for asks in asks(trace).into_values() {
         let mut began = 0;
@@ -49,19 +48,19 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
     findings
 }
 
-/// One request that is no further page, and what became of it.
+/// A request other than for a further page, and its answer.
 pub(super) struct Ask {
     pub(super) number: usize,
     pub(super) at: Duration,
     is_watch: bool,
-    /// Whether its events only count once the initial ones have ended.
+    /// True until the initial events have ended: only later events count.
     is_in_initial_events: bool,
     has_brought: bool,
     live_since: Option<Duration>,
     ended_at: Option<Duration>,
 }
 
-/// The requests of each informer in order.
+/// Returns the requests of each informer in order.
 pub(super) fn asks(trace: &Trace) -> BTreeMap<usize, Vec<Ask>> {
     let mut asks: BTreeMap<usize, Vec<Ask>> = BTreeMap::new();
     let mut places: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
@@ -149,7 +148,7 @@ impl Ask {
     }
 }
 
-/// How many waits of the backoff have passed after so long.
+/// Returns the number of waits of the backoff in this time.
 fn steps_within(lasted: Duration) -> usize {
     let mut wait = WAIT_MIN;
     let mut passed = Duration::ZERO;

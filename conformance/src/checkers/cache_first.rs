@@ -1,4 +1,4 @@
-//! The cache knows before the handler: while a handler hears of a change, the cache shows it, or a later one.
+//! The cache is updated before handlers are notified: during a notification it shows the change, or a later one.
 
 use super::Finding;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     trace::{Heard, Notified, Observation, Trace},
 };
 
-/// See the [module](self).
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (number, observation) in trace.numbered() {

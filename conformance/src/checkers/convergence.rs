@@ -9,7 +9,7 @@ use crate::{
     trace::{Key, Member, Observation, Phase, State, Trace},
 };
 
-/// See the [module](self).
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
     let mut findings = Vec::new();
     let is_in_phase = |wanted| {
@@ -50,7 +50,7 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
     findings
 }
 
-/// The server's objects against the fold of its own log: an oracle that is wrong would prove nothing.
+/// Compares the server's objects with the fold of its own log: a wrong oracle would prove nothing.
 fn of_server(trace: &Trace, resource: Resource, members: &[Member]) -> Vec<Finding> {
     let who = format!("server's {}", resource.plural());
     differences(&who, &model::fold(trace, resource), members)

@@ -1,21 +1,18 @@
-//! What the server told before this moment is in the cache, and its version says so.
+//! Earlier deliveries of the server are in the cache, and its version says so.
 //!
-//! Whoever waits for a version (his own write, say) waits for changes and bookmarks alike.
+//! A caller that waits for a version (of its own write, for example) depends on changes and bookmarks alike.
 
 use super::{
     Finding,
-    heard::{Heard, Leaps},
+    deliveries::{ClockLeaps, Deliveries},
 };
-use crate::{
-    model::Model,
-    trace::{Observation, Trace},
-};
+use crate::trace::{Observation, Trace};
 
-/// See the [module](self).
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut heard = Heard::default();
-    let mut leaps = Leaps::default();
+    let mut heard = Deliveries::default();
+    let mut leaps = ClockLeaps::default();
     for (number, (at, observation)) in trace.timed().enumerate() {
         leaps.observe(at, observation);
         if let Observation::Cached {
@@ -28,7 +25,7 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
             let shown = revision.map_or_else(|| "none".to_owned(), |shown| shown.to_string());
             findings.push(Finding::at(
                 number,
-                format!("cache {informer} stands at {shown}, although the server told {told}"),
+                format!("cache {informer} stands at {shown}, although the server had sent {told}"),
             ));
         }
         heard.observe(at, observation);

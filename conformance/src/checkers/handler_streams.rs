@@ -1,15 +1,13 @@
-//! What a handler hears of a key is legal: an add, updates of one uid from what it was last told, a delete.
+//! The notifications of a handler about a key are legal: an add, updates of one uid from the last known state, a
+//! delete.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
-use crate::{
-    model::Model,
-    trace::{Heard, Key, Notified, Observation, State, Trace},
-};
+use crate::trace::{Heard, Key, Notified, Observation, State, Trace};
 
-/// See the [module](self).
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut handlers: BTreeMap<(usize, usize), Handler> = BTreeMap::new();
     let mut findings = Vec::new();
     for (number, observation) in trace.numbered() {
@@ -30,14 +28,14 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
     findings
 }
 
-/// What one handler knows.
+/// The knowledge of one handler.
 #[derive(Default)]
 struct Handler {
     known: BTreeMap<Key, State>,
-    /// Whether it was told anything that is no part of the initial state: then that is complete.
+    /// True after a notification that is no part of the initial state, which is complete then.
     is_past_initial: bool,
     has_left: bool,
-    /// Keys it was told of wrongly, so that one mistake is one finding.
+    /// Keys with an illegal notification: each is reported once.
     confused: BTreeSet<Key>,
 }
 
@@ -47,7 +45,7 @@ impl Handler {
     fn hear(&mut self, notified: &Notified) -> Vec<String> {
         let mut wrong = Vec::new();
         if self.has_left {
-            wrong.push("told after it left".to_owned());
+            wrong.push("notified after it left".to_owned());
         }
         let known = self.known.get(&notified.key);
         match &notified.heard {

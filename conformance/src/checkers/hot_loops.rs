@@ -1,13 +1,11 @@
-//! Nothing goes round without time passing.
+//! No loop runs without time passing.
 
 use super::Finding;
-use crate::{
-    model::Model,
-    trace::{Observation, Trace},
-};
+use crate::trace::{Observation, Trace};
 
-/// See the [module](self). The noticing is done while the run goes on, which such a loop would not let end.
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant. The recorder notices them during the run, which would not end
+/// otherwise.
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let loops = trace
         .numbered()
         .filter_map(|(number, observation)| match observation {

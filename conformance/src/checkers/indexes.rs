@@ -1,13 +1,11 @@
-//! Every index equals a recount of what the cache holds.
+//! Every index equals a recount of the cache.
 
 use super::Finding;
-use crate::{
-    model::Model,
-    trace::{Observation, Trace},
-};
+use crate::trace::{Observation, Trace};
 
-/// See the [module](self). The comparing is done where the cache can be read; see [`crate::subjects`].
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant. The subject compares them, since it can read the cache; see
+/// [`crate::subjects`].
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let differs = trace
         .numbered()
         .filter_map(|(number, observation)| match observation {

@@ -3,13 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Finding;
-use crate::{
-    model::Model,
-    trace::{Observation, Phase, Trace},
-};
+use crate::trace::{Observation, Phase, Trace};
 
-/// See the [module](self).
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut is_shutting_down = false;
     let mut open: BTreeMap<usize, usize> = BTreeMap::new();

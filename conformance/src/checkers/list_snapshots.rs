@@ -1,29 +1,53 @@
-//! The server's promise: a list is the state of its selection at its version, whatever its pages, or as a stream.
+//! The server's promise: a list is the state of its selection at its version, in pages as well as in a stream.
 
-use std::{collections::BTreeMap, ops::RangeInclusive, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     Finding,
     anomalies::Anomalies,
-    stream::{Brought, Mistake, Stream, first_mistakes},
+    watch_streams::{Brought, Deviation, WatchStream, first_deviations},
 };
 use crate::{
     model::Model,
     trace::{Key, Member, Observation, RequestKind, State, Trace},
 };
 
-/// See the [module](self).
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
     let mut findings = in_pages(trace, model);
-    findings.extend(first_mistakes(trace, model, in_stream));
+    findings.extend(first_deviations(trace, model, in_stream));
     findings
 }
 
 fn in_pages(trace: &Trace, model: &Model) -> Vec<Finding> {
     let anomalies = Anomalies::of(trace);
     let mut findings = Vec::new();
+    // The pages of each informer's present list.
+    let mut lists: BTreeMap<usize, List> = BTreeMap::new();
+    for page in pages(trace) {
+        let (asked, revision) = (page.asked, page.revision);
+        let list = lists.entry(asked.informer).or_default();
+        if !asked.is_continued {
+            *list = List::begin(asked.at);
+        }
+        let state = || Some(model.history(asked.informer)?.at(revision));
+        let wrong = list.page(revision, page.members).or_else(|| {
+            let is_wrong = !page.has_more && state().is_some_and(|state| state != list.state);
+            is_wrong.then(|| "is not the state at its version".to_owned())
+        });
+        findings.extend(wrong.map(|text| {
+            let text = format!("list of {} at {revision}: {text}", asked.informer);
+            let touched = anomalies.touching(asked.informer, &(list.began..=page.at));
+            Finding::at(page.record, text).expected_of(touched)
+        }));
+    }
+    findings
+}
+
+/// Returns the pages that clients used, in the order of their requests: the next page of a list may arrive before the
+/// end of the one before it.
+fn pages(trace: &Trace) -> impl Iterator<Item = Page<'_>> {
     let mut requests: BTreeMap<usize, Asked> = BTreeMap::new();
-    // In the order of requests: the next page of a list may be there before the one that it follows has ended.
     let mut pages: BTreeMap<usize, Page<'_>> = BTreeMap::new();
     for (record, (at, observation)) in trace.timed().enumerate() {
         match observation {
@@ -45,55 +69,32 @@ fn in_pages(trace: &Trace, model: &Model) -> Vec<Finding> {
                 has_more,
                 members,
             } => {
-                let page = Page {
+                let page = requests.get(request).map(|asked| Page {
+                    asked: *asked,
                     record,
                     at,
                     revision: *revision,
                     has_more: *has_more,
                     members,
-                };
-                pages.insert(*request, page);
+                });
+                pages.extend(page.map(|page| (*request, page)));
             }
             Observation::Ended { request, .. } if !pages.contains_key(request) => {
-                // A page that was not brought is asked for anew, and so are those behind it.
+                // A page without an answer is requested again, and so are those that follow it.
                 if let Some(asked) = requests.get(request) {
-                    let is_behind = |other: &usize| {
-                        let of_other = requests.get(other).map(|other| other.informer);
-                        other > request && of_other == Some(asked.informer)
-                    };
-                    pages.retain(|other, _| !is_behind(other));
+                    pages.retain(|other, page| {
+                        other < request || page.asked.informer != asked.informer
+                    });
                 }
             }
             _ => {}
         }
     }
-    // The pages of each informer's list that is under way.
-    let mut lists: BTreeMap<usize, List> = BTreeMap::new();
-    for (request, page) in &pages {
-        let Some(asked) = requests.get(request) else {
-            continue;
-        };
-        let (informer, revision) = (asked.informer, page.revision);
-        let list = lists.entry(informer).or_default();
-        if !asked.is_continued {
-            *list = List::begin(asked.at);
-        }
-        let state = || Some(model.history(informer)?.at(revision));
-        let wrong = list.page(revision, page.members).or_else(|| {
-            let is_wrong = !page.has_more && state().is_some_and(|state| state != list.state);
-            is_wrong.then(|| "is not the state at its version".to_owned())
-        });
-        let expected_of = |lived: RangeInclusive<Duration>| anomalies.touching(informer, &lived);
-        findings.extend(wrong.map(|text| {
-            let text = format!("list of {informer} at {revision}: {text}");
-            Finding::at(page.record, text).expected_of(expected_of(list.began..=page.at))
-        }));
-    }
-    findings
+    pages.into_values()
 }
 
-/// The initial events of a watch are a list, too: complete at the bookmark that ends them.
-fn in_stream<'a>(stream: &Stream<'a>) -> Option<Mistake<'a>> {
+/// Checks the initial events of a watch, which are a list, too: complete at the bookmark that ends them.
+fn in_stream<'a>(stream: &WatchStream<'a>) -> Option<Deviation<'a>> {
     if stream.resumed_from.is_some() {
         return None;
     }
@@ -121,15 +122,17 @@ fn in_stream<'a>(stream: &Stream<'a>) -> Option<Mistake<'a>> {
 }
 
 /// A request for a page.
+#[derive(Clone, Copy)]
 struct Asked {
     informer: usize,
-    /// Whether it goes on where another page ended.
+    /// True if it continues an earlier page.
     is_continued: bool,
     at: Duration,
 }
 
-/// A page, when it was there.
+/// A page that has arrived.
 struct Page<'a> {
+    asked: Asked,
     record: usize,
     at: Duration,
     revision: u64,

@@ -8,108 +8,29 @@ use std::{
     time::Duration,
 };
 
+use fakeserver::faults::{Fault, Recovery};
+
 use super::Finding;
 use crate::{
     model::Model,
+    plan::IncidentKind,
     trace::{Observation, Phase, Trace, seconds},
 };
 
-/// How long a client may take where nothing is wrong.
+/// The time that a client may take without faults.
 const AT_ONCE: Duration = Duration::from_secs(1);
 /// The longest wait of a client's backoff, with all of its jitter.
 const BACKOFF: Duration = Duration::from_mins(1);
-/// After how long a client gives up a stream that has fallen silent, and a request for a page that is not answered.
+/// The time after which a client gives up a silent stream.
 const SILENCE_NOTICED: Duration = Duration::from_mins(3);
+/// The time after which a client gives up a request that is not answered.
 const REQUEST_GIVEN_UP: Duration = Duration::from_mins(2);
-/// How long what was under way when a fault ended may still take.
+/// The time that a request which is under way at the end of a fault may still take.
 const UNDER_WAY: Duration = Duration::from_secs(10);
-/// How long a client that has paused, since it was told that a resource is gone or forbidden, may wait before it asks again.
+/// The longest pause of a client for which a resource is gone or forbidden.
 const PAUSE: Duration = Duration::from_mins(4);
-/// How long a fault that is not in the table may be felt.
-const OTHERWISE: Duration = Duration::from_mins(8);
-
-/// How long each fault may be felt after its end, by its name in reports.
-///
-/// Whatever makes a request fail is felt for a wait of the backoff at most, and what hits writes alone is not felt. A promise
-/// that the server breaks may be felt for ever, and is not in the table.
-pub const BOUNDS: [(&str, Duration); 50] = [
-    ("clean_end", BACKOFF),
-    ("disconnect", BACKOFF),
-    ("reset_mid_line", BACKOFF),
-    ("silence", SILENCE_NOTICED.saturating_add(BACKOFF)),
-    ("go_away", BACKOFF),
-    ("end_before_initial_events_end", BACKOFF),
-    ("end_after_bookmark", BACKOFF),
-    ("compact", BACKOFF),
-    ("expire", BACKOFF),
-    ("expired_event", BACKOFF),
-    ("expired_status", BACKOFF),
-    ("expired_relist", BACKOFF),
-    ("version_too_large", BACKOFF.saturating_add(UNDER_WAY)),
-    ("gone", BACKOFF),
-    // It asks for 20 s at most, which is less than the longest wait.
-    ("throttle", BACKOFF),
-    ("server_error", BACKOFF),
-    ("connection_refused", BACKOFF),
-    ("latency", BACKOFF.saturating_add(UNDER_WAY)),
-    ("hang", REQUEST_GIVEN_UP.saturating_add(BACKOFF)),
-    ("unauthorized", BACKOFF),
-    ("forbidden", PAUSE),
-    ("resource_gone", PAUSE),
-    (
-        // What was begun as a plain watch ends only when nothing comes any more, or at the latest so.
-        "watch_list_ignored",
-        REQUEST_GIVEN_UP.saturating_add(BACKOFF),
-    ),
-    ("watch_list_rejected", BACKOFF),
-    (
-        "initial_events_end_missing",
-        REQUEST_GIVEN_UP.saturating_add(BACKOFF),
-    ),
-    ("lost_answer", Duration::ZERO),
-    ("conflict", Duration::ZERO),
-    ("already_exists", Duration::ZERO),
-    ("denied", Duration::ZERO),
-    ("slow_webhook", Duration::ZERO),
-    ("entity_too_large", Duration::ZERO),
-    ("reset_mid_body", BACKOFF),
-    // What comes slowly, comes to its end so.
-    ("trickle", OTHERWISE),
-    ("slow_reader_evicted", BACKOFF),
-    ("rechunk", Duration::ZERO),
-    // A server that went back is noticed by its silence.
-    ("rollback", SILENCE_NOTICED.saturating_add(BACKOFF)),
-    ("stale_view", BACKOFF.saturating_add(UNDER_WAY)),
-    ("lagging_replica", BACKOFF.saturating_add(UNDER_WAY)),
-    ("time_travel", BACKOFF),
-    ("coalesce", UNDER_WAY),
-    ("unobserved", BACKOFF),
-    ("discovery_unavailable", Duration::ZERO),
-    ("unknown_fields", Duration::ZERO),
-    ("huge_objects", Duration::ZERO),
-    ("initial_events_shuffled", BACKOFF),
-    ("changed_during_initial_events", BACKOFF),
-    // What happens to whole machines.
-    ("replica", BACKOFF),
-    ("restart", BACKOFF),
-    ("data_loss", BACKOFF),
-    ("suspend", BACKOFF),
-];
-
-/// The faults by which a version may expire that a client knows. Whoever was held up, by whatever fault, resumes from it
-/// after one wait of his backoff, and lists after another one.
-const EXPIRING: [&str; 10] = [
-    "compact",
-    "expire",
-    "expired_event",
-    "expired_status",
-    "expired_relist",
-    "gone",
-    "unobserved",
-    "end_after_bookmark",
-    "restart",
-    "data_loss",
-];
+/// The bound of a fault by which data arrives slowly.
+const SLOWLY: Duration = Duration::from_mins(8);
 
 /// See the [module](self).
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
@@ -148,13 +69,22 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
     findings
 }
 
-/// How long a fault may be felt after its end.
-fn bound(name: &str) -> Duration {
-    let known = BOUNDS.iter().find(|(known, _)| *known == name);
-    known.map_or(OTHERWISE, |(_, bound)| *bound)
+/// Returns the time for which a fault may be felt after its end, by the recovery of a correct client.
+fn bound(recovery: Recovery) -> Duration {
+    match recovery {
+        Recovery::Unaffected => Duration::ZERO,
+        Recovery::Late => UNDER_WAY,
+        Recovery::Retry => BACKOFF,
+        Recovery::LateRetry => BACKOFF + UNDER_WAY,
+        Recovery::RequestTimeout => REQUEST_GIVEN_UP + BACKOFF,
+        Recovery::SilenceTimeout => SILENCE_NOTICED + BACKOFF,
+        Recovery::Pause => PAUSE,
+        // The bound of a control is of no consequence: it is felt for ever, and a checker finds it.
+        Recovery::Slow | Recovery::Never => SLOWLY,
+    }
 }
 
-/// What has gone wrong so far, and who was there.
+/// The faults so far, and the informers that ran.
 #[derive(Default)]
 struct Faults {
     felt: BTreeMap<usize, Felt>,
@@ -164,7 +94,12 @@ struct Faults {
 
 struct Felt {
     name: String,
-    /// Whom it hits; everybody if `None`.
+    /// The time for which it may be felt after its end.
+    bound: Duration,
+    /// True if the version that a client knows may expire by it. A client that was held up by any fault resumes from
+    /// that version after one backoff, and lists after another.
+    expires_versions: bool,
+    /// The informer that it affects; all if `None`.
     informer: Option<usize>,
     /// `None` while it is in force.
     ended: Option<Duration>,
@@ -190,12 +125,7 @@ impl Faults {
                 informer,
                 ..
             } => {
-                let felt = Felt {
-                    name: name.clone(),
-                    informer: *informer,
-                    ended: None,
-                };
-                self.felt.insert(*fault, felt);
+                self.felt.insert(*fault, Felt::new(name, *informer));
             }
             Observation::FaultEnds { fault } => {
                 if let Some(felt) = self.felt.get_mut(fault) {
@@ -220,8 +150,7 @@ impl Faults {
         };
         let felt = self.felt.values();
         let felt: Vec<&Felt> = felt.filter(|felt| felt.hits(informer)).collect();
-        let is_expiring = |felt: &&Felt| EXPIRING.contains(&felt.name.as_str());
-        let second_wait = if felt.iter().any(is_expiring) {
+        let second_wait = if felt.iter().any(|felt| felt.expires_versions) {
             BACKOFF
         } else {
             Duration::ZERO
@@ -229,9 +158,8 @@ impl Faults {
         for felt in felt {
             let ended = felt.ended?;
             due.since = due.since.max(ended);
-            let bound = bound(&felt.name);
-            let again = second_wait.min(bound);
-            let at = ended + bound + again + AT_ONCE;
+            let again = second_wait.min(felt.bound);
+            let at = ended + felt.bound + again + AT_ONCE;
             if at > due.at {
                 due.at = at;
                 due.fault = Some(felt.name.clone());
@@ -240,7 +168,7 @@ impl Faults {
         Some(due)
     }
 
-    /// What there is to say if the caches have only now, or not at all, become equal to the server.
+    /// Returns the finding if the caches have become equal to the server only now, or not at all.
     fn late_to_converge(&self, at: Duration) -> Option<String> {
         let due = self
             .started
@@ -257,6 +185,21 @@ impl Faults {
 // === impl Felt ===
 
 impl Felt {
+    /// Returns the fault or incident of this name, from its beginning on.
+    fn new(name: &str, informer: Option<usize>) -> Self {
+        let (bound, expires_versions) = match Fault::named(name).map(Fault::entry) {
+            Some(entry) => (bound(entry.recovery), entry.expires_versions()),
+            None => (BACKOFF, is_without_history(name)),
+        };
+        Self {
+            name: name.to_owned(),
+            bound,
+            expires_versions,
+            informer,
+            ended: None,
+        }
+    }
+
     fn hits(&self, informer: usize) -> bool {
         self.informer.is_none_or(|hit| hit == informer)
     }
@@ -272,4 +215,10 @@ impl Display for Due {
             None => write!(f, "where nothing is wrong it should by {at}"),
         }
     }
+}
+
+/// Returns whether the server has no history after an incident of this name.
+fn is_without_history(name: &str) -> bool {
+    let incidents = [IncidentKind::Restart, IncidentKind::DataLoss];
+    incidents.iter().any(|incident| incident.name() == name)
 }

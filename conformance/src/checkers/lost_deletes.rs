@@ -1,4 +1,4 @@
-//! Whoever heard of an object hears of its end: the fold of what a handler was told equals the server.
+//! A handler that knows an object is notified of its deletion: the fold of all notifications equals the server.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use crate::{
     trace::{Heard, Key, Observation, State, Trace},
 };
 
-/// What a handler was told of, folded.
+/// The fold of a handler's notifications.
 type Folded = BTreeMap<Key, State>;
 
-/// See the [module](self).
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
     let mut folds: BTreeMap<(usize, usize), Folded> = BTreeMap::new();
     let mut left = BTreeSet::new();
@@ -43,7 +43,7 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
     }
     let mut findings = Vec::new();
     for (place @ (informer, handler), fold) in folds {
-        // Who left need not hear how it went on.
+        // A handler that left is not notified of the rest.
         let Some(history) = model.history(informer).filter(|_| !left.contains(&place)) else {
             continue;
         };
@@ -53,10 +53,10 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
             match want.remove(&key) {
                 Some(state) if state == told => {}
                 Some(state) => findings.push(Finding::whole(format!(
-                    "{who} last heard of {key} as {told}, server's log has {state}"
+                    "{who} was last notified of {key} as {told}, server's log has {state}"
                 ))),
                 None => findings.push(Finding::whole(format!(
-                    "{who} never heard of the end of {key}, known as {told}"
+                    "{who} was never notified of the end of {key}, known as {told}"
                 ))),
             }
         }

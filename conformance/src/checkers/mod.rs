@@ -1,38 +1,38 @@
 //! The invariants, one a file, each a function over a trace.
 //!
-//! | checker | what has to hold | about |
+//! | checker | invariant | about |
 //! |---|---|---|
 //! | [`convergence`] | after faults end, each cache equals the server, key for key, with uid and version | informer |
-//! | [`snapshots`] | a cache holds exactly the state at the version that it says it stands at | informer |
-//! | [`handler_streams`] | what a handler hears of a key is legal: add, updates of one uid in order, delete | informer |
-//! | [`lost_deletes`] | whoever heard of an object hears of its end; a handler's fold equals the server | informer |
-//! | [`told_truth`] | every state and every deletion that a handler hears of is in the server's log | informer |
-//! | [`silent_gaps`] | between two lists a handler hears of every state | both |
-//! | [`cache_first`] | the cache knows before the handler | informer |
-//! | [`time_travel`] | a cache and a handler never go back for a key | informer |
+//! | [`snapshots`] | a cache holds exactly the state at its version | informer |
+//! | [`handler_streams`] | the notifications about a key are legal: add, updates of one uid in order, delete | informer |
+//! | [`lost_deletes`] | a handler that knows an object is notified of its deletion | informer |
+//! | [`told_truth`] | every state and every deletion in a notification is in the server's log | informer |
+//! | [`silent_gaps`] | between two lists a handler is notified of every state | both |
+//! | [`cache_first`] | the cache is updated before handlers are notified | informer |
+//! | [`time_travel`] | neither a cache nor a handler goes back in time for a key | informer |
 //! | [`indexes`] | every index equals a recount | informer |
-//! | [`bounded_requests`] | an outage costs requests as the backoff's curve allows | informer |
+//! | [`bounded_requests`] | an outage costs as many requests as the backoff's curve allows | informer |
 //! | [`backoff`] | waits grow from failure to failure, until the server has proved healthy | informer |
-//! | [`retry_after`] | who is asked to wait, waits | informer |
+//! | [`retry_after`] | no request comes before the time that a refusal named | informer |
 //! | [`relists`] | a relist has a reason | informer |
-//! | [`rewatches`] | a watch goes on exactly where the last one stopped | informer |
-//! | [`freshness`] | what the server told before this moment is in the cache | informer |
-//! | [`resyncs`] | a handler that wants to hear of everything again does | informer |
-//! | [`hot_loops`] | nothing goes round without time passing | informer |
+//! | [`rewatches`] | a watch resumes exactly where the last one stopped | informer |
+//! | [`freshness`] | earlier deliveries of the server are in the cache | informer |
+//! | [`resyncs`] | handlers that want resyncs get them in time | informer |
+//! | [`hot_loops`] | no loop runs without time passing | informer |
 //! | [`leaks`] | no task, watch or body outlives its owner | both |
-//! | [`warnings`] | nobody warns of what was not meant to happen | both |
+//! | [`warnings`] | nothing unexpected is logged as a warning or an error | both |
 //! | [`liveness`] | a client is up to date again within a bound after each fault | informer |
-//! | [`reliable`] | a watch brings every change of its selection, and nothing else | server |
-//! | [`ordered`] | a watch brings changes in order of their versions | server |
-//! | [`unique`] | a watch brings each change once | server |
-//! | [`bookmarkable`] | at a bookmark all changes up to its version have come, and none comes later | server |
-//! | [`resumable`] | a watch goes on where another ended, without a gap | server |
-//! | [`list_snapshots`] | a list is the state at its version, whatever its pages, or as a stream | server |
+//! | [`reliable`] | a watch delivers every change of its selection, and nothing else | server |
+//! | [`ordered`] | a watch delivers changes in the order of their versions | server |
+//! | [`unique`] | a watch delivers each change once | server |
+//! | [`bookmarkable`] | at a bookmark all changes up to its version have been sent, and none of them follows | server |
+//! | [`resumable`] | a watch resumes where another ended, without a gap | server |
+//! | [`list_snapshots`] | a list is the state at its version, in pages as well as in a stream | server |
 //!
-//! Ten of them are what everybody tests who tests watches: the six about the server alone, [`time_travel`],
-//! [`convergence`], [`lost_deletes`] and, for requests and for time, [`bounded_requests`] and [`liveness`].
-//! Each mistake of a server is one checker's to find: none of those about it says what another has said.
-//! Where a fault makes the server wrong on purpose, findings are [expected](Violation::is_expected) of it.
+//! Ten of them are common in tests of watches: the six about the server alone, [`time_travel`], [`convergence`],
+//! [`lost_deletes`] and, for requests and for time, [`bounded_requests`] and [`liveness`].
+//! Each deviation of a server is reported by one checker. A finding that a fault of the plan explains is
+//! [expected](Violation::is_expected) of it.
 
 pub mod convergence;
 pub mod snapshots;
@@ -61,73 +61,79 @@ pub mod bookmarkable;
 pub mod resumable;
 pub mod list_snapshots;
 mod anomalies;
-mod stream;
-mod lists;
-mod heard;
+mod watch_streams;
+mod paged_lists;
+mod deliveries;
 
 use std::fmt;
 
 use crate::{model::Model, trace::Trace};
 
-/// An invariant: finds where a trace breaks it.
+/// An invariant and the function that checks it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Checker {
-    /// Its name.
+    /// The name in reports.
     pub name: &'static str,
-    /// Finds where `trace` breaks it, given what was true on the server.
-    pub check: fn(&Trace, &Model) -> Vec<Finding>,
+    check: Check,
 }
 
-/// All checkers, in the order in which their findings are told.
+/// The function of a checker, by the evidence that it needs.
+#[derive(Clone, Copy, Debug)]
+enum Check {
+    Trace(fn(&Trace) -> Vec<Finding>),
+    Model(fn(&Trace, &Model) -> Vec<Finding>),
+}
+
+/// All checkers, in the order of their findings in reports.
 pub const CHECKERS: [Checker; 26] = [
-    Checker::new("hot_loops", hot_loops::check),
-    Checker::new("convergence", convergence::check),
-    Checker::new("snapshots", snapshots::check),
-    Checker::new("handler_streams", handler_streams::check),
-    Checker::new("lost_deletes", lost_deletes::check),
-    Checker::new("told_truth", told_truth::check),
-    Checker::new("silent_gaps", silent_gaps::check),
-    Checker::new("cache_first", cache_first::check),
-    Checker::new("time_travel", time_travel::check),
-    Checker::new("indexes", indexes::check),
-    Checker::new("bounded_requests", bounded_requests::check),
-    Checker::new("backoff", backoff::check),
-    Checker::new("retry_after", retry_after::check),
-    Checker::new("relists", relists::check),
-    Checker::new("rewatches", rewatches::check),
-    Checker::new("freshness", freshness::check),
-    Checker::new("resyncs", resyncs::check),
-    Checker::new("leaks", leaks::check),
-    Checker::new("warnings", warnings::check),
-    Checker::new("liveness", liveness::check),
-    Checker::new("reliable", reliable::check),
-    Checker::new("ordered", ordered::check),
-    Checker::new("unique", unique::check),
-    Checker::new("bookmarkable", bookmarkable::check),
-    Checker::new("resumable", resumable::check),
-    Checker::new("list_snapshots", list_snapshots::check),
+    Checker::of_trace("hot_loops", hot_loops::check),
+    Checker::of_model("convergence", convergence::check),
+    Checker::of_model("snapshots", snapshots::check),
+    Checker::of_trace("handler_streams", handler_streams::check),
+    Checker::of_model("lost_deletes", lost_deletes::check),
+    Checker::of_model("told_truth", told_truth::check),
+    Checker::of_model("silent_gaps", silent_gaps::check),
+    Checker::of_model("cache_first", cache_first::check),
+    Checker::of_trace("time_travel", time_travel::check),
+    Checker::of_trace("indexes", indexes::check),
+    Checker::of_trace("bounded_requests", bounded_requests::check),
+    Checker::of_trace("backoff", backoff::check),
+    Checker::of_trace("retry_after", retry_after::check),
+    Checker::of_trace("relists", relists::check),
+    Checker::of_trace("rewatches", rewatches::check),
+    Checker::of_trace("freshness", freshness::check),
+    Checker::of_trace("resyncs", resyncs::check),
+    Checker::of_trace("leaks", leaks::check),
+    Checker::of_trace("warnings", warnings::check),
+    Checker::of_model("liveness", liveness::check),
+    Checker::of_model("reliable", reliable::check),
+    Checker::of_model("ordered", ordered::check),
+    Checker::of_model("unique", unique::check),
+    Checker::of_model("bookmarkable", bookmarkable::check),
+    Checker::of_model("resumable", resumable::check),
+    Checker::of_model("list_snapshots", list_snapshots::check),
 ];
 
-/// A place where an invariant does not hold.
+/// A violation of an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
     /// The number of the record that shows it, if one does.
     pub record: Option<usize>,
-    /// What is not as it should be.
+    /// The violation, in words.
     pub text: String,
-    /// The place in the plan of a fault that makes the server wrong on purpose, if one has touched this.
+    /// The place in the plan of a fault that explains the violation.
     pub expected_of: Option<usize>,
 }
 
-/// A finding and who found it.
+/// A finding and its checker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
     /// The name of the checker.
     pub checker: &'static str,
-    /// What it found.
+    /// The finding.
     pub finding: Finding,
 }
 
@@ -136,7 +142,7 @@ pub fn check_all(trace: &Trace) -> Vec<Violation> {
     let model = Model::of(trace);
     let mut violations = Vec::new();
     for checker in CHECKERS {
-        for finding in (checker.check)(trace, &model) {
+        for finding in checker.check(trace, &model) {
             violations.push(Violation {
                 checker: checker.name,
                 finding,
@@ -149,15 +155,29 @@ pub fn check_all(trace: &Trace) -> Vec<Violation> {
 // === impl Checker ===
 
 impl Checker {
-    const fn new(name: &'static str, check: fn(&Trace, &Model) -> Vec<Finding>) -> Self {
+    const fn of_trace(name: &'static str, check: fn(&Trace) -> Vec<Finding>) -> Self {
+        let check = Check::Trace(check);
         Self { name, check }
+    }
+
+    const fn of_model(name: &'static str, check: fn(&Trace, &Model) -> Vec<Finding>) -> Self {
+        let check = Check::Model(check);
+        Self { name, check }
+    }
+
+    /// Finds where `trace` violates the invariant, given the states of the server.
+    pub fn check(&self, trace: &Trace, model: &Model) -> Vec<Finding> {
+        match self.check {
+            Check::Trace(check) => check(trace),
+            Check::Model(check) => check(trace, model),
+        }
     }
 }
 
 // === impl Finding ===
 
 impl Finding {
-    /// A finding that a record shows.
+    /// Creates a finding that a record shows.
     pub fn at(record: usize, text: impl Into<String>) -> Self {
         Self {
             record: Some(record),
@@ -166,7 +186,7 @@ impl Finding {
         }
     }
 
-    /// A finding about the whole run.
+    /// Creates a finding about the whole run.
     pub fn whole(text: impl Into<String>) -> Self {
         Self {
             record: None,
@@ -175,7 +195,7 @@ impl Finding {
         }
     }
 
-    /// The same, as the work of a fault that makes the server wrong on purpose.
+    /// Adds the fault that explains the violation.
     #[must_use]
     pub fn expected_of(mut self, fault: Option<usize>) -> Self {
         self.expected_of = fault;
@@ -186,7 +206,8 @@ impl Finding {
 // === impl Violation ===
 
 impl Violation {
-    /// Whether a fault of the plan breaks this promise of the server on purpose: then it only shows that the checker works.
+    /// Returns true if a fault of the plan makes the server break this promise: then the finding only shows that the
+    /// checker works.
     pub fn is_expected(&self) -> bool {
         self.finding.expected_of.is_some()
     }

@@ -1,21 +1,21 @@
-//! The server's promise: the changes of a watch come in order of their versions.
+//! The server's promise: the changes of a watch are in the order of their versions.
 //!
-//! The initial state, which comes in order of names, is excepted.
+//! The initial state, which is in the order of names, is excepted.
 
 use super::{
     Finding,
-    stream::{Brought, Mistake, Stream, first_mistakes},
+    watch_streams::{Brought, Deviation, WatchStream, first_deviations},
 };
 use crate::{model::Model, trace::Trace};
 
-/// See the [module](self).
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
-    first_mistakes(trace, model, mistake)
+    first_deviations(trace, model, deviation)
 }
 
-fn mistake<'a>(stream: &Stream<'a>) -> Option<Mistake<'a>> {
+fn deviation<'a>(stream: &WatchStream<'a>) -> Option<Deviation<'a>> {
     let live = stream.live()?;
-    // What comes after it was promised that it would not is for others to tell.
+    // Other checkers report changes that follow a bookmark that excluded them.
     let mut promised = live.after;
     let mut last = live.after;
     for item in live.items {

@@ -1,27 +1,27 @@
-//! The server's promise: a watch brings every change of its selection, and nothing else, each as what it is to it.
+//! The server's promise: a watch delivers every change of its selection, and nothing else, with the right event type.
 //!
-//! From the first change that it brings to the last. What comes before the first is for [`resumable`](super::resumable),
-//! what a bookmark promised for [`bookmarkable`](super::bookmarkable), the order for [`ordered`](super::ordered).
+//! This covers the span from its first change to its last. [`resumable`](super::resumable) covers the beginning,
+//! [`bookmarkable`](super::bookmarkable) the bookmarks, and [`ordered`](super::ordered) the order.
 
 use std::collections::BTreeSet;
 
 use super::{
     Finding,
-    stream::{Brought, Item, Mistake, Stream, first_mistakes},
+    watch_streams::{Brought, Deviation, Item, WatchStream, first_deviations},
 };
 use crate::{
     model::{History, Model},
     trace::{Member, Trace},
 };
 
-/// See the [module](self).
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
-    first_mistakes(trace, model, mistake)
+    first_deviations(trace, model, deviation)
 }
 
-fn mistake<'a>(stream: &Stream<'a>) -> Option<Mistake<'a>> {
+fn deviation<'a>(stream: &WatchStream<'a>) -> Option<Deviation<'a>> {
     let live = stream.live()?;
-    // In whatever order: a change that comes late is not left out.
+    // In any order: a late change is no gap.
     let sent: BTreeSet<u64> = live.items.iter().filter_map(Item::change).collect();
     let mut position = stream.resumed_from.is_none().then_some(live.after);
     for item in live.items {
@@ -47,7 +47,7 @@ fn mistake<'a>(stream: &Stream<'a>) -> Option<Mistake<'a>> {
     None
 }
 
-/// In what a change differs from the log.
+/// Describes the difference between a change and the log.
 fn untrue(history: &History, kind: &str, member: &Member) -> Option<String> {
     let moments = history.moments(&member.key);
     let at = moments

@@ -1,25 +1,22 @@
 //! A relist has a reason: it costs the server more than any watch.
 //!
-//! An expired version is one, and so is an error, a request without an answer, a stream that brought nothing or did not live
-//! for a second, or a version that went back. A watch that worked and ended, however it ended, is resumed; one that is asked
-//! to wait (429) waits.
+//! Reasons are an expired version, an error, a request without an answer, a stream that delivered nothing or lived for
+//! less than a second, and a version that went back. A watch that worked and ended, however it ended, is resumed; one
+//! that is throttled (429) waits.
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Finding, heard::Heard};
-use crate::{
-    model::Model,
-    trace::{Observation, RequestKind, Trace},
-};
+use super::{Finding, deliveries::Deliveries};
+use crate::trace::{Observation, RequestKind, Trace};
 
-/// A stream that lived for less gives no trust in the next one.
+/// The minimal age of a stream after which the next one is trusted.
 const SHORT: Duration = Duration::from_secs(1);
 const TOO_MANY_REQUESTS: u16 = 429;
 
-/// See the [module](self).
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut heard = Heard::default();
+    let mut heard = Deliveries::default();
     let mut informers: BTreeMap<usize, Following> = BTreeMap::new();
     for (number, (at, observation)) in trace.timed().enumerate() {
         if let Observation::Request { informer, kind, .. } = observation {
@@ -48,16 +45,16 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
     findings
 }
 
-/// How an informer has been doing since its last whole state.
+/// The state of an informer since its last whole state.
 #[derive(Default)]
 struct Following {
     has_state: bool,
     has_reason: bool,
-    /// The request that is under way.
+    /// The request in progress.
     exchange: Option<Exchange>,
 }
 
-/// A request and what came of it.
+/// A request and its answer.
 #[derive(Default)]
 struct Exchange {
     request: usize,
@@ -69,10 +66,10 @@ struct Exchange {
 // === impl Following ===
 
 impl Following {
-    /// Whether the state that is asked for now is asked for without any reason.
+    /// Returns true if the requested state has no reason.
     fn is_relist_for_nothing(&mut self) -> bool {
         let is_for_nothing = self.has_state && !self.has_reason;
-        // One relist is one finding, however many requests it takes.
+        // One relist is one finding, whatever the number of its requests.
         self.has_reason = true;
         is_for_nothing
     }
@@ -81,7 +78,7 @@ impl Following {
         self.has_state = true;
         self.has_reason = false;
         if let (Some(exchange), Observation::Bookmark { .. }) = (&mut self.exchange, observation) {
-            // From here on it is a watch.
+            // Now it is a watch.
             exchange.live_since = Some(at);
             exchange.has_brought = false;
         } else {
@@ -94,7 +91,7 @@ impl Following {
         self.has_reason |= self.exchange.take().is_some_and(is_unanswered);
     }
 
-    /// `version` is what the server had told before.
+    /// Takes an observation; `version` is the one that the server had delivered before.
     fn observe(&mut self, at: Duration, observation: &Observation, version: Option<u64>) {
         match observation {
             Observation::Request { request, .. } => {
@@ -133,7 +130,7 @@ impl Following {
                 self.has_reason |= version.is_some_and(|told| *revision < told);
             }
             Observation::Ended { .. } => {
-                // An error said what there was to say.
+                // The error was the reason.
                 let Some(since) = exchange.live_since else {
                     return;
                 };

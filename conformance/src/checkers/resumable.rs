@@ -1,28 +1,28 @@
-//! The server's promise: a watch goes on where another ended, so that both are as one that never ended.
+//! The server's promise: a watch resumes where another ended, so that both are like one that never ended.
 //!
-//! The first change that it brings is the first after the version that it was asked to go on from.
+//! Its first change is the first one after the version in the request.
 
 use std::collections::BTreeSet;
 
 use super::{
     Finding,
-    stream::{Brought, Item, Mistake, Stream, first_mistakes},
+    watch_streams::{Brought, Deviation, Item, WatchStream, first_deviations},
 };
 use crate::{model::Model, trace::Trace};
 
-/// See the [module](self).
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
-    first_mistakes(trace, model, mistake)
+    first_deviations(trace, model, deviation)
 }
 
-fn mistake<'a>(stream: &Stream<'a>) -> Option<Mistake<'a>> {
+fn deviation<'a>(stream: &WatchStream<'a>) -> Option<Deviation<'a>> {
     let from = stream.resumed_from?;
     let is_old = |item: &&Item<'_>| item.change().is_some_and(|revision| revision <= from);
     if let Some(item) = stream.items.iter().find(is_old) {
-        let text = format!("was already part of {from}, which the watch goes on from");
+        let text = format!("was already part of {from}, from which the watch resumes");
         return Some((*item, text));
     }
-    // A bookmark that comes first makes the promise its own.
+    // A bookmark that comes first takes over the promise.
     let first = stream.items.first()?;
     let Brought::Event { member, .. } = first.brought else {
         return None;
@@ -30,6 +30,6 @@ fn mistake<'a>(stream: &Stream<'a>) -> Option<Mistake<'a>> {
     let sent: BTreeSet<u64> = stream.items.iter().filter_map(Item::change).collect();
     let mut between = stream.history.changes_between(from, member.state.revision);
     let (missing, key) = between.find(|(revision, _)| !sent.contains(revision))?;
-    let text = format!("{key} at {missing} was left out, which goes on from {from}");
+    let text = format!("{key} at {missing} was left out of the watch from {from}");
     Some((*first, text))
 }

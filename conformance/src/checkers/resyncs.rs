@@ -1,26 +1,23 @@
-//! A handler that wants to hear of everything again from time to time does.
+//! Handlers that want resyncs get them in time.
 //!
-//! Resyncs come by the informer's own clock: neither an outage nor a relist postpones them.
+//! Resyncs follow the informer's own clock: neither an outage nor a relist postpones them.
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Finding, heard::Leaps};
-use crate::{
-    model::Model,
-    trace::{Heard, Key, Observation, Phase, Trace, seconds},
-};
+use super::{Finding, deliveries::ClockLeaps};
+use crate::trace::{Heard, Key, Observation, Phase, Trace, seconds};
 
-/// How much later than due a resync may come.
+/// The tolerated delay of a resync.
 const SLACK: Duration = Duration::from_secs(1);
 
-/// See the [module](self).
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut handlers: BTreeMap<(usize, usize), Handler> = BTreeMap::new();
-    let mut leaps = Leaps::default();
+    let mut leaps = ClockLeaps::default();
     for (number, (at, observation)) in trace.timed().enumerate() {
         if leaps.observe(at, observation) {
-            // Nobody could be told while the machine slept.
+            // No notification was possible while the machine was asleep.
             let told = handlers
                 .values_mut()
                 .flat_map(|handler| handler.told.values_mut());
@@ -70,7 +67,7 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
 /// A handler that wants resyncs.
 struct Handler {
     period: Duration,
-    /// When it last heard of each key.
+    /// The time of the last notification about each key.
     told: BTreeMap<Key, Duration>,
 }
 
@@ -84,7 +81,7 @@ impl Handler {
         }
     }
 
-    /// Of which of its keys, or of `key` only, it has not heard for too long.
+    /// Describes a key (or `key`) without a notification for too long.
     fn late(&self, now: Duration, key: Option<&Key>) -> Option<String> {
         let (key, last) = self
             .told
@@ -92,7 +89,7 @@ impl Handler {
             .filter(|(own, _)| key.is_none_or(|key| key == *own))
             .find(|(_, last)| now.saturating_sub(**last) > self.period * 2 + SLACK)?;
         Some(format!(
-            "heard nothing of {key} since {} s, although it wants to every {} s",
+            "was not notified of {key} since {} s, although its resync period is {} s",
             seconds(*last),
             seconds(self.period)
         ))

@@ -1,18 +1,15 @@
-//! Who is asked to wait, waits: no request comes before the time that a refusal named.
+//! No request comes before the time that a refusal named.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use super::Finding;
-use crate::{
-    model::Model,
-    trace::{Observation, Trace, seconds},
-};
+use crate::trace::{Observation, Trace, seconds};
 
-/// An informer need not wait for longer, whatever is asked.
+/// The longest wait that a server can demand.
 const WAIT_MAX: Duration = Duration::from_mins(5);
 
-/// See the [module](self).
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut senders: BTreeMap<usize, usize> = BTreeMap::new();
     let mut waits: BTreeMap<usize, Duration> = BTreeMap::new();

@@ -1,22 +1,19 @@
-//! A watch goes on exactly where the last one stopped: at the last state, change or bookmark that the server told.
+//! A watch resumes exactly where the last one stopped: at the last state, change or bookmark.
 //!
-//! From an older version the server would tell again what was told, and sooner say that it has expired; from a newer one
-//! changes would be missed. A version that has expired is not asked for again before a whole state has come.
+//! From an older version the server would repeat events, and report sooner that it has expired; from a newer one
+//! changes would be lost. An expired version is not used again before a whole state has arrived.
 
 use super::{
     Finding,
-    heard::{Heard, Leaps},
+    deliveries::{ClockLeaps, Deliveries},
 };
-use crate::{
-    model::Model,
-    trace::{Observation, RequestKind, Trace},
-};
+use crate::trace::{Observation, RequestKind, Trace};
 
-/// See the [module](self).
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut heard = Heard::default();
-    let mut leaps = Leaps::default();
+    let mut heard = Deliveries::default();
+    let mut leaps = ClockLeaps::default();
     for (number, (at, observation)) in trace.timed().enumerate() {
         leaps.observe(at, observation);
         if let Observation::Request {
@@ -31,7 +28,7 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
         {
             let told = heard.of(*informer);
             let asked: Option<u64> = revision.parse().ok();
-            // Whoever wakes up may give a stream up, for its silence, before he has taken all in that has just come.
+            // An informer that wakes up may abandon a silent stream before it has read the events of that moment.
             if told.expired_at.is_some_and(|when| leaps.is_waking(when)) {
                 told.expired_at = None;
             }
@@ -48,7 +45,7 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
             } else {
                 let version = told.version.map(|version| version.to_string());
                 let version = version.unwrap_or_else(|| "nothing".to_owned());
-                Some(format!("although the server told {version} last"))
+                Some(format!("although the server had sent {version} last"))
             };
             let shown = |wrong| {
                 let text = format!("informer {informer} watches from {revision:?} {wrong}");

@@ -1,23 +1,23 @@
-//! Between two lists a handler hears of every state: watches are replayed without a gap, and nothing is lost on the way.
+//! Between two lists a handler is notified of every state: watches are replayed without gaps.
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Finding, anomalies::Anomalies, lists::Lists};
+use super::{Finding, anomalies::Anomalies, paged_lists::PagedLists};
 use crate::{
     model::{History, Model},
     trace::{Heard, Key, Notified, Observation, Trace},
 };
 
-/// See the [module](self).
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
-    // A client hears of no state that is merged away on purpose.
-    let merging = Anomalies::named(trace, &["coalesce"]);
+    // A client never sees states that a fault merges away.
+    let merging = Anomalies::coalescing(trace);
     let mut findings = Vec::new();
     let mut requests: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut lists = Lists::default();
-    // The last whole state that each informer got, which may leap over others.
+    let mut lists = PagedLists::default();
+    // The last whole state of each informer, which may skip others.
     let mut listed: BTreeMap<usize, List> = BTreeMap::new();
-    // What each handler was last told of a key, and when it joined.
+    // The last notification of each handler about each key, and the time at which it joined.
     let mut told: BTreeMap<(usize, usize, Key), Told> = BTreeMap::new();
     let mut joined: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for (number, record) in trace.records().iter().enumerate() {
@@ -46,10 +46,11 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
                     .or(joined.get(&handler).copied());
                 let may_leap = is_initial(notified)
                     || listed.get(&notified.informer).is_some_and(|list| {
-                        // A list is told of in the moment in which it arrives, perhaps behind news that were on their way.
+                        // Notifications of a list come in the moment in which it arrives, perhaps behind earlier
+                        // changes in flight.
                         list.at == record.at
                             || Some(list.number) > since
-                            // What it found gone may have come back in it.
+                            // An object that it found gone may be back in it.
                             || last.is_some_and(|last| last.revision.is_none()) && list.holds(notified)
                     });
                 if let Some(text) = gap(notified, last, history).filter(|_| !may_leap) {
@@ -69,18 +70,21 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
             _ => {}
         }
         if let Some((informer, revision)) = whole {
-            let list = List {
-                number,
-                at: record.at,
-                revision,
-            };
-            listed.insert(informer, list);
+            let at = record.at;
+            listed.insert(
+                informer,
+                List {
+                    number,
+                    at,
+                    revision,
+                },
+            );
         }
     }
     findings
 }
 
-/// A whole list that an informer got.
+/// A whole list of an informer.
 struct List {
     number: usize,
     at: Duration,
@@ -88,16 +92,16 @@ struct List {
 }
 
 impl List {
-    /// Whether this state was there when the list was made.
+    /// Returns true if the list had this state.
     fn holds(&self, notified: &Notified) -> bool {
         let state = notified.state();
         state.is_some_and(|state| state.revision <= self.revision)
     }
 }
 
-/// What a handler was last told of a key.
+/// The last notification of a handler about a key.
 struct Told {
-    /// Up to where it heard of everything; `None` if it was found gone, at whatever revision.
+    /// The version up to which it knows everything; `None` if the object was found gone, at an unknown revision.
     revision: Option<u64>,
     number: usize,
 }
@@ -121,7 +125,7 @@ fn is_initial(notified: &Notified) -> bool {
     )
 }
 
-/// The state between the last and this one that was left out.
+/// Returns a state between the last one and this one that was left out.
 fn gap(notified: &Notified, last: Option<&Told>, history: &History) -> Option<String> {
     let new = notified.state()?;
     let mut between = history
@@ -130,8 +134,9 @@ fn gap(notified: &Notified, last: Option<&Told>, history: &History) -> Option<St
         .filter(|moment| moment.revision < new.revision);
     let left_out = match last.and_then(|last| last.revision) {
         Some(revision) => between.find(|moment| moment.revision > revision),
-        // What was before this handler joined, or before the object was found gone, is not for it to hear, except that the
-        // object was there.
+        // States from before the handler joined, or before the object was found gone, are not reported to it, but that
+        // the object
+        // existed is.
         None => between.next_back().filter(|moment| moment.state.is_some()),
     };
     left_out.map(|moment| format!("revision {} was left out", moment.revision))

@@ -1,6 +1,6 @@
-//! A cache that says at which version it stands holds exactly the state of its selection at that version.
+//! A cache holds exactly the state of its selection at its version.
 //!
-//! Whenever it is looked at: never half of a list, never a later change without an earlier one.
+//! This holds at any moment: never half of a list, never a later change without an earlier one.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,10 +10,10 @@ use crate::{
     trace::{Key, Observation, State, Trace},
 };
 
-/// See the [module](self).
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
-    // A state that is merged away on purpose is not there until the one that it is merged into comes.
-    let merging = Anomalies::named(trace, &["coalesce"]);
+    // A state that a fault merges away is missing until the one that it is merged into.
+    let merging = Anomalies::coalescing(trace);
     let mut findings = Vec::new();
     for (number, (at, observation)) in trace.timed().enumerate() {
         let Observation::Cached {

@@ -3,13 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Finding;
-use crate::{
-    model::Model,
-    trace::{Key, Notified, Observation, State, Trace},
-};
+use crate::trace::{Key, Notified, Observation, State, Trace};
 
-/// See the [module](self).
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut caches: BTreeMap<usize, Cache> = BTreeMap::new();
     let mut handlers: BTreeMap<(usize, usize, Key), u64> = BTreeMap::new();
@@ -63,7 +60,7 @@ struct Cache {
 #[derive(Clone, Copy, Default)]
 struct Seen {
     revision: u64,
-    /// Whether it was gone since: then not even the same state may come again.
+    /// True if it was gone since: then not even the same state may come again.
     is_gone: bool,
 }
 
@@ -100,5 +97,5 @@ fn told_back(
     let newest = handlers.entry(place).or_default();
     let before = *newest;
     *newest = before.max(state.revision);
-    (state.revision < before).then(|| format!("was told {before} before"))
+    (state.revision < before).then(|| format!("had {before} before"))
 }

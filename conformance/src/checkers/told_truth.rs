@@ -1,4 +1,4 @@
-//! Every state and every deletion that a handler hears of is in the server's log.
+//! Every state and every deletion in a notification is in the server's log.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use crate::{
     trace::{Heard, Key, Notified, Observation, State, Trace},
 };
 
-/// See the [module](self).
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
     let mut findings = Vec::new();
-    // For each handler and key the state that it was told is found gone.
+    // The state of each handler and key that was found gone.
     let mut tombstones: BTreeMap<(usize, usize, Key), State> = BTreeMap::new();
     for (number, observation) in trace.numbered() {
         let Observation::Notified(notified) = observation else {
@@ -31,7 +31,7 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
         {
             findings.push(Finding::at(
                 number,
-                format!("{notified}: was told gone as {gone}, but never went"),
+                format!("{notified}: was reported deleted at {gone}, but was not"),
             ));
         }
         if let Heard::Deleted {

@@ -1,19 +1,19 @@
-//! The server's promise: a watch brings each change once, and in its initial state each object once at a version.
+//! The server's promise: a watch delivers each change once, and in its initial state each object once at a version.
 
 use std::collections::BTreeSet;
 
 use super::{
     Finding,
-    stream::{Mistake, Stream, first_mistakes},
+    watch_streams::{Deviation, WatchStream, first_deviations},
 };
 use crate::{model::Model, trace::Trace};
 
-/// See the [module](self).
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
-    first_mistakes(trace, model, mistake)
+    first_deviations(trace, model, deviation)
 }
 
-fn mistake<'a>(stream: &Stream<'a>) -> Option<Mistake<'a>> {
+fn deviation<'a>(stream: &WatchStream<'a>) -> Option<Deviation<'a>> {
     // A version is one change of one object.
     let mut seen = BTreeSet::new();
     let mut changes = stream

@@ -1,30 +1,27 @@
-//! Nobody warns of what was not meant to happen.
+//! Nothing unexpected is logged as a warning or an error.
 //!
-//! Faults are announced by their plan, and so are handlers that panic. Everything else that is logged as a warning or an
-//! error is news: a version that goes back, an object that cannot be decoded, a panic in the server.
+//! Faults are announced by their plan, and so are handlers that panic. Everything else is a violation: a version that
+//! goes back, an object that cannot be decoded, a panic in the server.
+
+use fakeserver::faults::{Fault, Recovery};
 
 use super::Finding;
-use crate::{
-    model::Model,
-    trace::{Observation, Trace},
-};
+use crate::trace::{Observation, Trace};
 
-/// What an informer says when a request failed and it will try again.
+/// The message of an informer after a failed request that it retries.
 const TRYING_AGAIN: &str = "trying again";
-/// What it says when a handler panicked.
+/// The message after a panic of a handler.
 const HANDLER_PANICKED: &str = "handler panicked";
-/// What it says when the server has told it several times that it may not ask, or that there is nothing to ask for.
+/// The message after the server has repeatedly said that the resource is forbidden or does not exist.
 const PAUSED: &str = "paused";
-/// The faults by which a server says so.
-const PAUSING: [&str; 2] = ["forbidden", "resource_gone"];
 
-/// See the [module](self).
-pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace) -> Vec<Finding> {
     let handlers_panic = trace
         .observations()
         .any(|observation| matches!(observation, Observation::HandlerJoins { panics: true, .. }));
     let pauses = trace.observations().any(
-        |observation| matches!(observation, Observation::FaultBegins { name, .. } if PAUSING.contains(&name.as_str())),
+        |observation| matches!(observation, Observation::FaultBegins { name, .. } if makes_pause(name)),
     );
     let unannounced = trace
         .numbered()
@@ -41,4 +38,9 @@ pub fn check(trace: &Trace, _model: &Model) -> Vec<Finding> {
             _ => None,
         });
     unannounced.collect()
+}
+
+/// Returns true if clients pause for a fault of this name.
+fn makes_pause(name: &str) -> bool {
+    Fault::named(name).is_some_and(|fault| fault.entry().recovery == Recovery::Pause)
 }

@@ -1,49 +1,49 @@
-//! Makes the server do wrong as the plan says: its named rules, and what can be done behind the API.
+//! Injects the faults of a plan into a server or a proxy.
 
 use std::collections::BTreeMap;
 
 use fakeserver::{
     FakeServer,
-    faults::{FaultSpec, Faults as Rules, Filter, RuleGuard, When},
+    faults::{Fault, FaultSpec, Faults, Filter, Rollback, RuleGuard, Trigger},
 };
 
 use crate::{
-    plan::{Fault, FaultKind},
+    plan::PlannedFault,
     proxy::Proxy,
     seed::Seed,
     trace::{Observation, Recorder},
 };
 
-/// The faults in force on one server, or on a proxy in front of one.
+/// Begins and ends the faults of a plan on one server, or on a proxy in front of one.
 #[derive(Debug)]
-pub struct Faults {
+pub struct FaultInjector {
     place: Place,
     recorder: Recorder,
-    /// Where what they do at random comes from.
+    /// The seed of random choices of faults.
     seed: u64,
-    /// How the informers name themselves, in the order of the plan.
+    /// The client names of the informers, in the order of the plan.
     clients: Vec<String>,
     guards: BTreeMap<usize, Vec<RuleGuard>>,
-    /// How often something was done behind the API, by name: rules are counted by the server.
+    /// The number of actions behind the API, by the name of the fault. The server counts rules itself.
     done: BTreeMap<&'static str, u64>,
 }
 
-/// What does wrong.
+/// The place at which faults are injected.
 #[derive(Debug)]
 enum Place {
     Server(FakeServer),
     Proxy(Proxy),
 }
 
-// === impl Faults ===
+// === impl FaultInjector ===
 
-impl Faults {
-    /// No faults yet, in a run of this seed.
+impl FaultInjector {
+    /// Returns an injector into a server, in a run of this seed.
     pub fn new(server: &FakeServer, seed: Seed, clients: Vec<String>, recorder: Recorder) -> Self {
         Self::at(Place::Server(server.clone()), seed, clients, recorder)
     }
 
-    /// The same on a proxy, where faults are made that need no server of our own.
+    /// Returns an injector into a proxy, for faults that need no server of our own.
     pub fn of_proxy(proxy: &Proxy, seed: Seed, clients: Vec<String>, recorder: Recorder) -> Self {
         Self::at(Place::Proxy(proxy.clone()), seed, clients, recorder)
     }
@@ -59,44 +59,45 @@ impl Faults {
         }
     }
 
-    /// Goes on with a server that shares the rules of that which they were installed on.
+    /// Continues with a server that shares the rules of the previous one.
     pub fn go_on_with(&mut self, server: &FakeServer) {
         self.place = Place::Server(server.clone());
     }
 
-    /// Begins a fault, which has this place in its plan.
-    pub fn begin(&mut self, place: usize, fault: &Fault) {
-        let target = match fault.informer {
+    /// Begins the fault at `place` in its plan.
+    pub fn begin(&mut self, place: usize, planned: &PlannedFault) {
+        let target = match planned.informer {
             Some(informer) => format!("informer {informer}"),
             None => "all informers".to_owned(),
         };
         self.recorder.record(Observation::FaultBegins {
             fault: place,
-            name: fault.kind.name().to_owned(),
-            informer: fault.informer,
-            text: format!("{:?} for {target}", fault.kind),
+            name: planned.kind.name().to_owned(),
+            informer: planned.informer,
+            text: format!("{:?} for {target}", planned.kind),
         });
-        match (&self.place, fault.kind) {
-            (Place::Server(server), FaultKind::Compact) => server.compact(),
-            (Place::Server(server), FaultKind::Expire) => server.expire(),
-            (Place::Server(server), FaultKind::Disconnect) => server.disconnect(),
-            (Place::Proxy(proxy), FaultKind::Disconnect) => proxy.disconnect(),
-            (Place::Server(server), FaultKind::Rollback { revisions }) => {
+        match (&self.place, planned.kind) {
+            (Place::Server(server), Fault::Compact) => server.compact(),
+            (Place::Server(server), Fault::Expire) => server.expire(),
+            (Place::Server(server), Fault::Disconnect) => server.disconnect(),
+            (Place::Proxy(proxy), Fault::Disconnect) => proxy.disconnect(),
+            (Place::Server(server), Fault::Rollback(Rollback { revisions })) => {
                 server.roll_back(revisions);
             }
             _ => {
-                let guards = self.clients_of(fault);
-                let guards = guards.map(|client| self.install(fault, client)).collect();
+                let clients = self.clients_of(planned);
+                let guards = clients.map(|client| self.install(planned, client));
+                let guards = guards.collect();
                 self.guards.insert(place, guards);
                 return;
             }
         }
-        *self.done.entry(fault.kind.name()).or_default() += 1;
+        *self.done.entry(planned.kind.name()).or_default() += 1;
         self.recorder
             .record(Observation::FaultEnds { fault: place });
     }
 
-    /// Ends a fault; harmless if it has ended.
+    /// Ends a fault, unless it has ended.
     pub fn end(&mut self, place: usize) {
         if self.guards.remove(&place).is_some() {
             self.recorder
@@ -112,7 +113,7 @@ impl Faults {
         }
     }
 
-    /// Records how often each of them had an effect.
+    /// Records the number of firings of each fault.
     pub fn record_fired(&self) {
         let fired = self.place.faults().fired();
         for (rule, count) in fired.iter().chain(&self.done) {
@@ -123,8 +124,8 @@ impl Faults {
         }
     }
 
-    fn clients_of(&self, fault: &Fault) -> impl Iterator<Item = &str> {
-        let informer = fault.informer;
+    fn clients_of(&self, planned: &PlannedFault) -> impl Iterator<Item = &str> {
+        let informer = planned.informer;
         self.clients
             .iter()
             .enumerate()
@@ -132,14 +133,14 @@ impl Faults {
             .map(|(_, client)| client.as_str())
     }
 
-    fn install(&self, fault: &Fault, client: &str) -> RuleGuard {
-        let mut when = When::always().nth(fault.skip + 1);
-        when.times = fault.times;
-        // Not from its place in the plan, which moves when another fault is taken away.
-        let seed = self.seed.wrapping_add(fault.at_ms);
-        let spec = FaultSpec::new(fault.kind)
+    fn install(&self, planned: &PlannedFault, client: &str) -> RuleGuard {
+        let mut trigger = Trigger::always().nth(planned.skip + 1);
+        trigger.times = planned.times;
+        // The place in the plan changes when another fault is removed; the time does not.
+        let seed = self.seed.wrapping_add(planned.at_ms);
+        let spec = FaultSpec::new(planned.kind)
             .matching(Filter::any().client(client))
-            .when(when.with_seed(seed));
+            .when(trigger.with_seed(seed));
         self.place.faults().install_spec(&spec)
     }
 }
@@ -147,7 +148,7 @@ impl Faults {
 // === impl Place ===
 
 impl Place {
-    fn faults(&self) -> Rules {
+    fn faults(&self) -> Faults {
         match self {
             Self::Server(server) => server.faults(),
             Self::Proxy(proxy) => proxy.faults().clone(),

@@ -1,18 +1,18 @@
-//! Where two normalised answers differ.
+//! Differences between two normalised answers.
 
 use std::{collections::BTreeSet, fmt};
 
 use serde_json::Value;
 
-/// One place where an answer is not what was recorded.
+/// A place where an answer differs from the recorded one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Where, as in `.body.items[0].metadata.name`.
+    /// The path, as in `.body.items[0].metadata.name`.
     pub path: String,
-    /// What a real server answered; `None` if nothing.
+    /// The value in the recorded answer; `None` if it has none.
     pub want: Option<Value>,
-    /// What this one answered; `None` if nothing.
+    /// The value in this answer; `None` if it has none.
     pub got: Option<Value>,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// A value in so many characters at most.
+/// Formats a value in at most `length_max` characters.
 pub(crate) fn shown(value: Option<&Value>, length_max: usize) -> String {
     let Some(value) = value else {
         return "nothing".to_owned();

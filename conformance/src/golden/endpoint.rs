@@ -1,4 +1,4 @@
-//! The server that transcripts are played against: in process, or anywhere.
+//! The server that transcripts are played against: in process, or remote.
 
 use std::{io, time::Duration};
 
@@ -11,14 +11,14 @@ use tokio::{process::Command, time::timeout};
 
 use crate::call::{self, Answer};
 
-/// How long an answer may take where nothing else was said: longer than a real server waits for anything.
+/// The default time for an answer: longer than any wait of a real server.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How many bytes an answer, or all that a watch brings, may have.
+/// The maximal size of an answer, or of all events of a watch.
 const BODY_SIZE_BYTES_MAX: usize = 64 << 20;
 
-/// A server that is asked, and how long it may take.
+/// A server and the time for its answers.
 ///
-/// A clone asks the same server, over the same connections.
+/// A clone reaches the same server, over the same connections.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     way: Way,
@@ -26,43 +26,43 @@ pub struct Endpoint {
     control_command: Option<String>,
 }
 
-/// Why a server did not answer.
+/// The failure of a request.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum EndpointError {
-    /// The request cannot be sent: its method, path or a header is none. The transcript has to be mended.
+    /// The request is malformed: its method, path or a header. Correct the transcript.
     #[error("no request")]
     Request(#[from] http::Error),
-    /// The server was not reached, or the connection broke off. Another try may help.
+    /// The server was not reached, or the connection broke off. A retry may help.
     #[error("no answer")]
     Unreached(#[source] Box<kube::Error>),
-    /// The server did not answer, or did not end its answer, in time. Another try may help.
+    /// The server did not answer, or did not complete its answer, in time. A retry may help.
     #[error("no answer within {} s", .0.as_secs_f64())]
     TooSlow(Duration),
 }
 
-/// Why a server did not do what a client cannot ask for.
+/// The failure of a control, which is an action that the API does not offer.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ControlError {
-    /// The server has no such control: it is no fake one. A command may do it instead; see
+    /// The server has no such control: it is no fake one. A command may stand in for it; see
     /// [`Endpoint::with_control_command`].
     #[error("the server has no /_control/{control}: it answered {status}")]
     Unknown {
-        /// What was wanted.
+        /// The name of the control.
         control: String,
-        /// What the server answered.
+        /// The status of the answer.
         status: u16,
     },
-    /// The server was not asked.
+    /// The request failed.
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
-    /// The command could not be run, or did not end in time.
+    /// The command could not be run, or did not exit in time.
     #[error("cannot run {command}")]
     Command {
         /// The command.
         command: String,
-        /// What went wrong.
+        /// The failure.
         #[source]
         source: io::Error,
     },
@@ -71,7 +71,7 @@ pub enum ControlError {
     Failed {
         /// The command.
         command: String,
-        /// How.
+        /// The exit status.
         status: std::process::ExitStatus,
     },
 }
@@ -85,12 +85,12 @@ enum Way {
 // === impl Endpoint ===
 
 impl Endpoint {
-    /// A fake server in process: no sockets, so that it may be on a paused clock.
+    /// Reaches a fake server in process: without sockets, so that the clock may be paused.
     pub fn in_process(server: &FakeServer) -> Self {
         Self::new(Way::InProcess(server.router()))
     }
 
-    /// The server of a client, which must not retry by itself: a transcript has one answer a request.
+    /// Reaches the server of a client, which must not retry by itself: a transcript has one answer a request.
     pub fn remote(client: kube::Client) -> Self {
         Self::new(Way::Remote(client))
     }
@@ -103,7 +103,7 @@ impl Endpoint {
         }
     }
 
-    /// Waits so long for an answer, to its end; 30 s.
+    /// Limits the time for an answer, to its end; 30 s by default.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -112,18 +112,18 @@ impl Endpoint {
 
     /// Runs `command` with the name of a control as its argument, in place of POST `/_control/NAME`.
     ///
-    /// `expire`, as an example, has to make the server forget history, so that older versions are answered with 410.
+    /// For example, `expire` has to make the server forget its history, so that older versions are answered with 410.
     #[must_use]
     pub fn with_control_command(mut self, command: impl Into<String>) -> Self {
         self.control_command = Some(command.into());
         self
     }
 
-    /// What the server says about itself: `kube-apiserver`'s version, if it has one.
+    /// Returns the version of `kube-apiserver`, if the server has one.
     ///
     /// # Errors
     ///
-    /// The server was not reached: another try may help. An answer of any code is fine.
+    /// The server was not reached: a retry may help. Answers of any status are fine.
     ///
     /// # Cancel safety
     ///
@@ -135,7 +135,7 @@ impl Endpoint {
         Ok(version)
     }
 
-    /// Sends a request and gives the whole answer. A body that breaks off counts as far as it came.
+    /// Sends a request and returns the whole answer. A body that breaks off counts as far as it has arrived.
     pub(super) async fn ask(
         &self,
         method: &str,
@@ -151,7 +151,7 @@ impl Endpoint {
         answered.unwrap_or(Err(EndpointError::TooSlow(self.patience)))
     }
 
-    /// Sends a request and gives the answer as soon as its headers are there; its body is not waited for.
+    /// Sends a request and returns the answer as soon as its headers have arrived.
     pub(super) async fn open(
         &self,
         path: &str,
@@ -167,7 +167,7 @@ impl Endpoint {
         read.map_err(|_| EndpointError::TooSlow(self.patience))
     }
 
-    /// Makes the server do what a client cannot ask for.
+    /// Performs a control.
     pub(super) async fn control(&self, control: &str) -> Result<(), ControlError> {
         if let Some(command) = &self.control_command {
             return self.run(command, control).await;
@@ -189,7 +189,7 @@ impl Endpoint {
             source,
         };
         let mut child = Command::new(command);
-        // What it says is for people, and standard output may be a report.
+        // Its output is for people, and standard output may be a report.
         let output = child.arg(control).kill_on_drop(true).output();
         let output = timeout(self.patience, output).await;
         let output = output.unwrap_or(Err(io::ErrorKind::TimedOut.into()));

@@ -1,8 +1,8 @@
-//! Wire transcripts of a real API server, replayed against another.
+//! Wire transcripts of a real API server, replayed against another one.
 //!
-//! [`stored()`] gives the transcripts of `conformance/golden/`, [`Transcript::parse`] reads another. [`play`] sends the requests
-//! to a server, which an [`Endpoint`] names, and a [`Verdict`] tells where the normalised answers are not what was recorded.
-//! A [`Scenario`] has requests only, and becomes a transcript when a server has answered them.
+//! [`stored()`] returns the transcripts of `conformance/golden/`, [`Transcript::parse`] reads another. [`play`] sends
+//! the requests to the server of an [`Endpoint`], and a [`Verdict`] compares the normalised answers with the recorded
+//! ones. A [`Scenario`] has requests only, and becomes a transcript with the answers of a server.
 
 mod transcript;
 mod stored;

@@ -1,4 +1,4 @@
-//! Takes out of an answer what differs from run to run: uids, versions, times.
+//! Replaces the parts of an answer that differ from run to run: uids, versions, times.
 
 use std::{
     collections::BTreeMap,
@@ -20,18 +20,18 @@ static STORAGE_KEY: LazyLock<Regex> =
     pattern!(r"(current: |StorageError: invalid object, Code: 4, Key: )[^,]*");
 static ADDRESS: LazyLock<Regex> = pattern!(r"127\.0\.0\.1:\d+");
 
-/// Makes answers comparable. Equal uids and equal versions stay equal throughout what one normaliser has seen.
+/// Makes answers comparable. Equal uids and equal versions stay equal throughout the values of one normaliser.
 #[derive(Debug, Default)]
 pub struct Normaliser {
     uids: BTreeMap<String, String>,
     versions: BTreeMap<String, String>,
 }
 
-/// Where a value stands, as far as it matters for what becomes of it.
+/// The position of a value, as far as its treatment depends on it.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     key: &'a str,
-    /// Whether this is within the metadata of a list, whose version is not an object's.
+    /// True within the metadata of a list, whose version is not that of an object.
     in_list_metadata: bool,
 }
 
@@ -45,12 +45,12 @@ use pattern;
 // === impl Normaliser ===
 
 impl Normaliser {
-    /// A normaliser that has seen nothing.
+    /// Creates a normaliser without history.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The comparable form of an answer's body or of a list of events.
+    /// Returns the comparable form of an answer's body or of a list of events.
     pub fn value(&mut self, value: &Value) -> Value {
         self.walk(
             value,
@@ -61,7 +61,7 @@ impl Normaliser {
         )
     }
 
-    /// The comparable form of a message.
+    /// Returns the comparable form of a message.
     pub fn text(&mut self, text: &str) -> String {
         let text = UID.replace_all(text, |found: &Captures<'_>| {
             numbered(&mut self.uids, "uid", &found[0])
@@ -110,7 +110,7 @@ impl Normaliser {
         Value::Object(walked.collect())
     }
 
-    /// A bookmark's version is nobody's: any that is new enough will do.
+    /// Normalises a bookmark, whose version may be any that is new enough.
     fn bookmark(&mut self, object: &Map<String, Value>) -> Value {
         let mut walked = Map::new();
         let plain = |key| Place {
@@ -166,7 +166,7 @@ impl Normaliser {
     }
 }
 
-/// The name that stands for `found`: the next number if it is new.
+/// Returns the name for `found`, with the next number if it is new.
 fn numbered(names: &mut BTreeMap<String, String>, kind: &str, found: &str) -> String {
     let next = names.len() + 1;
     let name = names
@@ -175,7 +175,7 @@ fn numbered(names: &mut BTreeMap<String, String>, kind: &str, found: &str) -> St
     name.clone()
 }
 
-/// The fields in order of their keys, which decides who is `<uid1>`; a JSON map need not be sorted.
+/// Returns the fields in order of their keys, which determines the numbers of uids; a JSON map may be unsorted.
 fn sorted(fields: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
     let mut fields: Vec<_> = fields.iter().collect();
     fields.sort_by_key(|(key, _)| *key);

@@ -8,7 +8,6 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tokio::{
     sync::watch,
-    task::JoinSet,
     time::{Instant, sleep, timeout_at},
 };
 
@@ -18,17 +17,20 @@ use super::{
     transcript::{Action, Collect, Send, Step},
     variables::Variables,
 };
-use crate::call::{Answer, whole};
+use crate::{
+    call::{Answer, whole},
+    task::TaskSet,
+};
 
-/// How long after the last wanted event one too many is waited for.
+/// The time after the last expected event in which a surplus one would arrive.
 const LINGER: Duration = Duration::from_millis(150);
-/// How long a watch is left alone after it was opened, so that what follows happens after it.
+/// The pause after the opening of a watch, so that later steps happen after it.
 const SETTLE: Duration = Duration::from_millis(50);
-/// How often a request that may fail at first is repeated.
+/// The pause before a retry of a request that may fail at first.
 const RETRY: Duration = Duration::from_millis(250);
-/// After how many requests in a row without an answer the server is given up.
+/// The number of consecutive requests without an answer after which the server counts as lost.
 const UNANSWERED_COUNT_MAX: usize = 3;
-/// The headers that are compared beside the content type.
+/// The headers that are compared, besides the content type.
 const HEADERS: [&str; 5] = [
     "warning",
     "retry-after",
@@ -37,9 +39,9 @@ const HEADERS: [&str; 5] = [
     "location",
 ];
 
-/// What a server answered to one step; `None` where there is nothing to answer.
+/// A server's answer to one step; `None` if the step has none.
 ///
-/// A request that was not answered shows as an object with the one field `failed`.
+/// A request without an answer becomes an object with the single field `failed`.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Played {
@@ -49,40 +51,40 @@ pub struct Played {
     pub response: Option<Value>,
 }
 
-/// What came of a transcript that was played.
+/// The answers to a transcript.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Playback {
     /// The steps that were played, in order.
     pub played: Vec<Played>,
-    /// Why the others were not, if there are any.
+    /// The reason why the rest was not played, if there is a rest.
     pub stopped: Option<Stopped>,
 }
 
-/// Why a transcript was not played to its end.
+/// The reason why a transcript was not played to its end.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Stopped {
-    /// What a client cannot ask for was not done, on which the rest depends.
+    /// A control failed on which the rest depends.
     #[error(transparent)]
     Control(#[from] ControlError),
-    /// Several requests in a row were not answered. The server may be gone.
+    /// Several requests in a row had no answer. The server may be gone.
     #[error("{UNANSWERED_COUNT_MAX} requests in a row were not answered")]
     Unanswered(#[source] EndpointError),
 }
 
-/// Plays `steps` against a server, which must not have seen them; tells `watch` of each as it is played.
+/// Plays `steps` against a server that has not seen them yet; `watch` sees each as it is played.
 ///
-/// Times pass on tokio's clock: on a paused one, nothing is waited for. Every wait has a limit: that of a step, and that of
-/// the endpoint for an answer.
+/// Times pass on tokio's clock; a paused one skips all waits. Every wait has a limit: that of a step, and that of the
+/// endpoint for an answer.
 ///
 /// # Cancel safety
 ///
-/// If dropped, the watches that were opened are closed, and the server keeps what was written.
+/// Watches are closed, and the server keeps its objects.
 ///
 /// # Memory
 ///
-/// All answers are held, and of each watch all that it has brought.
+/// Holds all answers, and all events of each watch.
 pub async fn play(endpoint: &Endpoint, steps: &[Step], mut watch: impl FnMut(&Played)) -> Playback {
     let mut session = Player::new(endpoint.clone());
     let mut playback = Playback {
@@ -112,8 +114,8 @@ struct Player {
     normaliser: Normaliser,
     variables: Variables,
     watches: BTreeMap<String, OpenWatch>,
-    /// One task a watch: a body is only driven while somebody reads it.
-    tasks: JoinSet<()>,
+    /// One task a watch: a body makes progress only while it is read.
+    tasks: TaskSet,
     unanswered_count: usize,
 }
 
@@ -131,7 +133,7 @@ struct Brought {
 // === impl Played ===
 
 impl Played {
-    /// Whether a request of this step was not answered.
+    /// Returns true if a request of this step had no answer.
     pub fn has_failed(&self) -> bool {
         let response = self.response.as_ref();
         response.is_some_and(|response| response.get("failed").is_some())
@@ -147,7 +149,7 @@ impl Player {
             normaliser: Normaliser::new(),
             variables: Variables::default(),
             watches: BTreeMap::new(),
-            tasks: JoinSet::new(),
+            tasks: TaskSet::new(),
             unanswered_count: 0,
         }
     }
@@ -225,7 +227,7 @@ impl Player {
         let enough = |brought: &Brought| {
             brought.is_closed || wanted.is_some_and(|count| brought.lines.len() >= count)
         };
-        // An end of the time limit or of the reader is an answer too: what came so far.
+        // The end of the time limit or of the reader is an answer too: the events so far.
         let _ = timeout_at(end, open.brought.wait_for(enough)).await;
         if wanted.is_some() {
             sleep(LINGER).await;
@@ -283,7 +285,7 @@ impl Player {
         Ok(response)
     }
 
-    /// The request's headers: the player's own, changed as the step says.
+    /// Returns the request's headers: the defaults with the changes of the step.
     fn headers(
         &self,
         step: &BTreeMap<String, Option<String>>,
@@ -303,7 +305,7 @@ impl Player {
     }
 }
 
-/// Keeps the lines of a watch for whoever collects them.
+/// Collects the lines of a watch.
 async fn read_lines(response: Response<Body>, brought: watch::Sender<Brought>) {
     let mut body = response.into_body();
     let mut rest = Vec::new();
@@ -325,7 +327,7 @@ async fn read_lines(response: Response<Body>, brought: watch::Sender<Brought>) {
     });
 }
 
-/// Seconds as a transcript writes them; an hour at most.
+/// Converts a transcript's seconds; an hour at most.
 fn duration(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds.min(3_600.0)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Requests without answers, and the file that they become once a server has answered.
+//! Requests without answers, and the transcript that they become with the answers of a server.
 
 use std::fmt::Write;
 
@@ -10,25 +10,25 @@ use super::{
     transcript::{Step, Transcript},
 };
 
-/// A transcript that is to be recorded: its requests. Answers that it has are forgotten.
+/// The requests of a transcript that is to be recorded. Answers in its file are dropped.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     transcript: Transcript,
-    /// The requests as they were written, for the file.
+    /// The requests as written, for the file.
     requests: Vec<Value>,
 }
 
-/// Why a file is no scenario. The file has to be mended.
+/// The error of a file that is no scenario. Correct the file.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ScenarioError {
-    /// It is no YAML.
+    /// The file is no YAML.
     #[error("no YAML")]
     Yaml(#[source] Box<serde_saphyr::Error>),
-    /// It is no JSON, or a step is none.
+    /// The file is no JSON, or a step is malformed.
     #[error("no scenario")]
     Shape(#[from] serde_json::Error),
-    /// It has no list of steps.
+    /// The file has no list of steps.
     #[error("there is no list `steps`")]
     NoSteps,
 }
@@ -36,13 +36,13 @@ pub enum ScenarioError {
 // === impl Scenario ===
 
 impl Scenario {
-    /// Reads a scenario in JSON; `name` is its own if it does not say another.
+    /// Reads a scenario in JSON; `name` is its name unless it has one itself.
     ///
     /// A step is as in a transcript, or flat: its `id` beside the fields of its request.
     ///
     /// # Errors
     ///
-    /// The text is none.
+    /// The text is no scenario.
     pub fn from_json(name: &str, text: &str) -> Result<Self, ScenarioError> {
         Self::from_value(name, &serde_json::from_str(text)?)
     }
@@ -51,7 +51,7 @@ impl Scenario {
     ///
     /// # Errors
     ///
-    /// The text is none.
+    /// The text is no scenario.
     pub fn from_yaml(name: &str, text: &str) -> Result<Self, ScenarioError> {
         let value = serde_saphyr::from_str(text);
         let value = value.map_err(|error| ScenarioError::Yaml(Box::new(error)))?;
@@ -77,17 +77,17 @@ impl Scenario {
         })
     }
 
-    /// The name, which is also that of the file.
+    /// Returns the name, which is also that of the file.
     pub fn name(&self) -> &str {
         &self.transcript.name
     }
 
-    /// What there is to play.
+    /// Returns the steps.
     pub fn steps(&self) -> &[Step] {
         &self.transcript.steps
     }
 
-    /// The text of a transcript with the answers of `played`, which are those of all steps; `server` says whose they are.
+    /// Formats the transcript with the answers in `played`, which has all steps; `server` names their origin.
     pub fn recorded(&self, server: &str, played: &[Played]) -> String {
         let Transcript {
             name,
@@ -114,7 +114,7 @@ impl Scenario {
     }
 }
 
-/// A step in the shape of a transcript.
+/// Converts a step to the shape of a transcript.
 fn step((place, step): (usize, &Value)) -> Value {
     let id = match &step["id"] {
         Value::Null => json!(format!("s{}", place + 1)),

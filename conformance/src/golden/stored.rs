@@ -5,9 +5,9 @@ use super::transcript::Transcript;
 /// The files of `conformance/golden/`, in order of their names.
 const STORED: &[&str] = &include!(concat!(env!("OUT_DIR"), "/transcripts.rs"));
 
-/// The transcripts that were recorded from a real kube-apiserver, in order of their names.
+/// Returns the transcripts of a real kube-apiserver, in order of their names.
 ///
-/// They are within the program: all files that were in `conformance/golden/` when it was built.
+/// They are part of the program: all files in `conformance/golden/` at build time.
 pub fn stored() -> Vec<Transcript> {
     let parsed = STORED.iter().map(|text| Transcript::parse(text));
     parsed

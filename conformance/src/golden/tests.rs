@@ -1,10 +1,10 @@
-//! Normalising and comparing, on values by hand; playing against a server that does not answer.
+//! Normalising and comparing hand-written values; playing against a server that does not answer.
 
 use serde_json::{Value, json};
 
 use std::time::Duration;
 
-use fakeserver::{FakeServer, faults};
+use fakeserver::{FakeServer, faults::Fault};
 use tokio::time::Instant;
 
 use super::{
@@ -188,7 +188,7 @@ fn asks(count: usize) -> Transcript {
 async fn a_server_that_does_not_answer_is_given_up() {
     let server = FakeServer::builder().build();
     let endpoint = Endpoint::in_process(&server).with_patience(Duration::from_secs(7));
-    let _hang = server.faults().install(faults::hang());
+    let _hang = server.faults().install(Fault::Hang.rule());
     let (began, transcript) = (Instant::now(), asks(9));
     let playback = play(&endpoint, &transcript.steps, |_| {}).await;
     assert_eq!(began.elapsed(), Duration::from_secs(21));
@@ -205,7 +205,7 @@ async fn a_server_that_does_not_answer_is_given_up() {
 async fn an_answer_that_is_missing_is_a_difference_and_the_rest_is_played() {
     let server = FakeServer::builder().build();
     let endpoint = Endpoint::in_process(&server);
-    let _hang = server.faults().install(faults::hang().nth(2).times(1));
+    let _hang = server.faults().install(Fault::Hang.rule().nth(2).times(1));
     let transcript = asks(4);
     let playback = play(&endpoint, &transcript.steps, |_| {}).await;
     assert!(playback.stopped.is_none());

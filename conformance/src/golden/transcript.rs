@@ -1,4 +1,4 @@
-//! A recorded conversation: requests and the normalised answers of a real server.
+//! A recorded conversation: requests, and the normalised answers of a real server.
 
 use std::{
     collections::BTreeMap,
@@ -8,34 +8,34 @@ use std::{
 use serde::Deserialize;
 use serde_json::Value;
 
-/// One file of transcripts.
+/// A file with a conversation.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Transcript {
-    /// The name, which is also the namespace that it plays in.
+    /// The name, which is also that of its namespace.
     pub name: String,
-    /// What it shows, in a line.
+    /// The subject, in a line.
     pub about: String,
     /// Paths that are not compared in any step.
     #[serde(default)]
     pub ignore: Vec<String>,
-    /// What was done, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
-/// One action and what a real server answered to it.
+/// An action and the answer of a real server.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Step {
     /// The name of the step within its file.
     pub id: String,
-    /// What is done.
+    /// The action.
     pub request: Request,
     /// The normalised answer; steps that only wait or control have none.
     pub response: Option<Value>,
 }
 
-/// An action with what is not compared of its answer.
+/// An action and the parts of its answer that are not compared.
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Request {
@@ -47,53 +47,53 @@ pub struct Request {
     pub action: Action,
 }
 
-/// What a step does. The variants are told apart by the field that names them in the file.
+/// The action of a step. In the file, each variant is recognised by the field of its name.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Action {
-    /// Something that a client cannot ask for, as in "forget history".
+    /// An action that the API does not offer, such as "forget history".
     Control {
         /// The control action.
         control: String,
     },
-    /// Wait.
+    /// Waits.
     Sleep {
         /// Seconds.
         sleep: f64,
     },
-    /// Look at what an open watch has brought.
+    /// Collects the events of an open watch.
     Collect(Collect),
-    /// Open a watch and leave it open.
+    /// Opens a watch and leaves it open.
     Open {
-        /// The name to collect it under.
+        /// The name for collecting it.
         open: String,
         /// Path and query.
         path: String,
-        /// Headers beside `Accept`; `None` takes one away.
+        /// Headers besides `Accept`; `None` removes one.
         #[serde(default)]
         headers: BTreeMap<String, Option<String>>,
     },
-    /// One request with its answer.
+    /// Sends a request.
     Send(Send),
 }
 
-/// See [`Action::Collect`].
+/// The parameters of [`Action::Collect`].
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Collect {
     /// The name of the watch.
     #[serde(rename = "collect")]
     pub watch: String,
-    /// How many events to wait for.
+    /// The number of events to wait for.
     pub events: Option<usize>,
-    /// How many seconds to wait at most.
+    /// The number of seconds to wait at most.
     #[serde(default = "default_wait_seconds")]
     pub wait: f64,
-    /// Whether the events are put in order of type, namespace, name.
+    /// True if the events are sorted by type, namespace and name.
     #[serde(default)]
     pub sorted: bool,
-    /// Whether plain bookmarks are kept.
+    /// True if plain bookmarks are kept.
     #[serde(default)]
     pub bookmarks: bool,
     /// Variables to take from the events.
@@ -101,7 +101,7 @@ pub struct Collect {
     pub save: BTreeMap<String, String>,
 }
 
-/// See [`Action::Send`].
+/// The parameters of [`Action::Send`].
 #[derive(Clone, Debug, Deserialize)]
 #[non_exhaustive]
 pub struct Send {
@@ -110,14 +110,14 @@ pub struct Send {
     pub method: String,
     /// Path and query.
     pub path: String,
-    /// Headers beside `Accept` and `Content-Type`; `None` takes one away.
+    /// Headers besides `Accept` and `Content-Type`; `None` removes one.
     #[serde(default)]
     pub headers: BTreeMap<String, Option<String>>,
     /// A body to be encoded as JSON.
     pub body: Option<Value>,
     /// A body as it is.
     pub raw: Option<String>,
-    /// For how many seconds to try again while it fails.
+    /// The number of seconds in which failures are retried.
     #[serde(default)]
     pub until: f64,
     /// Variables to take from the answer's body.
@@ -137,7 +137,7 @@ impl Transcript {
         serde_json::from_str(text)
     }
 
-    /// How many steps have an answer to compare.
+    /// Returns the number of steps with an answer to compare.
     pub fn compared_count(&self) -> usize {
         self.steps
             .iter()

@@ -1,4 +1,4 @@
-//! What steps take out of answers, and later steps put into their requests.
+//! Variables: values that steps take out of answers, for the requests of later steps.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -15,7 +15,7 @@ pub(super) struct Variables(BTreeMap<String, String>);
 // === impl Variables ===
 
 impl Variables {
-    /// Takes what is wanted out of an answer; what is not there becomes a text that says so.
+    /// Saves the wanted values of an answer; a missing one becomes a text that says so.
     pub(super) fn save(&mut self, wanted: &BTreeMap<String, String>, from: &Value) {
         for (variable, path) in wanted {
             let value = match dig(from, path) {
@@ -27,7 +27,7 @@ impl Variables {
         }
     }
 
-    /// Puts saved values in place of `${name}`, `${name+N}` and `${name-1}`.
+    /// Replaces `${name}`, `${name+N}` and `${name-1}` by saved values.
     pub(super) fn fill(&self, text: &str) -> String {
         let filled = REFERENCE.replace_all(text, |found: &Captures<'_>| {
             let (name, offset) = match found[1].split_once('+') {
@@ -40,7 +40,7 @@ impl Variables {
             match self.0.get(name) {
                 None => format!("<unset:{name}>"),
                 Some(value) if offset == 0 => value.clone(),
-                // What a failed step did not save is no number; the difference shows where.
+                // The text in place of an unsaved value is no number; it shows up as a difference.
                 Some(value) => match value.parse::<i64>() {
                     Ok(number) => (number + offset).to_string(),
                     Err(_) => value.clone(),
@@ -50,7 +50,7 @@ impl Variables {
         filled.into_owned()
     }
 
-    /// A value with all its texts filled.
+    /// Fills all texts of a value.
     pub(super) fn fill_value(&self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.fill(text)),
@@ -64,7 +64,7 @@ impl Variables {
     }
 }
 
-/// The value at a path like `items[0].metadata.name`.
+/// Finds the value at a path like `items[0].metadata.name`.
 fn dig<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
     path.split(['.', '[', ']'])
         .filter(|part| !part.is_empty())

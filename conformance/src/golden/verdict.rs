@@ -1,4 +1,4 @@
-//! What became of a transcript: which steps are as recorded, and in what the others differ.
+//! The comparison of a played transcript with the recorded one.
 
 use super::{
     compare::{Difference, differences, ignore},
@@ -6,19 +6,19 @@ use super::{
     transcript::Transcript,
 };
 
-/// A transcript that was played, compared with what was recorded.
+/// The comparison of a played transcript with the recorded one.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Verdict {
     /// The name of the transcript.
     pub name: String,
-    /// How many steps have an answer to compare.
+    /// The number of steps with an answer to compare.
     pub compared_count: usize,
-    /// How many of them were answered as recorded.
+    /// The number of steps that were answered as recorded.
     pub matched_count: usize,
-    /// How many of them were not played.
+    /// The number of steps that were not played.
     pub not_played_count: usize,
-    /// The others, in order.
+    /// The steps with other answers, in order.
     pub mismatches: Vec<Mismatch>,
 }
 
@@ -28,16 +28,16 @@ pub struct Verdict {
 pub struct Mismatch {
     /// The name of the step.
     pub step: String,
-    /// What was asked, in a line.
+    /// The request, in a line.
     pub request: String,
-    /// In what the answer differs; never empty.
+    /// The differences; at least one.
     pub differences: Vec<Difference>,
 }
 
 // === impl Verdict ===
 
 impl Verdict {
-    /// Compares what was played, step by step from the first, with what was recorded.
+    /// Compares the played steps, from the first on, with the recorded ones.
     pub fn of(transcript: &Transcript, played: &[Played]) -> Self {
         let mut verdict = Self {
             name: transcript.name.clone(),
@@ -75,13 +75,13 @@ impl Verdict {
         verdict
     }
 
-    /// Whether nothing differs in what was played.
+    /// Returns true if no played step differs.
     pub fn is_match(&self) -> bool {
         self.mismatches.is_empty()
     }
 
-    /// Whether the server seems to have seen the transcript before: it refused the first thing that was to be made, because
-    /// that is there.
+    /// Returns true if the server seems to have seen the transcript before: it rejected the first object to be created,
+    /// because that exists.
     pub fn was_seen_before(&self) -> bool {
         let first = self.mismatches.first();
         first.is_some_and(|first| {

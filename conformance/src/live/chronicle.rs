@@ -1,4 +1,4 @@
-//! What a real server says happens to it: a watch of each resource from the beginning to the end, that no fault hits.
+//! The history of a real server, from a watch of each resource that no fault hits.
 
 use std::{
     collections::BTreeMap,
@@ -8,7 +8,6 @@ use std::{
 
 use axum::Router;
 use futures::{AsyncBufReadExt, StreamExt, TryStreamExt};
-use tokio::task::JoinSet;
 
 use super::{
     LiveError,
@@ -17,27 +16,28 @@ use super::{
 use crate::{
     call,
     plan::{Resource, Selection},
+    task::TaskSet,
     trace::{Change, Key, Member, State},
 };
 
-/// How long a watch lasts before it is asked for again.
+/// The duration of one watch.
 const WATCH_TIMEOUT_S: u32 = 300;
 
-/// All that a server has said since this was opened. Dropping it ends its watches.
+/// All that a server has reported since this was opened. Dropping it ends its watches.
 #[derive(Debug)]
 pub(super) struct Chronicle {
     told: BTreeMap<Resource, Arc<Mutex<Told>>>,
-    _tasks: JoinSet<()>,
+    _tasks: TaskSet,
 }
 
-/// What was told of one resource.
+/// The history of one resource.
 #[derive(Debug, Default)]
 struct Told {
     changes: Vec<Change>,
     held: BTreeMap<Key, Held>,
-    /// Up to where all was told.
+    /// The version up to which the history is complete.
     revision: u64,
-    /// Why nothing more is told.
+    /// The failure after which nothing more is reported.
     failed: Option<String>,
 }
 
@@ -51,15 +51,15 @@ struct Held {
 // === impl Chronicle ===
 
 impl Chronicle {
-    /// Begins with what the server behind `router` holds.
+    /// Begins with the present objects of the server behind `router`.
     pub(super) async fn open(router: &Router) -> Result<Self, LiveError> {
         let mut told = BTreeMap::new();
-        let mut tasks = JoinSet::new();
+        let mut tasks = TaskSet::new();
         for resource in Resource::ALL {
             let list: List = ask(router, &all(resource)).await?;
             let mut begun = Told::default();
             let mut items = list.items;
-            // As a log has them.
+            // In the order of a log.
             items.sort_by_key(|item| item.metadata.revision());
             for item in &items {
                 begun.is_there(resource, &item.metadata);
@@ -75,33 +75,28 @@ impl Chronicle {
         })
     }
 
-    /// Whether all was told up to this revision of this resource.
+    /// Returns true if the history of a resource is complete up to this revision.
     pub(super) fn has_come_to(&self, resource: Resource, revision: u64) -> bool {
         self.of(resource).revision >= revision
     }
 
-    /// What the server holds of a selection, as far as it was told.
-    pub(super) fn selected(&self, selection: &Selection) -> BTreeMap<Key, State> {
+    /// Returns the objects of a selection that the server holds, according to the history.
+    pub(super) fn members(&self, selection: &Selection) -> Vec<Member> {
         let told = self.of(selection.resource);
         let held = told.held.iter();
         held.filter(|(_, held)| selection.contains(&held.namespace, held.label.as_deref()))
-            .map(|(key, held)| (Key::clone(key), held.state.clone()))
+            .map(|(key, held)| Member {
+                key: Key::clone(key),
+                state: held.state.clone(),
+            })
             .collect()
     }
 
-    /// All that the server holds of a resource.
-    pub(super) fn members(&self, resource: Resource) -> Vec<Member> {
-        let held = self.selected(&Selection::all(resource));
-        held.into_iter()
-            .map(|(key, state)| Member { key, state })
-            .collect()
-    }
-
-    /// All changes of a resource in their order; what was there at the beginning as if it had been made then.
+    /// Returns all changes of a resource in order. Objects from before the beginning count as created then.
     ///
     /// # Errors
     ///
-    /// [`LiveError::Chronicle`]: the server did not tell all.
+    /// [`LiveError::Chronicle`]: the history is incomplete.
     pub(super) fn changes(&self, resource: Resource) -> Result<Vec<Change>, LiveError> {
         let told = self.of(resource);
         match &told.failed {
@@ -118,7 +113,7 @@ impl Chronicle {
     }
 }
 
-/// Watches until something goes wrong.
+/// Watches until a failure.
 async fn follow(router: Router, resource: Resource, told: Arc<Mutex<Told>>) {
     loop {
         if let Err(why) = watch(&router, resource, &told).await {
@@ -128,7 +123,7 @@ async fn follow(router: Router, resource: Resource, told: Arc<Mutex<Told>>) {
     }
 }
 
-/// One watch to its end; in words why there can be none after it.
+/// Follows one watch to its end. Fails, with a reason, if no other can follow it.
 async fn watch(router: &Router, resource: Resource, told: &Mutex<Told>) -> Result<(), String> {
     let revision = lock(told).revision;
     let path = format!(

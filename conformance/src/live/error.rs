@@ -1,42 +1,46 @@
-//! Why a run against a real server says nothing.
+//! Failures of runs against a real server.
 
-/// Why a run against a real server says nothing about what is under test.
+/// The failure of a run against a real server. It says nothing about the subjects.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LiveError {
-    /// The server cannot be asked as the kubeconfig says. Mend that.
+    /// The kubeconfig does not lead to a server. Correct it.
     #[error("the proxy cannot be made")]
     Proxy(#[from] crate::proxy::ProxyError),
-    /// The server answered otherwise than was wanted; its message says why. Whether to try again depends on that.
+    /// The server answered unexpectedly. Whether to retry depends on its message.
     #[error("{what}: the server answered {status}: {message}")]
     Refused {
-        /// What was asked for.
+        /// The request.
         what: String,
         /// The HTTP status.
         status: u16,
         /// The message of its answer.
         message: String,
     },
-    /// There are objects by others of names that runs use. Take a server that may be thrown away.
-    #[error(
-        "the server has {what} that no run has made; a server is wanted that may be thrown away"
-    )]
+    /// The server has objects with the names that runs use, and no run made them. Use a disposable server.
+    #[error("the server has {what} that no run has made; use a disposable server")]
     NotOurs {
-        /// What.
+        /// The object.
         what: String,
     },
-    /// What an earlier run has left does not go away. Something holds it; trying again may help.
-    #[error("{what} of an earlier run does not go away")]
+    /// An object of an earlier run is not deleted. Something holds it; a retry may help.
+    #[error("{what} of an earlier run is not deleted")]
     Left {
-        /// What.
+        /// The object.
         what: String,
     },
-    /// The server did not tell what happened to it. Trying again may help.
+    /// The server did not report its changes. A retry may help.
     #[error("the chronicle of {resource} ends: {why}")]
     Chronicle {
-        /// Of which resource.
+        /// The resource.
         resource: &'static str,
-        /// Why.
+        /// The reason.
         why: String,
+    },
+    /// The plan has an incident, which needs servers of our own. Run it in process.
+    #[error("the plan has an incident ({name}), which a real server cannot have")]
+    Incident {
+        /// The name of the incident.
+        name: &'static str,
     },
 }

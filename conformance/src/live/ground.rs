@@ -1,4 +1,4 @@
-//! Makes a real server ready for a run: the namespaces are there, and nothing of an earlier run is.
+//! Prepares a real server for a run: creates the namespaces and deletes the objects of earlier runs.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use super::{
 };
 use crate::plan::{NAMESPACES, Resource};
 
-/// What the namespaces of runs have, so that nobody else's are taken for them.
+/// The label on the namespaces of runs.
 const OURS: &str = "conformance.example/ours";
-/// How long what was deleted may take to go, and a namespace to take objects.
+/// The time for deletions, and for a namespace to accept objects.
 const LIMIT: Duration = Duration::from_secs(30);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Makes the server behind `router` ready.
+/// Prepares the server behind `router`.
 pub(super) async fn prepare(router: &Router) -> Result<(), LiveError> {
     for name in NAMESPACES {
         claim(router, name).await?;
@@ -32,7 +32,8 @@ pub(super) async fn prepare(router: &Router) -> Result<(), LiveError> {
     Ok(())
 }
 
-/// A namespace is there and ours. When the first one is made, the nodes of our names have to be nobody's, too.
+/// Creates a namespace or checks that it is one of ours. Before it creates the first one, checks that there are no
+/// foreign nodes with our names.
 async fn claim(router: &Router, name: &str) -> Result<(), LiveError> {
     let path = format!("/api/v1/namespaces/{name}");
     let found = send(router, "GET", &path, None).await;
@@ -75,7 +76,7 @@ async fn nobody_has_nodes(router: &Router) -> Result<(), LiveError> {
     }
 }
 
-/// Removes what earlier runs have left, and waits until it is gone.
+/// Deletes the objects of earlier runs and waits until they are gone.
 async fn remove(router: &Router, resource: Resource) -> Result<(), LiveError> {
     let began = Instant::now();
     loop {
@@ -108,14 +109,14 @@ async fn remove(router: &Router, resource: Resource) -> Result<(), LiveError> {
             // No grace: there may be no kubelet to end a pod.
             let options =
                 json!({"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0});
-            // It may be gone by now; whether it is shows in the next list.
+            // The next list shows whether it is gone.
             send(router, "DELETE", &path, Some(options)).await;
         }
         sleep(LOOK_EVERY).await;
     }
 }
 
-/// A cluster gives a new namespace its service account a moment later, and takes no pods before.
+/// Waits until a new namespace has its service account: before, it rejects pods.
 async fn wait_until_it_takes_pods(router: &Router, namespace: &str) -> Result<(), LiveError> {
     let began = Instant::now();
     let path = format!("/api/v1/namespaces/{namespace}/pods?dryRun=All");

@@ -1,4 +1,4 @@
-//! Runs a plan against a real API server, in the time that it takes: faults come from a proxy in between.
+//! Runs a plan against a real API server, in real time: a proxy in between makes the faults.
 //!
 //! ```text
 //!  informer ──► tap ──► transport ──► proxy ─┐
@@ -6,31 +6,33 @@
 //!  workload, chronicle ──────────────────────┘
 //! ```
 //!
-//! What the server held, and when, is known from a watch that no fault hits: the `chronicle`. It takes the place of the
-//! log of a server of our own.
+//! The `chronicle` is the history of the server, from a watch that no fault hits. It replaces the log of a simulated
+//! server.
 //!
 //! # Limits
 //!
-//! One run at a time: all runs use the same names, and each begins by removing what the one before has left. A server has to
-//! be one that may be thrown away; one that has objects of these names by others is refused.
+//! One run at a time: all runs use the same names, and each begins by deleting the objects of the one before. The
+//! server has to be disposable; one with foreign objects of these names is refused.
 
 mod error;
 mod objects;
 mod ground;
 mod chronicle;
-mod world;
+mod servers;
 
+use fakeserver::faults::Fault;
 use kube::Config;
 
 pub use self::error::LiveError;
+use self::servers::RealServers;
 use crate::{
-    checkers,
-    plan::{FaultKind, Plan},
+    plan::{Interleaving, Plan},
     proxy,
-    sim::{Outcome, Setting},
+    sim::{Against, Outcome, RunOptions, world},
+    trace::Recorder,
 };
 
-/// A real API server, and as whom it is asked.
+/// A real API server and the credentials for it.
 #[derive(Clone, Debug)]
 pub struct RealServer {
     config: Config,
@@ -39,18 +41,19 @@ pub struct RealServer {
 // === impl RealServer ===
 
 impl RealServer {
-    /// The server that `config` names.
+    /// Creates a handle of the server that `config` names.
     pub fn new(config: Config) -> Self {
         Self { config }
     }
 
-    /// Whether a run can be made here: nothing in its plan is for a server of our own alone.
+    /// Returns true if nothing in the plan needs a simulated server.
     pub fn can_run(plan: &Plan) -> bool {
-        let can_be_made = |kind: FaultKind| kind == FaultKind::Disconnect || proxy::can_make(kind);
-        plan.incidents.is_empty() && plan.faults.iter().all(|fault| can_be_made(fault.kind))
+        let can_make = |fault: Fault| fault == Fault::Disconnect || proxy::can_make(fault);
+        let mut faults = plan.faults.iter();
+        plan.incidents.is_empty() && faults.all(|planned| can_make(planned.kind))
     }
 
-    /// Makes it ready for runs, and tells why it cannot be. A run does the same when it begins.
+    /// Prepares the server for runs, and returns why that is not possible. A run does the same when it begins.
     ///
     /// # Errors
     ///
@@ -60,31 +63,32 @@ impl RealServer {
     ///
     /// Within a tokio runtime.
     pub fn prepare(&self) -> Result<(), LiveError> {
-        runtime().block_on(async {
-            let router = world::undisturbed(&self.config)?;
+        Against::Tcp.runtime().block_on(async {
+            let router = servers::undisturbed(&self.config)?;
             ground::prepare(&router).await
         })
     }
 
-    /// Runs a plan and checks what was observed. `setting.against` is not looked at.
+    /// Runs a plan over TCP and checks the observations.
+    ///
+    /// `options.against` and `options.goal` are without effect, and so is the plan's interleaving.
     ///
     /// # Errors
     ///
-    /// See [`LiveError`]: the run says nothing about what is under test.
+    /// See [`LiveError`]: the run says nothing about its subjects.
     ///
     /// # Panics
     ///
     /// Within a tokio runtime.
-    pub fn run(&self, plan: &Plan, setting: &Setting<'_>) -> Result<Outcome, LiveError> {
-        let trace = runtime().block_on(world::run(&self.config, plan, setting))?;
-        let violations = checkers::check_all(&trace);
-        Ok(Outcome { trace, violations })
+    pub fn run(&self, plan: &Plan, options: &RunOptions<'_>) -> Result<Outcome, LiveError> {
+        let options = options.with_against(Against::Tcp);
+        let mut plan = plan.clone();
+        plan.interleaving = Interleaving::default();
+        let recorder = Recorder::new();
+        Against::Tcp.runtime().block_on(async {
+            let servers = RealServers::open(&self.config).await?;
+            world::run(&plan, servers, &options, &recorder).await
+        })?;
+        Ok(Outcome::of(recorder.take()))
     }
-}
-
-fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("the system gives what a runtime needs")
 }

@@ -1,4 +1,4 @@
-//! What is looked at in answers of a real server.
+//! The parts of a real server's answers that runs read.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,7 +13,7 @@ use crate::{
     trace::{Key, State},
 };
 
-/// A list, or an object of its own.
+/// A list.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct List {
     #[serde(default)]
@@ -26,9 +26,9 @@ pub(super) struct List {
 pub(super) struct Object {
     #[serde(default)]
     pub(super) metadata: Metadata,
-    /// Of a status.
+    /// The code of a status.
     pub(super) code: Option<u16>,
-    /// Of a status.
+    /// The message of a status.
     pub(super) message: Option<Value>,
 }
 
@@ -77,7 +77,7 @@ impl Metadata {
         self.labels.get(LABEL).map(|value| value.as_str().into())
     }
 
-    /// Whether it has a name that plans use.
+    /// Returns true for names that plans use.
     pub(super) fn is_of_a_plan(&self, resource: Resource) -> bool {
         let prefix = resource.kind().to_lowercase();
         let number = self.name.strip_prefix(&prefix);
@@ -88,7 +88,7 @@ impl Metadata {
     }
 }
 
-/// The body of an answer of the status that was wanted.
+/// Reads the body of a successful GET.
 pub(super) async fn ask<T: DeserializeOwned>(router: &Router, path: &str) -> Result<T, LiveError> {
     let answer = send(router, "GET", path, None).await;
     if answer.status != 200 {
@@ -101,7 +101,7 @@ pub(super) async fn ask<T: DeserializeOwned>(router: &Router, path: &str) -> Res
     })
 }
 
-/// Sends a request, and reads its answer to the end.
+/// Sends a request and reads its answer to the end.
 pub(super) async fn send(
     router: &Router,
     method: &str,
@@ -118,7 +118,7 @@ pub(super) async fn send(
     call::read(call::open(router, method, path, &headers, body).await).await
 }
 
-/// That the server did not do `what`.
+/// Builds the error of a request that did not do `what`.
 pub(super) fn refused(what: String, answer: &call::Answer) -> LiveError {
     let status: Option<Object> = serde_json::from_slice(&answer.body).ok();
     let message = status.and_then(|status| Some(status.message?.as_str()?.to_owned()));
@@ -129,7 +129,7 @@ pub(super) fn refused(what: String, answer: &call::Answer) -> LiveError {
     }
 }
 
-/// The path of all objects of a resource.
+/// Returns the path of all objects of a resource.
 pub(super) fn all(resource: Resource) -> String {
     format!("/api/v1/{}", resource.plural())
 }

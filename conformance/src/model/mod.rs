@@ -1,4 +1,4 @@
-//! The oracle: what was true on the server at each of its revisions, folded from its log.
+//! The oracle: the state of the server at each of its revisions, folded from its log.
 
 use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
@@ -7,12 +7,12 @@ use crate::{
     trace::{Change, Key, Observation, State, Trace},
 };
 
-/// The server's log as one informer's selection sees it.
+/// The server's log within one informer's selection.
 #[derive(Clone, Debug, Default)]
 pub struct History {
-    /// For each key its moments, in order of revision.
+    /// The moments of each key, in order of revision.
     keys: BTreeMap<Key, Vec<Moment>>,
-    /// The revision of each moment with its key.
+    /// The key of each moment, by its revision.
     revisions: BTreeMap<u64, Key>,
 }
 
@@ -22,7 +22,7 @@ pub struct History {
 pub struct Moment {
     /// The revision of the change.
     pub revision: u64,
-    /// The state from then on; `None` if the object left the selection, be it by a label or by its end.
+    /// The state from then on; `None` if the object left the selection, by a label or by its deletion.
     pub state: Option<State>,
 }
 
@@ -35,7 +35,7 @@ pub struct Model {
 // === impl Model ===
 
 impl Model {
-    /// Folds the log that is written in `trace`.
+    /// Folds the log in `trace`.
     pub fn of(trace: &Trace) -> Self {
         let changes: Vec<&Change> = trace
             .observations()
@@ -58,12 +58,12 @@ impl Model {
         }
     }
 
-    /// What an informer should have seen.
+    /// Returns the history that an informer should have seen.
     pub fn history(&self, informer: usize) -> Option<&History> {
         self.histories.get(&informer)
     }
 
-    /// The informers in order.
+    /// Returns the informers in order.
     pub fn informers(&self) -> impl Iterator<Item = (usize, &History)> {
         self.histories
             .iter()
@@ -74,7 +74,7 @@ impl Model {
 // === impl History ===
 
 impl History {
-    /// The part of `changes`, in order of revision, that concerns `selection`.
+    /// Selects the part of `changes`, in order of revision, that concerns `selection`.
     pub fn of(changes: &[&Change], selection: &Selection) -> Self {
         let mut history = Self::default();
         for change in changes {
@@ -96,7 +96,7 @@ impl History {
         history
     }
 
-    /// What the selection holds at `revision`.
+    /// Returns the state of the selection at `revision`.
     pub fn at(&self, revision: u64) -> BTreeMap<Key, State> {
         let states = self.keys.iter().filter_map(|(key, moments)| {
             let last = moments
@@ -108,24 +108,24 @@ impl History {
         states.collect()
     }
 
-    /// What the selection holds at the end.
+    /// Returns the state of the selection at the end.
     pub fn last(&self) -> BTreeMap<Key, State> {
         self.at(u64::MAX)
     }
 
-    /// All that happened to a key.
+    /// Returns the moments of a key.
     pub fn moments(&self, key: &str) -> &[Moment] {
         self.keys.get(key).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the key was ever in exactly this state.
+    /// Returns true if the key was ever in exactly this state.
     pub fn has_been(&self, key: &str, state: &State) -> bool {
         self.moments(key)
             .iter()
             .any(|moment| moment.state.as_ref() == Some(state))
     }
 
-    /// The first departure of a key after `revision`: when the object left the selection.
+    /// Returns the revision of the first departure of a key from the selection after `revision`.
     pub fn departure_after(&self, key: &str, revision: u64) -> Option<u64> {
         self.moments(key)
             .iter()
@@ -133,7 +133,7 @@ impl History {
             .map(|moment| moment.revision)
     }
 
-    /// The revisions after `from` up to `to` at which anything happened, each with its key.
+    /// Returns the revisions after `from` up to `to` with a change, each with its key.
     pub fn changes_between(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, &Key)> {
         self.revisions
             .range((Bound::Excluded(from), Bound::Unbounded))
@@ -149,7 +149,7 @@ impl History {
     }
 }
 
-/// The log's fold for one resource, whatever the selection: what the server should hold at the end.
+/// Folds the log for one resource, without a selection: the objects of the server at the end.
 pub fn fold(trace: &Trace, resource: Resource) -> BTreeMap<Key, State> {
     let changes: Vec<&Change> = trace
         .observations()

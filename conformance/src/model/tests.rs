@@ -1,4 +1,4 @@
-//! The fold, on logs by hand.
+//! Folds of hand-written logs.
 
 use std::sync::Arc;
 

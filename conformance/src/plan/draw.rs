@@ -1,4 +1,4 @@
-//! Draws plans from seeds: what happens, what goes wrong, who watches, within what the [swarm](Swarm) has of each.
+//! Draws plans from seeds: operations, faults, incidents and informers, within the limits of the [swarm](Swarm).
 
 use rand::{
     RngExt,
@@ -7,8 +7,8 @@ use rand::{
 use rand_chacha::ChaCha8Rng;
 
 use super::{
-    Action, Fault, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Plan,
-    Profile, Resource, Selection,
+    Action, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Plan,
+    PlannedFault, Profile, Resource, Selection,
     drawn_faults::{DRAWN, is_about_streaming_lists},
     profile::Size,
     swarm::{Mishap, Rhythm, Swarm, pick},
@@ -18,12 +18,12 @@ use crate::seed::Seed;
 // === impl Plan ===
 
 impl Plan {
-    /// The plan of a seed, of the default size.
+    /// Draws the plan of a seed, of the default size.
     pub fn draw(seed: Seed) -> Self {
         Self::draw_sized(seed, Profile::default())
     }
 
-    /// The plan of a seed in a profile.
+    /// Draws the plan of a seed in a profile.
     pub fn draw_sized(seed: Seed, profile: Profile) -> Self {
         let size = profile.size();
         let swarm = Swarm::draw(&mut seed.stream("shape"), &size);
@@ -51,7 +51,7 @@ fn informers(rng: &mut ChaCha8Rng, swarm: &Swarm, size: &Size) -> Vec<InformerPl
         .collect();
     resources.sort_unstable();
     resources.dedup();
-    // Each resource that there is has an informer, as far as there are informers; and then any has.
+    // Each resource has an informer, as far as there are informers; further ones have any.
     (0..count)
         .map(|place| match resources.get(place) {
             Some(resource) => *resource,
@@ -114,7 +114,12 @@ fn handler(rng: &mut ChaCha8Rng, swarm: &Swarm) -> HandlerPlan {
     }
 }
 
-fn workload(rng: &mut ChaCha8Rng, swarm: &Swarm, size: &Size, faults: &[Fault]) -> Vec<Operation> {
+fn workload(
+    rng: &mut ChaCha8Rng,
+    swarm: &Swarm,
+    size: &Size,
+    faults: &[PlannedFault],
+) -> Vec<Operation> {
     let initial_count = rng.random_range(0..=swarm.objects.len());
     let mut operations: Vec<Operation> = swarm.objects[..initial_count]
         .iter()
@@ -133,11 +138,11 @@ fn workload(rng: &mut ChaCha8Rng, swarm: &Swarm, size: &Size, faults: &[Fault]) 
     operations
 }
 
-/// When the next operation happens, by the rhythm of the run.
+/// Draws the moments of operations, by the rhythm of the run.
 struct Moments {
     rhythm: Rhythm,
     safety_ms: u64,
-    /// The moments near which operations happen, where the rhythm has such.
+    /// The moments near which operations happen, if the rhythm has any.
     near: Vec<u64>,
     last: u64,
 }
@@ -145,7 +150,7 @@ struct Moments {
 // === impl Moments ===
 
 impl Moments {
-    fn new(rng: &mut ChaCha8Rng, swarm: &Swarm, faults: &[Fault]) -> Self {
+    fn new(rng: &mut ChaCha8Rng, swarm: &Swarm, faults: &[PlannedFault]) -> Self {
         let safety_ms = swarm.safety_ms;
         let near = match swarm.rhythm {
             Rhythm::Even | Rhythm::Bursts => Vec::new(),
@@ -179,16 +184,21 @@ impl Moments {
     }
 }
 
-fn faults(rng: &mut ChaCha8Rng, swarm: &Swarm, count: usize, informer_count: usize) -> Vec<Fault> {
+fn faults(
+    rng: &mut ChaCha8Rng,
+    swarm: &Swarm,
+    count: usize,
+    informer_count: usize,
+) -> Vec<PlannedFault> {
     let (odds, safety_ms) = (swarm.faults, swarm.safety_ms);
     let mut kinds = DRAWN.to_vec();
     kinds.shuffle(rng);
     kinds.truncate(rng.random_range(1..=kinds.len()));
-    let mut faults: Vec<Fault> = (0..count)
+    let mut faults: Vec<PlannedFault> = (0..count)
         .map(|_| {
             let draw = kinds.choose(rng).expect("one kind at least is left");
             let kind = draw(rng);
-            // Streaming lists are rare but at the beginning.
+            // Streaming lists are rare except at the beginning.
             let at_once = if is_about_streaming_lists(kind) {
                 0.7
             } else {
@@ -199,7 +209,7 @@ fn faults(rng: &mut ChaCha8Rng, swarm: &Swarm, count: usize, informer_count: usi
             } else {
                 rng.random_range(0..safety_ms)
             };
-            Fault {
+            PlannedFault {
                 at_ms,
                 for_ms: rng.random_range(100..=safety_ms / 2),
                 informer: rng

@@ -1,50 +1,51 @@
-//! What happens to whole machines, where a fault is about requests and frames.
+//! Incidents of whole machines; faults concern requests and frames.
 
 use serde::{Deserialize, Serialize};
 
-/// One thing that happens to a machine.
+/// An incident of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Incident {
-    /// From when.
+    /// The beginning.
     pub at_ms: u64,
-    /// For how long.
+    /// The duration.
     pub for_ms: u64,
-    /// What.
+    /// The kind.
     pub kind: IncidentKind,
 }
 
-/// What happens to a machine.
+/// The kinds of incidents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "snake_case")]
 #[non_exhaustive]
 pub enum IncidentKind {
-    /// An informer's connections break and lead to a replica of the server, which lags behind it. At the end they break
-    /// again, and lead back.
+    /// An informer's connections break and lead to a replica of the server that lags behind. At the end they break
+    /// again and lead back.
     ///
-    /// What has to be the most recent state is, as from a real server: a replica that is asked for that catches up first.
+    /// As with a real server, a request for the most recent state waits until the replica has caught up.
     Replica {
-        /// Whose connections, by his place in the plan; everybody's if `None`.
+        /// The informer, by its place in the plan; all if `None`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         informer: Option<usize>,
-        /// By how much.
+        /// The lag.
         lag_ms: u64,
     },
-    /// The server restarts with its data: connections break, none can be made until the end, and changes from before
-    /// cannot be watched any more.
+    /// The server restarts with its data: connections break, new ones fail until the end, and earlier changes cannot be
+    /// watched any more.
     Restart,
-    /// The server restarts without the objects that plans are about, with its revision moved far on, as an etcd that is
-    /// restored as it should be: whoever watched has to list.
+    /// The server restarts without the objects of the plan, and its revision moves far on, as after a correct restore
+    /// of etcd:
+    /// every watch is followed by a list.
     DataLoss,
-    /// The machine on which everything runs sleeps: all that was due meanwhile is due at once.
+    /// The machine of the whole run sleeps: everything due in between is due at once.
     Suspend,
 }
 
 // === impl Incident ===
 
 impl Incident {
-    /// The incident `kind` from a time on for a while.
+    /// Creates an incident.
     pub fn new(at_ms: u64, for_ms: u64, kind: IncidentKind) -> Self {
         Self {
             at_ms,
@@ -53,7 +54,7 @@ impl Incident {
         }
     }
 
-    /// Whose connections it is about; everybody's if `None`.
+    /// Returns the informer that it concerns; `None` for all.
     pub(crate) fn informer(&self) -> Option<usize> {
         match self.kind {
             IncidentKind::Replica { informer, .. } => informer,
@@ -65,7 +66,7 @@ impl Incident {
 // === impl IncidentKind ===
 
 impl IncidentKind {
-    /// The name by which reports count it.
+    /// Returns its name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Replica { .. } => "replica",

@@ -1,13 +1,14 @@
-//! How often tasks let others go first.
+//! The chances of tasks to yield.
 
 use rand::{RngExt, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-/// How often a task lets all others go first where it goes from one part to the next: chances in percent.
+/// The chances, in percent, of a task to yield to all others at a seam.
 ///
-/// One thread runs all tasks of a run in a fixed order. What differs between machines in production, who comes first, is
-/// drawn here instead, so that it differs by seed and is the same for the same seed.
+/// One thread runs all tasks of a run in a fixed order. These draws replace the differences between machines in
+/// production:
+/// the order differs by seed and is the same for the same seed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -20,14 +21,14 @@ pub struct Interleaving {
     pub frames: u8,
     /// Before a page or an event goes from the informer's client to its store.
     pub store: u8,
-    /// How often in a row at most.
+    /// The longest row of yields.
     pub row_max: u8,
 }
 
 // === impl Interleaving ===
 
 impl Interleaving {
-    /// Whether tasks always run on.
+    /// Returns true if tasks never yield.
     pub fn is_none(&self) -> bool {
         [self.operations, self.requests, self.frames, self.store] == [0; 4]
     }

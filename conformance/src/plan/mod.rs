@@ -1,9 +1,10 @@
-//! A plan: all that determines a simulated run, as a value with a text form.
+//! A plan: everything that determines a simulated run, as a value with a text form.
 //!
-//! Drawn from a [`Seed`] by [`Plan::draw`] in a [`Profile`], made smaller by [`shrink`], written and read as JSON with an element a line.
+//! [`Plan::draw`] draws it from a [`Seed`] in a [`Profile`], [`shrink`] makes it smaller, and its text form is JSON
+//! with an element a line.
 
 mod resource;
-mod fault_kind;
+mod planned_fault;
 mod incident;
 mod interleaving;
 mod profile;
@@ -11,7 +12,7 @@ mod swarm;
 mod drawn_faults;
 mod draw;
 mod text;
-mod hasten;
+mod speed;
 pub mod shrink;
 
 use serde::{Deserialize, Serialize};
@@ -19,32 +20,32 @@ use serde::{Deserialize, Serialize};
 use crate::seed::Seed;
 
 pub use self::{
-    fault_kind::FaultKind,
     incident::{Incident, IncidentKind},
     interleaving::Interleaving,
+    planned_fault::PlannedFault,
     profile::Profile,
     resource::{LABEL, NAMESPACES, Resource, Tier},
 };
 
-/// One run, before it happens. The same plan gives the same trace, to the byte.
+/// The plan of one run. The same plan gives the same trace, to the byte.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Plan {
-    /// Where the server's uids, the informers' jitter and the faults' places come from.
+    /// The seed of the server's uids, the informers' jitter and the faults' places.
     pub seed: Seed,
-    /// How long faults and operations go on, in simulated milliseconds; then faults end and caches have to converge.
+    /// The duration of safety in simulated milliseconds; then faults end and caches have to converge.
     pub safety_ms: u64,
-    /// How often tasks let others go first.
+    /// The chances of tasks to yield.
     #[serde(default, skip_serializing_if = "Interleaving::is_none")]
     pub interleaving: Interleaving,
-    /// What is under test.
+    /// The informers under test.
     pub informers: Vec<InformerPlan>,
-    /// What happens to the cluster, in order of time. What is at 0 is there before the informers start.
+    /// The operations on the cluster, in order of time. Those at 0 precede the start of informers.
     pub workload: Vec<Operation>,
-    /// What goes wrong, in order of time.
-    pub faults: Vec<Fault>,
-    /// What happens to the machines, in order of time.
+    /// The faults, in order of time.
+    pub faults: Vec<PlannedFault>,
+    /// The incidents of machines, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incidents: Vec<Incident>,
 }
@@ -54,20 +55,20 @@ pub struct Plan {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct InformerPlan {
-    /// What it mirrors.
+    /// The selection that it mirrors.
     pub selection: Selection,
-    /// When it starts.
+    /// The time of its start.
     pub start_ms: u64,
-    /// How many items it asks for in a page.
+    /// The number of items in a page.
     pub page_size: u32,
-    /// Whether it streams its lists where the server can.
+    /// True if it streams its lists, where the server can.
     pub streaming_lists: bool,
-    /// How long its watches last at least; at most it is twice that.
+    /// The minimal duration of its watches; the maximal one is twice that.
     pub watch_timeout_s: u64,
-    /// How many changes may wait between its store and its cache; as many as ever if `None`.
+    /// The maximal number of changes between its store and its cache; the default if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_max: Option<usize>,
-    /// Who hears of changes.
+    /// The handlers.
     pub handlers: Vec<HandlerPlan>,
 }
 
@@ -91,85 +92,62 @@ pub struct Selection {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct HandlerPlan {
-    /// When it joins; before the informer's start is fine.
+    /// The time at which it joins, which may precede the informer's start.
     pub join_ms: u64,
-    /// When it leaves, if it does.
+    /// The time at which it leaves, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave_ms: Option<u64>,
-    /// At which of its notifications it leaves by itself, if it does: from within that call.
+    /// The number of the notification in which it leaves by itself, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave_at_count: Option<u32>,
-    /// How often it wants to hear of everything again.
+    /// The period of resyncs, if it wants any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resync_ms: Option<u64>,
-    /// Whether it panics at every so many-th notification.
+    /// The interval of notifications in which it panics, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panic_every: Option<u32>,
 }
 
-/// One thing that happens to the cluster.
+/// An operation on the cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Operation {
-    /// When.
+    /// The time.
     pub at_ms: u64,
-    /// To an object of which resource.
+    /// The resource of the object.
     pub resource: Resource,
-    /// To which of its objects; the number gives namespace and name.
+    /// The number of the object, which determines namespace and name.
     pub slot: u8,
-    /// What.
+    /// The action.
     pub action: Action,
 }
 
-/// What happens to an object. What cannot be done (an update of what is not there) is refused by the server, and no harm.
+/// An action on an object. The server rejects impossible ones, such as an update of an object that does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Action {
-    /// It is created with this label.
+    /// Creates it with this label.
     Create(Tier),
-    /// Its content changes (read and PUT).
+    /// Changes its content (read and PUT).
     Update,
-    /// Its label changes (merge patch), so that it enters or leaves selections.
+    /// Changes its label (merge patch), so that it enters or leaves selections.
     Relabel(Tier),
-    /// It is deleted.
+    /// Deletes it.
     Delete,
-    /// It is deleted and made anew under the same name, with this label, before anybody can look.
+    /// Deletes it and creates it again under the same name, with this label, before any client can see that.
     Recreate(Tier),
-    /// It gets a finalizer, so that its deletion waits.
+    /// Adds a finalizer, so that its deletion waits.
     Hold,
-    /// It loses its finalizers, which completes a waiting deletion.
+    /// Removes its finalizers, which completes a waiting deletion.
     Release,
-}
-
-/// One thing that goes wrong.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Fault {
-    /// From when.
-    pub at_ms: u64,
-    /// For how long the server does it; what happens once ignores this.
-    pub for_ms: u64,
-    /// To which informer, by its place in the plan; to all if `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub informer: Option<usize>,
-    /// How many occasions it lets pass first: requests or frames, whichever it is about.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub skip: u64,
-    /// How often it happens at most; at every occasion if `None`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub times: Option<u64>,
-    /// What.
-    #[serde(deserialize_with = "fault_kind::read")]
-    pub kind: FaultKind,
 }
 
 // === impl Plan ===
 
 impl Plan {
-    /// A plan in which nothing happens and nobody watches.
+    /// Creates a plan without informers, operations or faults.
     pub fn empty(seed: Seed) -> Self {
         Self {
             seed,
@@ -186,7 +164,7 @@ impl Plan {
 // === impl InformerPlan ===
 
 impl InformerPlan {
-    /// An informer on all of a resource, with one handler.
+    /// Creates an informer of all objects of a resource, with one handler.
     pub fn of(resource: Resource) -> Self {
         Self {
             selection: Selection::all(resource),
@@ -203,7 +181,7 @@ impl InformerPlan {
 // === impl Selection ===
 
 impl Selection {
-    /// All objects of a resource.
+    /// Selects all objects of a resource.
     pub fn all(resource: Resource) -> Self {
         Self {
             resource,
@@ -212,7 +190,7 @@ impl Selection {
         }
     }
 
-    /// Whether an object of this namespace (empty if it has none) and label is part of it.
+    /// Returns true for an object of this namespace (empty if it has none) and label.
     pub fn contains(&self, namespace: &str, label: Option<&str>) -> bool {
         self.namespace
             .as_deref()
@@ -223,7 +201,7 @@ impl Selection {
                 .is_none_or(|wanted| Some(wanted) == label)
     }
 
-    /// The label selector, as a query writes it.
+    /// Formats the label selector for a query.
     pub fn label_selector(&self) -> Option<String> {
         self.label.as_ref().map(|value| format!("{LABEL}={value}"))
     }
@@ -232,7 +210,7 @@ impl Selection {
 // === impl Operation ===
 
 impl Operation {
-    /// The operation `action` on an object at a time.
+    /// Creates an operation.
     pub fn new(at_ms: u64, resource: Resource, slot: u8, action: Action) -> Self {
         Self {
             at_ms,
@@ -241,51 +219,6 @@ impl Operation {
             action,
         }
     }
-}
-
-// === impl Fault ===
-
-impl Fault {
-    /// The fault `kind` for everybody at every occasion, from a time on for a while.
-    pub fn new(at_ms: u64, for_ms: u64, kind: FaultKind) -> Self {
-        Self {
-            at_ms,
-            for_ms,
-            informer: None,
-            skip: 0,
-            times: None,
-            kind,
-        }
-    }
-
-    /// The fault for one informer, by its place in the plan.
-    #[must_use]
-    pub fn for_informer(mut self, informer: usize) -> Self {
-        self.informer = Some(informer);
-        self
-    }
-
-    /// The fault after so many occasions were let pass.
-    #[must_use]
-    pub fn after(mut self, skip: u64) -> Self {
-        self.skip = skip;
-        self
-    }
-
-    /// The fault at so many occasions at most.
-    #[must_use]
-    pub fn times(mut self, times: u64) -> Self {
-        self.times = Some(times);
-        self
-    }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde calls it with a reference"
-)]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! How large plans are.
+//! The sizes of plans.
 
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-/// How large a plan is that is drawn from a seed. The same seed gives another plan in each profile.
+/// The size of a drawn plan. The same seed gives another plan in each profile.
 #[derive(
     Clone,
     Copy,
@@ -30,7 +30,7 @@ pub enum Profile {
     Large,
 }
 
-/// What the parts of a plan count.
+/// The numbers of a plan's parts.
 #[derive(Clone, Debug)]
 pub(super) struct Size {
     pub(super) informers: RangeInclusive<usize>,
@@ -44,10 +44,10 @@ pub(super) struct Size {
 // === impl Profile ===
 
 impl Profile {
-    /// All of them, the smallest first.
+    /// All profiles, the smallest first.
     pub const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
 
-    /// The name, as the command line has it.
+    /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Small => "small",

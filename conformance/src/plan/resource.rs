@@ -1,8 +1,8 @@
-//! The resources that a simulated cluster has, and how objects of them are named.
+//! The resources of a simulated cluster, and the names of their objects.
 
 use serde::{Deserialize, Serialize};
 
-/// A resource type in the simulation. Each is mirrored in a form of its own: typed, dynamic, metadata only.
+/// A resource type in the simulation. Informers mirror each in another form: typed, dynamic, metadata only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[expect(
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
     reason = "a new resource has to be handled wherever there is a match"
 )]
 pub enum Resource {
-    /// Pods, mirrored as `k8s_openapi`'s type.
+    /// Pods, mirrored as the type of `k8s_openapi`.
     Pods,
     /// Config maps, mirrored as `DynamicObject`.
     ConfigMaps,
@@ -18,10 +18,10 @@ pub enum Resource {
     Nodes,
 }
 
-/// The namespaces in which namespaced objects live.
+/// The namespaces of namespaced objects.
 pub const NAMESPACES: [&str; 2] = ["one", "two"];
 
-/// The label by which selections select.
+/// The label of selections.
 pub const LABEL: &str = "tier";
 
 /// The values of [`LABEL`]: an object has one of them or no label.
@@ -43,10 +43,10 @@ pub enum Tier {
 // === impl Resource ===
 
 impl Resource {
-    /// All of them.
+    /// All resources.
     pub const ALL: [Self; 3] = [Self::Pods, Self::ConfigMaps, Self::Nodes];
 
-    /// The name in paths.
+    /// Returns the name in paths.
     pub const fn plural(self) -> &'static str {
         match self {
             Self::Pods => "pods",
@@ -55,7 +55,7 @@ impl Resource {
         }
     }
 
-    /// The kind of its objects.
+    /// Returns the kind of the objects.
     pub const fn kind(self) -> &'static str {
         match self {
             Self::Pods => "Pod",
@@ -64,23 +64,23 @@ impl Resource {
         }
     }
 
-    /// Whether its objects live in namespaces.
+    /// Returns true if the objects have namespaces.
     pub const fn is_namespaced(self) -> bool {
         !matches!(self, Self::Nodes)
     }
 
-    /// The namespace of the object with this number; `None` if cluster-scoped.
+    /// Returns the namespace of the object with this number; `None` if cluster-scoped.
     pub fn namespace(self, slot: u8) -> Option<&'static str> {
         self.is_namespaced()
             .then(|| NAMESPACES[usize::from(slot) % NAMESPACES.len()])
     }
 
-    /// The name of the object with this number.
+    /// Returns the name of the object with this number.
     pub fn name(self, slot: u8) -> String {
         format!("{}-{slot}", self.kind().to_lowercase())
     }
 
-    /// The path of the collection that holds the object with this number.
+    /// Returns the path of the collection of the object with this number.
     pub fn collection(self, slot: u8) -> String {
         match self.namespace(slot) {
             Some(namespace) => format!("/api/v1/namespaces/{namespace}/{}", self.plural()),
@@ -92,7 +92,7 @@ impl Resource {
 // === impl Tier ===
 
 impl Tier {
-    /// The label's value, if there is one.
+    /// Returns the label's value, if there is one.
     pub const fn value(self) -> Option<&'static str> {
         match self {
             Self::Web => Some("web"),

@@ -1,8 +1,8 @@
-//! What there is at all in one run, and how often: drawn first, so that runs differ in kind and not only in detail.
+//! The parameters of one run, drawn first, so that runs differ in kind and not only in detail.
 //!
-//! Where everything always happens a little, nothing ever happens much, and one thing hides another. So each run leaves
-//! out most of what could happen: some are all label flips under one fault, some nothing but deletions behind a paged
-//! list, some a little of everything.
+//! If everything always happens a little, nothing ever happens often, and one effect hides another. So each run leaves
+//! out most of the possibilities: some runs are all label changes under one fault, some nothing but deletions behind a
+//! paged list, some a little of everything.
 
 use rand::{RngExt, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
@@ -15,23 +15,23 @@ pub(super) struct Swarm {
     pub(super) safety_ms: u64,
     pub(super) objects: Vec<(Resource, u8)>,
     pub(super) tiers: Vec<Tier>,
-    /// How often each action is drawn beside the others; those that never are, are left out.
+    /// The weights of actions; those that are not in the list never happen.
     actions: Vec<(Deed, u32)>,
     pub(super) rhythm: Rhythm,
     pub(super) informers: InformerOdds,
     pub(super) handlers: HandlerOdds,
     pub(super) faults: FaultOdds,
-    /// None, in most runs.
+    /// The kinds of incidents: none in most runs.
     pub(super) incidents: Vec<Mishap>,
     pub(super) interleaving: Interleaving,
 }
 
-/// When operations happen.
+/// The rhythm of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rhythm {
     /// Spread over the whole time.
     Even,
-    /// Several at one moment, then a pause: a burst is what changes look like to whoever was away.
+    /// Several at one moment, then a pause: clients that were away see changes so.
     Bursts,
     /// All within a few moments, close together.
     Crowds,
@@ -39,7 +39,7 @@ pub(super) enum Rhythm {
     AtFaults,
 }
 
-/// How likely it is that an informer has each trait, and what its numbers are drawn from.
+/// The probability of each trait of an informer, and the ranges of its numbers.
 #[derive(Clone, Debug)]
 pub(super) struct InformerOdds {
     pub(super) in_namespace: f64,
@@ -51,7 +51,7 @@ pub(super) struct InformerOdds {
     pub(super) watch_timeouts_s: Vec<u64>,
 }
 
-/// How likely it is that a handler has each trait.
+/// The probability of each trait of a handler.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HandlerOdds {
     pub(super) late: f64,
@@ -61,7 +61,7 @@ pub(super) struct HandlerOdds {
     pub(super) panics: f64,
 }
 
-/// How likely it is that a fault has each trait.
+/// The probability of each trait of a fault.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FaultOdds {
     pub(super) at_once: f64,
@@ -145,7 +145,7 @@ impl Swarm {
 
 impl InformerOdds {
     fn draw(rng: &mut ChaCha8Rng, tiers: &[Tier]) -> Self {
-        // Where nothing has the label that is selected by, a selection by label is one of nothing.
+        // Without objects that have the label, a selection by label would be empty.
         let labelled = if tiers.contains(&Tier::Web) { 0.4 } else { 0.1 };
         Self {
             in_namespace: odds(rng, 0.2),
@@ -198,12 +198,12 @@ impl Mishap {
     }
 }
 
-/// One of `choices`, of which there is at least one.
+/// Picks one of `choices`, of which there is at least one.
 pub(super) fn pick<T: Clone>(rng: &mut ChaCha8Rng, choices: &[T]) -> T {
     choices.choose(rng).expect("there are choices").clone()
 }
 
-/// Off in a third of all runs, far more often than usual in a sixth.
+/// Draws a probability: 0 in a third of all runs, far higher than usual in a sixth.
 fn odds(rng: &mut ChaCha8Rng, usual: f64) -> f64 {
     match rng.random_range(0..6) {
         0 | 1 => 0.0,
@@ -212,7 +212,7 @@ fn odds(rng: &mut ChaCha8Rng, usual: f64) -> f64 {
     }
 }
 
-/// Those of `choices` that there are in this run, in their order; at least one.
+/// Draws the choices of this run, in their order; at least one.
 fn some_of<T: Clone>(rng: &mut ChaCha8Rng, choices: &[T], share: f64) -> Vec<T> {
     let mut some = choices.to_vec();
     some.retain(|_| rng.random_bool(share));
@@ -222,7 +222,7 @@ fn some_of<T: Clone>(rng: &mut ChaCha8Rng, choices: &[T], share: f64) -> Vec<T> 
     some
 }
 
-/// Objects of some of the resources, turn by turn.
+/// Draws objects of some of the resources, turn by turn.
 fn objects(rng: &mut ChaCha8Rng, size: &Size) -> Vec<(Resource, u8)> {
     let resources = some_of(rng, &Resource::ALL, 0.75);
     let count = rng.random_range(size.objects.clone());

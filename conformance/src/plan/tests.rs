@@ -1,10 +1,10 @@
 //! Drawing, writing and shrinking of plans.
 
-use fakeserver::faults::ThrottleForm;
+use fakeserver::faults::{ExpiredStatus, Fault, Latency, Throttle, ThrottleForm};
 use proptest::{prelude::*, strategy::ValueTree};
 
 use super::{
-    Action, Fault, FaultKind, InformerPlan, Operation, Plan, Profile, Resource, Selection, Tier,
+    Action, InformerPlan, Operation, Plan, PlannedFault, Profile, Resource, Selection, Tier,
     shrink::Shrinker,
 };
 use crate::seed::Seed;
@@ -57,7 +57,7 @@ fn rare_mixes_happen() {
             .any(|operation| wanted(&operation.action))
     };
     let is_delete = |action: &Action| matches!(action, Action::Delete | Action::Recreate(_));
-    // Whole runs without what others are full of.
+    // Whole runs without parts that others are full of.
     assert!(plans.iter().any(|plan| !has(plan, is_delete)));
     assert!(
         plans
@@ -72,7 +72,7 @@ fn rare_mixes_happen() {
         let first = plan.faults[0].kind.name();
         plan.faults.len() > 2 && plan.faults.iter().all(|fault| fault.kind.name() == first)
     }));
-    // Runs in which all of it comes within a moment.
+    // Runs in which everything happens within a moment.
     assert!(plans.iter().any(|plan| {
         let mut times: Vec<u64> = plan
             .workload
@@ -110,15 +110,10 @@ fn a_profile_gives_the_size() {
 
 #[test]
 fn negative_controls_are_never_drawn() {
-    let is_control = |kind: FaultKind| {
-        matches!(
-            kind.name(),
-            "drop_event" | "duplicate_event" | "reorder_events" | "bookmark_ahead"
-        )
-    };
     for seed in 0..300 {
         let plan = Plan::draw(Seed::new(seed));
-        assert!(!plan.faults.iter().any(|fault| is_control(fault.kind)));
+        let mut faults = plan.faults.iter();
+        assert!(faults.all(|planned| planned.kind.entry().can_be_held()));
     }
 }
 
@@ -140,9 +135,13 @@ fn the_text_form_is_read_by_people() {
     ));
     plan.workload
         .push(Operation::new(70, Resource::Nodes, 3, Action::Delete));
+    plan.faults.push(PlannedFault::new(
+        50,
+        100,
+        Fault::named("throttle").unwrap(),
+    ));
     plan.faults
-        .push(Fault::new(50, 100, FaultKind::named("throttle").unwrap()));
-    plan.faults.push(Fault::new(60, 100, FaultKind::CleanEnd));
+        .push(PlannedFault::new(60, 100, Fault::CleanEnd));
     assert_eq!(
         plan.to_text(),
         r#"{
@@ -166,32 +165,35 @@ fn the_text_form_is_read_by_people() {
 
 #[test]
 fn faults_are_read_in_their_older_forms_too() {
-    let check = |kind: &str, want: FaultKind| {
+    let check = |kind: &str, want: Fault| {
         let text = format!(r#"{{"at_ms":0,"for_ms":1,"kind":{kind}}}"#);
-        let fault: Fault = serde_json::from_str(&text).unwrap();
-        assert_eq!(fault, Fault::new(0, 1, want), "{kind}");
+        let fault: PlannedFault = serde_json::from_str(&text).unwrap();
+        assert_eq!(fault, PlannedFault::new(0, 1, want), "{kind}");
     };
-    let expired = FaultKind::ExpiredStatus {
+    let expired = Fault::ExpiredStatus(ExpiredStatus {
         replacement_token: true,
-    };
-    let late = FaultKind::Latency {
+    });
+    let late = Fault::Latency(Latency {
         request_ms: 500,
         frame_ms: 50,
         jitter_ms: 0,
-    };
-    let throttle = FaultKind::Throttle {
+    });
+    let throttle = Fault::Throttle(Throttle {
         retry_after_seconds: 3,
         form: ThrottleForm::Text,
-    };
-    check(r#""clean_end""#, FaultKind::CleanEnd);
-    check(r#""clean-end""#, FaultKind::CleanEnd);
+    });
+    check(r#""clean_end""#, Fault::CleanEnd);
+    check(r#""clean-end""#, Fault::CleanEnd);
     check(r#""expired-status""#, expired);
     check(r#"{"latency":500}"#, late);
     check(r#"{"throttle":3}"#, throttle);
     check(r#"{"throttle":{"retryAfterSeconds":3}}"#, throttle);
     for kind in [r#""no-such""#, "3", "{}", r#"{"throttle":{"seconds":3}}"#] {
         let text = format!(r#"{{"at_ms":0,"for_ms":1,"kind":{kind}}}"#);
-        assert!(serde_json::from_str::<Fault>(&text).is_err(), "{kind}");
+        assert!(
+            serde_json::from_str::<PlannedFault>(&text).is_err(),
+            "{kind}"
+        );
     }
 }
 
@@ -217,13 +219,13 @@ proptest! {
                 operation.resource == Resource::Nodes && operation.action == Action::Delete
             });
             let disconnected = |from| {
-                plan.faults.iter().any(|fault| fault.kind == FaultKind::Disconnect && fault.at_ms >= from)
+                plan.faults.iter().any(|fault| fault.kind == Fault::Disconnect && fault.at_ms >= from)
             };
             deleted.map(|deleted| deleted.at_ms).any(disconnected)
         };
         let mut plan = Plan::draw(Seed::new(seed));
         plan.workload.push(Operation::new(3, Resource::Nodes, 0, Action::Delete));
-        plan.faults.push(Fault::new(7, 1, FaultKind::Disconnect));
+        plan.faults.push(PlannedFault::new(7, 1, Fault::Disconnect));
         let mut shrinker = Shrinker::new(plan);
         let mut proposal_count = 0;
         while let Some(proposed) = shrinker.propose() {
@@ -273,9 +275,9 @@ fn as_a_strategy_it_shrinks_to_the_same() {
 fn faults_follow_their_informer_when_another_goes() {
     let mut plan = Plan::empty(Seed::new(1));
     plan.informers = Resource::ALL.map(InformerPlan::of).to_vec();
-    let fault = |informer| Fault {
+    let fault = |informer| PlannedFault {
         informer,
-        ..Fault::new(0, 1, FaultKind::Hang)
+        ..PlannedFault::new(0, 1, Fault::Hang)
     };
     plan.faults = vec![fault(Some(0)), fault(Some(1)), fault(Some(2)), fault(None)];
     super::shrink::take_informers(&mut plan, 1, 2);
@@ -298,8 +300,8 @@ fn options_and_times_get_simpler_as_far_as_they_do_not_matter() {
         Operation::new(0, Resource::Pods, 6, Action::Create(Tier::Web)),
         Operation::new(41_234, Resource::Pods, 6, Action::Delete),
     ];
-    plan.faults = vec![Fault::new(40_100, 80_000, FaultKind::Silence).after(4)];
-    // What matters: a selection by label, and half a minute between the two operations.
+    plan.faults = vec![PlannedFault::new(40_100, 80_000, Fault::Silence).after(4)];
+    // The failure needs a selection by label, and half a minute between the two operations.
     let fails = |plan: &Plan| {
         let [first, second] = plan.workload.as_slice() else {
             return false;

@@ -9,7 +9,7 @@ use super::Plan;
 // === impl Plan ===
 
 impl Plan {
-    /// The plan as text that [`from_text`](Self::from_text) reads.
+    /// Formats the plan for [`from_text`](Self::from_text).
     pub fn to_text(&self) -> String {
         let mut text = String::from("{\n");
         field(&mut text, "seed", &json(&self.seed));

@@ -1,4 +1,4 @@
-//! What a test may do to the proxy, from any process: `/_control/faults`.
+//! Control of the proxy for tests, from any process: `/_control/faults`.
 
 use axum::{
     body::Body,

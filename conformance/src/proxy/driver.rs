@@ -19,7 +19,8 @@ use bytes::Bytes;
 use fakeserver::{
     Listener,
     faults::{
-        Action, Answer, Connection, Course, FaultSpec, Faults, RequestFacts, Rewrite, RuleGuard,
+        Action, Answer, Connection, Disposition, FaultSpec, Faults, RequestFacts, Rewrite,
+        RuleGuard,
     },
 };
 use http::{HeaderMap, StatusCode, header, request::Parts};
@@ -38,11 +39,11 @@ use super::{
     upstream::Upstream,
 };
 
-/// How long the body of a request may be. A server takes 3 MiB.
+/// The size limit of a request's body. A server takes 3 MiB.
 const BODY_MAX_BYTES: usize = 4 << 20;
-/// How long an answer may be to which something is to be added.
+/// The size limit of an answer that is rewritten.
 const REWRITTEN_MAX_BYTES: usize = 64 << 20;
-/// How long a client may take to send it.
+/// The time limit for a client to send the body.
 const BODY_LIMIT: Duration = Duration::from_mins(1);
 
 /// A reverse proxy. Clones are handles of the same.
@@ -123,7 +124,7 @@ impl Proxy {
     ///
     /// If the future is dropped, its connections are dropped with it.
     pub async fn serve(&self, listener: Listener, stop: CancellationToken) {
-        let listener = listener.with_door(self.shared.faults.door());
+        let listener = listener.with_gate(self.shared.faults.listen_gate());
         let ending = async {
             stop.cancelled().await;
             self.end_streams();
@@ -158,19 +159,19 @@ impl Proxy {
         streams.clone()
     }
 
-    /// What rules make of a request; an answer, if it does not get to the upstream.
-    async fn course(
+    /// Applies rules to a request; returns an answer, if the request does not reach the upstream.
+    async fn disposition(
         &self,
         facts: &RequestFacts,
         connection: &Connection,
-    ) -> Result<Course, Response> {
+    ) -> Result<Disposition, Response> {
         let verdict = self.shared.faults.on_request(facts);
         debug_assert!(support::can_do(&verdict), "{verdict:?} is not done");
-        let course = verdict.carry_out(connection).await?;
-        if course.action == Some(Action::Disconnect) {
+        let disposition = verdict.carry_out(connection).await?;
+        if disposition.action == Some(Action::Disconnect) {
             self.end_streams();
         }
-        Ok(course)
+        Ok(disposition)
     }
 
     /// Answers a request.
@@ -179,14 +180,14 @@ impl Proxy {
         let connection = connection.unwrap_or_default();
         let revision = self.shared.revision.load(Ordering::Relaxed);
         let facts = request::facts(&parts, revision);
-        let course = match &facts {
-            None => Course::default(),
-            Some(facts) => match self.course(facts, &connection).await {
-                Ok(course) => course,
+        let disposition = match &facts {
+            None => Disposition::default(),
+            Some(facts) => match self.disposition(facts, &connection).await {
+                Ok(disposition) => disposition,
                 Err(answer) => return answer,
             },
         };
-        if course.ignores_watch_list {
+        if disposition.ignores_watch_list {
             parts.uri = request::without_watch_list(&parts.uri);
         }
         let body = match read(body).await {
@@ -203,10 +204,10 @@ impl Proxy {
             Ok(response) => response.into_parts(),
             Err(answer) => return answer.into_response(),
         };
-        if let Some(heard) = course.heard_instead {
+        if let Some(replacement) = disposition.replacement {
             // It is served to its end, and then nobody hears of it.
             let _ = timeout(BODY_LIMIT, body.collect()).await;
-            return heard.response(&connection);
+            return replacement.response(&connection);
         }
         let facts = facts.as_ref();
         if facts.is_some_and(|facts| facts.verb == "watch") && has_json(&head.headers) {
@@ -219,7 +220,7 @@ impl Proxy {
             return Response::from_parts(head, passage.into_body());
         }
         let passage = Passage::of(body, connection, stop);
-        match (course.body, course.rewrite) {
+        match (disposition.body, disposition.rewrite) {
             (Some(fault), _) => {
                 let length = head.headers.get(header::CONTENT_LENGTH);
                 let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
@@ -270,7 +271,7 @@ async fn read(body: Body) -> Result<Bytes, Answer> {
     }
 }
 
-/// Whether a body is JSON, of a watch a line an event.
+/// Returns whether a body is JSON, of a watch one event a line.
 fn has_json(headers: &HeaderMap) -> bool {
     let kind = headers.get(header::CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok());

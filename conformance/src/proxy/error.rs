@@ -1,6 +1,4 @@
-//! Why a proxy cannot be, or cannot do what it is asked for.
-
-use std::io;
+//! Errors of a proxy.
 
 /// Nothing was served; trying again helps only after what is named was changed.
 #[derive(Debug, thiserror::Error)]
@@ -14,23 +12,15 @@ pub enum ProxyError {
     Unsupported {
         /// Which.
         fault: &'static str,
-        /// What it needs that a proxy does not have.
+        /// The missing ability of a proxy.
         why: &'static str,
-    },
-    /// A kubeconfig cannot be written there.
-    #[error("cannot write {file}")]
-    Kubeconfig {
-        /// Where.
-        file: String,
-        /// Why.
-        source: io::Error,
     },
 }
 
 // === impl ProxyError ===
 
 impl ProxyError {
-    /// Whether a fault was asked for that only a server can make.
+    /// Returns whether a requested fault is one that only a server can make.
     pub fn is_unsupported(&self) -> bool {
         matches!(self, Self::Unsupported { .. })
     }

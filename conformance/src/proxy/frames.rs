@@ -6,14 +6,14 @@ use bytes::{Bytes, BytesMut};
 use fakeserver::faults::EventType;
 use serde::{Deserialize, de::IgnoredAny};
 
-/// How long a line may be. An object has 3 MiB at most.
+/// The maximum length of a line. An object has 3 MiB at most.
 const LINE_MAX_BYTES: usize = 16 << 20;
 
 /// Lines as they come.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     bytes: BytesMut,
-    /// How much of it is known to have no end of a line.
+    /// The length of its beginning that has no end of a line.
     searched: usize,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Lines {
 #[error("a line of the watch has more than {LINE_MAX_BYTES} bytes")]
 pub(super) struct LineTooLong;
 
-/// What a rule of faults may want to know of a line.
+/// The facts about a line that rules of faults may need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fields {
     pub(super) event: EventType,
@@ -90,7 +90,7 @@ impl Lines {
         Ok(None)
     }
 
-    /// What has no end.
+    /// Returns the bytes without an end of a line.
     pub(super) fn rest(&mut self) -> Bytes {
         self.searched = 0;
         self.bytes.split().freeze()
@@ -100,7 +100,7 @@ impl Lines {
 // === impl Fields ===
 
 impl Fields {
-    /// What `line` says, if it is an event.
+    /// Reads `line`, if it is an event.
     pub(super) fn read(line: &[u8]) -> Option<Self> {
         let line: Line<'_> = serde_json::from_slice(line).ok()?;
         let event = match line.r#type {

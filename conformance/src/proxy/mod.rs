@@ -27,10 +27,9 @@ mod stream;
 mod upgrade;
 mod upstream;
 mod control;
-mod kubeconfig;
 mod driver;
 
-pub use self::{driver::Proxy, error::ProxyError, kubeconfig::Kubeconfig, support::can_make};
+pub use self::{driver::Proxy, error::ProxyError, support::can_make};
 
 #[cfg(test)]
 mod tests;

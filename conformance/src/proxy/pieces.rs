@@ -1,4 +1,4 @@
-//! How the body of an answer arrives that is no watch.
+//! The pieces in which the body of an answer arrives that is no watch.
 
 use bytes::Bytes;
 use fakeserver::faults::BodyFault;
@@ -7,15 +7,15 @@ use rand_chacha::ChaCha8Rng;
 
 use super::shape::Shaper;
 
-/// How large a piece is at most that a body is cut into by dice.
+/// The maximum size of a piece of a body that is cut randomly.
 const PIECE_MAX_BYTES: usize = 512;
 
 /// Cuts what comes of a body.
 #[derive(Debug)]
 pub(super) struct Pieces {
     fault: BodyFault,
-    dice: ChaCha8Rng,
-    /// How many bytes come before the connection breaks, if it is known.
+    rng: ChaCha8Rng,
+    /// The number of bytes before the connection breaks, if it is known.
     until_break: Option<usize>,
 }
 
@@ -30,7 +30,7 @@ impl Pieces {
         };
         Self {
             fault,
-            dice: ChaCha8Rng::seed_from_u64(seed),
+            rng: ChaCha8Rng::seed_from_u64(seed),
             until_break: length.map(|length| length / 2),
         }
     }
@@ -53,7 +53,7 @@ impl Pieces {
             BodyFault::Cut { .. } => {
                 let mut rest = part;
                 while !rest.is_empty() {
-                    let size = self.dice.random_range(1..=PIECE_MAX_BYTES);
+                    let size = self.rng.random_range(1..=PIECE_MAX_BYTES);
                     shaper.pass(rest.split_to(size.min(rest.len())));
                 }
             }

@@ -1,4 +1,4 @@
-//! What rules of faults know of a request, read from its head.
+//! The facts about a request that rules of faults decide by, read from its head.
 
 use fakeserver::faults::RequestFacts;
 use http::{HeaderMap, Method, Uri, header, request::Parts, uri::PathAndQuery};
@@ -61,7 +61,7 @@ pub(super) fn facts(parts: &Parts, revision: u64) -> Option<RequestFacts> {
     Some(facts)
 }
 
-/// Whether it is a watch that begins with the objects that there are.
+/// Returns whether it is a watch that begins with the existing objects.
 pub(super) fn begins_with_state(facts: &RequestFacts) -> bool {
     facts.is_watch_list || matches!(facts.resource_version.as_str(), "" | "0")
 }

@@ -1,11 +1,11 @@
-//! What a verdict on a frame makes of the stream. The pure part: steps, which the driver performs.
+//! The effect of frame verdicts on a stream. The pure part: steps, which the driver performs.
 
 use std::{collections::VecDeque, time::Duration};
 
 use bytes::{Bytes, BytesMut};
 use fakeserver::faults::FrameVerdict;
 
-/// What is to be done next.
+/// The next step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Step {
     /// Send it.
@@ -26,7 +26,7 @@ pub(super) enum Step {
 #[derive(Debug, Default)]
 pub(super) struct Shaper {
     steps: VecDeque<Step>,
-    /// What is sent together with what follows.
+    /// The bytes that are sent together with the next ones.
     joined: BytesMut,
     /// A frame that goes behind the next one.
     held: Option<Bytes>,
@@ -35,12 +35,12 @@ pub(super) struct Shaper {
 // === impl Shaper ===
 
 impl Shaper {
-    /// What is to be done next; nothing, as long as no frame has come.
+    /// Returns the next step; `None` until a frame has come.
     pub(super) fn next(&mut self) -> Option<Step> {
         self.steps.pop_front()
     }
 
-    /// Whether something waits to be sent together with what follows.
+    /// Returns whether bytes wait to be sent together with others.
     pub(super) fn is_joining(&self) -> bool {
         !self.joined.is_empty()
     }

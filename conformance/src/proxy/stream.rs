@@ -27,16 +27,16 @@ use super::{
     shape::{Shaper, Step},
 };
 
-/// How long nothing may come of an answer that has begun.
+/// The time limit between two parts of an answer.
 const IDLE_LIMIT: Duration = Duration::from_secs(75);
-/// How long nothing may come of a watch: a server ends it within an hour.
+/// The time limit between two frames of a watch: a server ends it within an hour.
 const WATCH_IDLE_LIMIT: Duration = Duration::from_mins(65);
-/// How long bytes wait for others that a fault sends together with them.
+/// The time for which bytes wait for others that a fault sends together with them.
 const JOIN_WAIT: Duration = Duration::from_millis(20);
 /// A delay beyond the end of any watch is as good as this one.
 const LONGEST_DELAY: Duration = Duration::from_hours(24);
 
-/// What all streams of a proxy share.
+/// The state that all streams of a proxy share.
 #[derive(Debug, Clone)]
 pub(super) struct Judge {
     pub(super) faults: Faults,
@@ -48,9 +48,9 @@ pub(super) struct Judge {
 pub(super) struct Passage {
     upstream: kube::client::Body,
     shaper: Shaper,
-    /// How the frames of a watch are judged; nothing else is.
+    /// The judge of a watch's frames; `None` for other bodies.
     watch: Option<Watch>,
-    /// How any other body is cut.
+    /// The pieces of any other body.
     pieces: Option<Pieces>,
     connection: Connection,
     stop: CancellationToken,
@@ -61,7 +61,7 @@ struct Watch {
     request: RequestFacts,
     lines: Lines,
     index: u64,
-    /// Whether what comes still belongs to the state that it begins with.
+    /// True while frames belong to the initial state.
     is_initial: bool,
 }
 

@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fakeserver::faults::{
-    BodyFault, CATALOGUE, EventType, FaultSpec, Faults, FrameFacts, FrameVerdict, RequestFacts,
+    BodyFault, EventType, Fault, FaultSpec, Faults, FrameFacts, FrameVerdict, RequestFacts,
 };
 use http::{HeaderMap, HeaderName, Method, Request, Uri};
 
 use super::{
-    Kubeconfig,
     frames::{Fields, LineTooLong, Lines},
     pieces::Pieces,
     request::{begins_with_state, facts, strip, without_watch_list},
@@ -86,7 +85,7 @@ fn a_line_tells_what_it_brings() {
     }
 }
 
-/// What becomes of a frame under `verdict`, the next one, and the end.
+/// Returns the steps for a frame under `verdict`, the next one, and the end.
 fn shaped(verdict: FrameVerdict) -> Vec<Step> {
     let mut shaper = Shaper::default();
     assert!(shaper.shape("one\n".into(), verdict));
@@ -236,15 +235,12 @@ fn a_frame_that_waits_for_one_that_never_comes_goes_before_the_end() {
 #[test]
 fn each_fault_is_made_or_refused_with_a_reason() {
     let mut refused = Vec::new();
-    for entry in CATALOGUE {
-        let spec = FaultSpec::from_value(serde_json::json!({"fault": entry.fault})).unwrap();
+    for fault in Fault::all() {
+        let (name, spec) = (fault.name(), FaultSpec::new(fault));
         if let Err(error) = support::check(&spec) {
             let told = error.to_string();
-            assert!(
-                error.is_unsupported() && told.contains(entry.fault),
-                "{told}"
-            );
-            refused.push(entry.fault);
+            assert!(error.is_unsupported() && told.contains(name), "{told}");
+            refused.push(name);
             continue;
         }
         let faults = Faults::default();
@@ -255,13 +251,13 @@ fn each_fault_is_made_or_refused_with_a_reason() {
             request.resource = "pods".to_owned();
             request.resource_version = "5".to_owned();
             let verdict = faults.on_request(&request);
-            assert!(support::can_do(&verdict), "{}: {verdict:?}", entry.fault);
+            assert!(support::can_do(&verdict), "{name}: {verdict:?}");
         }
         let mut watch = RequestFacts::default();
         watch.verb = "watch";
         for event in [EventType::Added, EventType::Modified, EventType::Bookmark] {
             let verdict = faults.on_frame(&FrameFacts::new(&watch, event, 7, 4));
-            let told = format!("{}: {verdict:?}", entry.fault);
+            let told = format!("{name}: {verdict:?}");
             assert!(Shaper::default().shape("one\n".into(), verdict), "{told}");
         }
     }
@@ -281,7 +277,7 @@ fn each_fault_is_made_or_refused_with_a_reason() {
     );
 }
 
-/// What a request is understood as: verb, group, version, resource, namespace, name, subresource.
+/// Returns the facts of a request: verb, group, version, resource, namespace, name, subresource.
 fn understood(method: Method, uri: &str) -> Option<String> {
     let request = Request::builder().method(method).uri(uri);
     let (parts, ()) = request.body(()).unwrap().into_parts();
@@ -414,41 +410,4 @@ fn headers_of_one_connection_stay_with_it() {
     let mut left: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
     left.sort_unstable();
     assert_eq!(left, ["accept", "authorization"]);
-}
-
-#[test]
-fn a_kubeconfig_names_the_proxy_and_nobody() {
-    let open = Kubeconfig::new("0.0.0.0:8002".parse().unwrap()).to_value();
-    let cluster = &open["clusters"][0]["cluster"];
-    assert_eq!(cluster["server"], "http://127.0.0.1:8002");
-    assert_eq!(cluster["insecure-skip-tls-verify"], true);
-    assert_eq!(open["users"][0]["user"], serde_json::json!({}));
-    assert_eq!(open["contexts"][0]["context"]["namespace"], "default");
-    let secure = Kubeconfig::new("[::]:8002".parse().unwrap())
-        .with_authority("PEM".to_owned())
-        .with_namespace("shop")
-        .to_value();
-    let cluster = &secure["clusters"][0]["cluster"];
-    assert_eq!(cluster["server"], "https://[::1]:8002");
-    assert_eq!(cluster["certificate-authority-data"], "UEVN");
-    assert_eq!(cluster.get("insecure-skip-tls-verify"), None);
-    assert_eq!(secure["contexts"][0]["context"]["namespace"], "shop");
-}
-
-#[test]
-fn a_kubeconfig_is_its_owners_alone_and_written_as_a_whole() {
-    use std::os::unix::fs::PermissionsExt;
-    let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("config");
-    std::fs::write(&file, "old").unwrap();
-    let kubeconfig = Kubeconfig::new("127.0.0.1:1".parse().unwrap());
-    kubeconfig.write(&file).unwrap();
-    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
-    let written: serde_json::Value =
-        serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    assert_eq!(written, kubeconfig.to_value());
-    let nowhere = directory.path().join("no/such/config");
-    let error = kubeconfig.write(&nowhere).unwrap_err();
-    assert!(error.to_string().starts_with("cannot write "), "{error}");
 }

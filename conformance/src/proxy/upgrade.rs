@@ -8,17 +8,18 @@ use fakeserver::faults::Answer;
 use http::{HeaderMap, StatusCode, header, request::Parts};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
-use tokio::{io::copy_bidirectional, task::JoinSet};
+use tokio::io::copy_bidirectional;
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
 use super::upstream::Upstream;
+use crate::task::TaskSet;
 
 /// The connections that are joined now. They end with it.
 #[derive(Debug, Default)]
-pub(super) struct Joined(Mutex<JoinSet<()>>);
+pub(super) struct Joined(Mutex<TaskSet>);
 
-/// Whether a request asks for another protocol.
+/// Returns whether a request asks for another protocol.
 pub(super) fn is_asked(headers: &HeaderMap) -> bool {
     headers.contains_key(header::UPGRADE)
 }
@@ -73,7 +74,7 @@ async fn carry(
 impl Joined {
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        while tasks.try_join_next().is_some() {}
+        tasks.forget_ended();
         tasks.spawn(task);
     }
 }

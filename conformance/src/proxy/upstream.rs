@@ -14,14 +14,14 @@ use tokio::time::timeout;
 use super::{ProxyError, request};
 use crate::call::whole;
 
-/// How long the upstream may take to begin its answer. A server answers most requests within a minute, or says so.
+/// The time limit of the upstream's answer. A server answers most requests within a minute, or says so.
 const ANSWER_LIMIT: Duration = Duration::from_secs(75);
 
 /// The upstream, spoken to as a kubeconfig says, or as nobody in particular.
 #[derive(Clone)]
 pub(super) struct Upstream {
     client: Client,
-    /// Whether requests are made as the user of a kubeconfig, whoever has sent them.
+    /// True if requests are made as the user of a kubeconfig, whoever has sent them.
     has_identity: bool,
 }
 

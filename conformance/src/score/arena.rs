@@ -1,33 +1,33 @@
-//! Where contestants meet scenarios.
+//! The conditions of a scoreboard's runs.
 
 use std::{num::NonZeroU32, time::Duration};
 
 use crate::{live::RealServer, seed::Seed, sim::Against, subjects::external::Program};
 
-/// Where contestants meet scenarios.
+/// The conditions of a scoreboard's runs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Arena {
-    /// Where jitter and the server's choices come from.
+    /// The seed of jitter and of the server's choices.
     pub seed: Seed,
-    /// How contestants reach the server.
+    /// The way of contestants to the server.
     pub against: Against,
-    /// A real server in place of the fake one: then cells are filled one after the other, over TCP.
+    /// A real server in place of the fake one: cells are filled one after the other, over TCP.
     pub server: Option<RealServer>,
-    /// What is run as the external contestant.
+    /// The program of the external contestant.
     pub program: Option<Program>,
-    /// How many cells are filled at a time, each in a thread.
+    /// The number of cells that are filled in parallel, each in a thread.
     pub thread_count: usize,
-    /// How many times as fast plans are run. See [`Plan::hastened`](crate::plan::Plan::hastened).
+    /// The factor by which plans are [sped up](crate::plan::Plan::sped_up).
     pub speed: NonZeroU32,
-    /// How long caches may take to become equal to the server once faults have ended; as long as ever if `None`.
+    /// The time for convergence after the end of all faults; the default if `None`.
     pub convergence_limit: Option<Duration>,
 }
 
 // === impl Arena ===
 
 impl Arena {
-    /// In process, with so many threads.
+    /// Runs in process, in `thread_count` threads.
     pub fn new(seed: Seed, thread_count: usize) -> Self {
         Self {
             seed,
@@ -40,14 +40,14 @@ impl Arena {
         }
     }
 
-    /// Over TCP, in the time that it takes.
+    /// Runs over TCP, in real time.
     #[must_use]
     pub fn over_tcp(mut self) -> Self {
         self.against = Against::Tcp;
         self
     }
 
-    /// Against a real server, over TCP, one cell after the other.
+    /// Runs against a real server, over TCP, one cell after the other.
     #[must_use]
     pub fn against_server(mut self, server: RealServer) -> Self {
         self.server = Some(server);
@@ -55,21 +55,21 @@ impl Arena {
         self.over_tcp()
     }
 
-    /// With what is run as the external contestant.
+    /// Sets the program of the external contestant.
     #[must_use]
     pub fn with_program(mut self, program: Program) -> Self {
         self.program = Some(program);
         self
     }
 
-    /// Plans are run so many times as fast.
+    /// Speeds plans up by `factor`.
     #[must_use]
     pub fn with_speed(mut self, factor: NonZeroU32) -> Self {
         self.speed = factor;
         self
     }
 
-    /// Caches may take so long to become equal to the server.
+    /// Limits the time for convergence.
     #[must_use]
     pub fn with_convergence_limit(mut self, limit: Duration) -> Self {
         self.convergence_limit = Some(limit);

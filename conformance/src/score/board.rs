@@ -1,4 +1,4 @@
-//! What came of all pairs.
+//! The results of all pairs.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Contestant, Demand, Scenario, Verdict, judge::Judgement};
 use crate::{plan::Plan, seed::Seed};
 
-/// What became of all contestants in all scenarios: those that were asked for.
+/// The verdicts on the selected contestants in the selected scenarios.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Scoreboard {
@@ -19,21 +19,21 @@ pub struct Scoreboard {
     pub cells: Vec<Cell>,
 }
 
-/// What there is to say of a scenario, apart from what became of anybody.
+/// The description of a scenario.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Row {
     /// Its name.
     pub name: &'static str,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: &'static str,
-    /// What happens in it.
+    /// Its events.
     pub about: &'static str,
-    /// What is not asked of anybody, and why; empty if nothing is left out.
+    /// The excused demands, with a reason; empty if there are none.
     pub excused: &'static str,
 }
 
-/// What became of one contestant in one scenario: the worst of its runs.
+/// The verdict on one contestant in one scenario: the worst of its runs.
 #[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct Cell {
@@ -41,28 +41,28 @@ pub struct Cell {
     pub scenario: &'static str,
     /// The contestant.
     pub contestant: &'static str,
-    /// What became of it.
+    /// The verdict.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// Whether this is what has to be.
+    /// True if the verdict is the required one.
     pub is_as_it_has_to_be: bool,
     /// The seed of the run.
     pub seed: Seed,
-    /// Which of the scenario's plans it was, from 1.
+    /// The number of the scenario's plan, from 1.
     pub plan: usize,
-    /// When it was seen, in simulated milliseconds.
+    /// The time of the failure, in simulated milliseconds.
     pub at_ms: u64,
-    /// How long after the end of all faults every cache was equal to the server, in simulated milliseconds; nothing if that
-    /// never came.
+    /// The time from the end of all faults until every cache was equal to the server, in simulated milliseconds;
+    /// nothing if that never happened.
     pub took_ms: Option<u64>,
-    /// What was seen; empty if nothing was wrong.
+    /// The failure, in words; empty if there is none.
     pub text: String,
 }
 
 // === impl Scoreboard ===
 
 impl Scoreboard {
-    /// A board without cells yet.
+    /// Creates a board without cells.
     pub(super) fn new(scenarios: &[Scenario], contestants: &[Contestant]) -> Self {
         let names = contestants.iter().map(|contestant| contestant.name);
         let rows = scenarios.iter().map(|scenario| Row {
@@ -78,19 +78,19 @@ impl Scoreboard {
         }
     }
 
-    /// Whether every cell that has to hold does, and every control was noticed.
+    /// Returns true if every cell that has to hold does, and every control was noticed.
     pub fn is_good(&self) -> bool {
         self.cells.iter().all(|cell| cell.is_as_it_has_to_be)
     }
 
-    /// The cell of a scenario and a contestant.
+    /// Returns the cell of a scenario and a contestant.
     pub fn cell(&self, scenario: &str, contestant: &str) -> Option<&Cell> {
         self.cells
             .iter()
             .find(|cell| cell.scenario == scenario && cell.contestant == contestant)
     }
 
-    /// How many cells each verdict has.
+    /// Returns the number of cells of each verdict.
     pub fn counts(&self) -> BTreeMap<&'static str, usize> {
         let mut counts = BTreeMap::new();
         for cell in &self.cells {
@@ -103,7 +103,7 @@ impl Scoreboard {
 // === impl Cell ===
 
 impl Cell {
-    /// The worst of what became of a contestant in a scenario's plans.
+    /// Creates the cell of the worst verdict in a scenario's plans.
     pub(super) fn of(
         scenario: &Scenario,
         contestant: Contestant,
@@ -133,12 +133,12 @@ impl Cell {
         }
     }
 
-    /// When it was seen, in simulated time.
+    /// Returns the time of the failure, in simulated time.
     pub fn at(&self) -> Duration {
         Duration::from_millis(self.at_ms)
     }
 
-    /// How long it took to converge, in simulated time; `None` if it never did.
+    /// Returns the time of convergence, in simulated time; `None` if the cache never converged.
     pub fn took(&self) -> Option<Duration> {
         self.took_ms.map(Duration::from_millis)
     }

@@ -1,4 +1,4 @@
-//! Who is on the scoreboard.
+//! The contestants of the scoreboard.
 
 use crate::{
     bugs::Bug,
@@ -12,23 +12,23 @@ use crate::{
 pub struct Contestant {
     /// Its name on the command line.
     pub name: &'static str,
-    /// What is under test.
+    /// The kind of subject.
     pub subject: SubjectKind,
-    /// Whether it streams its lists.
+    /// True if it streams its lists.
     pub streams_lists: bool,
-    /// Whether it has to hold wherever a correct client can.
+    /// True if it has to hold wherever a correct client can.
     pub has_to_hold: bool,
-    /// What it does wrong on purpose: it has to be found out wherever that can show.
+    /// The seeded bug of a negative control, which has to be noticed wherever it can show.
     pub flaw: Option<Flaw>,
 }
 
-/// A mistake on purpose, which makes a contestant a negative control.
+/// A seeded bug, which makes a contestant a negative control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Flaw {
-    /// It overlooks deletions that a watch brings; as a controller it takes what failed for done.
+    /// It ignores deletions in watches; as a controller it does not retry failures.
     Deaf,
-    /// It never waits before it tries again.
+    /// It retries without delay.
     Hasty,
 }
 
@@ -85,7 +85,7 @@ pub const CONTESTANTS: [Contestant; 7] = [
     },
 ];
 
-/// A process of its own, which only runs over TCP.
+/// A process of its own, which runs over TCP only.
 pub const EXTERNAL: Contestant = Contestant {
     name: "external",
     subject: SubjectKind::External,
@@ -94,7 +94,7 @@ pub const EXTERNAL: Contestant = Contestant {
     flaw: None,
 };
 
-/// What every subject has to keep. The faults of the server itself are not counted against anybody.
+/// The promises of every subject. Faults of the server itself do not count against subjects.
 const COMMON: &[&str] = &[
     "hot_loops",
     "convergence",
@@ -108,7 +108,7 @@ const COMMON: &[&str] = &[
     "leaks",
 ];
 
-/// What a subject promises whose handlers hear of everything.
+/// The promises of subjects that notify handlers of every change.
 const OF_HANDLERS: &[&str] = &[
     "handler_streams",
     "lost_deletes",
@@ -116,7 +116,7 @@ const OF_HANDLERS: &[&str] = &[
     "cache_first",
 ];
 
-/// What a subject promises that knows its version, has indexes, tells everything again, and whose warnings are news.
+/// The promises of subjects that have versions, indexes and resyncs, and log no expected warnings.
 const OF_INFORMER: &[&str] = &[
     "snapshots",
     "indexes",
@@ -129,7 +129,7 @@ const OF_INFORMER: &[&str] = &[
 // === impl Contestant ===
 
 impl Contestant {
-    /// The contestant of this name.
+    /// Finds a contestant by its name.
     pub fn named(name: &str) -> Option<Self> {
         CONTESTANTS
             .into_iter()
@@ -137,7 +137,7 @@ impl Contestant {
             .find(|contestant| contestant.name == name)
     }
 
-    /// `plan` with all of its informers in this form.
+    /// Returns `plan` with all its informers in this form.
     pub fn plan(self, plan: &Plan) -> Plan {
         let mut plan = plan.clone();
         for informer in &mut plan.informers {
@@ -146,17 +146,17 @@ impl Contestant {
         plan
     }
 
-    /// `asked` of every subject, with what this one does wrong.
+    /// Adds the bug of this contestant to the options of every subject.
     pub(super) fn extras(self, asked: Extras) -> Extras {
         match self.flaw {
             None => asked,
-            // As a controller that makes what is deleted again and again it would go on for ever, if slowly.
+            // A controller that creates deleted objects over and over would run for ever, if slowly.
             Some(flaw) if asked.is_copying => asked.with_on_failure(flaw.on_failure()),
             Some(flaw) => asked.with_bug(Bug::find(flaw.bug())),
         }
     }
 
-    /// The checkers whose promise it gives.
+    /// Returns the checkers whose invariants it promises.
     pub fn promises(self) -> impl Iterator<Item = &'static str> {
         let handlers = match self.subject {
             SubjectKind::KubeRuntimeShared => &[][..],
@@ -173,7 +173,7 @@ impl Contestant {
 // === impl Flaw ===
 
 impl Flaw {
-    /// The name of the mistake that its informers make.
+    /// Returns the name of its informers' bug.
     const fn bug(self) -> &'static str {
         match self {
             Self::Deaf => "deleted-ignored",

@@ -1,20 +1,21 @@
 //! A scenario for each fault of the fake server's catalogue that a client which only reads can meet: once, at every
 //! occasion for a while, and from the start.
 
-use fakeserver::faults::{CATALOGUE, CatalogueEntry};
+use fakeserver::faults::{
+    ExpiredStatus, Fault, HugeObjects, LaggingReplica, Latency, ServerError, StaleView, TimeTravel,
+    Trickle,
+};
 
 use super::{
     scenario::{Demand, Scenario, cluster, disconnect, pods},
-    writers,
+    write_faults,
 };
-use crate::plan::{Action, Fault, FaultKind, Incident, IncidentKind, Plan, Tier};
+use crate::plan::{Action, Incident, IncidentKind, Plan, PlannedFault, Tier};
 
 /// While the cluster changes.
 const FROM_MS: u64 = 1_000;
 const FOR_MS: u64 = 8_000;
 
-/// Faults that happen behind the API, at one moment.
-const MOMENTS: &[&str] = &["disconnect", "compact", "expire"];
 pub(super) fn scenarios() -> Vec<Scenario> {
     let mut scenarios = vec![
         Scenario::new(
@@ -25,7 +26,8 @@ pub(super) fn scenarios() -> Vec<Scenario> {
         )
         .without_fault(),
     ];
-    scenarios.extend(CATALOGUE.iter().filter_map(scenario));
+    let faults = Fault::all().filter(|fault| !write_faults::shows(*fault));
+    scenarios.extend(faults.map(scenario));
     scenarios.push(behind_in_all());
     scenarios.extend(incidents());
     scenarios
@@ -35,15 +37,15 @@ pub(super) fn scenarios() -> Vec<Scenario> {
 fn behind_in_all() -> Scenario {
     let (lag_ms, behind_revisions, quorum) = (1_500, 3, true);
     let kinds = [
-        FaultKind::StaleView {
+        Fault::StaleView(StaleView {
             behind_revisions,
             quorum,
-        },
-        FaultKind::LaggingReplica { lag_ms, quorum },
-        FaultKind::TimeTravel {
+        }),
+        Fault::LaggingReplica(LaggingReplica { lag_ms, quorum }),
+        Fault::TimeTravel(TimeTravel {
             behind_revisions,
             quorum,
-        },
+        }),
     ];
     Scenario::new(
         "F16",
@@ -55,7 +57,7 @@ fn behind_in_all() -> Scenario {
     .excusing("never to go back: whoever asks for the most recent state has to believe the answer")
 }
 
-/// What happens to machines.
+/// Returns the incidents of machines.
 fn incidents() -> [Scenario; 3] {
     let plan = |at_ms, for_ms, kind| {
         let mut plan = cluster(&[]);
@@ -91,84 +93,82 @@ fn incidents() -> [Scenario; 3] {
     ]
 }
 
-fn scenario(entry: &CatalogueEntry) -> Option<Scenario> {
-    let is_one_of = |names: &[&str]| names.contains(&entry.fault);
-    if is_one_of(writers::FAULTS) {
-        return None;
-    }
-    let kinds = kinds(entry.fault).into_iter();
-    let (plans, demand): (Vec<Plan>, _) = if entry.fault == "rollback" {
-        (kinds.flat_map(restored).collect(), Demand::HoldCache)
-    } else if is_one_of(MOMENTS) {
-        (kinds.flat_map(moment).collect(), Demand::Hold)
-    } else if entry.can_be_held {
-        (kinds.flat_map(rule).collect(), Demand::Hold)
-    } else {
-        let once = kinds.map(|kind| cluster(&[Fault::new(FROM_MS, FOR_MS, kind).times(1)]));
-        (once.collect(), Demand::BeCaught)
+fn scenario(fault: Fault) -> Scenario {
+    let entry = fault.entry();
+    let kinds = kinds(fault).into_iter();
+    let (plans, demand): (Vec<Plan>, _) = match fault {
+        Fault::Rollback(_) => (kinds.flat_map(restored).collect(), Demand::HoldCache),
+        // These happen behind the API, at one moment.
+        Fault::Disconnect | Fault::Compact | Fault::Expire => {
+            (kinds.flat_map(moment).collect(), Demand::Hold)
+        }
+        _ if entry.can_be_held() => (kinds.flat_map(rule).collect(), Demand::Hold),
+        _ => {
+            let once = |kind| cluster(&[PlannedFault::new(FROM_MS, FOR_MS, kind).times(1)]);
+            (kinds.map(once).collect(), Demand::BeCaught)
+        }
     };
     let scenario = Scenario::new(entry.number, entry.fault, entry.models, plans).demanding(demand);
-    Some(match entry.fault {
-        "disconnect" => scenario.without_fault(),
-        "rollback" => scenario.demanding(Demand::HoldCache).excusing(
+    match fault {
+        Fault::Disconnect => scenario.without_fault(),
+        Fault::Rollback(_) => scenario.demanding(Demand::HoldCache).excusing(
             "what was told before is not in the log any more, by which it would be judged",
         ),
-        "coalesce" => scenario.demanding(Demand::HoldCache).excusing(
+        Fault::Coalesce(_) => scenario.demanding(Demand::HoldCache).excusing(
             "that a cache is the state at its version: other changes go by while one waits to be merged",
         ),
         _ => scenario,
-    })
+    }
 }
 
-/// A fault with the parameters that it usually has, and with others where these are another thing to a client.
-fn kinds(fault: &str) -> Vec<FaultKind> {
-    let named = FaultKind::named(fault).expect("the catalogue has the names of faults");
-    match named {
-        FaultKind::ServerError { body, .. } => [500, 503, 504]
-            .map(|code| FaultKind::ServerError { code, body })
+/// Returns a fault with its usual parameters, and with others that differ for a client.
+fn kinds(fault: Fault) -> Vec<Fault> {
+    match fault {
+        Fault::ServerError(ServerError { body, .. }) => [500, 503, 504]
+            .map(|code| Fault::ServerError(ServerError { code, body }))
             .to_vec(),
-        FaultKind::ExpiredStatus { .. } => [true, false]
-            .map(|replacement_token| FaultKind::ExpiredStatus { replacement_token })
+        Fault::ExpiredStatus(_) => [true, false]
+            .map(|replacement_token| Fault::ExpiredStatus(ExpiredStatus { replacement_token }))
             .to_vec(),
-        FaultKind::Latency { .. } => vec![FaultKind::Latency {
+        Fault::Latency(_) => vec![Fault::Latency(Latency {
             request_ms: 1_500,
             frame_ms: 150,
             jitter_ms: 100,
-        }],
-        FaultKind::Trickle { .. } => vec![FaultKind::Trickle {
+        })],
+        Fault::Trickle(_) => vec![Fault::Trickle(Trickle {
             bytes: 200,
             every_ms: 100,
-        }],
+        })],
         // Larger ones show nothing more, and cost time.
-        FaultKind::HugeObjects { .. } => vec![FaultKind::HugeObjects { bytes: 20_000 }],
+        Fault::HugeObjects(_) => vec![Fault::HugeObjects(HugeObjects { bytes: 20_000 })],
         other => vec![other],
     }
 }
 
 /// Once, always, and from the start, with watches that are cut in between so that requests meet it, too; and while watches
 /// are refused, so that lists name a version.
-fn rule(kind: FaultKind) -> Vec<Plan> {
-    let all = Fault::new(FROM_MS, FOR_MS, kind);
-    let from_start = Fault::new(0, FROM_MS + FOR_MS, kind);
+fn rule(kind: Fault) -> Vec<Plan> {
+    let all = PlannedFault::new(FROM_MS, FOR_MS, kind);
+    let from_start = PlannedFault::new(0, FROM_MS + FOR_MS, kind);
     let mut plans = vec![
         cluster(&[all.clone().times(1)]),
         cluster(&[all.clone().times(1), disconnect(3_500)]),
         cluster(&[all.clone(), disconnect(3_500), disconnect(6_500)]),
         cluster(&[from_start, disconnect(3_500)]),
     ];
-    if matches!(kind, FaultKind::VersionTooLarge { .. }) {
-        let refused = FaultKind::ServerError {
+    if matches!(kind, Fault::VersionTooLarge(_)) {
+        let refused = Fault::ServerError(ServerError {
             code: 503,
             body: None,
-        };
-        let refused = Fault::new(3_400, 1_000, refused).times(2);
+        });
+        let refused = PlannedFault::new(3_400, 1_000, refused).times(2);
         plans.push(cluster(&[all, refused, disconnect(3_500)]));
     }
     plans
 }
 
 /// Back at one moment, after which the server stands still for a while; and the same with watches that are cut just before.
-fn restored(kind: FaultKind) -> [Plan; 2] {
+fn restored(kind: Fault) -> [Plan; 2] {
     let changes = [
         (1_000, 6, Action::Create(Tier::Web)),
         (2_000, 0, Action::Update),
@@ -180,7 +180,7 @@ fn restored(kind: FaultKind) -> [Plan; 2] {
         (505_000, 3, Action::Update),
         (510_000, 7, Action::Delete),
     ];
-    let once = Fault::new(4_500, 0, kind);
+    let once = PlannedFault::new(4_500, 0, kind);
     [vec![once.clone()], vec![disconnect(4_400), once]].map(|faults| {
         let mut plan = pods(520_000, &changes);
         plan.faults = faults;
@@ -189,8 +189,8 @@ fn restored(kind: FaultKind) -> [Plan; 2] {
 }
 
 /// At one moment, and with watches that are cut just after it.
-fn moment(kind: FaultKind) -> [Plan; 2] {
-    let once = Fault::new(4_500, 0, kind);
+fn moment(kind: Fault) -> [Plan; 2] {
+    let once = PlannedFault::new(4_500, 0, kind);
     [
         cluster(std::slice::from_ref(&once)),
         cluster(&[once, disconnect(4_600)]),

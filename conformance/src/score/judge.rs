@@ -1,10 +1,10 @@
-//! Reads from a trace what became of a contestant: the most telling of all that went wrong.
+//! Derives a contestant's verdict from a trace: the most telling of all failures.
 //!
-//! A pure function over what was observed and what the checkers found in it.
+//! A pure function of the observations and the findings of the checkers.
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Asks, Contestant, Demand, Verdict, hearing};
+use super::{Asks, Contestant, Demand, Verdict, delivery_latency};
 use crate::{
     checkers::Violation,
     model::Model,
@@ -12,26 +12,26 @@ use crate::{
     trace::{Failure, Key, Member, Observation, Phase, State, Trace, seconds},
 };
 
-/// A verdict, when it was seen, and why.
+/// A verdict, its time and its reason.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Judgement {
     /// The verdict.
     pub verdict: Verdict,
-    /// Simulated time since the run began.
+    /// The simulated time since the run began.
     pub at: Duration,
-    /// How long after the end of all faults every cache was equal to the server; `None` if that never came.
+    /// The time from the end of all faults until every cache was equal to the server; `None` if that never happened.
     pub took: Option<Duration>,
-    /// What was seen, in words; empty if nothing was wrong.
+    /// The failure, in words; empty if there is none.
     pub text: String,
 }
 
-/// Who has heard nothing for so long when time is over does not listen any more.
+/// The silence after which an informer counts as deaf at the end.
 const DEAF_AFTER: Duration = Duration::from_mins(5);
-/// Requests are counted over so long to tell how many a second there were.
+/// The span over which the rate of requests is measured.
 const RATE_OVER: Duration = Duration::from_mins(1);
 
-/// What each checker's finding means for a client. Findings of all others are about the server.
+/// The verdict for each checker's finding. Findings of all others are about the server.
 pub(super) const MEANINGS: &[(&str, Verdict)] = &[
     ("lost_deletes", Verdict::LostDelete),
     ("time_travel", Verdict::BackInTime),
@@ -52,7 +52,7 @@ pub(super) const MEANINGS: &[(&str, Verdict)] = &[
     ("warnings", Verdict::Warned),
 ];
 
-/// What became of `contestant` in a run that left `trace`, in which the checkers found `violations`.
+/// Judges `contestant` by the trace of a run and the findings of the checkers in it.
 pub fn judge(
     trace: &Trace,
     violations: &[Violation],
@@ -99,7 +99,7 @@ impl Judgement {
 // === impl Case ===
 
 impl Case<'_> {
-    /// What is worst, the plainest first.
+    /// Returns the worst failure; the plainest come first.
     fn judgement(&self) -> Judgement {
         let found = self
             .panicked()
@@ -117,7 +117,7 @@ impl Case<'_> {
     fn well(&self) -> Judgement {
         let is_hit = !self.asks.needs_fault
             || self.trace.observations().any(|seen| {
-                // Cutting watches only brings about that the fault has an occasion.
+                // Cut watches only give the fault its occasion.
                 matches!(seen, Observation::Fired { rule, count: 1.. } if rule != "disconnect")
             });
         let verdict = if is_hit {
@@ -136,7 +136,7 @@ impl Case<'_> {
         }
     }
 
-    /// A process that cannot be asked any more.
+    /// Judges the failure of a process.
     fn failed(&self) -> Option<Judgement> {
         let (at, observation) =
             self.last(|seen| matches!(seen, Observation::SubjectFailed { .. }))?;
@@ -158,7 +158,7 @@ impl Case<'_> {
         Some(Judgement::new(Verdict::Panicked, at, PANICKED))
     }
 
-    /// Time stood still.
+    /// Judges a hot loop.
     fn hot_loop(&self) -> Option<Judgement> {
         let violation = self.of_checker("hot_loops")?;
         let at = self.at(violation);
@@ -173,7 +173,7 @@ impl Case<'_> {
         Some(Judgement::new(Verdict::Hung, at, observation.to_string()))
     }
 
-    /// Whether the caches equal the server at the end.
+    /// Compares the caches with the server at the end.
     fn cache(&self) -> Option<Judgement> {
         let model = Model::of(self.trace);
         model.informers().find_map(|(informer, history)| {
@@ -215,7 +215,7 @@ impl Case<'_> {
         Some(self.found(Verdict::HotLoop { per_second }, violation))
     }
 
-    /// The most telling promise that was not kept.
+    /// Judges the most telling broken promise.
     fn promises(&self) -> Option<Judgement> {
         if self.asks.demand == Demand::HoldCache {
             return None;
@@ -234,16 +234,16 @@ impl Case<'_> {
         if self.asks.demand == Demand::HoldCache {
             return None;
         }
-        let text = hearing::untold(self.trace)?;
+        let text = delivery_latency::untold(self.trace)?;
         Some(Judgement::new(Verdict::Deaf, self.ended(), text))
     }
 
     fn late(&self) -> Option<Judgement> {
         let limit = self.asks.told_within?;
-        let worst = hearing::slowest(self.trace)?;
+        let worst = delivery_latency::slowest(self.trace)?;
         (worst.waited > limit).then(|| {
             let text = format!(
-                "revision {} was told after {} s, and may take {} s",
+                "the notification of revision {} took {} s; the limit is {} s",
                 worst.revision,
                 seconds(worst.waited),
                 seconds(limit)
@@ -253,7 +253,7 @@ impl Case<'_> {
         })
     }
 
-    /// Whether an informer got anything from the server shortly before the end.
+    /// Returns true if an informer received anything from the server shortly before the end.
     fn listens(&self, informer: usize) -> bool {
         let end = self.ended();
         let mut requests = Vec::new();
@@ -280,7 +280,7 @@ impl Case<'_> {
         end.saturating_sub(heard_at) < DEAF_AFTER
     }
 
-    /// When the run ended, its shutdown apart.
+    /// Returns the end of the run, before its shutdown.
     fn ended(&self) -> Duration {
         self.reached(Phase::Shutdown).unwrap_or_default()
     }
@@ -294,7 +294,7 @@ impl Case<'_> {
         self.when(|seen| matches!(seen, Observation::Phase(phase) if *phase == wanted))
     }
 
-    /// Requests a second between two times, of the informer that sent most.
+    /// Returns the highest rate of requests of an informer between two times, a second.
     fn rate(&self, from: Duration, to: Duration) -> f64 {
         let mut counts: BTreeMap<usize, u32> = BTreeMap::new();
         for record in self.trace.records() {
@@ -338,7 +338,7 @@ impl Case<'_> {
     }
 }
 
-/// Where a cache differs from what the server holds. It may lack what cannot be decoded.
+/// Describes a difference between a cache and the server. A cache may lack undecodable objects.
 fn difference(
     server: &BTreeMap<Key, State>,
     cached: &[Member],

@@ -1,19 +1,19 @@
-//! The scoreboard: every named scenario against every contestant, and what became of each pair.
+//! The scoreboard: every named scenario against every contestant, with a verdict on each pair.
 //!
-//! A [`Scenario`] is a few plans that show one thing that happens in production. A [`Contestant`] is a subject in one of
-//! its forms. Each pair is a [`Cell`]: the plans are run on the paused clock, and the [`judge`] reads from the traces what
-//! went wrong, if anything did. `informer` has to hold wherever a correct client can; what no correct server does has to
-//! be noticed in every cell.
+//! A [`Scenario`] is a few plans that show one failure of production. A [`Contestant`] is a subject in one of its
+//! forms. Each pair is a [`Cell`]: the plans run on the paused clock, and the [`judge`] derives a verdict from the
+//! traces. `informer` has to hold wherever a correct client can; deviations of no correct server have to be noticed in
+//! every cell.
 
 mod verdict;
 mod arena;
 mod contestant;
 mod scenario;
-mod quirks;
+mod server_variants;
 mod faults;
-mod writers;
-mod lessons;
-mod hearing;
+mod write_faults;
+mod known_failures;
+mod delivery_latency;
 pub mod judge;
 mod board;
 mod runner;
@@ -28,11 +28,11 @@ pub use self::{
     verdict::Verdict,
 };
 
-/// All scenarios: one for each fault, then what clients are known to have failed at.
+/// Returns all scenarios: one for each fault, then the known failures of clients.
 pub fn scenarios() -> Vec<Scenario> {
     let mut scenarios = faults::scenarios();
-    scenarios.extend(writers::scenarios());
-    scenarios.extend(lessons::scenarios());
+    scenarios.extend(write_faults::scenarios());
+    scenarios.extend(known_failures::scenarios());
     scenarios
 }
 

@@ -1,12 +1,7 @@
-//! Runs all pairs, side by side in threads: runs share nothing.
+//! Runs all pairs in parallel threads: runs share nothing.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{
-        atomic::{AtomicUsize, Ordering},
-        mpsc,
-    },
-    thread,
     time::Duration,
 };
 
@@ -14,11 +9,11 @@ use super::{
     Arena, Cell, Contestant, Scenario, Scoreboard, Verdict,
     judge::{Judgement, judge},
 };
-use crate::{call::whole, plan::Plan, seed::Seed, sim::Against};
+use crate::{call::whole, plan::Plan, seed::Seed, sim::Against, task};
 
-/// Checkers that hold where nothing takes time. Over TCP connections are tasks that clients keep for a while, and what has
-/// crossed the transport is still on its way to the client, or lost with its connection; a client waits from what it has
-/// noticed, and longer where the machine is busy. That no client asks without a pause is looked at everywhere.
+/// Checkers that assume instant delivery. Over TCP, clients keep connections as tasks for a while; data behind the
+/// transport is still in flight, or lost with its connection; a client waits from the moment at which it notices
+/// something, and longer on a busy machine. Hot loops are checked everywhere.
 const TIMELESS: [&str; 7] = [
     "leaks",
     "freshness",
@@ -29,7 +24,8 @@ const TIMELESS: [&str; 7] = [
     "liveness",
 ];
 
-/// Runs each of `scenarios` against each of `contestants`, in the threads of `arena`. `watch` hears of each cell as it is filled.
+/// Runs each of `scenarios` against each of `contestants` under the conditions of `arena`. `watch` sees each cell as it
+/// is filled.
 ///
 /// # Panics
 ///
@@ -38,42 +34,21 @@ pub fn run(
     scenarios: &[Scenario],
     contestants: &[Contestant],
     arena: &Arena,
-    mut watch: impl FnMut(&Cell),
+    watch: impl FnMut(&Cell),
 ) -> Scoreboard {
     let pairs: Vec<(&Scenario, Contestant)> = scenarios
         .iter()
         .flat_map(|scenario| contestants.iter().map(move |who| (scenario, *who)))
         .collect();
-    let next = AtomicUsize::new(0);
-    let (sender, results) = mpsc::channel();
-    let mut cells: Vec<Option<Cell>> = vec![None; pairs.len()];
-    thread::scope(|scope| {
-        for _ in 0..arena.thread_count.max(1) {
-            let (sender, pairs, next) = (sender.clone(), &pairs, &next);
-            let worker = thread::Builder::new().name("score".to_owned());
-            let work = move || {
-                while let Some((place, pair)) = take(pairs, next) {
-                    let cell = fill(pair.0, pair.1, arena);
-                    if sender.send((place, cell)).is_err() {
-                        return;
-                    }
-                }
-            };
-            let spawned = worker.spawn_scoped(scope, work);
-            spawned.expect("the system gives a thread");
-        }
-        drop(sender);
-        for (place, cell) in results {
-            watch(&cell);
-            cells[place] = Some(cell);
-        }
-    });
+    let work =
+        |(scenario, contestant): &(&Scenario, Contestant)| fill(scenario, *contestant, arena);
+    let cells = task::map_in_threads(&pairs, arena.thread_count, work, watch);
     let mut board = Scoreboard::new(scenarios, contestants);
-    board.cells = cells.into_iter().flatten().collect();
+    board.cells = cells;
     board
 }
 
-/// All that was observed in the runs of one pair, plan after plan.
+/// Returns all observations in the runs of one pair, plan after plan.
 ///
 /// # Panics
 ///
@@ -88,14 +63,6 @@ pub fn traces(scenario: &Scenario, contestant: Contestant, arena: &Arena) -> Str
         }
     });
     runs.collect()
-}
-
-fn take<'a>(
-    pairs: &'a [(&'a Scenario, Contestant)],
-    next: &AtomicUsize,
-) -> Option<(usize, &'a (&'a Scenario, Contestant))> {
-    let place = next.fetch_add(1, Ordering::Relaxed);
-    pairs.get(place).map(|pair| (place, pair))
 }
 
 fn fill(scenario: &Scenario, contestant: Contestant, arena: &Arena) -> Cell {
@@ -113,7 +80,7 @@ fn seeded(contestant: Contestant, plan: &Plan, seed: Seed) -> Plan {
     plan
 }
 
-/// A panic that reaches the run is the contestant's: it happened while the run polled it.
+/// Judges a run. A panic that reaches the run is the contestant's: it happened while the run polled it.
 fn judged(scenario: &Scenario, contestant: Contestant, plan: &Plan, arena: &Arena) -> Judgement {
     let run = catch_unwind(AssertUnwindSafe(|| scenario.run(plan, contestant, arena)));
     match run {
@@ -134,7 +101,7 @@ fn judged(scenario: &Scenario, contestant: Contestant, plan: &Plan, arena: &Aren
     }
 }
 
-/// What is said of a run of which there is no trace.
+/// Returns the judgement of a run without a trace.
 fn unseen(verdict: Verdict, text: String) -> Judgement {
     Judgement {
         verdict,

@@ -1,82 +1,82 @@
-//! One thing that happens in production, as a few plans that show it.
+//! A scenario: a few plans that show one failure of production.
 
 use std::time::Duration;
 
-use fakeserver::faults::{Faults, RuleGuard};
+use fakeserver::faults::{Fault, Faults, RuleGuard};
 
 use super::{Arena, Contestant};
 use crate::{
     live::{LiveError, RealServer},
     plan::{
-        Action, Fault, FaultKind, HandlerPlan, IncidentKind, InformerPlan, Operation, Plan,
-        Resource, Tier,
+        Action, HandlerPlan, IncidentKind, InformerPlan, Operation, Plan, PlannedFault, Resource,
+        Tier,
     },
     seed::Seed,
-    sim::{self, Outcome, Setting},
-    subjects::{Extras, SubjectKind, SubjectParts, copies},
+    sim::{self, Outcome, RunOptions},
+    subjects::{Extras, SubjectKind, SubjectParts, expected_copies},
 };
 
-/// One thing that happens in production: a row of the scoreboard.
+/// A scenario of production: a row of the scoreboard.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Scenario {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Where it comes from: the number of a fault, or the letter of a known failure.
+    /// Its origin: the number of a fault, or the letter of a known failure.
     pub origin: &'static str,
-    /// What happens, in a line.
+    /// The events, in a line.
     pub about: &'static str,
     /// The plans that show it; the worst outcome counts.
     pub plans: Vec<Plan>,
-    /// What is asked of a contestant.
+    /// The demands on a contestant.
     pub asks: Asks,
-    /// What is not asked of anybody here, and why; empty if nothing is left out.
+    /// The demands that are excused here, with a reason; empty if there are none.
     pub excused: &'static str,
-    /// See [`Setting::quirks`].
-    pub quirks: fn(&Faults) -> Vec<RuleGuard>,
-    /// What subjects have besides what their plans ask for.
+    /// See [`RunOptions::server_variant`].
+    pub server_variant: fn(&Faults) -> Vec<RuleGuard>,
+    /// Options of subjects besides their plans.
     pub extras: Extras,
 }
 
-/// What is asked of a contestant besides what it promises everywhere.
+/// The demands on a contestant besides its general promises.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Asks {
-    /// What makes its cell good.
+    /// The condition for a good cell.
     pub demand: Demand,
-    /// Whether something has to go wrong for the cell to mean anything.
+    /// True if the cell needs an effect of a fault to mean anything.
     pub needs_fault: bool,
-    /// Whether the server is like this for the whole run, so that nothing can be said of the time after it.
+    /// True if the server is like this for the whole run, so that there is no time after the fault.
     pub is_always_like_this: bool,
-    /// How soon the first informer's handler has to hear of each change of a pod.
+    /// The maximal delay of notifications of the first informer's handler about pods.
     pub told_within: Option<Duration>,
-    /// An object that nobody can decode. A cache may lack it, but not show an older state of it.
+    /// An object that no client can decode. A cache may lack it, but not show an older state of it.
     pub undecodable: Option<&'static str>,
 }
 
-/// What makes a cell good.
+/// The condition for a good cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Demand {
     /// Every promise is kept.
     Hold,
-    /// Only the cache counts, not what handlers hear.
+    /// The cache is correct; handlers do not count.
     HoldCache,
-    /// No client can keep its promises: a checker has to say so.
+    /// No client can keep its promises: a checker has to notice.
     BeCaught,
 }
 
-/// How long faults and operations go on in most scenarios.
+/// The duration of safety in most scenarios.
 const SAFETY_MS: u64 = 10_000;
-/// How often somebody wants to hear of everything again.
+/// The period of resyncs.
 const RESYNC_MS: u64 = 4_000;
-/// How long a scenario may go on to be run in the time that it takes, where nobody asks for it by name.
+/// The maximal duration of a scenario that runs in real time without being named.
 const SHORT_MS: u64 = 15_000;
 
 // === impl Scenario ===
 
 impl Scenario {
-    /// A scenario of these plans, in which every promise has to be kept.
+    /// Creates a scenario of these plans, in which every promise has to be kept.
     pub(super) fn new(
         origin: &'static str,
         name: &'static str,
@@ -96,7 +96,7 @@ impl Scenario {
                 undecodable: None,
             },
             excused: "",
-            quirks: |_| Vec::new(),
+            server_variant: |_| Vec::new(),
             extras: Extras::default(),
         }
     }
@@ -107,7 +107,7 @@ impl Scenario {
         self
     }
 
-    /// Says what is not asked, and why.
+    /// Excuses a demand, with a reason.
     #[must_use]
     pub(super) fn excusing(mut self, what: &'static str) -> Self {
         self.excused = what;
@@ -133,8 +133,11 @@ impl Scenario {
     }
 
     #[must_use]
-    pub(super) fn with_quirks(mut self, quirks: fn(&Faults) -> Vec<RuleGuard>) -> Self {
-        self.quirks = quirks;
+    pub(super) fn with_server_variant(
+        mut self,
+        server_variant: fn(&Faults) -> Vec<RuleGuard>,
+    ) -> Self {
+        self.server_variant = server_variant;
         self.asks.is_always_like_this = true;
         self
     }
@@ -151,7 +154,7 @@ impl Scenario {
         self
     }
 
-    /// Subjects are controllers that keep copies of their config maps.
+    /// Makes subjects controllers that keep copies of their config maps.
     #[must_use]
     pub(super) fn with_copies(mut self) -> Self {
         self.extras = self.extras.with_copies();
@@ -171,46 +174,47 @@ impl Scenario {
     ) -> Result<Outcome, LiveError> {
         let extras = contestant.extras(self.extras.clone());
         let extras = extras.with_program(arena.program.clone());
-        let make = |parts: SubjectParts<'_>| contestant.subject.build(parts, extras.clone());
-        let mut setting = Setting::new(&make)
-            .with_quirks(self.quirks)
+        let subject = |parts: SubjectParts<'_>| contestant.subject.build(parts, extras.clone());
+        let mut options = RunOptions::default()
+            .with_subject(&subject)
+            .with_server_variant(self.server_variant)
             .with_against(arena.against);
         if let Some(limit) = arena.convergence_limit {
-            setting = setting.with_convergence_limit(limit);
+            options = options.with_convergence_limit(limit);
         }
-        // A process is asked to mirror, and has no words for more.
+        // The protocol of processes has no controllers.
         if extras.is_copying && contestant.subject != SubjectKind::External {
-            setting = setting.with_goal(copies::difference);
+            options = options.with_goal(expected_copies::difference);
         }
-        let plan = plan.clone().hastened(arena.speed);
+        let plan = plan.clone().sped_up(arena.speed);
         match &arena.server {
-            Some(server) => server.run(&plan, &setting),
-            None => Ok(sim::run_in(&plan, &setting)),
+            Some(server) => server.run(&plan, &options),
+            None => Ok(sim::run(&plan, &options)),
         }
     }
 
-    /// Whether it can be run against a real server, with what goes wrong made by a proxy in front of it.
+    /// Returns true if it can run against a real server, with a proxy that makes the faults.
     pub fn can_be_live(&self) -> bool {
         !self.extras.is_copying && self.plans.iter().all(RealServer::can_run)
     }
 
-    /// Whether its plans end soon enough to be run in the time that they take.
+    /// Returns true if its plans are short enough for real time.
     pub fn is_short(&self) -> bool {
         self.plans.iter().all(|plan| plan.safety_ms <= SHORT_MS)
     }
 
-    /// Whether it makes the clock leap, which only a paused one does.
+    /// Returns true if it makes the clock leap, which needs a paused one.
     pub fn makes_clock_leap(&self) -> bool {
         let mut incidents = self.plans.iter().flat_map(|plan| &plan.incidents);
         incidents.any(|incident| incident.kind == IncidentKind::Suspend)
     }
 }
 
-/// A cluster in which a little of everything happens to pods: what is there at first, changes, a recreation, deletions.
-/// Those take their time, since whoever is gone at once is a scenario of its own (`gone-before-read`).
-/// One informer follows them all, another one the config maps with a label, which come and go; one of its two handlers wants
-/// to hear of everything again every few seconds.
-pub(super) fn cluster(faults: &[Fault]) -> Plan {
+/// Returns a plan with some of everything for pods: initial ones, changes, a recreation, deletions. Deletions take
+/// their time, since objects that are gone at once are a scenario of their own (`gone-before-read`). One informer
+/// follows all pods, another one the config maps with a label, which come and go; one of its two handlers wants
+/// resyncs.
+pub(super) fn cluster(faults: &[PlannedFault]) -> Plan {
     let mut plan = pods(
         SAFETY_MS,
         &[
@@ -244,7 +248,7 @@ pub(super) fn cluster(faults: &[Fault]) -> Plan {
         maps(5_500, 1, Action::Relabel(Tier::Web)),
         maps(7_500, 1, Action::Update),
         maps(8_000, 1, Action::Delete),
-        // Of another resource, so that the server goes on while the watches stand still.
+        // Of another resource, so that the server moves on while the watches are idle.
         Operation::new(2_500, Resource::Nodes, 0, Action::Create(Tier::Web)),
         Operation::new(6_100, Resource::Nodes, 1, Action::Create(Tier::Web)),
     ]);
@@ -253,7 +257,7 @@ pub(super) fn cluster(faults: &[Fault]) -> Plan {
     plan
 }
 
-/// A cluster with five pods, of which one informer follows all. These things happen to them: when, to which, what.
+/// Returns a plan with five pods and one informer of all of them, and these operations: time, number, action.
 pub(super) fn pods(safety_ms: u64, operations: &[(u64, u8, Action)]) -> Plan {
     let mut plan = Plan::empty(Seed::new(1));
     plan.safety_ms = safety_ms;
@@ -267,7 +271,7 @@ pub(super) fn pods(safety_ms: u64, operations: &[(u64, u8, Action)]) -> Plan {
     plan
 }
 
-/// All watches end, once.
-pub(super) fn disconnect(at_ms: u64) -> Fault {
-    Fault::new(at_ms, 0, FaultKind::Disconnect)
+/// Cuts all watches, once.
+pub(super) fn disconnect(at_ms: u64) -> PlannedFault {
+    PlannedFault::new(at_ms, 0, Fault::Disconnect)
 }

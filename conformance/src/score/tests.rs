@@ -1,8 +1,8 @@
-//! The judge on traces written by hand, and what the tables have to be.
+//! The judge on hand-written traces, and the tables of the scoreboard.
 
 use std::{collections::BTreeSet, time::Duration};
 
-use fakeserver::faults::CATALOGUE;
+use fakeserver::faults::Fault;
 
 use super::{
     Asks, CONTESTANTS, Contestant, Demand, Verdict,
@@ -45,7 +45,7 @@ fn member(revision: u64) -> Member {
 // === impl Story ===
 
 impl Story {
-    /// It started, listed, and was told of a pod at revision 5.
+    /// An informer that has started, listed, and notified its handler of a pod at revision 5.
     fn begun() -> Self {
         Self::default()
             .at(0, Observation::Phase(Phase::Safety))
@@ -102,7 +102,7 @@ impl Story {
         self
     }
 
-    /// It ends with this in the cache. The server changed the pod at revision 9.
+    /// Ends the run with these objects in the cache. The server changed the pod at revision 9.
     fn ending(self, second: u64, has_synced: bool, members: Vec<Member>) -> Trace {
         let cached = Observation::Cached {
             informer: 0,
@@ -133,7 +133,7 @@ impl Story {
             .trace
     }
 
-    /// It hears of the change at this second, and ends well.
+    /// Notifies the handler of the change at this second, and ends well.
     fn hearing(self, second: u64) -> Trace {
         self.at(
             second,
@@ -201,7 +201,7 @@ fn what_nothing_happened_to_was_not_hit() {
         }
     }
     assert_eq!(judged(&trace).verdict, Verdict::NotHit);
-    // Nor by a cut, which only makes occasions for what is meant.
+    // Nor by a cut, which only gives the fault its occasion.
     let cut = Observation::Fired {
         rule: "disconnect".to_owned(),
         count: 2,
@@ -236,7 +236,7 @@ fn a_cache_that_differs_is_stale_if_its_client_listens_and_hung_if_not() {
         judgement.text,
         "cache 0 holds one/pod-0=u@5, and the server u@9"
     );
-    // A request without an answer is no listening.
+    // A request without an answer does not count as listening.
     let deaf = Story::begun()
         .at(900, request(1))
         .ending(1_000, true, vec![member(5)]);
@@ -448,7 +448,7 @@ fn every_promise_is_the_name_of_a_checker_and_has_a_meaning() {
 #[test]
 fn every_fault_of_the_catalogue_has_a_scenario() {
     let scenarios = scenarios();
-    for entry in CATALOGUE {
+    for entry in Fault::all().map(Fault::entry) {
         let of_fault = scenarios
             .iter()
             .find(|scenario| scenario.name == entry.fault && scenario.origin == entry.number);
@@ -463,7 +463,7 @@ fn every_fault_of_the_catalogue_has_a_scenario() {
 #[test]
 fn what_a_controller_has_not_brought_about_is_undone() {
     let undone = Observation::Undone {
-        text: "nobody made a copy of one/configmap-0".to_owned(),
+        text: "there is no copy of one/configmap-0".to_owned(),
     };
     let asks = Asks {
         demand: Demand::HoldCache,
@@ -474,7 +474,7 @@ fn what_a_controller_has_not_brought_about_is_undone() {
     assert_eq!(judgement.verdict, Verdict::Undone);
     assert_eq!(
         judgement.text,
-        "undone: nobody made a copy of one/configmap-0"
+        "undone: there is no copy of one/configmap-0"
     );
 }
 

@@ -1,4 +1,4 @@
-//! The scoreboard for people and for programs.
+//! The text forms of the scoreboard.
 
 use std::fmt::Write;
 
@@ -8,14 +8,14 @@ use serde_json::json;
 use super::{Cell, Scoreboard};
 use crate::trace::seconds;
 
-/// How wide the matrix is at most, in columns of a terminal.
+/// The maximal width of the matrix in a terminal, in columns.
 const WIDTH: u16 = 100;
 const WRITES: &str = "a string takes what is written";
 
 // === impl Scoreboard ===
 
 impl Scoreboard {
-    /// The matrix, for a terminal, and below it what went wrong in each cell.
+    /// Formats the matrix for a terminal, with the failure of each cell below it.
     pub fn to_text(&self) -> String {
         let mut text = format!("{}\n", self.matrix());
         for cell in self.cells.iter().filter(|cell| !cell.text.is_empty()) {
@@ -30,7 +30,7 @@ impl Scoreboard {
         text
     }
 
-    /// The cells as JSON.
+    /// Formats the cells as JSON.
     pub fn to_json(&self) -> String {
         let board = json!({
             "good": self.is_good(),
@@ -40,7 +40,7 @@ impl Scoreboard {
         format!("{board:#}\n")
     }
 
-    /// The matrix as a table of Markdown, in words alone: what changes with jitter is left out.
+    /// Formats the matrix as a Markdown table, without figures that change with jitter.
     pub fn to_markdown_matrix(&self) -> String {
         let mut text = format!("| scenario | {} |\n", self.contestants.join(" | "));
         writeln!(text, "|---{}|", "|---".repeat(self.contestants.len())).expect(WRITES);
@@ -54,20 +54,18 @@ impl Scoreboard {
         text
     }
 
-    /// The page that is kept in the repository.
+    /// Formats the page in the repository.
     pub fn to_markdown(&self) -> String {
         let mut text = String::from(INTRODUCTION);
         text.push_str(&self.to_markdown_matrix());
         text.push_str(WORDS);
-        text.push_str(
-            "## What happens in each scenario\n\n| scenario | what happens | what is not asked of anybody |\n|---|---|---|\n",
-        );
+        text.push_str("## Scenarios\n\n| scenario | events | excused |\n|---|---|---|\n");
         for row in &self.scenarios {
             writeln!(text, "| `{}` | {} | {} |", row.name, row.about, row.excused).expect(WRITES);
         }
         self.write_times(&mut text);
-        text.push_str("\n## What went wrong, and when\n\nTimes are simulated; a run is the same each time.\n\n");
-        text.push_str("| scenario | contestant | what | seed, plan | at | seen |\n|---|---|---|---|---|---|\n");
+        text.push_str("\n## Failures\n\nTimes are simulated; every run gives the same.\n\n");
+        text.push_str("| scenario | contestant | verdict | seed, plan | at | finding |\n|---|---|---|---|---|---|\n");
         for cell in self.cells.iter().filter(|cell| !cell.text.is_empty()) {
             writeln!(
                 text,
@@ -85,11 +83,13 @@ impl Scoreboard {
         text
     }
 
-    /// How soon everybody was as the server is, where that came to pass.
+    /// Writes the times of convergence, where there are any.
     fn write_times(&self, text: &mut String) {
-        text.push_str("\n## How long it took\n\n");
-        text.push_str("From the end of all faults to the moment in which every cache was equal to the server, in simulated seconds; the longest of the scenario's plans, or that of the plan that went wrong.\n");
-        text.push_str("Where nothing was left to mend it takes 0.000 s, and - is for never.\n\n");
+        text.push_str("\n## Times of convergence\n\n");
+        text.push_str("From the end of all faults until every cache was equal to the server, in simulated seconds: of the scenario's slowest plan, or of the failed one.\n");
+        text.push_str(
+            "0.000 s means that the caches were equal all the time, - that they never were.\n\n",
+        );
         writeln!(text, "| scenario | {} |", self.contestants.join(" | ")).expect(WRITES);
         writeln!(text, "|---{}|", "|---".repeat(self.contestants.len())).expect(WRITES);
         for row in &self.scenarios {
@@ -152,35 +152,35 @@ fn detail(cell: &Cell) -> String {
 const INTRODUCTION: &str = "\
 # Scoreboard
 
-What became of each contestant in each scenario, in process and on the paused clock.
-This page is written by `cargo run --release -p conformance -- score --markdown conformance/docs/scoreboard.md`; a test compares its first table with a run.
+The verdict on each contestant in each scenario, in process and on the paused clock.
+This page is written by `cargo run --release -p conformance -- score --force --markdown conformance/docs/scoreboard.md`; a test compares its first table with a run.
 
 `informer` streams its lists, `informer-paged` does not.
 `kube-runtime` is `watcher` with `default_backoff` and a reflector's store, as its documentation shows it; the second one streams its lists, the third one is a shared store with a subscriber.
-Subscribers of a shared store hear of no deletions, on purpose; that is not held against them.
-A subscriber that looks for an object which is gone already is never woken again (`gone-before-read`); elsewhere objects are deleted slowly enough, so that each scenario shows its own fault.
-`broken-deaf` and `broken-hasty` are `informer` with a mistake on purpose, as negative controls: one overlooks deletions that a watch brings, or as a controller takes a write that failed for done; the other never waits before it tries again.
-What a list brings is told to handlers of `kube-runtime` when the list is complete.
+By design, subscribers of a shared store see no deletions; that does not count against them.
+A subscriber that reads an object after its deletion is never woken again (`gone-before-read`); elsewhere deletions are slow, so that each scenario shows its own fault.
+`broken-deaf` and `broken-hasty` are `informer` with a seeded bug, as negative controls: one ignores deletions in watches, or as a controller does not retry failed writes; the other retries without delay.
+Handlers of `kube-runtime` are notified of a list's objects when the list is complete.
 
 ";
 
 const WORDS: &str = "
-| word | what it means |
+| verdict | meaning |
 |---|---|
 | ok | it converged, and every promise was kept |
-| - | the scenario is about something that this contestant does not do |
-| caught | a negative control, and a checker noticed it, as it has to |
+| - | no fault of the scenario concerns this contestant |
+| caught | a negative control, and a checker noticed it |
 | hung | a cache never became complete, or a client stopped listening |
-| stale | a cache differs from the server at the end, and its client goes on as if all were well |
-| undone | a controller did not bring about what it has to |
-| hot loop | requests without a pause, or more of them than pauses that grow leave room for |
-| impatient | a client asked again before the time until which the server had told it to wait, or did not wait longer from failure to failure |
-| wasteful | a client asked for everything without a reason, or went on from where it had no reason to |
-| lost delete | a handler never heard of the end of an object |
-| deaf | a handler was never told of what is there |
+| stale | a cache differs from the server at the end, and its client does not notice |
+| undone | a controller did not reach its goal |
+| hot loop | requests without a pause, or more than a growing backoff allows |
+| impatient | a client did not wait as long as the server had demanded, or its backoff did not grow |
+| wasteful | a client relisted without a reason, or resumed from a wrong version |
+| lost delete | a handler was never notified of a deletion |
+| deaf | a handler does not know of a present object |
 | back in time | a cache or a handler saw an older state after a newer one |
-| wrong news | a handler heard what was not so, or not of every change between two lists |
+| wrong news | a handler saw a wrong state, or not every state between two lists |
 | wrong cache | a cache was not the state at its version, or an index differed |
-| late | a change was told later than it may be |
+| late | a notification came after its limit |
 
 ";

@@ -1,51 +1,51 @@
-//! What became of a contestant in a scenario, in a word.
+//! The verdicts on contestants.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What became of a contestant in a scenario. Later ones are more telling.
+/// The verdict on a contestant in a scenario. Later ones are more telling.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "verdict")]
 #[non_exhaustive]
 pub enum Verdict {
-    /// There is no verdict: the server could not be asked.
+    /// There is no verdict: the server was not reached.
     NotRun,
-    /// Nothing of the scenario ever touched it.
+    /// No fault of the scenario had an effect on it.
     NotHit,
     /// It kept every promise.
     Held,
     /// A negative control, and a checker noticed it.
     Caught,
-    /// It warned of what was not meant to happen.
+    /// It logged an unexpected warning.
     Warned,
     /// A task, a watch or a body outlived its owner.
     Leaked,
-    /// It asked for a whole state without a reason, or went on from where it had no reason to.
+    /// It requested a whole state without a reason, or resumed from a wrong version.
     Wasteful,
-    /// It asked again before the time until which it was told to wait, or did not wait longer from failure to failure.
+    /// It did not wait as long as a refusal demanded, or its backoff did not grow.
     Impatient,
-    /// Its cache was wrong in between: ahead of or behind its own version, or an index differed.
+    /// Its cache was wrong at times: ahead of or behind its own version, or with a wrong index.
     WrongCache,
-    /// Its handlers heard what was not so, or not of everything.
+    /// Its handlers saw wrong states, or not all of them.
     WrongNews,
     /// Its cache or its handlers went back in time.
     BackInTime,
-    /// Its handlers do not know of what is there.
+    /// Its handlers do not know of present objects.
     Deaf,
-    /// Its handlers never heard of the end of an object.
+    /// Its handlers were never notified of the end of an object.
     LostDelete,
-    /// It sent requests without a pause, or more of them than pauses that grow leave room for.
+    /// It sent requests without a pause, or more than a growing backoff allows.
     HotLoop {
-        /// How many requests a second; where time stood still, how many until it was stopped.
+        /// The number of requests a second; in a hot loop, the number until it was stopped.
         per_second: f64,
     },
-    /// It heard of a change later than it may.
+    /// It noticed a change too late.
     Late {
-        /// After how much time, in simulated seconds, where one change was waited for.
+        /// The delay in simulated seconds, if there was one change to wait for.
         seconds: Option<u64>,
     },
-    /// What it should have brought about on the server was not there in the end.
+    /// It did not bring about its goal on the server.
     Undone,
     /// Its cache differs from the server, and it does not notice.
     Stale,
@@ -53,9 +53,9 @@ pub enum Verdict {
     Hung,
     /// It panicked.
     Panicked,
-    /// A process that said what it may not.
+    /// A process that broke the protocol.
     Misspoke,
-    /// A process that ended by itself.
+    /// A process that exited by itself.
     Died,
     /// A negative control that no checker noticed.
     Missed,
@@ -64,7 +64,7 @@ pub enum Verdict {
 // === impl Verdict ===
 
 impl Verdict {
-    /// What it is called, without figures.
+    /// Returns its name, without figures.
     pub const fn word(self) -> &'static str {
         match self {
             Self::NotRun => "not run",
@@ -92,7 +92,7 @@ impl Verdict {
         }
     }
 
-    /// Whether nothing is wrong.
+    /// Returns true if nothing is wrong.
     pub const fn is_good(self) -> bool {
         matches!(self, Self::NotHit | Self::Held | Self::Caught)
     }

@@ -1,4 +1,4 @@
-//! The servers of a run: one that is written to, replicas that lag behind it, and where informers' connections lead.
+//! The servers of a simulated run: the leader, replicas that lag behind it, and the routes of informers.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,24 +11,24 @@ use crate::{
     transport::{Leader, Route},
 };
 
-/// The servers, and the ways to them.
+/// The servers and the routes to them.
 pub(super) struct Cluster {
     seed: u64,
     recorder: Recorder,
     leader: Leader,
-    /// With what the leader began, and where its revisions did, if it was restarted.
+    /// The snapshot from which a restarted leader began, and the mode of the restart.
     snapshot: Option<(Snapshot, Restart)>,
-    /// The ways of the informers, in the order of the plan.
+    /// The routes of the informers, in the order of the plan.
     routes: Vec<Route>,
-    /// What lags, by the incident that it is of.
+    /// The replicas, by the incident that they belong to.
     replicas: BTreeMap<usize, Replica>,
-    /// The incidents that have begun, and have not ended.
+    /// The incidents in progress.
     present: BTreeMap<usize, Incident>,
-    /// At which revision the leader stood when.
+    /// The revisions of the leader, with the moment of each.
     written: Vec<(Instant, u64)>,
-    /// How many incidents of each name there were.
+    /// The number of incidents by name.
     counts: BTreeMap<&'static str, u64>,
-    /// The number by which the trace knows the first incident, behind all faults.
+    /// The number of the first incident in the trace, after all faults.
     first_number: usize,
 }
 
@@ -40,7 +40,7 @@ struct Replica {
 // === impl Cluster ===
 
 impl Cluster {
-    /// One server, of this seed, in a run with so many faults.
+    /// Starts one server.
     pub(super) fn new(seed: u64, fault_count: usize, recorder: Recorder) -> Self {
         let leader = FakeServer::builder().with_seed(seed).build();
         Self {
@@ -57,17 +57,17 @@ impl Cluster {
         }
     }
 
-    /// The server that is written to.
+    /// Returns the server that is written to.
     pub(super) fn leader(&self) -> FakeServer {
         self.leader.get()
     }
 
-    /// Takes the way of the next informer.
+    /// Adds the route of the next informer.
     pub(super) fn add_route(&mut self, route: Route) {
         self.routes.push(route);
     }
 
-    /// Says that the leader may have been written to.
+    /// Notes that there may be a new revision.
     pub(super) fn note(&mut self) {
         let revision = self.leader().revision();
         if self
@@ -79,7 +79,7 @@ impl Cluster {
         }
     }
 
-    /// Begins an incident, which has this place in its plan. True if the server that is written to is another one now.
+    /// Begins the incident at `place` of its plan. Returns true if the leader is another server now.
     pub(super) async fn begin(&mut self, place: usize, incident: &Incident) -> bool {
         let informer = incident.informer();
         *self.counts.entry(incident.kind.name()).or_default() += 1;
@@ -144,7 +144,7 @@ impl Cluster {
         }
     }
 
-    /// How many watches all servers think are open.
+    /// Returns the number of open watches of all servers.
     pub(super) fn watch_count(&self) -> usize {
         let replicas = self.replicas.values();
         let of_replicas: usize = replicas
@@ -171,19 +171,19 @@ impl Cluster {
         self.leader().shutdown().await;
     }
 
-    /// Replaces the leader by one that begins with what it held, at which revision `restart` says.
+    /// Replaces the leader by one that begins with its objects, at the revision that `restart` determines.
     async fn restart(&mut self, restart: Restart) {
         let old = self.leader();
         for route in &self.routes {
             route.refuse();
         }
         old.shutdown().await;
-        // What it never told them, nobody else knows.
+        // Changes that it never sent to them are lost otherwise.
         for replica in self.replicas.values() {
             replica.server.follow(&old, u64::MAX);
         }
         if restart == Restart::Advance {
-            // They could not follow, and nobody is led to them any more.
+            // They could not follow, and no route leads to them any more.
             for replica in std::mem::take(&mut self.replicas).into_values() {
                 replica.server.shutdown().await;
             }
@@ -194,7 +194,7 @@ impl Cluster {
         self.note();
     }
 
-    /// A server that stands where the leader stood so long ago.
+    /// Starts a server at the revision that the leader had before the lag.
     fn replica(&self, lag: Duration) -> FakeServer {
         let leader = self.leader();
         let server = self
@@ -216,7 +216,7 @@ impl Cluster {
         }
     }
 
-    /// Where the leader stood so long ago.
+    /// Returns the revision that the leader had before the lag.
     fn revision_before(&self, lag: Duration) -> u64 {
         let when = Instant::now() - lag;
         let before = self.written.iter().rev().find(|(at, _)| *at <= when);

@@ -1,4 +1,4 @@
-//! Takes log lines that say that something is not as it should be into the trace.
+//! Records warnings and errors of the log in the trace.
 
 use std::fmt::{Debug, Write};
 
@@ -11,10 +11,10 @@ use tracing::{
 
 use crate::trace::{Observation, Recorder};
 
-/// Whose errors are not taken in: a client over TCP logs each request that fails, be that meant to happen or not.
+/// A crate whose errors are left out: a client over TCP logs each failed request, deliberate failures included.
 const CLIENT: &str = "kube_client";
 
-/// Records warnings and errors; everything else is not even built.
+/// Records warnings and errors; other levels are disabled.
 #[derive(Debug)]
 pub(super) struct WarningRecorder {
     recorder: Recorder,
@@ -45,7 +45,7 @@ impl Subscriber for WarningRecorder {
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
-        // Spans are not looked at, so that they need not be told apart.
+        // Spans are not read and need no distinct ids.
         Id::from_u64(1)
     }
 

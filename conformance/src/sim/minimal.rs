@@ -1,27 +1,27 @@
 //! The smallest plan that breaks the same promise.
 
-use super::{Outcome, run};
+use super::{Outcome, RunOptions, run};
 use crate::plan::{Plan, shrink::Shrinker};
 
-/// How many smaller plans are tried.
+/// The number of smaller plans that are tried.
 const ATTEMPT_COUNT_MAX: usize = 3_000;
 
-/// A plan from which nothing more can be taken away, and what becomes of it.
+/// A plan from which nothing more can be removed, and its outcome.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Minimal {
     /// The plan.
     pub plan: Plan,
-    /// Its run, which breaks a promise to the same checker as the plan that it was made from.
+    /// Its run, in which the same checker has the first finding.
     pub outcome: Outcome,
 }
 
 // === impl Minimal ===
 
 impl Minimal {
-    /// Makes `plan` smaller, whose run was `outcome`, as long as the same checker complains first.
+    /// Shrinks `plan`, whose run was `outcome`, as long as the same checker has the first finding.
     ///
-    /// `None` if no checker complains.
+    /// Returns `None` if no checker has a finding.
     ///
     /// # Panics
     ///
@@ -34,7 +34,7 @@ impl Minimal {
             let Some(proposed) = shrinker.propose() else {
                 break;
             };
-            let outcome = run(proposed);
+            let outcome = run(proposed, &RunOptions::default());
             let first = outcome.broken().next();
             let still_fails = first.is_some_and(|violation| violation.checker == checker);
             if still_fails {

@@ -1,92 +1,99 @@
-//! Runs a plan on a paused clock: the cluster, the faults, the informers, and at last the checks.
+//! Runs a plan on a paused clock: servers, faults, informers, and checks of the trace at the end.
 //!
-//! A run has two phases that matter. In *safety* everything goes wrong that the plan says, and promises that hold at every
-//! moment are observed. In *recovery* faults have ended, and every cache has to become equal to the server within a bound.
+//! A run has two phases that matter. In *safety* the faults of the plan are in force, and promises that hold at every
+//! moment are observed. In *recovery* faults have ended, and every cache has to become equal to the server within a limit.
 
 mod cluster;
-mod setting;
+mod options;
 mod log;
 mod minimal;
-pub(crate) mod schedule;
-mod world;
+mod schedule;
+pub(crate) mod servers;
+mod simulated;
+pub(crate) mod world;
 
+use std::time::Duration;
+
+use self::{log::WarningRecorder, simulated::Simulated};
 pub use self::{
     minimal::Minimal,
-    setting::{Against, Setting},
+    options::{Against, MakeSubject, RunOptions},
 };
 use crate::{
     checkers::{self, Violation},
     plan::Plan,
-    subjects::{self, Subject, SubjectParts},
-    trace::Trace,
+    trace::{Observation, Recorder, Trace},
 };
 
-/// Makes what is under test, out of the parts of each informer of a plan.
-pub type MakeSubject<'a> = dyn Fn(SubjectParts<'_>) -> Box<dyn Subject> + 'a;
+/// The time for tasks to end after the last owner is gone.
+const SETTLE: Duration = Duration::from_millis(20);
 
-/// What became of a run.
+/// A finished run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// What was observed.
+    /// The observations.
     pub trace: Trace,
-    /// Which promises were broken: in a good run none that was not [expected](Violation::is_expected).
+    /// The broken promises: in a good run none that was not [expected](Violation::is_expected).
     pub violations: Vec<Violation>,
 }
 
 // === impl Outcome ===
 
 impl Outcome {
-    /// The promises that were broken, but for those that a fault makes the server break on purpose.
+    /// Checks a trace.
+    pub(crate) fn of(trace: Trace) -> Self {
+        let violations = checkers::check_all(&trace);
+        Self { trace, violations }
+    }
+
+    /// Returns the broken promises, without those that a fault makes the server break.
     pub fn broken(&self) -> impl Iterator<Item = &Violation> {
         self.violations
             .iter()
             .filter(|violation| !violation.is_expected())
     }
 
-    /// Whether every promise was kept, but for those that a fault makes the server break on purpose.
+    /// Returns true if no promise was broken, without those that a fault makes the server break.
     pub fn is_good(&self) -> bool {
         self.broken().next().is_none()
     }
 }
 
-/// Runs a plan and checks what was observed.
+/// Runs a plan and checks the observations.
 ///
-/// Takes no simulated time from anybody: the run has a runtime and a clock of its own, and does not share anything with
-/// other runs, so that they may go on side by side in threads.
+/// The run has a runtime and a clock of its own and shares nothing with other runs, which may run in parallel threads.
 ///
 /// # Panics
 ///
 /// Within a tokio runtime.
-pub fn run(plan: &Plan) -> Outcome {
-    run_with(plan, &subjects::informer)
+pub fn run(plan: &Plan, options: &RunOptions<'_>) -> Outcome {
+    Outcome::of(options.against.runtime().block_on(trace(plan, options)))
 }
 
-/// The same with other subjects than the informer as it is.
-///
-/// # Panics
-///
-/// Within a tokio runtime.
-pub fn run_with(plan: &Plan, make: &MakeSubject<'_>) -> Outcome {
-    run_in(plan, &Setting::new(make))
+/// Runs `plan` on the current runtime and returns the observations.
+async fn trace(plan: &Plan, options: &RunOptions<'_>) -> Trace {
+    let recorder = Recorder::with_steps_at_once(steps_at_once(plan));
+    // For this thread alone, on which everything in the run happens.
+    let _log = tracing::subscriber::set_default(WarningRecorder::new(recorder.clone()));
+    let servers = Simulated::new(plan, recorder.clone(), options.goal);
+    let Ok(()) = world::run(plan, servers, options, &recorder).await;
+    tokio::time::sleep(SETTLE).await;
+    recorder.record(Observation::TasksLeft {
+        count: tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks(),
+    });
+    recorder.take()
 }
 
-/// The same in another setting: against another kind of server.
-///
-/// # Panics
-///
-/// Within a tokio runtime.
-pub fn run_in(plan: &Plan, setting: &Setting<'_>) -> Outcome {
-    let mut builder = tokio::runtime::Builder::new_current_thread();
-    match setting.against {
-        Against::InProcess => builder.enable_time().start_paused(true),
-        // Sockets and a paused clock do not go together: it would leap while bytes are on their way.
-        Against::Tcp => builder.enable_all(),
-    };
-    let runtime = builder
-        .build()
-        .expect("the system gives what a runtime needs");
-    let trace = runtime.block_on(world::run(plan, setting));
-    let violations = checkers::check_all(&trace);
-    Outcome { trace, violations }
+/// Returns the number of observations that are plausible at one moment if all operations happen in it: every informer sees
+/// each, as an event of its watch or in its list, and every handler is notified, perhaps twice.
+fn steps_at_once(plan: &Plan) -> usize {
+    let seen: usize = plan
+        .informers
+        .iter()
+        .map(|informer| 2 + 2 * informer.handlers.len())
+        .sum();
+    2 * plan.workload.len() * (1 + seen)
 }

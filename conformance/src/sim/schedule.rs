@@ -1,16 +1,16 @@
-//! What a plan does, in order of time.
+//! The acts of a plan, in order of time.
 
 use std::time::Duration;
 
 use crate::plan::{IncidentKind, Plan};
 
-/// How many times caches are looked at while faults go on.
+/// The number of observations of caches during safety.
 const OBSERVATION_COUNT: u64 = 25;
 
-/// One thing that is done in a run; numbers are places in the plan.
+/// One act of a run; numbers are places in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Act {
-    // In this order at one moment: what is there at 0 is there before anybody looks.
+    // At one moment they happen in this order: operations at 0 precede all observers.
     Operate(usize),
     CatchUp(usize),
     BeginFault(usize),
@@ -23,7 +23,7 @@ pub(crate) enum Act {
     Observe,
 }
 
-/// The acts of a plan's safety phase.
+/// Returns the acts of a plan's safety phase.
 pub(crate) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
     let mut acts = Vec::new();
     for (place, operation) in plan.workload.iter().enumerate() {
@@ -58,7 +58,7 @@ pub(crate) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
     let observations =
         (every_ms..=plan.safety_ms).step_by(usize::try_from(every_ms).unwrap_or(usize::MAX));
     acts.extend(observations.map(|at_ms| (at_ms, Act::Observe)));
-    // What the plan has after its end does not happen.
+    // Acts after the end of safety do not happen.
     acts.retain(|(at_ms, _)| *at_ms <= plan.safety_ms);
     acts.sort();
     acts.dedup();

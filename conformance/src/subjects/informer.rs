@@ -9,12 +9,10 @@ use std::{
 };
 
 use informer::{
-    Deleted, EventHandler, Object, SharedInformer,
+    Deleted, DeltaFifoOptions, EventHandler, HandlerOptions, HandlerRegistration, IndexFn, Indexer,
+    Object, Scope, SharedInformer,
     compact::CompactOptions,
-    delta_fifo::DeltaFifoOptions,
-    http::{self, HttpListWatch, Scope},
-    indexer::{IndexFn, Indexer},
-    processor::{HandlerOptions, HandlerRegistration},
+    http::{self, HttpListWatch},
     reflector::ReflectorOptions,
 };
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
@@ -25,7 +23,8 @@ use kube::{
 use serde::de::DeserializeOwned;
 
 use super::{
-    Extras, Subject, SubjectParts, copier::Copier, interleaved::Interleaved, waiters::Waiters,
+    Extras, Subject, SubjectParts, copy_controller::CopyController, interleaved::Interleaved,
+    waiters::Waiters,
 };
 use crate::{
     bugs::{BuggyHandler, BuggyListWatch, BuggyStore},
@@ -33,36 +32,36 @@ use crate::{
     trace::{Heard, Key, Member, Notified, Observation, Recorder, State},
 };
 
-/// The index by label that every informer here has.
+/// The index by label of every informer here.
 const INDEX: &str = "tier";
 
-/// So little stays uncompressed where objects are compact: a few of the small objects of a plan.
+/// The limit of uncompressed bytes of compact informers: a few of the small objects of a plan.
 const YOUNG_SIZE_MAX_BYTES: usize = 4_000;
 
-/// How the informer holds its objects.
+/// The representation of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
     Typed,
     Compact,
 }
 
-/// Pods as `k8s_openapi`'s type.
+/// Creates an informer of pods as the type of `k8s_openapi`.
 pub(super) fn pods(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn Subject> {
-    InformerSubject::<Pod>::boxed(parts, &(), extras, held)
+    boxed::<Pod>(parts, &(), extras, held)
 }
 
-/// Config maps as `DynamicObject`.
+/// Creates an informer of config maps as `DynamicObject`.
 pub(super) fn config_maps(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn Subject> {
     let config_maps = ApiResource::erase::<ConfigMap>(&());
-    InformerSubject::<DynamicObject>::boxed(parts, &config_maps, extras, held)
+    boxed::<DynamicObject>(parts, &config_maps, extras, held)
 }
 
-/// Nodes as metadata only.
+/// Creates an informer of nodes as metadata only.
 pub(super) fn nodes(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn Subject> {
-    InformerSubject::<PartialObjectMeta<Node>>::boxed(parts, &(), extras, held)
+    boxed::<PartialObjectMeta<Node>>(parts, &(), extras, held)
 }
 
-/// The client that users of `informer` make. kube's own would repeat what fails, and keep it to itself.
+/// Creates a client as users of `informer` do. kube's own would retry failures without reporting them.
 fn own_client(parts: &SubjectParts<'_>) -> kube::Client {
     let Some(url) = &parts.url else {
         return parts.client.clone();
@@ -75,55 +74,67 @@ struct InformerSubject<K> {
     place: usize,
     selection: Selection,
     informer: SharedInformer<K>,
-    /// Another one of the same program, beside it.
+    /// Another informer of the same program.
     companion: Option<SharedInformer<ConfigMap>>,
-    copier: Option<Copier<K>>,
+    copy_controller: Option<CopyController<K>>,
     waiters: Waiters,
     registrations: BTreeMap<usize, Registration>,
     recorder: Recorder,
     extras: Extras,
 }
 
-/// A handler's registration, where the handler itself can drop it, too.
+/// A handler's registration, which the handler itself can drop, too.
 type Registration = Arc<Mutex<Option<HandlerRegistration>>>;
+
+/// A subject that holds objects of `K` as `held` says.
+fn boxed<K>(
+    parts: SubjectParts<'_>,
+    dynamic_type: &K::DynamicType,
+    extras: Extras,
+    held: Held,
+) -> Box<dyn Subject>
+where
+    K: kube::Resource + DeserializeOwned + Send + Sync + 'static,
+{
+    let selection = &parts.plan.selection;
+    let scope = match &selection.namespace {
+        Some(namespace) => Scope::Namespace(namespace.clone()),
+        None => Scope::All,
+    };
+    let client = own_client(&parts);
+    let mut list_watch = HttpListWatch::<K>::new_with(client.clone(), scope, dynamic_type);
+    if let Some(selector) = selection.label_selector() {
+        list_watch = list_watch.with_labels(selector);
+    }
+    match held {
+        Held::Typed => InformerSubject::boxed(parts, client, list_watch, extras),
+        Held::Compact => {
+            let options = CompactOptions::default().with_young_size_max_bytes(YOUNG_SIZE_MAX_BYTES);
+            InformerSubject::boxed(parts, client, list_watch.compact(options), extras)
+        }
+    }
+}
 
 // === impl InformerSubject ===
 
-impl<K> InformerSubject<K>
-where
-    K: kube::Resource + Clone + DeserializeOwned + Send + Sync + 'static,
-{
+impl<K: Send + Sync + 'static> InformerSubject<K> {
     fn boxed(
         parts: SubjectParts<'_>,
-        dynamic_type: &K::DynamicType,
+        client: kube::Client,
+        list_watch: HttpListWatch<K>,
         extras: Extras,
-        held: Held,
     ) -> Box<dyn Subject> {
         let (plan, bug) = (parts.plan, extras.bug);
-        let client = own_client(&parts);
-        let scope = match &plan.selection.namespace {
-            Some(namespace) => Scope::Namespace(namespace.clone()),
-            None => Scope::All,
-        };
         let companion = extras
             .has_companion
             .then(|| SharedInformer::new(client.clone(), Scope::All));
-        let mut list_watch = HttpListWatch::<K>::new_with(client.clone(), scope, dynamic_type);
-        if let Some(selector) = plan.selection.label_selector() {
-            list_watch = list_watch.with_labels(selector);
-        }
-        if held == Held::Compact {
-            let options = CompactOptions::default();
-            list_watch =
-                list_watch.compact(options.with_young_size_max_bytes(YOUNG_SIZE_MAX_BYTES));
-        }
         let mut options = ReflectorOptions::default();
         options.page_size = Some(plan.page_size);
         options.streaming_lists = plan.streaming_lists;
         options.watch_timeout_min = Duration::from_secs(plan.watch_timeout_s);
         options.seed = Some(parts.seed);
         if let Some(bug) = bug {
-            bug.spoil(&mut options);
+            bug.inject(&mut options);
         }
         let mut queue = DeltaFifoOptions::default();
         if let Some(count) = plan.queue_max {
@@ -138,15 +149,15 @@ where
         .with_index(INDEX, IndexFn::by_label(LABEL))
         .build_through(|store| BuggyStore::new(store, bug))
         .expect("the index has a name of its own");
-        let copier = extras
+        let copy_controller = extras
             .is_copying
-            .then(|| Copier::new(&informer, client, extras.on_failure));
+            .then(|| CopyController::new(&informer, client, extras.on_failure));
         Box::new(Self {
             place: parts.informer,
             selection: plan.selection.clone(),
             informer,
             companion,
-            copier,
+            copy_controller,
             waiters: Waiters::new(parts.informer, parts.recorder.clone()),
             registrations: BTreeMap::new(),
             recorder: parts.recorder,
@@ -167,7 +178,7 @@ where
         for _ in 0..self.extras.waiter_count {
             let informer = self.informer.clone();
             self.waiters.add(async move {
-                // One that ends without success was not told that the cache is complete.
+                // A wait without success did not see a complete cache.
                 if informer.wait_for_cache_sync(Duration::MAX).await.is_err() {
                     pending::<()>().await;
                 }
@@ -176,8 +187,8 @@ where
         if let Some(companion) = &self.companion {
             companion.start();
         }
-        if let Some(copier) = &mut self.copier {
-            copier.start();
+        if let Some(copy_controller) = &mut self.copy_controller {
+            copy_controller.start();
         }
         self.informer.start();
     }
@@ -199,7 +210,7 @@ where
         };
         let buggy = BuggyHandler::new(recording, self.extras.bug, self.informer.has_synced());
         let registered = self.informer.add_handler_with(buggy, options);
-        // Nobody is called before this task lets others run.
+        // No handler is called before this task yields.
         *lock(&registration) = Some(registered);
         self.registrations.insert(handler, registration);
     }
@@ -242,8 +253,8 @@ where
     fn stop(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>> {
         Box::pin(async move {
             self.waiters.stop();
-            if let Some(copier) = &mut self.copier {
-                copier.stop().await;
+            if let Some(copy_controller) = &mut self.copy_controller {
+                copy_controller.stop().await;
             }
             if let Some(companion) = &self.companion {
                 companion.shutdown().await;
@@ -257,7 +268,7 @@ where
     }
 }
 
-/// Hears for the trace, and looks at the cache while it does.
+/// Records notifications, and the cache at that moment.
 struct RecordingHandler<K> {
     informer: usize,
     handler: usize,
@@ -292,7 +303,7 @@ impl<K: Send + Sync + 'static> RecordingHandler<K> {
             .panic_every
             .is_some_and(|every| self.heard_count.is_multiple_of(every))
         {
-            // Not `panic!`: what a plan asks for is no news to whoever reads the process's standard error.
+            // Not `panic!`: a planned panic is not for standard error.
             std::panic::resume_unwind(Box::new("a handler panics, as its plan says"));
         }
     }
@@ -336,7 +347,7 @@ fn state<K>(object: &Object<K>) -> State {
     State::from_wire(object.uid(), object.resource_version().as_str())
 }
 
-/// Counts the indexes anew, from the objects alone, and tells where they differ.
+/// Recounts the indexes from the objects, and describes the differences.
 fn recount<K>(indexer: &Indexer<K>) -> Vec<(&'static str, String)> {
     let mut differences = Vec::new();
     let mut want_tiers: BTreeMap<String, BTreeSet<Key>> = BTreeMap::new();

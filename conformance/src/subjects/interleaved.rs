@@ -1,16 +1,15 @@
-//! The seam between an informer's client and its store, where other tasks may go first.
+//! The seam between an informer's client and its store, at which tasks may yield.
 
 use std::sync::Arc;
 
 use futures::{StreamExt, stream::BoxStream};
-use informer::{
-    known::Known,
-    list_watch::{ListPage, ListRequest, ListWatch, ListWatchError, WatchEvent, WatchRequest},
+use informer::list_watch::{
+    Known, ListPage, ListRequest, ListWatch, ListWatchError, WatchEvent, WatchRequest,
 };
 
 use crate::interleave::{Seam, Yields};
 
-/// A [`ListWatch`] whose pages and events come when others have gone first, perhaps.
+/// A [`ListWatch`] that may yield before its pages and events.
 #[derive(Debug)]
 pub(super) struct Interleaved<L> {
     inner: L,

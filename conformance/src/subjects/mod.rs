@@ -1,12 +1,12 @@
-//! What is under test, behind one face.
+//! The subjects under test, behind one trait.
 
 pub mod external;
 mod waiters;
-pub(crate) mod copies;
-mod copier;
+pub(crate) mod expected_copies;
+mod copy_controller;
 mod informer;
 mod interleaved;
-mod set;
+mod subject_set;
 pub(crate) mod kube_runtime;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
@@ -19,43 +19,43 @@ use crate::{
     trace::{Key, Recorder, State},
 };
 
-pub use self::copier::OnFailure;
-pub(crate) use self::set::SubjectSet;
+pub use self::copy_controller::OnFailure;
+pub(crate) use self::subject_set::SubjectSet;
 
-/// What a subject warns of when one of its tasks has panicked.
+/// The warning of a subject after a panic of one of its tasks.
 pub(crate) const PANICKED: &str = "a task of the subject panicked";
 
-/// One mirror of a selection, with its handlers.
+/// A mirror of a selection, with its handlers.
 ///
-/// A subject records by itself: what its handlers hear ([`Notified`](crate::trace::Observation::Notified)), and when asked
-/// what its cache holds.
+/// A subject records by itself: its [notifications](crate::trace::Observation::Notified), and on request the content of
+/// its cache.
 pub trait Subject {
-    /// What it mirrors.
+    /// Returns the selection.
     fn selection(&self) -> &Selection;
 
     /// Begins to list and watch.
     fn start(&mut self);
 
-    /// Adds a handler, which has this place in the plan.
+    /// Adds the handler at this place in the plan.
     fn join(&mut self, handler: usize, plan: &HandlerPlan);
 
     /// Removes a handler; harmless if it never joined.
     fn leave(&mut self, handler: usize);
 
-    /// Whether the cache says that it is complete.
+    /// Returns true if the cache is complete.
     fn has_synced(&self) -> bool;
 
-    /// What the cache holds.
+    /// Returns the content of the cache.
     fn holds(&self) -> BTreeMap<Key, State>;
 
-    /// Records what the cache holds, and where an index differs from a recount.
+    /// Records the content of the cache, and differences of indexes from a recount.
     fn observe(&self);
 
-    /// Stops it and waits until it has; records how many tasks are left.
+    /// Stops it and waits until it has stopped; records the number of tasks that are left.
     fn stop(self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>>;
 }
 
-/// What a subject is made of.
+/// The parts of which a subject is made.
 #[non_exhaustive]
 pub struct SubjectParts<'a> {
     /// Its place in the plan.
@@ -64,35 +64,35 @@ pub struct SubjectParts<'a> {
     pub plan: &'a InformerPlan,
     /// The seed of its jitter.
     pub seed: u64,
-    /// Its way to the server.
+    /// The client to the server.
     pub client: kube::Client,
-    /// Where it reaches the server over TCP, if it has to.
+    /// The URL of the server, for subjects that need TCP.
     pub url: Option<String>,
-    /// How often it lets others go first before it stores what it got.
+    /// Yields before each write to the store.
     pub yields: Yields,
-    /// Where it records.
+    /// The recorder.
     pub recorder: Recorder,
 }
 
-/// What a subject has besides what its plan asks for.
+/// Options of a subject besides its plan.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Extras {
-    /// A mistake that the informer makes on purpose.
+    /// A seeded bug of the informer.
     pub bug: Option<Bug>,
-    /// Whether it also follows config maps, as a controller does that owns some. What they are is not recorded.
+    /// True if it also follows config maps, as a controller does that owns some. They are not recorded.
     pub has_companion: bool,
-    /// How many tasks wait for its cache to be complete.
+    /// The number of tasks that wait for its cache to be complete.
     pub waiter_count: usize,
-    /// What is run as an external subject.
+    /// The program of an external subject.
     pub program: Option<Program>,
-    /// Whether it is a controller, which keeps a secret beside each of its config maps as a copy.
+    /// True if it is a controller that keeps a secret beside each of its config maps as a copy.
     pub is_copying: bool,
-    /// How such a controller takes a failure, if it is made of `informer`.
+    /// The reaction of such a controller to a failure, if it is made of `informer`.
     pub on_failure: OnFailure,
 }
 
-/// What can be put under test.
+/// The kinds of subjects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum SubjectKind {
@@ -102,21 +102,21 @@ pub enum SubjectKind {
     InformerCompact,
     /// `kube_runtime`'s watcher with its default backoff, and a reflector's store; with a companion, its `Controller`.
     ///
-    /// What its stream brings is told to handlers: what a list brings once the list is complete, since the store shows it
-    /// then.
+    /// Its handlers are notified of its stream's objects: of those of a list when the list is complete, since the store
+    /// shows them then.
     KubeRuntime,
-    /// The same with a shared store, whose subscribers are the handlers. They hear of no deletions, on purpose.
+    /// The same with a shared store, whose subscribers are the handlers. By design, they see no deletions.
     KubeRuntimeShared,
     /// A process of its own; see [`external`].
     External,
 }
 
-/// The informer that a plan asks for: pods typed, config maps dynamic, nodes as metadata only.
+/// Creates the informer that a plan asks for: pods typed, config maps dynamic, nodes as metadata only.
 pub fn informer(parts: SubjectParts<'_>) -> Box<dyn Subject> {
     informer_with(parts, None)
 }
 
-/// The same with a mistake that is made on purpose.
+/// Creates the same informer with a seeded bug.
 pub fn informer_with(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subject> {
     SubjectKind::Informer.build(parts, Extras::default().with_bug(bug))
 }
@@ -132,42 +132,42 @@ fn informer_of(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn S
 // === impl Extras ===
 
 impl Extras {
-    /// A companion.
+    /// Adds a companion.
     #[must_use]
     pub fn with_companion(mut self) -> Self {
         self.has_companion = true;
         self
     }
 
-    /// So many tasks that wait.
+    /// Adds tasks that wait for the cache.
     #[must_use]
     pub fn with_waiters(mut self, count: usize) -> Self {
         self.waiter_count = count;
         self
     }
 
-    /// Copies of its config maps.
+    /// Makes it a controller that copies its config maps.
     #[must_use]
     pub fn with_copies(mut self) -> Self {
         self.is_copying = true;
         self
     }
 
-    /// A mistake on purpose.
+    /// Injects a seeded bug.
     #[must_use]
     pub fn with_bug(mut self, bug: Option<Bug>) -> Self {
         self.bug = bug;
         self
     }
 
-    /// This way to take a failure.
+    /// Sets the reaction to failures.
     #[must_use]
     pub fn with_on_failure(mut self, on_failure: OnFailure) -> Self {
         self.on_failure = on_failure;
         self
     }
 
-    /// With what is run as an external subject.
+    /// Sets the program of an external subject.
     #[must_use]
     pub fn with_program(mut self, program: Option<Program>) -> Self {
         self.program = program;
@@ -178,7 +178,8 @@ impl Extras {
 // === impl SubjectKind ===
 
 impl SubjectKind {
-    /// A subject that mirrors what its plan says: pods typed, config maps dynamic where that can be, nodes as metadata only.
+    /// Creates a subject that mirrors the selection of its plan: pods typed, config maps dynamic if possible, nodes as
+    /// metadata only.
     ///
     /// # Panics
     ///
@@ -191,11 +192,11 @@ impl SubjectKind {
                 kube_runtime::controller(&parts, extras.waiter_count)
             }
             Self::KubeRuntime if extras.is_copying => {
-                kube_runtime::copier(&parts, extras.waiter_count)
+                kube_runtime::copy_controller(&parts, extras.waiter_count)
             }
             Self::KubeRuntime => kube_runtime::reflector(&parts, extras.waiter_count),
             Self::KubeRuntimeShared if extras.is_copying => {
-                kube_runtime::shared_copier(&parts, extras.waiter_count)
+                kube_runtime::shared_copy_controller(&parts, extras.waiter_count)
             }
             Self::KubeRuntimeShared => kube_runtime::shared(&parts, extras.waiter_count),
             Self::External => {

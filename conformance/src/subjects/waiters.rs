@@ -1,4 +1,4 @@
-//! Tasks that wait for a subject's cache to be complete, as the parts of a program do.
+//! Tasks that wait for a subject's cache to be complete, like parts of a program.
 
 use std::{
     future::Future,
@@ -8,33 +8,34 @@ use std::{
     },
 };
 
-use tokio::task::JoinSet;
+use crate::{
+    task::TaskSet,
+    trace::{Observation, Recorder},
+};
 
-use crate::trace::{Observation, Recorder};
-
-/// The tasks that wait; they end with this.
+/// The waiting tasks, which end with this.
 #[derive(Debug)]
 pub(super) struct Waiters {
     informer: usize,
     recorder: Recorder,
-    tasks: JoinSet<()>,
+    tasks: TaskSet,
     woken_count: Arc<AtomicUsize>,
 }
 
 // === impl Waiters ===
 
 impl Waiters {
-    /// Nobody waits yet.
+    /// Creates an empty set.
     pub(super) fn new(informer: usize, recorder: Recorder) -> Self {
         Self {
             informer,
             recorder,
-            tasks: JoinSet::new(),
+            tasks: TaskSet::new(),
             woken_count: Arc::default(),
         }
     }
 
-    /// One more task waits until `complete` resolves.
+    /// Adds a task that waits until `complete` resolves.
     pub(super) fn add(&mut self, complete: impl Future<Output = ()> + Send + 'static) {
         let woken_count = Arc::clone(&self.woken_count);
         self.tasks.spawn(async move {
@@ -43,17 +44,17 @@ impl Waiters {
         });
     }
 
-    /// Records how many of them still wait, if there ever were any, and ends them.
+    /// Records how many tasks still wait, if there are any, and aborts them.
     pub(super) fn stop(&mut self) {
         let woken_count = self.woken_count.load(Ordering::Relaxed);
         let waiting_count = self.tasks.len() - woken_count;
-        if !self.tasks.is_empty() {
+        if self.tasks.len() > 0 {
             self.recorder.record(Observation::Waited {
                 informer: self.informer,
                 woken_count,
                 waiting_count,
             });
         }
-        self.tasks.abort_all();
+        self.tasks.abort();
     }
 }

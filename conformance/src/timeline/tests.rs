@@ -1,13 +1,15 @@
-//! What a timeline shows, and what it leaves out.
+//! The lines of a timeline.
+
+use fakeserver::faults::Fault;
 
 use super::timeline;
 use crate::{
-    plan::{Action, Fault, FaultKind, InformerPlan, Operation, Plan, Resource, Tier},
+    plan::{Action, InformerPlan, Operation, Plan, PlannedFault, Resource, Tier},
     seed::Seed,
-    sim,
+    sim::{self, RunOptions},
 };
 
-fn plan(faults: &[Fault]) -> Plan {
+fn plan(faults: &[PlannedFault]) -> Plan {
     let mut plan = Plan::empty(Seed::new(1));
     let mut informer = InformerPlan::of(Resource::ConfigMaps);
     informer.streaming_lists = false;
@@ -23,7 +25,7 @@ fn plan(faults: &[Fault]) -> Plan {
 }
 
 fn shown(plan: &Plan) -> String {
-    let outcome = sim::run(plan);
+    let outcome = sim::run(plan, &RunOptions::default());
     timeline(&outcome.trace, &outcome.violations)
 }
 
@@ -36,7 +38,7 @@ fn a_good_run_is_told_without_a_mark() {
 #[test]
 fn the_first_broken_promise_is_marked_where_it_broke() {
     // The deletion is never sent.
-    let dropped = Fault::new(3_000, 7_000, FaultKind::DropEvent).times(1);
+    let dropped = PlannedFault::new(3_000, 7_000, Fault::DropEvent).times(1);
     let text = shown(&plan(&[dropped]));
     insta::assert_snapshot!(text);
     assert_eq!(text.matches("first broken:").count(), 1);
@@ -44,7 +46,7 @@ fn the_first_broken_promise_is_marked_where_it_broke() {
 
 #[test]
 fn what_only_the_end_shows_is_told_at_the_end() {
-    let outcome = sim::run(&plan(&[]));
+    let outcome = sim::run(&plan(&[]), &RunOptions::default());
     let violation = crate::checkers::Violation {
         checker: "convergence",
         finding: crate::checkers::Finding::whole("cache 0 lacks one/configmap-0"),

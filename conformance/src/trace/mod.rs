@@ -1,6 +1,7 @@
-//! What was observed in a run, in order, stamped with simulated time.
+//! The observations of a run, in order, stamped with simulated time.
 //!
-//! A trace is all that [checkers](crate::checkers) see. Its text form is the same, to the byte, for every run of one plan.
+//! A trace is the only input of [checkers](crate::checkers). Its text form is the same, to the byte, for every run of
+//! one plan.
 
 mod observation;
 mod recorder;
@@ -17,42 +18,42 @@ pub use self::{
     recorder::Recorder,
 };
 
-/// Everything observed in one run. The place of a record is its number, counted from 0.
+/// All observations of one run. The index of a record is its number, counted from 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     records: Vec<Record>,
 }
 
-/// One thing observed.
+/// An observation and its time.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Record {
-    /// Simulated time since the run began.
+    /// The simulated time since the run began.
     pub at: Duration,
-    /// What.
+    /// The observation.
     pub observation: Observation,
 }
 
 // === impl Trace ===
 
 impl Trace {
-    /// A trace in which nothing was observed.
+    /// Creates an empty trace.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an observation. Times may not go back.
+    /// Adds an observation. Times never decrease.
     pub fn push(&mut self, at: Duration, observation: Observation) {
         debug_assert!(self.records.last().is_none_or(|last| last.at <= at));
         self.records.push(Record { at, observation });
     }
 
-    /// All records in order.
+    /// Returns all records in order.
     pub fn records(&self) -> &[Record] {
         &self.records
     }
 
-    /// All observations in order, each with its number.
+    /// Returns all observations in order, each with its number.
     pub fn numbered(&self) -> impl Iterator<Item = (usize, &Observation)> {
         self.records
             .iter()
@@ -60,14 +61,14 @@ impl Trace {
             .map(|(number, record)| (number, &record.observation))
     }
 
-    /// All observations in order, each with its time.
+    /// Returns all observations in order, each with its time.
     pub fn timed(&self) -> impl Iterator<Item = (Duration, &Observation)> {
         self.records
             .iter()
             .map(|record| (record.at, &record.observation))
     }
 
-    /// All observations in order.
+    /// Returns all observations in order.
     pub fn observations(&self) -> impl DoubleEndedIterator<Item = &Observation> {
         self.records.iter().map(|record| &record.observation)
     }

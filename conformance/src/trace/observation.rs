@@ -1,4 +1,4 @@
-//! The vocabulary of a trace.
+//! The vocabulary of traces.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,7 +7,7 @@ use crate::plan::{Resource, Selection};
 /// An object's key as `namespace/name`, or its name alone if cluster-scoped.
 pub type Key = Arc<str>;
 
-/// One state of one object: who it is, and its version.
+/// One state of one object: uid and version.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(
     clippy::exhaustive_structs,
@@ -20,19 +20,19 @@ pub struct State {
     pub revision: u64,
 }
 
-/// One thing observed. Informers, handlers and requests are numbered: the first two by their place in the plan.
+/// An observation. Informers and handlers are numbered by their place in the plan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Observation {
     /// The run enters a phase.
     Phase(Phase),
-    /// An operation of the workload was answered with this status.
+    /// The server answered an operation of the workload.
     Operation {
-        /// What was done, in words.
+        /// The operation, in words.
         text: String,
         /// The HTTP status.
         status: u16,
-        /// The version of the object after it, if the answer had one.
+        /// The version of the object in the answer, if it had one.
         revision: Option<u64>,
     },
     /// A fault of the plan begins.
@@ -41,62 +41,62 @@ pub enum Observation {
         fault: usize,
         /// Its name in reports.
         name: String,
-        /// Which informer it hits; everybody if `None`.
+        /// The informer that it hits; `None` for all.
         informer: Option<usize>,
-        /// What it is.
+        /// Its parameters.
         text: String,
     },
-    /// A fault of the plan ends, or what happens once has happened.
+    /// A fault of the plan ends, or has happened if it is momentary.
     FaultEnds {
         /// Its place in the plan.
         fault: usize,
     },
-    /// How often each rule of the server had an effect, at the end.
+    /// The number of effects of a rule of the server, at the end.
     Fired {
         /// The rule.
         rule: String,
-        /// How often.
+        /// The number of effects.
         count: u64,
     },
     /// An informer starts.
     InformerStarts {
-        /// Which.
+        /// The informer.
         informer: usize,
-        /// What it mirrors.
+        /// The selection that it mirrors.
         selection: Selection,
     },
     /// A handler joins an informer.
     HandlerJoins {
         /// The informer.
         informer: usize,
-        /// Which handler of it.
+        /// The number of the handler at its informer.
         handler: usize,
-        /// Whether it panics now and then.
+        /// True if it panics at times.
         panics: bool,
     },
-    /// A handler that joined wants to hear of everything again from time to time.
+    /// A handler that joined requests resyncs.
     ResyncWanted {
         /// The informer.
         informer: usize,
-        /// Which handler of it.
+        /// The number of the handler at its informer.
         handler: usize,
-        /// How often.
+        /// The period.
         period: Duration,
     },
-    /// A handler leaves; it may not hear anything any more.
+    /// A handler leaves and must not be notified any more.
     HandlerLeaves {
         /// The informer.
         informer: usize,
-        /// Which handler of it.
+        /// The number of the handler at its informer.
         handler: usize,
     },
     /// An informer sent a request.
     Request {
-        /// Which informer.
+        /// The informer.
         informer: usize,
-        /// The number of the request within the run.
+        /// The number of the request in the run.
         request: usize,
-        /// What was asked.
+        /// The request.
         kind: RequestKind,
     },
     /// The headers of an answer arrived.
@@ -106,22 +106,22 @@ pub enum Observation {
         /// The HTTP status.
         status: u16,
     },
-    /// An answer that refuses says how long to wait before the next request.
+    /// A refusal names a time to wait before the next request.
     AskedToWait {
         /// The request.
         request: usize,
-        /// How long.
+        /// The time.
         wait: Duration,
     },
-    /// The body of a list arrived whole.
+    /// The body of a list arrived completely.
     Page {
         /// The request.
         request: usize,
         /// The version of the list.
         revision: u64,
-        /// Whether there is more.
+        /// True if there are more pages.
         has_more: bool,
-        /// The objects in it.
+        /// The objects of the page.
         members: Vec<Member>,
     },
     /// An event of a watch arrived.
@@ -137,19 +137,19 @@ pub enum Observation {
     Bookmark {
         /// The request.
         request: usize,
-        /// Up to where everything was sent.
+        /// The version up to which the watch is complete.
         revision: u64,
-        /// Whether it ends the initial events.
+        /// True if it ends the initial events.
         ends_initial_events: bool,
     },
     /// An ERROR event of a watch arrived.
     ErrorEvent {
         /// The request.
         request: usize,
-        /// The code in its status.
+        /// The code of its status.
         status: u16,
     },
-    /// Something whole arrived that is neither an event nor a list.
+    /// A complete line arrived that is neither an event nor a list.
     Garbled {
         /// The request.
         request: usize,
@@ -158,99 +158,99 @@ pub enum Observation {
     Ended {
         /// The request.
         request: usize,
-        /// How.
+        /// The kind of end.
         ending: Ending,
     },
-    /// A subject asked for something else than a list or a watch of what it mirrors: it wrote, say.
+    /// A subject sent a request other than a list or watch of its selection: a write, for example.
     Called {
-        /// Which informer's.
+        /// The informer.
         informer: usize,
-        /// What was asked, in words.
+        /// The request, in words.
         text: String,
         /// The HTTP status of the answer; `None` if there was none.
         status: Option<u16>,
     },
-    /// A handler was told something.
+    /// A handler was notified.
     Notified(Notified),
-    /// An informer's cache as it was seen at some moment.
+    /// The content of an informer's cache at one moment.
     Cached {
-        /// Which informer.
+        /// The informer.
         informer: usize,
-        /// The version it says it stands at; `None` before the first list.
+        /// The version of the cache; `None` before the first list.
         revision: Option<u64>,
-        /// Whether it says that it has synced.
+        /// True if the informer has synced.
         has_synced: bool,
-        /// What it holds, in order of the keys.
+        /// Its objects, in order of the keys.
         members: Vec<Member>,
     },
-    /// An index of an informer differs from a recount of what it holds.
+    /// An index of an informer differs from a recount.
     IndexDiffers {
-        /// Which informer.
+        /// The informer.
         informer: usize,
         /// The index.
         index: String,
-        /// In what.
+        /// The difference.
         text: String,
     },
-    /// An informer says that it is stopped, and how many of its tasks are left.
+    /// An informer has stopped.
     InformerStopped {
-        /// Which informer.
+        /// The informer.
         informer: usize,
-        /// How many of its tasks have not ended.
+        /// The number of its tasks that have not ended.
         task_count: usize,
     },
-    /// What became of the tasks that waited for a cache to be complete.
+    /// The tasks that waited for the sync of a cache, at the end.
     Waited {
-        /// Whose cache.
+        /// The informer.
         informer: usize,
-        /// How many were told that it is.
+        /// The number of tasks that were woken.
         woken_count: usize,
-        /// How many still wait.
+        /// The number of tasks that still wait.
         waiting_count: usize,
     },
-    /// What subjects were to bring about on the server, and have not.
+    /// Subjects have not brought about their goal on the server.
     Undone {
-        /// What is lacking.
+        /// The difference.
         text: String,
     },
-    /// How many watches the server thinks are open.
+    /// The number of open watches according to the server.
     OpenWatches {
-        /// So many.
+        /// The number of watches.
         count: usize,
-        /// How many informers are running.
+        /// The number of running informers.
         informer_count: usize,
     },
-    /// How many tasks are left when everything was shut down.
+    /// The number of tasks after everything was shut down.
     TasksLeft {
-        /// So many.
+        /// The number of tasks.
         count: usize,
     },
-    /// What is under test cannot be asked any more; the run was given up.
+    /// A subject failed for good, and the run was given up.
     SubjectFailed {
-        /// Which informer.
+        /// The informer.
         informer: usize,
-        /// In what way.
+        /// The kind of failure.
         failure: Failure,
-        /// What it did, and what was expected.
+        /// The behaviour, and the expected one.
         text: String,
     },
-    /// Requests or steps came without end at one moment; the run was given up.
+    /// Requests or steps without end at one moment; the run was given up.
     HotLoop {
-        /// What came without end.
+        /// The loop, in words.
         text: String,
     },
-    /// A state of the server's log, told at the end of the run.
+    /// A change of the server's log, recorded at the end of the run.
     Changed(Change),
-    /// What the server holds at the end.
+    /// The objects of the server at the end.
     Held {
-        /// Of which resource.
+        /// The resource.
         resource: Resource,
-        /// All objects of it.
+        /// All its objects.
         members: Vec<Member>,
     },
-    /// A log line that says that something is not as it should be.
+    /// A warning or an error in the log.
     Warned {
-        /// The constant part.
+        /// The message.
         message: String,
         /// The fields, each after a space.
         fields: String,
@@ -261,7 +261,7 @@ pub enum Observation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Phase {
-    /// The cluster is made ready.
+    /// The cluster is prepared.
     Setup,
     /// Operations and faults.
     Safety,
@@ -269,13 +269,13 @@ pub enum Phase {
     Recovery,
     /// All caches equal the server.
     Converged,
-    /// The time to converge is over.
+    /// The time for convergence is over.
     GivenUp,
     /// Informers and server shut down.
     Shutdown,
 }
 
-/// An object as it is held or sent somewhere.
+/// An object in a cache, a list or an event.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(
     clippy::exhaustive_structs,
@@ -288,101 +288,101 @@ pub struct Member {
     pub state: State,
 }
 
-/// What an informer asked for.
+/// The request of an informer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestKind {
     /// A list, or a page of one.
     List {
-        /// The version asked for, as written.
+        /// The version in the request, as text.
         revision: String,
-        /// Whether it goes on where another page ended.
+        /// True for a page that continues another one.
         is_continued: bool,
     },
     /// A watch.
     Watch {
-        /// The version to begin after, as written.
+        /// The version to begin after, as text.
         revision: String,
-        /// Whether the initial state is to be streamed first.
+        /// True if the initial state is to be streamed first.
         is_streaming_list: bool,
     },
 }
 
-/// How a body ended.
+/// The end of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "complete by definition")]
 pub enum Ending {
-    /// In good order.
+    /// Complete.
     Clean,
-    /// It broke off.
+    /// Broken off.
     Broken,
-    /// The client gave it up.
+    /// Dropped by the client.
     Dropped,
 }
 
-/// In what way a process under test cannot be asked any more.
+/// The failure of a process under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "complete by definition")]
 pub enum Failure {
     /// It ended.
     Ended,
-    /// It said what it may not.
+    /// It broke the protocol.
     Misspoke,
     /// It does not answer.
     Unresponsive,
 }
 
-/// What a handler was told, and what the cache showed at that moment.
+/// The notification of a handler, and the content of the cache at that moment.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::exhaustive_structs, reason = "tests write them by hand")]
 pub struct Notified {
     /// The informer.
     pub informer: usize,
-    /// Which handler of it.
+    /// The number of the handler at its informer.
     pub handler: usize,
     /// The object's key.
     pub key: Key,
-    /// What it heard.
+    /// The notification.
     pub heard: Heard,
-    /// What the cache held under that key while it heard it.
+    /// The state in the cache under that key.
     pub cached: Option<State>,
 }
 
-/// What a handler heard of an object.
+/// A notification about an object.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "complete by definition: the methods of a handler"
 )]
 pub enum Heard {
-    /// It is new.
+    /// The object is new.
     Added {
         /// Its state.
         new: State,
-        /// Whether it belongs to the initial state.
+        /// True if it belongs to the initial state.
         is_initial: bool,
     },
-    /// It changed.
+    /// The object changed.
     Updated {
-        /// From this.
+        /// The old state.
         old: State,
-        /// To this.
+        /// The new state.
         new: State,
     },
-    /// It is gone.
+    /// The object is gone.
     Deleted {
-        /// The last state that is known; with the version of the deletion if that was seen.
+        /// The last known state; with the version of the deletion if that was seen.
         last: Option<State>,
-        /// Whether the deletion was missed and found out later.
+        /// True if the deletion was missed and found out later.
         is_tombstone: bool,
     },
 }
 
-/// One change of the server's log.
+/// A change of the server's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "tests write them by hand")]
 pub struct Change {
-    /// Of which resource.
+    /// The resource.
     pub resource: Resource,
     /// Its revision.
     pub revision: u64,
@@ -399,7 +399,7 @@ pub struct Change {
 // === impl State ===
 
 impl State {
-    /// The state of `uid` at `revision`.
+    /// Creates the state of `uid` at `revision`.
     pub fn new(uid: impl Into<Arc<str>>, revision: u64) -> Self {
         Self {
             uid: uid.into(),
@@ -407,8 +407,8 @@ impl State {
         }
     }
 
-    /// A state from a version as the wire writes it. What is no number becomes 0, which is no version of anything and
-    /// which the checkers therefore report.
+    /// Reads a version from the wire. Text that is no number becomes 0, which is no version of any object, so that
+    /// checkers report it.
     pub fn from_wire(uid: &str, resource_version: &str) -> Self {
         Self::new(uid, resource_version.parse().unwrap_or(0))
     }
@@ -417,7 +417,7 @@ impl State {
 // === impl Notified ===
 
 impl Notified {
-    /// The state that it tells of: the new one, or the last one.
+    /// Returns the state in the notification: the new one, or the last one.
     pub fn state(&self) -> Option<&State> {
         match &self.heard {
             Heard::Added { new, .. } | Heard::Updated { new, .. } => Some(new),
@@ -426,7 +426,7 @@ impl Notified {
     }
 }
 
-/// Shows a simulated time as seconds.
+/// Formats a simulated time in seconds.
 pub(crate) fn seconds(at: Duration) -> String {
     format!("{}.{:03}", at.as_secs(), at.subsec_millis())
 }

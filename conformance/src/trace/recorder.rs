@@ -1,4 +1,4 @@
-//! Writes a trace while a run goes on, and notices when time stands still.
+//! Records the trace of a run, and notices hot loops.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard},
@@ -9,14 +9,14 @@ use tokio::{sync::Notify, time::Instant};
 
 use super::{Observation, Trace};
 
-/// How many observations may be made at one moment of simulated time, where nobody says. A paused clock stands still while
-/// anything can run, so that a loop without a wait shows as steps without end.
+/// The default limit of observations at one moment of simulated time. A paused clock stands still while anything can
+/// run, so that a loop without a wait shows as steps without end.
 const STEPS_AT_ONCE_MAX: usize = 5_000;
 
-/// Writes a trace: shared by all who observe.
+/// Records a trace. Clones record in the same trace.
 ///
-/// When too much is observed at one moment the recorder is *tripped*: it says so in the trace once and takes down nothing
-/// more, and whoever waits in [`tripped`](Self::tripped) goes on.
+/// Too many observations at one moment *trip* the recorder: it records the hot loop once, ignores further observations,
+/// and wakes the tasks in [`tripped`](Self::tripped).
 #[derive(Clone, Debug)]
 pub struct Recorder(Arc<Shared>);
 
@@ -31,7 +31,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Written {
     trace: Trace,
-    /// The moment that steps are counted at.
+    /// The moment of the steps.
     moment: Duration,
     step_count: usize,
     is_tripped: bool,
@@ -40,12 +40,12 @@ struct Written {
 // === impl Recorder ===
 
 impl Recorder {
-    /// A recorder whose time begins now.
+    /// Creates a recorder whose time begins now.
     pub fn new() -> Self {
         Self::with_steps_at_once(0)
     }
 
-    /// A recorder whose time begins now, for a run in which `count` observations at one moment are no loop.
+    /// Creates a recorder whose time begins now and that accepts `count` observations at one moment.
     pub fn with_steps_at_once(count: usize) -> Self {
         Self(Arc::new(Shared {
             began: Instant::now(),
@@ -55,7 +55,7 @@ impl Recorder {
         }))
     }
 
-    /// Adds an observation, stamped with the time since the run began.
+    /// Records an observation with the time since the run began.
     pub fn record(&self, observation: Observation) {
         let at = self.elapsed();
         let mut written = self.written();
@@ -75,12 +75,12 @@ impl Recorder {
         }
     }
 
-    /// Ends the run: something goes round and round.
+    /// Ends the run because of a hot loop.
     pub fn trip(&self, text: String) {
         self.give_up(Observation::HotLoop { text });
     }
 
-    /// Ends the run, of which `last` is the last thing that is recorded.
+    /// Ends the run, with `last` as the last observation.
     pub fn give_up(&self, last: Observation) {
         let at = self.elapsed();
         let mut written = self.written();
@@ -91,7 +91,7 @@ impl Recorder {
         }
     }
 
-    /// Whether the run was ended: something goes round and round, or what is under test has failed.
+    /// Returns true if the run was ended: by a hot loop or a failed subject.
     pub fn is_tripped(&self) -> bool {
         self.written().is_tripped
     }
@@ -108,18 +108,18 @@ impl Recorder {
         }
     }
 
-    /// Simulated time since the run began.
+    /// Returns the simulated time since the run began.
     pub fn elapsed(&self) -> Duration {
         self.0.began.elapsed()
     }
 
-    /// What was recorded so far; the recorder begins anew with an empty trace.
+    /// Takes the trace; the recorder continues with an empty one.
     pub fn take(&self) -> Trace {
         std::mem::take(&mut self.written().trace)
     }
 
     fn written(&self) -> MutexGuard<'_, Written> {
-        // A handler that panics on purpose never holds it.
+        // Handlers that panic deliberately never hold it.
         self.0.written.lock().expect("no holder panics")
     }
 }

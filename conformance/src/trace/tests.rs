@@ -1,4 +1,4 @@
-//! The text form, and a recorder that notices when time stands still.
+//! The text form of traces, and hot loops.
 
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ async fn steps_without_time_passing_trip_the_recorder_once() {
         recorder.record(Observation::Phase(Phase::Safety));
     }
     tripped.await;
-    // Whoever asks later is told at once.
+    // Later callers resolve at once.
     recorder.tripped().await;
     let trace = recorder.take();
     assert!(matches!(

@@ -144,7 +144,7 @@ impl Display for Change {
     }
 }
 
-/// What is told at the end, and what should not be.
+/// Formats observations about the end of a run.
 fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
     match observation {
         Observation::ResyncWanted {
@@ -187,7 +187,7 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
     }
 }
 
-/// What a request asks for.
+/// Formats a request.
 fn asked(kind: &RequestKind) -> String {
     match kind {
         RequestKind::List {
@@ -211,7 +211,7 @@ fn asked(kind: &RequestKind) -> String {
     }
 }
 
-/// What was seen in the transport.
+/// Formats observations of the transport.
 fn fmt_wire(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
     match observation {
         Observation::Request {

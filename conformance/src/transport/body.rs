@@ -1,4 +1,4 @@
-//! A response's body that is looked at as it passes.
+//! The body of a response under observation.
 
 use std::{
     pin::Pin,
@@ -15,14 +15,14 @@ use crate::{
     trace::Ending,
 };
 
-/// A body that records what it brings and how it ends; dropped before its end, it was given up by the client.
+/// A body that records its data and its end. A body that is dropped before its end was abandoned by the client.
 #[derive(Debug)]
 pub struct ObservedBody {
     body: axum::body::Body,
     exchange: Exchange,
     connection: Arc<Connection>,
     yields: Yields,
-    /// What has come and waits until others have gone first, so often.
+    /// Data that waits for this number of yields.
     held: Option<(Arrived, u8)>,
 }
 
@@ -87,7 +87,7 @@ impl Body for ObservedBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        // Always read to the end, so that the end is seen.
+        // The inner body is always read to its end, so that the end is recorded.
         false
     }
 

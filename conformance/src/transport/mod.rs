@@ -1,7 +1,7 @@
-//! The way between an informer's client and the server: counts requests, and records what crosses it.
+//! The way between an informer's client and the server: counts requests, and records everything that crosses it.
 //!
-//! It changes nothing, with one exception: when requests come without end at one moment of simulated time, it answers no
-//! more, so that the run can end and say so.
+//! It changes nothing, with one exception: if requests come without end at one moment of simulated time, it stops
+//! answering, so that the run can end and report it.
 
 mod observe;
 mod tap;
@@ -19,7 +19,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use fakeserver::{FakeServer, faults::Severed};
+use fakeserver::faults::Severed;
 use futures::future::BoxFuture;
 use http::{HeaderValue, Request, Response, header};
 use http_body::Body as HttpBody;
@@ -37,7 +37,7 @@ use crate::{
     trace::{Ending, Recorder},
 };
 
-/// How many requests an informer may send within one second of simulated time. Pages of a list are requests too.
+/// The maximal number of requests of an informer within one second of simulated time, pages of lists included.
 const REQUESTS_A_SECOND_MAX: u32 = 200;
 
 /// Numbers the requests of a run.
@@ -51,7 +51,7 @@ pub struct Transport {
     line: Arc<Line>,
 }
 
-/// What all requests of one informer share.
+/// The state that all requests of one informer share.
 #[derive(Debug)]
 struct Line {
     informer: usize,
@@ -72,19 +72,8 @@ struct Meter {
 // === impl Transport ===
 
 impl Transport {
-    /// The way of an informer that names itself `user_agent`.
+    /// Creates the way of an informer along `route`, with this user agent.
     pub fn new(
-        server: &FakeServer,
-        informer: usize,
-        user_agent: &str,
-        numbers: RequestNumbers,
-        recorder: Recorder,
-    ) -> Self {
-        Self::by(Route::to(server), informer, user_agent, numbers, recorder)
-    }
-
-    /// The same by a route that leads elsewhere.
-    pub fn by(
         route: Route,
         informer: usize,
         user_agent: &str,
@@ -104,7 +93,7 @@ impl Transport {
         }
     }
 
-    /// Lets others go first, as often as `yields` says, where something crosses.
+    /// Yields wherever something crosses.
     ///
     /// # Panics
     ///
@@ -117,12 +106,7 @@ impl Transport {
         self
     }
 
-    /// Where this way leads, to be changed.
-    pub fn route(&self) -> Route {
-        self.route.clone()
-    }
-
-    /// A client that goes this way.
+    /// Creates a client that goes this way.
     ///
     /// # Panics
     ///
@@ -131,7 +115,7 @@ impl Transport {
         kube::Client::new(self, "default")
     }
 
-    /// Sends a request on. It counts from now on, whenever the answer is waited for.
+    /// Sends a request on. It counts from this call on, whenever the answer is polled.
     fn exchange<B>(
         &self,
         mut request: Request<B>,
@@ -154,7 +138,7 @@ impl Transport {
             let (router, connection) = connected.inspect_err(|_| exchange.ended(Ending::Broken))?;
             let answered = tokio::select! {
                 biased;
-                // What broke says nothing any more.
+                // A broken connection delivers nothing more.
                 error = connection.broken() => Err(error),
                 Ok(response) = router.oneshot(request) => arrived(response),
             };
@@ -181,7 +165,7 @@ impl Service<Request<Body>> for Transport {
     }
 }
 
-/// The answer, unless a fault lets the transport fail in its place.
+/// Returns the answer, unless a fault severs the transport.
 fn arrived<B>(response: Response<B>) -> io::Result<Response<B>> {
     match response.extensions().get() {
         Some(Severed(kind)) => Err(io::Error::from(*kind)),
@@ -192,7 +176,7 @@ fn arrived<B>(response: Response<B>) -> io::Result<Response<B>> {
 // === impl Line ===
 
 impl Line {
-    /// Counts a request; says so once there are too many.
+    /// Counts a request, and reports the limit.
     fn is_too_much(&self) -> bool {
         let second = self.recorder.elapsed().as_secs();
         let mut meter = self.meter.lock().expect("no holder panics");

@@ -1,4 +1,4 @@
-//! Reads what crosses the transport, as far as checkers need it.
+//! Reads what checkers need from requests and answers.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,29 +11,29 @@ use crate::{
     trace::{Ending, Key, Member, Observation, RequestKind, State},
 };
 
-/// One request and its answer, being observed.
+/// A request and its answer under observation.
 #[derive(Debug)]
 pub(super) struct Exchange {
     line: Arc<Line>,
     request: usize,
-    /// What it is, if it is no list or watch of what informers mirror.
+    /// Set for requests other than lists and watches of informers' resources.
     call: Option<Call>,
     is_watch: bool,
     wants_latest: bool,
     status: Option<u16>,
-    /// A line of a watch, or the body of a list, as far as it came.
+    /// The incomplete line of a watch, or the body of a list so far.
     held: Vec<u8>,
     has_ended: bool,
 }
 
-/// A request of which only the outcome is told.
+/// A request of which only the outcome is recorded.
 #[derive(Debug)]
 struct Call {
     text: String,
     is_told: bool,
 }
 
-/// The parts of a watch's event that are looked at.
+/// The relevant parts of a watch's event.
 #[derive(Deserialize)]
 struct Event<'a> {
     r#type: &'a str,
@@ -48,7 +48,7 @@ struct Object<'a> {
     code: Option<u16>,
 }
 
-/// The parts of a list that are looked at.
+/// The relevant parts of a list.
 #[derive(Deserialize)]
 struct List<'a> {
     #[serde(borrow)]
@@ -64,7 +64,7 @@ struct ListMetadata<'a> {
     r#continue: Option<&'a str>,
 }
 
-/// Names, uids and versions hold no characters that JSON escapes; annotations may.
+/// The relevant metadata. Names, uids and versions hold no characters that JSON escapes; annotations may.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Metadata<'a> {
@@ -97,7 +97,7 @@ impl Exchange {
         let kind = kind_of(uri.query().unwrap_or_default());
         let is_watch = matches!(kind, RequestKind::Watch { .. });
         let wants_latest = match &kind {
-            // Where a list goes on is for the store behind all replicas to say.
+            // The store behind all replicas interprets continue tokens.
             RequestKind::List {
                 is_continued: true, ..
             } => true,
@@ -124,7 +124,7 @@ impl Exchange {
         }
     }
 
-    /// Whether the answer has to be the most recent state.
+    /// Returns true if the answer has to be the most recent state.
     pub(super) fn wants_latest(&self) -> bool {
         self.wants_latest
     }
@@ -148,7 +148,7 @@ impl Exchange {
         }
     }
 
-    /// Looks at a part of the body.
+    /// Reads a part of the body.
     pub(super) fn brought(&mut self, data: &[u8]) {
         if self.status != Some(200) {
             return;
@@ -182,7 +182,7 @@ impl Exchange {
         self.record(Observation::Ended { request, ending });
     }
 
-    /// Records what became of a call, once.
+    /// Records the outcome of a call, once.
     fn called(&mut self, status: Option<u16>) {
         let Some(call) = self.call.as_mut().filter(|call| !call.is_told) else {
             return;
@@ -277,14 +277,14 @@ impl Object<'_> {
     }
 }
 
-/// Whether it is a list or a watch of what informers mirror.
+/// Returns true for a list or a watch of informers' resources.
 fn is_of_informers(method: &Method, uri: &Uri) -> bool {
     let last = uri.path().rsplit('/').next();
     let is_mirrored = |resource: Resource| last == Some(resource.plural());
     method == Method::GET && Resource::ALL.into_iter().any(is_mirrored)
 }
 
-/// How long the answer asks to wait.
+/// Returns the wait that the answer demands.
 fn wait(headers: &HeaderMap) -> Option<Duration> {
     let value = headers.get(header::RETRY_AFTER)?.to_str().ok()?;
     value.parse().ok().map(Duration::from_secs)
@@ -299,7 +299,7 @@ fn kind_of(query: &str) -> RequestKind {
             .map(|(_, value)| value)
     };
     let revision = parameter("resourceVersion").unwrap_or_default().to_owned();
-    // As the API reads booleans: anything but these is true.
+    // The API reads booleans so: anything but these is true.
     let is_set = |name| !matches!(parameter(name), None | Some("false" | "0"));
     if is_set("watch") {
         RequestKind::Watch {

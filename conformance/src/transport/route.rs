@@ -1,4 +1,4 @@
-//! Where an informer's connections lead, and how they break.
+//! The route of an informer's connections, and their ends.
 
 use std::{
     future::poll_fn,
@@ -14,11 +14,11 @@ use axum::Router;
 use fakeserver::FakeServer;
 use futures::task::AtomicWaker;
 
-/// Where the connections of an informer lead at present. Clones are handles of the same.
+/// The present route of an informer's connections. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Route(Arc<Mutex<Way>>);
 
-/// A server that is written to, and that may be replaced by another. Clones are handles of the same.
+/// The server that is written to, and that another one may replace. Clones share it.
 #[derive(Clone, Debug)]
 pub struct Leader(Arc<Mutex<FakeServer>>);
 
@@ -32,11 +32,11 @@ struct Way {
 #[derive(Clone, Debug)]
 struct Target {
     router: Router,
-    /// What catches up before it tells the most recent state.
+    /// The replica that catches up with the leader before it serves the most recent state.
     replica: Option<(FakeServer, Leader)>,
 }
 
-/// One request on its way, until its answer has ended.
+/// A request in progress, until its answer has ended.
 #[derive(Debug, Default)]
 pub(super) struct Connection {
     is_broken: AtomicBool,
@@ -46,7 +46,7 @@ pub(super) struct Connection {
 // === impl Route ===
 
 impl Route {
-    /// A route to `server`.
+    /// Creates a route to `server`.
     pub fn to(server: &FakeServer) -> Self {
         Self(Arc::new(Mutex::new(Way {
             to: Some(Target::of(server)),
@@ -54,7 +54,7 @@ impl Route {
         })))
     }
 
-    /// A route to whatever answers behind `router`.
+    /// Creates a route to the server behind `router`.
     pub fn through(router: Router) -> Self {
         let to = Target {
             router,
@@ -66,12 +66,12 @@ impl Route {
         })))
     }
 
-    /// Connections break, and new ones lead to `server`.
+    /// Breaks connections, and leads new ones to `server`.
     pub fn lead_to(&self, server: &FakeServer) {
         self.turn(Some(Target::of(server)));
     }
 
-    /// Connections break, and new ones lead to `replica`, which follows `leader`.
+    /// Breaks connections, and leads new ones to `replica`, which follows `leader`.
     pub fn lead_to_replica(&self, replica: &FakeServer, leader: &Leader) {
         self.turn(Some(Target {
             replica: Some((replica.clone(), leader.clone())),
@@ -79,12 +79,12 @@ impl Route {
         }));
     }
 
-    /// Connections break, and new ones are refused.
+    /// Breaks connections, and refuses new ones.
     pub fn refuse(&self) {
         self.turn(None);
     }
 
-    /// Begins a request; it may be one that has to tell the most recent state.
+    /// Begins a request. `wants_latest` is true if its answer has to be the most recent state.
     pub(super) fn connect(
         &self,
         wants_latest: bool,
@@ -120,17 +120,17 @@ impl Route {
 // === impl Leader ===
 
 impl Leader {
-    /// The leader is `server`, to begin with.
+    /// Creates a handle of `server`.
     pub fn new(server: FakeServer) -> Self {
         Self(Arc::new(Mutex::new(server)))
     }
 
-    /// Whoever is asked from now on is `server`.
+    /// Replaces the server.
     pub fn set(&self, server: FakeServer) {
         *self.0.lock().expect("no holder panics") = server;
     }
 
-    /// The leader as of now.
+    /// Returns the present server.
     pub fn get(&self) -> FakeServer {
         self.0.lock().expect("no holder panics").clone()
     }

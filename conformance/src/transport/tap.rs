@@ -1,4 +1,4 @@
-//! A listener for one informer: what it asks over TCP takes its way, and is recorded on it.
+//! A TCP listener for one informer, in front of its transport.
 
 use std::{
     io,
@@ -13,26 +13,27 @@ use axum::{
 };
 use fakeserver::{
     Listener,
-    faults::{Connection, Door},
+    faults::{Connection, ListenGate},
 };
 use http::header;
 use http_body_util::BodyExt;
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::Transport;
+use crate::task::TaskSet;
 
-/// A listener on this machine, behind which a [`Transport`] is. Dropping it ends it and breaks its connections.
+/// A listener on this machine in front of a [`Transport`]. Dropping it ends it and breaks its connections.
 #[derive(Debug)]
 pub struct Tap {
     address: SocketAddr,
-    _tasks: JoinSet<()>,
+    _serving: TaskSet,
 }
 
 // === impl Tap ===
 
 impl Tap {
-    /// A listener on a free port, where nobody listens while `door` is closed.
+    /// Listens on a free port, which refuses connections while `gate` is closed.
     ///
     /// # Errors
     ///
@@ -41,22 +42,21 @@ impl Tap {
     /// # Panics
     ///
     /// Outside a tokio runtime that does I/O.
-    pub fn open(transport: Transport, door: Door) -> io::Result<Self> {
+    pub fn open(transport: Transport, gate: ListenGate) -> io::Result<Self> {
         let socket = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         socket.set_nonblocking(true)?;
         let address = socket.local_addr()?;
-        let listener = Listener::new(TcpListener::from_std(socket)?).with_door(door);
+        let listener = Listener::new(TcpListener::from_std(socket)?).with_gate(gate);
         let router = Router::new().fallback(pass).with_state(transport);
-        let mut tasks = JoinSet::new();
-        // It ends with its owner, and not in good order.
-        tasks.spawn(listener.serve(router, CancellationToken::new()));
+        // The tap drops it, so that connections break.
+        let serving = TaskSet::of(listener.serve(router, CancellationToken::new()));
         Ok(Self {
             address,
-            _tasks: tasks,
+            _serving: serving,
         })
     }
 
-    /// A client of it, as its users make one.
+    /// Creates a client of it, as users do.
     ///
     /// # Panics
     ///
@@ -67,20 +67,20 @@ impl Tap {
         client.expect("a URL without TLS is all that a client needs")
     }
 
-    /// Where it listens.
+    /// Returns the URL of the listener.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 }
 
-/// The answer of what is behind; a connection that breaks there breaks here, too.
+/// Passes a request on. A connection that breaks behind the transport breaks here, too.
 async fn pass(State(transport): State<Transport>, request: Request) -> Response {
     let connection = request.extensions().get::<Connection>().cloned();
     let Ok(response) = transport.exchange(request).await else {
         connection.unwrap_or_default().reset();
         return Response::default();
     };
-    // A body whose length is known is not asked for its end, and that would be taken for one that was given up.
+    // A body of known length is not polled to its end, which would count as abandoned.
     let mut response = response.map(|body| Body::from_stream(body.into_data_stream()));
     response.headers_mut().remove(header::CONTENT_LENGTH);
     response

@@ -1,8 +1,11 @@
-//! What crosses the transport is recorded, and a loop without waits is stopped.
+//! Observations of the transport, and the limit of requests.
 
 use std::time::Duration;
 
-use fakeserver::FakeServer;
+use fakeserver::{
+    FakeServer,
+    faults::{ConnectionRefused, Fault},
+};
 use futures::{AsyncBufReadExt, StreamExt, TryStreamExt};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
@@ -10,12 +13,19 @@ use kube::{
     api::{ListParams, PostParams, WatchParams},
 };
 
-use super::{RequestNumbers, Transport};
+use super::{RequestNumbers, Route, Transport};
 use crate::trace::{Ending, Observation, Recorder, RequestKind};
 
 fn client(server: &FakeServer, recorder: &Recorder) -> kube::Client {
     let numbers = RequestNumbers::default();
-    Transport::new(server, 0, "informer-0", numbers, recorder.clone()).into_client()
+    Transport::new(
+        Route::to(server),
+        0,
+        "informer-0",
+        numbers,
+        recorder.clone(),
+    )
+    .into_client()
 }
 
 fn named(name: &str) -> ConfigMap {
@@ -94,12 +104,12 @@ async fn a_watch_is_recorded_frame_by_frame_and_a_dropped_body_as_given_up() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_not_waited_for_is_given_up_too() {
     let (server, recorder) = (served().await, Recorder::new());
-    let _hang = server.faults().install(fakeserver::faults::hang());
+    let _hang = server.faults().install(Fault::Hang.rule());
     let maps = Api::<ConfigMap>::default_namespaced(client(&server, &recorder));
     let params = ListParams::default();
     let asked = tokio::time::timeout(Duration::from_secs(5), maps.list(&params)).await;
     assert!(asked.is_err());
-    // The client's own task lets go when it next runs.
+    // The client's own task drops it when it next runs.
     tokio::time::sleep(Duration::from_millis(1)).await;
     let trace = recorder.take();
     assert!(
@@ -123,9 +133,7 @@ async fn an_answer_that_is_not_waited_for_is_given_up_too() {
 #[tokio::test(start_paused = true)]
 async fn what_a_fault_severs_has_no_answer() {
     let (server, recorder) = (served().await, Recorder::new());
-    let _refused = server
-        .faults()
-        .install(fakeserver::faults::connection_refused());
+    let _refused = server.faults().install(ConnectionRefused::default().rule());
     let maps = Api::<ConfigMap>::default_namespaced(client(&server, &recorder));
     assert!(maps.list(&ListParams::default()).await.is_err());
     let text = recorder.take().to_string();
@@ -141,9 +149,7 @@ async fn what_is_no_list_and_no_watch_is_told_as_a_call() {
     maps.create(&PostParams::default(), &named("a"))
         .await
         .unwrap_err();
-    let refused = server
-        .faults()
-        .install(fakeserver::faults::connection_refused());
+    let refused = server.faults().install(ConnectionRefused::default().rule());
     maps.get("b").await.unwrap_err();
     drop(refused);
     let trace = recorder.take();

@@ -1,4 +1,4 @@
-//! What happens to the simulated cluster: creates, updates, label flips, deletions, by a client that no fault hits.
+//! Operations on the cluster: creates, updates, label changes, deletions, by a client that no fault hits.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use crate::{
     trace::{Observation, Recorder},
 };
 
-/// How the workload names itself to the server.
+/// The user agent of the workload.
 pub const CLIENT: &str = "workload";
 
-/// The first of the objects that are written when faults have ended; plans have none so high.
+/// The slot of the first object after the end of faults; plans use lower ones.
 const LAST_SLOT: u8 = 250;
 
-/// The finalizer that holds up deletions.
+/// The finalizer that delays deletions.
 const FINALIZER: &str = "conformance.example/hold";
 
 /// Performs operations and records the answers.
@@ -40,13 +40,8 @@ struct Step {
 // === impl Workload ===
 
 impl Workload {
-    /// A workload on `server`.
-    pub fn new(server: &FakeServer, recorder: Recorder) -> Self {
-        Self::by(server.router(), recorder)
-    }
-
-    /// A workload on whatever answers behind `router`.
-    pub fn by(router: axum::Router, recorder: Recorder) -> Self {
+    /// Creates a workload on the server behind `router`.
+    pub fn new(router: axum::Router, recorder: Recorder) -> Self {
         Self {
             router,
             recorder,
@@ -55,16 +50,16 @@ impl Workload {
         }
     }
 
-    /// Goes on with another server in place of that which it was on.
+    /// Continues with another server.
     pub fn go_on_with(&mut self, server: &FakeServer) {
         self.router = server.router();
     }
 
-    /// Makes the namespaces that operations need.
+    /// Creates the namespaces that operations need.
     ///
     /// # Cancel safety
     ///
-    /// Some of them may have been made.
+    /// Some of them may have been created.
     pub async fn set_up(&mut self) {
         for name in NAMESPACES {
             let namespace =
@@ -75,7 +70,7 @@ impl Workload {
         }
     }
 
-    /// Does what `operation` says and records what the server answered.
+    /// Performs `operation` and records the answer.
     ///
     /// # Cancel safety
     ///
@@ -106,8 +101,8 @@ impl Workload {
         self.perform_step(&text, step).await;
     }
 
-    /// One more write to each namespace of each resource, and the version of each resource's last object: a stream that fell
-    /// silent unnoticed would miss it.
+    /// Writes once more to each namespace of each resource, and returns the version of each resource's last object: a
+    /// stream that fell silent unnoticed would miss it.
     ///
     /// # Cancel safety
     ///
@@ -130,7 +125,7 @@ impl Workload {
         last
     }
 
-    /// Reads an object and writes it back changed, as controllers do.
+    /// Reads an object and writes it back with a change, as controllers do.
     async fn update(&mut self, text: &str, resource: Resource, slot: u8) {
         let read = Step::new("GET", path(resource, slot), None);
         let answer = self.perform_step(text, read).await;
@@ -214,12 +209,12 @@ fn patch(resource: Resource, slot: u8, patch: Value) -> Step {
 }
 
 fn delete(resource: Resource, slot: u8) -> Step {
-    // No grace: there is no kubelet to end a pod.
+    // No grace period: there is no kubelet to end a pod.
     let options = json!({"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0});
     Step::new("DELETE", path(resource, slot), Some(options))
 }
 
-/// What is looked at in an answer that is an object.
+/// The relevant part of an answer that is an object.
 #[derive(Deserialize)]
 struct Answered<'a> {
     #[serde(borrow)]
@@ -232,7 +227,7 @@ struct Metadata<'a> {
     resource_version: &'a str,
 }
 
-/// The version in an answer that is an object.
+/// Returns the version of an answer that is an object.
 fn revision(body: &[u8]) -> Option<u64> {
     let answered: Answered<'_> = serde_json::from_slice(body).ok()?;
     answered.metadata.resource_version.parse().ok()

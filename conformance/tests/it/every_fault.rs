@@ -1,54 +1,41 @@
-//! Every fault of the server's catalogue that informers can meet, alone: they get over it within its bound, whatever it does
-//! meanwhile.
+//! Every fault of the catalogue that concerns informers, alone: they recover within its bound.
 //!
-//! Twice on an informer of pods that are made, changed and deleted all the time, which lists in pages or by streams: the
-//! fault is there from the beginning for eight seconds, at every occasion, and at two and at four seconds all watches end,
-//! so that requests meet it too. And for a minute and a half on three informers, so that waits grow as long as they can.
+//! Twice on an informer of pods that are created, changed and deleted all the time, with lists in pages or streams: the
+//! fault is in force from the beginning for eight seconds, at every occasion, and at two and at four seconds all watches
+//! end, so that it hits requests, too. And for a minute and a half on three informers, so that waits grow as long as they can.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use conformance::{
     checkers::Violation,
-    plan::{Action, Fault, FaultKind, InformerPlan, Operation, Plan, Resource, Tier},
+    plan::{Action, InformerPlan, Operation, Plan, PlannedFault, Resource, Tier},
     seed::Seed,
-    sim::{self, Outcome},
+    sim::{self, Outcome, RunOptions},
     summary::Summary,
 };
-use fakeserver::faults::CATALOGUE;
+use fakeserver::faults::{Fault, HugeObjects, Latency, Target};
 
-/// Faults that this informer does not meet: they are about writes, about what the server has, and about lists that name a
-/// version.
-const ABOUT_OTHERS: [&str; 8] = [
-    "lost_answer",
-    "conflict",
-    "already_exists",
-    "denied",
-    "slow_webhook",
-    "discovery_unavailable",
-    "entity_too_large",
-    "version_too_large",
-];
-/// What the checkers find that want every state to be seen, when a fault is that not all of them are.
+/// The checkers that expect every state to be seen, for faults that skip some.
 const OF_STATES_LEFT_OUT: [&str; 2] = ["silent_gaps", "reliable"];
-/// How long a fault lasts that is there for long.
+/// The duration of a long fault.
 const LONG_MS: u64 = 90_000;
-/// The seeds decide about jitter.
+/// The seeds of jitter.
 const SEEDS: std::ops::Range<u64> = 0..3;
 
-/// The fault with parameters that make it felt.
-fn kind(fault: &str) -> FaultKind {
-    match FaultKind::named(fault).expect("the catalogue names faults") {
-        FaultKind::Latency { .. } => FaultKind::Latency {
+/// Returns the fault with parameters that have an effect.
+fn effective(fault: Fault) -> Fault {
+    match fault {
+        Fault::Latency(_) => Fault::Latency(Latency {
             request_ms: 700,
             frame_ms: 70,
             jitter_ms: 300,
-        },
-        FaultKind::HugeObjects { .. } => FaultKind::HugeObjects { bytes: 100_000 },
-        kind => kind,
+        }),
+        Fault::HugeObjects(_) => Fault::HugeObjects(HugeObjects { bytes: 100_000 }),
+        fault => fault,
     }
 }
 
-fn busy(kind: FaultKind, is_streaming: bool) -> Plan {
+fn busy(kind: Fault, is_streaming: bool) -> Plan {
     let mut plan = Plan::empty(Seed::new(1));
     let mut informer = InformerPlan::of(Resource::Pods);
     informer.streaming_lists = is_streaming;
@@ -68,19 +55,19 @@ fn busy(kind: FaultKind, is_streaming: bool) -> Plan {
     }));
     // There is nothing to lose at the beginning.
     let at_ms = match kind {
-        FaultKind::Rollback { .. } => 1_950,
+        Fault::Rollback(_) => 1_950,
         _ => 0,
     };
     plan.faults = vec![
-        Fault::new(at_ms, 8_000 - at_ms, kind),
-        Fault::new(2_000, 0, FaultKind::Disconnect),
-        Fault::new(4_000, 0, FaultKind::Disconnect),
+        PlannedFault::new(at_ms, 8_000 - at_ms, kind),
+        PlannedFault::new(2_000, 0, Fault::Disconnect),
+        PlannedFault::new(4_000, 0, Fault::Disconnect),
     ];
     plan
 }
 
-/// Objects that are changed now and then, and the fault from the beginning, or a little later, to the end.
-fn long(kind: FaultKind, seed: u64) -> Plan {
+/// Returns a plan with changes now and then, and the fault from the beginning, or a little later, to the end.
+fn long(kind: Fault, seed: u64) -> Plan {
     let mut plan = Plan::empty(Seed::new(seed));
     plan.safety_ms = LONG_MS;
     plan.informers = Resource::ALL.map(InformerPlan::of).to_vec();
@@ -93,31 +80,36 @@ fn long(kind: FaultKind, seed: u64) -> Plan {
         plan.workload.extend(changes);
     }
     let at_ms = seed * 2_500;
-    plan.faults = vec![Fault::new(at_ms, LONG_MS - at_ms, kind)];
+    plan.faults = vec![PlannedFault::new(at_ms, LONG_MS - at_ms, kind)];
     plan
 }
 
-/// Whether a violation speaks against the informer.
-fn counts(fault: &str, violation: &Violation) -> bool {
+/// Returns true if a violation counts against the informer.
+fn counts(fault: Fault, violation: &Violation) -> bool {
     match fault {
-        "coalesce" => !OF_STATES_LEFT_OUT.contains(&violation.checker),
-        // The log that the others compare with has only what came after it.
-        "rollback" => violation.checker == "convergence",
+        Fault::Coalesce(_) => !OF_STATES_LEFT_OUT.contains(&violation.checker),
+        // The log, with which the others compare, has later changes only.
+        Fault::Rollback(_) => violation.checker == "convergence",
         _ => !violation.is_expected(),
     }
 }
 
-fn wrong(fault: &str, outcome: &Outcome) -> Vec<String> {
+fn wrong(fault: Fault, outcome: &Outcome) -> Vec<String> {
     let violations = outcome.violations.iter();
     let violations = violations.filter(|violation| counts(fault, violation));
     violations
-        .map(|violation| format!("{fault}: {violation}"))
+        .map(|violation| format!("{}: {violation}", fault.name()))
         .collect()
 }
 
-fn held() -> impl Iterator<Item = &'static str> {
-    let held = CATALOGUE.iter().filter(|entry| entry.can_be_held);
-    held.map(|entry| entry.fault)
+fn held() -> impl Iterator<Item = Fault> {
+    Fault::all().filter(|fault| fault.entry().can_be_held())
+}
+
+/// Returns true if a fault does not concern this informer: it is about writes, discovery, or lists at a version.
+fn is_about_others(fault: Fault) -> bool {
+    let is_about_others = matches!(fault.entry().target, Target::Writes | Target::Discovery);
+    is_about_others || matches!(fault, Fault::VersionTooLarge(_))
 }
 
 #[test]
@@ -126,38 +118,43 @@ fn every_fault_that_can_be_held_is_held() {
     let mut unmet = BTreeSet::new();
     for fault in held() {
         let fired = [false, true].map(|is_streaming| {
-            let plan = busy(kind(fault), is_streaming);
-            let outcome = sim::run(&plan);
+            let plan = busy(effective(fault), is_streaming);
+            let outcome = sim::run(&plan, &RunOptions::default());
             violations.extend(wrong(fault, &outcome));
             let summary = Summary::of(plan.seed, &outcome.trace);
-            summary.faults.get(fault).copied().unwrap_or_default()
+            summary
+                .faults
+                .get(fault.name())
+                .copied()
+                .unwrap_or_default()
         });
         if fired == [0, 0] {
-            unmet.insert(fault);
+            unmet.insert(fault.name());
         }
     }
     assert!(violations.is_empty(), "{}", violations.join("\n"));
-    assert_eq!(unmet, BTreeSet::from(ABOUT_OTHERS));
+    let expected = held().filter(|fault| is_about_others(*fault));
+    assert_eq!(unmet, expected.map(Fault::name).collect());
 }
 
 #[test]
 fn every_fault_that_lasts_is_felt_no_longer_than_its_bound() {
     let mut violations = Vec::new();
-    // In milliseconds, how long it was felt at most.
+    // The longest effect, in milliseconds.
     let mut felt: BTreeMap<&str, u64> = BTreeMap::new();
-    // A server that goes back and then passes where it was cannot be told from one that did not: this workload does that.
-    for fault in held().filter(|fault| *fault != "rollback") {
+    // A server that goes back and then passes its old revision is like one that did not: this workload does that.
+    for fault in held().filter(|fault| !matches!(fault, Fault::Rollback(_))) {
         for seed in SEEDS {
-            let plan = long(kind(fault), seed);
-            let outcome = sim::run(&plan);
+            let plan = long(effective(fault), seed);
+            let outcome = sim::run(&plan, &RunOptions::default());
             violations.extend(wrong(fault, &outcome));
             let summary = Summary::of(plan.seed, &outcome.trace);
-            let felt = felt.entry(fault).or_default();
+            let felt = felt.entry(fault.name()).or_default();
             *felt = summary.slowest_convergence_ms.max(*felt);
         }
     }
     assert!(violations.is_empty(), "{violations:#?}\n{felt:#?}");
-    // Some are felt: the faults were there.
+    // Some have an effect: the faults happened.
     for fault in ["server_error", "silence", "hang", "forbidden"] {
         assert!(felt[fault] > 1_000, "{fault}: {felt:#?}");
     }

@@ -1,4 +1,4 @@
-//! Processes under test, over TCP and in the time that it takes: a scenario that ends soon, run faster.
+//! Processes under test, over TCP and in real time: a short scenario, sped up.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -15,10 +15,10 @@ use conformance::{
     subjects::external::Program,
 };
 
-/// Something of everything happens to pods and config maps, and a stream ends within a line.
+/// A scenario with some of everything for pods and config maps, and a stream that ends within a line.
 const SHORT: &str = "I";
 
-/// What a process does, what is said of it, and with which words.
+/// Programs, their verdicts, and texts in the findings.
 const BREACHES: [(&str, Verdict, &[&str]); 9] = [
     (
         "echo no library >&2; exit 3",
@@ -47,7 +47,7 @@ const BREACHES: [(&str, Verdict, &[&str]); 9] = [
         ],
     ),
     (
-        // Of two answers one was not asked for.
+        // One of two answers has no question.
         r#"printf '{"say":"cache","objects":[]}\n{"say":"cache","objects":[]}\n'; cat >&2"#,
         Verdict::Misspoke,
         &["of its output says what the cache holds"],
@@ -74,7 +74,7 @@ const BREACHES: [(&str, Verdict, &[&str]); 9] = [
     ),
 ];
 
-/// What becomes of `program` in a scenario.
+/// Runs `program` in a scenario.
 fn cell(program: Program, scenario: &str, converge_within: Duration) -> Cell {
     let scenarios: Vec<_> = score::scenarios()
         .into_iter()
@@ -90,13 +90,13 @@ fn cell(program: Program, scenario: &str, converge_within: Duration) -> Cell {
     board.cells[0].clone()
 }
 
-/// The same with limits that are short, and yet longer than a busy machine takes to start a shell.
+/// Runs with limits that are short, but longer than a busy machine takes to start a shell.
 fn short_cell(command: &str) -> Cell {
     let program = Program::new(command).with_answer_limit(Duration::from_secs(8));
     cell(program, SHORT, Duration::from_mins(1))
 }
 
-/// Where a machine is so slow that a process starts when all is over, nothing happens to it.
+/// Asserts a good verdict; on a slow machine the process may start after the fault.
 fn assert_good(command: &str) {
     let cell = cell(Program::new(command), SHORT, Duration::from_mins(1));
     assert!(cell.verdict.is_good(), "{cell:#?}");
@@ -121,7 +121,7 @@ fn a_process_that_speaks_the_protocol_is_put_under_test() {
 fn another_library_is_told_apart_by_what_it_fails_at() {
     let kube_runtime = format!("{} --library kube-runtime", subject());
     assert_good(&kube_runtime);
-    // HTTP 410 as the answer to a watch is what it does not notice.
+    // It does not notice HTTP 410 as the answer to a watch.
     let cell = cell(Program::new(kube_runtime), "C", Duration::from_secs(3));
     assert_eq!(cell.verdict, Verdict::Stale, "{cell:#?}");
 }
@@ -154,7 +154,7 @@ fn a_process_that_goes_on_after_its_input_is_killed() {
     assert!(cell.text.contains(told), "{cell:#?}");
 }
 
-/// What ends a process ends what it has started, too: somebody who reads from that comes to an end.
+/// Descendants of a process end with it: a reader of their output reaches the end.
 #[test]
 fn what_a_process_has_started_ends_with_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -183,7 +183,7 @@ fn what_a_process_has_started_ends_with_it() {
     assert!(read.stdout.starts_with(b"started\n"));
 }
 
-/// Whoever is killed drops nothing: a guard of its own sees to the processes then.
+/// A killed harness drops nothing: a guard of its own ends the processes then.
 #[test]
 fn processes_end_with_a_harness_that_is_killed() {
     let folder = tempfile::tempdir().unwrap();
@@ -191,7 +191,7 @@ fn processes_end_with_a_harness_that_is_killed() {
     let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
     assert!(made.success());
     let shown = pipe.display();
-    // Who has been told something is guarded.
+    // A process with input is guarded.
     let command =
         format!("read -r _; (echo started; exec sleep 1000) > {shown} & cat >&2; sleep 1000");
     let mut harness = Command::new(env!("CARGO_BIN_EXE_conformance"))
@@ -243,7 +243,7 @@ fn the_library_in_python_is_put_under_test() {
         );
         return;
     };
-    // Its handlers hear of a deletion what they heard before, and it has no pages: its cache is what counts.
+    // It skips states in notifications, and has no pages: only its cache counts.
     let cell = cell(
         Program::new(format!("{python} {}", example("informer.py").display())),
         SHORT,

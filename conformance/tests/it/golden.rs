@@ -1,4 +1,4 @@
-//! The fake server answers what a real one did: every step of every transcript.
+//! The fake server gives the recorded answers: every step of every transcript.
 
 use std::{collections::BTreeSet, fmt::Write, fs, path::Path};
 
@@ -48,7 +48,7 @@ fn every_file_in_the_folder_is_played() {
         })
         .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
-    // Also that each is called as its file.
+    // Each has the name of its file, too.
     let names: BTreeSet<String> = stored()
         .into_iter()
         .map(|transcript| transcript.name)

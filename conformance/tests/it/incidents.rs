@@ -1,11 +1,12 @@
-//! What happens to machines: a replica that lags, a restart with the data and without, a machine that sleeps. The informer gets over it.
+//! Incidents of machines: a lagging replica, restarts with and without the data, a sleeping machine. The informer
+//! recovers.
 
 use std::time::Duration;
 
 use conformance::{
     plan::{Action, Incident, IncidentKind, InformerPlan, Operation, Plan, Resource, Tier},
     seed::Seed,
-    sim::{self, Outcome},
+    sim::{self, Outcome, RunOptions},
     trace::{Ending, Heard, Observation},
 };
 
@@ -21,7 +22,7 @@ fn run(workload: Vec<Operation>, incidents: Vec<Incident>) -> Outcome {
     plan.informers = vec![informer];
     plan.workload = workload;
     plan.incidents = incidents;
-    let outcome = sim::run(&plan);
+    let outcome = sim::run(&plan, &RunOptions::default());
     assert!(
         outcome.is_good(),
         "{:#?}\n{}",
@@ -31,7 +32,7 @@ fn run(workload: Vec<Operation>, incidents: Vec<Incident>) -> Outcome {
     outcome
 }
 
-/// When each frame came that brought an event, in milliseconds, with its revision.
+/// Returns the time of each event's frame, in milliseconds, and its revision.
 fn frames(outcome: &Outcome) -> Vec<(u128, u64)> {
     let records = outcome.trace.records().iter();
     records
@@ -67,7 +68,7 @@ fn a_replica_tells_what_is_new_when_it_has_heard_of_it() {
     ];
     let outcome = run(workload, vec![Incident::new(9_000, 20_000, kind)]);
     let frames = frames(&outcome);
-    // Before, 3 s late, and after it: nothing is told twice, though the replica knew less than the informer.
+    // Before, 3 s late, and after it: no event comes twice, although the replica was behind the informer.
     let times: Vec<u128> = frames.iter().map(|(at_ms, _)| *at_ms).take(4).collect();
     assert_eq!(times, [8_000, 18_000, 18_000, 40_000], "{frames:?}");
     assert!(
@@ -90,13 +91,13 @@ fn a_replica_that_is_asked_for_the_latest_catches_up_first() {
     ];
     let mut plan = Plan::empty(Seed::new(9));
     plan.safety_ms = 20_000;
-    // A streaming list without a version asks for the most recent state.
+    // A streaming list without a version requests the most recent state.
     let mut informer = InformerPlan::of(Resource::Pods);
     informer.start_ms = 5_000;
     plan.informers = vec![informer];
     plan.workload = workload;
     plan.incidents = vec![Incident::new(2_000, 15_000, kind)];
-    let outcome = sim::run(&plan);
+    let outcome = sim::run(&plan, &RunOptions::default());
     assert!(outcome.is_good(), "{:#?}", outcome.violations);
     let ends = outcome.trace.records().iter().find_map(|record| {
         let Observation::Bookmark { revision, .. } = record.observation else {
@@ -131,7 +132,7 @@ fn a_restart_breaks_connections_refuses_new_ones_and_keeps_the_data() {
         broken.iter().all(|at| (from..=to).contains(at)),
         "{broken:?}"
     );
-    // What was there before is there, and what came meanwhile is told: the watch goes on, for nothing was lost.
+    // Old objects are there, and events of the meantime arrive: the watch resumes, for nothing was lost.
     let frames = frames(&outcome);
     assert!(frames[0].0 > 15_000 && frames[1].0 == 20_000, "{frames:?}");
     let lists = outcome
@@ -167,7 +168,7 @@ fn a_server_without_its_data_is_listed_and_what_is_lost_is_told() {
         })
         .collect();
     let gone = "gone, found out: true";
-    // The last one is written when all is over.
+    // The last one is written at the very end.
     let want = [
         "added", "updated", "added", gone, gone, "added", "added", "added",
     ];

@@ -1,4 +1,4 @@
-//! Runs against an API server that is not ours alone: a fake one, which is asked as any other would be.
+//! Runs against an API server that other clients use, too: a fake one, treated as a real one.
 
 use std::{
     num::NonZeroU32,
@@ -79,7 +79,7 @@ impl Served {
     }
 }
 
-/// One run after the other, against the same server: each finds it as it has to be.
+/// Runs one after the other against the same server: each finds it prepared.
 #[test]
 fn informers_hold_behind_a_proxy_with_faults() {
     let served = Served::start();
@@ -123,7 +123,7 @@ fn the_objects_of_others_are_left_alone() {
     let deleted = nodes.delete("node-7", &params);
     served.runtime.block_on(deleted).unwrap();
     served.real_server().prepare().unwrap();
-    // From then on, what has these names is of runs.
+    // From now on these names belong to runs.
     let created = served
         .runtime
         .block_on(nodes.create(&PostParams::default(), &node));
@@ -141,7 +141,7 @@ fn the_objects_of_others_are_left_alone() {
     served.real_server().prepare().unwrap();
     let node = served.runtime.block_on(nodes.get_opt("node-7")).unwrap();
     assert!(node.is_none());
-    // In another namespace nothing is of runs.
+    // In other namespaces nothing belongs to runs.
     let pod = served.runtime.block_on(pods.get_opt("pod-1")).unwrap();
     assert!(pod.is_some());
 }
@@ -194,7 +194,7 @@ fn without_a_kubeconfig_it_is_skipped_aloud() {
     );
 }
 
-/// The fake server's program, with TLS and a kubeconfig that it has written.
+/// Runs against the fake server's program, with TLS and the kubeconfig that it writes.
 #[test]
 fn a_server_that_a_kubeconfig_names_is_run_against() {
     let conformance = Path::new(env!("CARGO_BIN_EXE_conformance"));

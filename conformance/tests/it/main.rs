@@ -1,19 +1,20 @@
 //! The harness's own tests against the real parts.
 //!
-//! | file | what it shows |
+//! | file | contents |
 //! |---|---|
-//! | `golden` | the fake server answers what a real one did |
-//! | `scenarios` | one fault of each kind, and the informer gets over it as it should |
-//! | `every_fault` | each fault alone is held, and felt no longer than its bound |
+//! | `golden` | the fake server gives the recorded answers |
+//! | `scenarios` | one fault of each kind, from which the informer recovers |
+//! | `every_fault` | recovery from each fault within its bound |
 //! | `incidents` | replicas that lag, restarts, machines that sleep |
-//! | `seeds` | some two thousand seeds of all profiles: every promise is kept |
-//! | `compact` | the same of an informer that holds its objects as compressed bytes |
-//! | `negative_controls` | what breaks an invariant is found by its checker |
-//! | `bugs` | every mistake on purpose is caught, and the page of them is true |
+//! | `seeds` | seeds of all profiles: every promise is kept |
+//! | `compact` | the same for compact informers |
+//! | `negative_controls` | each checker finds the violations of its invariant |
+//! | `bugs` | every seeded bug is caught, and the page of them is true |
 //! | `meta` | the same plan twice gives the same trace, to the byte |
 //! | `properties` | plans drawn and shrunk by proptest |
 //! | `regressions` | plans that once failed |
 //! | `proxy` | faults between a client and a server, over loopback |
+//! | `proxy_program` | the proxy's program: its lines, its kubeconfig, its errors |
 //! | `score` | every scenario against every contestant |
 //! | `external` | processes under test, over TCP |
 //! | `live` | runs against a server that a kubeconfig names |
@@ -32,6 +33,7 @@ mod meta;
 mod properties;
 mod regressions;
 mod proxy;
+mod proxy_program;
 mod score;
 mod external;
 mod live;

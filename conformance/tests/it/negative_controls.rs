@@ -1,24 +1,24 @@
-//! The harness is able to fail: each invariant has a checker, and what breaks it is found by that checker.
+//! The harness is able to fail: each invariant has a checker, which finds its violations.
 //!
-//! One informer on all config maps, one watch, which brings five events while faults are in force. Most controls are servers
-//! that do what no correct one does; the last one is a client with a mistake on purpose, since a server cannot make anybody
-//! ask without a pause. Caches that go back in time are among the `bugs`.
+//! One informer of all config maps, with one watch, which delivers five events while faults are in force. Most controls
+//! are servers that deviate from every correct one; the last one is a client with a seeded bug, since no server can
+//! make a client send requests without a pause. Caches that go back in time are among the `bugs`.
 
 use std::collections::BTreeSet;
 
 use conformance::{
-    bugs::{self, Bug},
-    plan::{Action, Fault, FaultKind, InformerPlan, Operation, Plan, Resource, Tier},
+    bugs::Bug,
+    hunt,
+    plan::{Action, InformerPlan, Operation, Plan, PlannedFault, Resource, Tier},
     seed::Seed,
-    sim::{self, Outcome, Setting},
-    subjects,
+    sim::{self, Outcome, RunOptions},
 };
-use fakeserver::faults::{self, Answer, Faults, RuleGuard};
+use fakeserver::faults::{self, Answer, Fault, Faults, RuleGuard, ServerError};
 use http::{HeaderValue, StatusCode, header};
 
 const SAFETY_MS: u64 = 10_000;
 
-/// The checkers of what the server promises: what they find is expected where the server is wrong on purpose.
+/// The checkers of the server's promises: their findings are expected if a fault breaks them.
 const OF_SERVER: [&str; 6] = [
     "reliable",
     "ordered",
@@ -28,8 +28,8 @@ const OF_SERVER: [&str; 6] = [
     "list_snapshots",
 ];
 
-/// Two config maps: one is changed time and again, the other comes and goes.
-fn plan(faults: &[Fault]) -> Plan {
+/// Returns a plan with two config maps: one changes repeatedly, the other comes and goes.
+fn plan(faults: &[PlannedFault]) -> Plan {
     let mut plan = Plan::empty(Seed::new(1));
     plan.safety_ms = SAFETY_MS;
     plan.informers = vec![InformerPlan::of(Resource::ConfigMaps)];
@@ -46,20 +46,20 @@ fn plan(faults: &[Fault]) -> Plan {
     plan
 }
 
-/// What the server does to the occasion after `skip` others.
-fn once(kind: FaultKind, skip: u64) -> Fault {
+/// Returns a fault that has one effect, after `skip` occasions.
+fn once(kind: Fault, skip: u64) -> PlannedFault {
     lasting(kind).after(skip).times(1)
 }
 
-fn lasting(kind: FaultKind) -> Fault {
-    Fault::new(500, SAFETY_MS - 500, kind)
+fn lasting(kind: Fault) -> PlannedFault {
+    PlannedFault::new(500, SAFETY_MS - 500, kind)
 }
 
-fn cut(at_ms: u64) -> Fault {
-    Fault::new(at_ms, 0, FaultKind::Disconnect)
+fn cut(at_ms: u64) -> PlannedFault {
+    PlannedFault::new(at_ms, 0, Fault::Disconnect)
 }
 
-/// Every list that the informer asks for is empty, whatever there is.
+/// Installs rules by which every list of the informer is empty.
 fn lists_are_empty(rules: &Faults) -> Vec<RuleGuard> {
     let empty = faults::hook(|request| {
         (request.verb == "list" && request.client == "informer-0").then(|| {
@@ -78,7 +78,7 @@ fn lists_are_empty(rules: &Faults) -> Vec<RuleGuard> {
     vec![rules.install(empty)]
 }
 
-/// Asserts that each of `checkers` finds something in a run.
+/// Asserts that each of `checkers` has a finding in a run.
 fn check(checkers: &[&str], outcome: &Outcome) {
     let violations = outcome.violations.iter();
     let found: BTreeSet<&str> = violations.map(|violation| violation.checker).collect();
@@ -91,9 +91,9 @@ fn check(checkers: &[&str], outcome: &Outcome) {
     }
 }
 
-/// The same where the server is wrong on purpose: that much is expected, and no more.
-fn check_faults(checkers: &[&str], faults: &[Fault]) {
-    let outcome = sim::run(&plan(faults));
+/// Asserts the same where faults break promises of the server: these findings are expected, and there are no others.
+fn check_faults(checkers: &[&str], faults: &[PlannedFault]) {
+    let outcome = sim::run(&plan(faults), &RunOptions::default());
     for violation in &outcome.violations {
         let is_of_server = OF_SERVER.contains(&violation.checker);
         assert_eq!(violation.is_expected(), is_of_server, "{violation}");
@@ -103,41 +103,44 @@ fn check_faults(checkers: &[&str], faults: &[Fault]) {
 
 #[test]
 fn without_a_control_nothing_is_found() {
-    assert_eq!(sim::run(&plan(&[])).violations, []);
-    assert_eq!(sim::run(&plan(&[cut(2_500)])).violations, []);
+    assert_eq!(sim::run(&plan(&[]), &RunOptions::default()).violations, []);
+    assert_eq!(
+        sim::run(&plan(&[cut(2_500)]), &RunOptions::default()).violations,
+        []
+    );
 }
 
 #[test]
 fn reliable_an_event_is_left_out() {
-    // The cache gets over it, but not unnoticed.
+    // The cache recovers, but not unnoticed.
     for skip in [0, 2] {
         check_faults(
             &["reliable", "silent_gaps"],
-            &[once(FaultKind::DropEvent, skip)],
+            &[once(Fault::DropEvent, skip)],
         );
     }
 }
 
 #[test]
 fn convergence_the_last_event_is_left_out() {
-    // The deletion: nothing ever mends it.
+    // The deletion: nothing repairs that.
     check_faults(
         &["convergence", "lost_deletes"],
-        &[once(FaultKind::DropEvent, 4)],
+        &[once(Fault::DropEvent, 4)],
     );
 }
 
 #[test]
 fn ordered_an_event_comes_after_the_next() {
     for skip in [0, 2] {
-        check_faults(&["ordered"], &[once(FaultKind::ReorderEvents, skip)]);
+        check_faults(&["ordered"], &[once(Fault::ReorderEvents, skip)]);
     }
 }
 
 #[test]
 fn unique_an_event_comes_twice() {
     for skip in [0, 1, 4] {
-        check_faults(&["unique"], &[once(FaultKind::DuplicateEvent, skip)]);
+        check_faults(&["unique"], &[once(Fault::DuplicateEvent, skip)]);
     }
 }
 
@@ -145,22 +148,22 @@ fn unique_an_event_comes_twice() {
 fn bookmarkable_a_bookmark_promises_what_was_not_sent() {
     check_faults(
         &["bookmarkable", "silent_gaps"],
-        &[once(FaultKind::BookmarkAhead, 0)],
+        &[once(Fault::BookmarkAhead, 0)],
     );
     check_faults(
         &["bookmarkable", "convergence", "lost_deletes"],
-        &[once(FaultKind::BookmarkAhead, 4)],
+        &[once(Fault::BookmarkAhead, 4)],
     );
 }
 
 #[test]
 fn resumable_the_first_event_after_a_break_is_left_out() {
-    check_faults(&["resumable"], &[cut(2_500), once(FaultKind::DropEvent, 3)]);
+    check_faults(&["resumable"], &[cut(2_500), once(Fault::DropEvent, 3)]);
 }
 
 #[test]
 fn snapshot_a_streamed_list_lacks_an_object() {
-    let from_start = Fault::new(0, SAFETY_MS, FaultKind::DropEvent).times(1);
+    let from_start = PlannedFault::new(0, SAFETY_MS, Fault::DropEvent).times(1);
     check_faults(&["list_snapshots"], &[from_start]);
 }
 
@@ -168,21 +171,21 @@ fn snapshot_a_streamed_list_lacks_an_object() {
 fn snapshot_a_list_lacks_an_object() {
     let mut plan = plan(&[]);
     plan.informers[0].streaming_lists = false;
-    let setting = Setting::new(&subjects::informer).with_quirks(lists_are_empty);
-    check(&["list_snapshots"], &sim::run_in(&plan, &setting));
+    let options = RunOptions::default().with_server_variant(lists_are_empty);
+    check(&["list_snapshots"], &sim::run(&plan, &options));
 }
 
 #[test]
 fn liveness_a_client_asks_again_at_once_or_never() {
-    let refused = FaultKind::ServerError {
+    let refused = Fault::ServerError(ServerError {
         code: 500,
         body: None,
-    };
-    let of = |bug, faults: &[Fault]| bugs::run(&plan(faults), Bug::find(bug).unwrap());
+    });
+    let of = |bug, faults: &[PlannedFault]| hunt::run(&plan(faults), Bug::find(bug).unwrap());
     let hot = of("no-backoff", &[lasting(refused), cut(1_500)]);
     check(&["hot_loops"], &hot);
     let steady = of("flat-backoff", &[lasting(refused), cut(1_500)]);
     check(&["backoff"], &steady);
-    let hanging = of("no-time-limits", &[lasting(FaultKind::Hang), cut(1_500)]);
+    let hanging = of("no-time-limits", &[lasting(Fault::Hang), cut(1_500)]);
     check(&["liveness"], &hanging);
 }

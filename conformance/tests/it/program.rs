@@ -1,11 +1,12 @@
-//! The command line: what it prints, and how it exits.
+//! The command line: its output and its exit status.
 
 use std::process::{Command, Output};
 
 use conformance::{
-    plan::{Fault, FaultKind, Plan},
+    plan::{Plan, PlannedFault},
     seed::Seed,
 };
+use fakeserver::faults::Fault;
 
 fn conformance(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_conformance"))
@@ -126,13 +127,56 @@ fn figures_and_traces_are_written_where_told() {
 }
 
 #[test]
+fn a_file_that_exists_is_replaced_on_request_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.json");
+    std::fs::write(&file, "notes").unwrap();
+    let path = file.to_str().unwrap();
+    let scenario = folder.path().join("notes.yaml");
+    std::fs::write(&scenario, "steps: [{method: GET, path: /version}]").unwrap();
+    let (scenario, folder) = (scenario.to_str().unwrap(), folder.path().to_str().unwrap());
+    let nowhere = "http://127.0.0.1:1";
+    for args in [
+        &["--json", path][..],
+        &["replay", "1", "--trace", path],
+        &["replay", "1", "--shrink", path],
+        &["bugs", "--markdown", path],
+        &["score", "--json", path],
+        &["score", "--markdown", path],
+        &[
+            "score",
+            "--subject",
+            "informer",
+            "--scenario",
+            "nothing",
+            "--trace",
+            path,
+        ],
+        &["wire", "--server", nowhere, "--json", path],
+        &["wire", "--server", nowhere, "--record", folder, scenario],
+    ] {
+        let output = conformance(args);
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {error}");
+        assert_eq!(output.stdout, b"", "{args:?}: nothing has begun");
+        let expected = format!("cannot write {path}: it exists; --force replaces it\n");
+        assert_eq!(error, expected, "{args:?}");
+        assert_eq!(std::fs::read(&file).unwrap(), b"notes", "{args:?}");
+    }
+    let output = conformance(&["replay", "1", "--trace", path, "--force"]);
+    assert!(output.status.success());
+    let trace = std::fs::read_to_string(&file).unwrap();
+    assert!(trace.contains("phase Converged"), "{trace}");
+}
+
+#[test]
 fn a_plan_that_fails_is_told_and_shrunk() {
     let folder = std::env::temp_dir().join(format!("conformance-shrink-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let (whole, smaller) = (folder.join("whole.json"), folder.join("smaller.json"));
     let mut plan = Plan::draw(Seed::new(11));
     plan.faults
-        .push(Fault::new(0, plan.safety_ms, FaultKind::DropEvent));
+        .push(PlannedFault::new(0, plan.safety_ms, Fault::DropEvent));
     std::fs::write(&whole, plan.to_text()).unwrap();
 
     let (whole, smaller) = (whole.to_str().unwrap(), smaller.to_str().unwrap());
@@ -141,14 +185,14 @@ fn a_plan_that_fails_is_told_and_shrunk() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("expected of fault"), "{text}");
     assert!(text.contains("replay --plan"), "{text}");
-    // What happens in the smaller one is told.
+    // The timeline of the smaller plan is printed.
     assert!(text.contains("  event\n"), "{text}");
     assert!(text.contains("^ first broken: "), "{text}");
 
     let shrunk = Plan::from_text(&std::fs::read_to_string(smaller).unwrap()).unwrap();
     assert!(shrunk.workload.len() < plan.workload.len());
     assert_eq!(shrunk.faults.len(), 1);
-    assert_eq!(shrunk.faults[0].kind, FaultKind::DropEvent);
+    assert_eq!(shrunk.faults[0].kind, Fault::DropEvent);
     assert_eq!(shrunk.informers.len(), 1);
     assert_eq!(
         conformance(&["replay", "--plan", smaller]).status.code(),
@@ -157,7 +201,7 @@ fn a_plan_that_fails_is_told_and_shrunk() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Runs the program with these arguments and writes down what it says, as on a terminal of 100 columns.
+/// Runs the program with these arguments, and records its output as on a terminal of 100 columns.
 fn session(args: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_conformance"))
         .args(args)

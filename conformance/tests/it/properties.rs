@@ -2,25 +2,25 @@
 
 use conformance::{
     plan::{Plan, shrink::any_plan},
-    sim,
+    sim::{self, RunOptions},
 };
 use proptest::{
     strategy::Strategy,
     test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestError, TestRunner},
 };
 
-/// Draws plans, the same ones each time, runs them, and tells of the smallest that fails. Fresh ones are drawn by the program.
+/// Draws plans, the same ones each time, runs them, and reports the smallest that fails. The program draws fresh ones.
 fn check(strategy: impl Strategy<Value = Plan>, case_count: u32) {
     let config = Config {
         cases: case_count,
         max_shrink_iters: 2_000,
         rng_seed: RngSeed::Fixed(7),
-        // What was found is kept as a plan in `regressions/`, which says more than proptest's seed.
+        // Failing plans are kept in `regressions/`, which says more than proptest's seed.
         failure_persistence: Some(Box::new(FileFailurePersistence::Off)),
         ..Config::default()
     };
     let result = TestRunner::new(config).run(&strategy, |plan| {
-        let violations = sim::run(&plan).violations;
+        let violations = sim::run(&plan, &RunOptions::default()).violations;
         match violations.first() {
             None => Ok(()),
             Some(violation) => Err(TestCaseError::fail(violation.to_string())),

@@ -1,16 +1,21 @@
-//! The proxy over loopback: a client and an informer behind it, and each fault that it makes.
+//! The proxy over loopback: a client and an informer behind it, and each of its faults.
 
-use std::{collections::BTreeMap, io, net::SocketAddr, process::Stdio, time::Duration};
+use std::{collections::BTreeMap, io, net::SocketAddr, time::Duration};
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use conformance::proxy::{Kubeconfig, Proxy};
-use fakeserver::{Authorization, Certificates, FakeServer, Listener, UserInfo, faults::FaultSpec};
+use conformance::proxy::Proxy;
+use fakeserver::{
+    Authorization, Certificates, FakeServer, Listener, UserInfo,
+    faults::{Fault, FaultSpec},
+};
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Empty};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use informer::{
-    Scope, SharedInformer, backoff::BackoffOptions, http::HttpListWatch,
-    reflector::ReflectorOptions,
+    Scope, SharedInformer,
+    http::HttpListWatch,
+    reflector::{BackoffOptions, ReflectorOptions},
 };
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{
@@ -21,31 +26,30 @@ use kube::{
 };
 use serde_json::{Value, json};
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
+    io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
-    process::{Child, ChildStdout, Command},
     task::yield_now,
     time::timeout,
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// Longer than anything here takes.
+/// A limit that no test here reaches.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// A new cluster has four namespaces, in this order.
 const WATCH: &str = "/api/v1/namespaces?watch=1";
 const NAMES: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/// A server, and a proxy in front of it; both until the test ends.
-struct World {
+/// A server and a proxy in front of it, until the test ends.
+pub(super) struct World {
     server: FakeServer,
     /// Serves the server.
     _upstream: DropGuard,
     proxy: Proxy,
-    address: SocketAddr,
+    pub(super) address: SocketAddr,
     _stop: DropGuard,
 }
 
-async fn within<T>(task: impl Future<Output = T>) -> T {
+pub(super) async fn within<T>(task: impl Future<Output = T>) -> T {
     timeout(PATIENCE, task)
         .await
         .expect("it does not take long")
@@ -69,7 +73,7 @@ fn at(address: SocketAddr) -> Config {
 // === impl World ===
 
 impl World {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let server = FakeServer::builder().build();
         let (listener, address) = listener().await;
         let stop = CancellationToken::new();
@@ -121,8 +125,8 @@ impl World {
         (status, serde_json::from_slice(&bytes).unwrap_or_default())
     }
 
-    /// A watch of namespaces: what it brings, as type and name, and how it ends. The server ends it when it has brought so
-    /// many events.
+    /// Watches namespaces, and returns the events, as type and name, and the end. The server ends the watch after this
+    /// number of events.
     async fn watched(&self, until: usize) -> (Vec<String>, Result<String, String>) {
         let request = Request::get(WATCH).body(Body::empty()).unwrap();
         let response = within(self.client().send(request)).await.unwrap();
@@ -166,7 +170,7 @@ fn map(name: &str, value: u32) -> ConfigMap {
     }
 }
 
-/// Names and versions of the config maps of a server.
+/// Returns the names and versions of a server's config maps.
 fn stored(server: &FakeServer) -> BTreeMap<String, String> {
     let objects = server.objects("", "v1", "configmaps");
     let objects = objects.iter();
@@ -186,7 +190,7 @@ async fn an_informer_behind_a_proxy_converges_whatever_breaks() {
             .unwrap();
     }
     let list_watch = HttpListWatch::<ConfigMap>::new(world.client(), Scope::All);
-    // Nobody has to be spared here.
+    // There is no load to spare here.
     let backoff = BackoffOptions::default()
         .with_initial(Duration::from_millis(10))
         .with_max(Duration::from_millis(100));
@@ -232,7 +236,7 @@ async fn an_informer_behind_a_proxy_converges_whatever_breaks() {
     .await;
     assert_eq!(cached().into_keys().collect::<Vec<_>>(), ["a", "c", "d"]);
     assert!(world.proxy.faults().fired().contains_key("reset_mid_line"));
-    // None of it was the server's doing.
+    // The server has no part in it.
     assert!(world.server.faults().fired().is_empty());
 }
 
@@ -300,7 +304,7 @@ async fn each_fault_of_frames_has_its_effect() {
     assert!(end.unwrap_err().contains("ConnectionReset"));
 }
 
-/// What has come on a connection when so many events have, each to its end.
+/// Reads the body of a watch until this number of events is complete.
 async fn read_events(stream: &mut TcpStream, count: usize) -> String {
     let mut bytes = Vec::new();
     loop {
@@ -313,7 +317,7 @@ async fn read_events(stream: &mut TcpStream, count: usize) -> String {
     }
 }
 
-/// A connection on which namespaces are watched.
+/// Opens a connection with a watch of namespaces.
 async fn watching(world: &World) -> TcpStream {
     let mut stream = TcpStream::connect(world.address).await.unwrap();
     let request = format!("GET {WATCH} HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -331,7 +335,7 @@ async fn a_silent_watch_stays_open_and_ends_with_the_proxy() {
     while world.proxy.faults().fired().is_empty() {
         yield_now().await;
     }
-    // Whatever the server says now is not heard.
+    // Further output of the server is not read.
     world.server.disconnect();
     let (status, _) = world.send("GET", "/version", Value::Null).await;
     assert_eq!(status, StatusCode::OK);
@@ -349,7 +353,7 @@ async fn faults_of_requests_are_answers_delays_and_failures() {
     let answer = within(world.client().send(request)).await.unwrap();
     assert_eq!(answer.status(), StatusCode::TOO_MANY_REQUESTS);
     assert_eq!(answer.headers()["retry-after"], "7");
-    // What is no request to the API meets none.
+    // Requests outside of the API meet no faults.
     world.install(json!({"fault": "connection_refused", "match": {"verb": "list"}}));
     let (status, _) = world.send("GET", "/version", Value::Null).await;
     assert_eq!(status, StatusCode::OK);
@@ -437,7 +441,7 @@ async fn a_watch_that_breaks_behind_the_proxy_breaks_before_it() {
     let world = World::new().await;
     let mut stream = watching(&world).await;
     read_events(&mut stream, 4).await;
-    let rule = fakeserver::faults::reset_mid_line();
+    let rule = Fault::ResetMidLine.rule();
     let _broken = world.server.faults().install(rule);
     let space = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "new"}});
     world.server.apply(&space).unwrap();
@@ -449,7 +453,7 @@ async fn a_watch_that_breaks_behind_the_proxy_breaks_before_it() {
 
 #[tokio::test]
 async fn an_upstream_that_is_not_there_is_a_bad_gateway() {
-    // An address that nobody listens at any more.
+    // An address without a listener.
     let (gone, address) = listener().await;
     drop(gone);
     let server = FakeServer::builder().build();
@@ -532,8 +536,7 @@ async fn both_sides_may_speak_tls_and_the_proxy_brings_the_credentials() {
     let (tcp, address) = listener().await;
     let stop = CancellationToken::new();
     spawn(server.serve_tls(tcp, &behind, stop.clone()));
-    let source = Kubeconfig::new(address).with_authority(behind.authority_pem());
-    let mut source = source.to_value();
+    let mut source = kubeconfig(address, &behind);
     source["users"][0]["user"]["token"] = "secret".into();
     let config = configured(source).await;
     let proxy = Proxy::new(config).unwrap();
@@ -543,15 +546,27 @@ async fn both_sides_may_speak_tls_and_the_proxy_brings_the_credentials() {
     let serving = Listener::new(tcp).with_certificates(&front);
     let (between, until) = (proxy.clone(), stop.clone());
     spawn(async move { between.serve(serving, until).await });
-    let own = Kubeconfig::new(address).with_authority(front.authority_pem());
-    let client = Client::try_from(configured(own.to_value()).await).unwrap();
+    let own = configured(kubeconfig(address, &front)).await;
+    let client = Client::try_from(own).unwrap();
     let spaces: Api<Namespace> = Api::all(client);
     let list = within(spaces.list(&ListParams::default())).await.unwrap();
     assert_eq!(list.items.len(), 4);
     stop.cancel();
 }
 
-async fn configured(kubeconfig: Value) -> Config {
+fn kubeconfig(address: SocketAddr, certificates: &Certificates) -> Value {
+    let authority = STANDARD.encode(certificates.authority_pem());
+    let cluster =
+        json!({"server": format!("https://{address}"), "certificate-authority-data": authority});
+    json!({
+        "current-context": "x",
+        "clusters": [{"name": "x", "cluster": cluster}],
+        "users": [{"name": "x", "user": {}}],
+        "contexts": [{"name": "x", "context": {"cluster": "x", "user": "x"}}],
+    })
+}
+
+pub(super) async fn configured(kubeconfig: Value) -> Config {
     let source: Source = serde_json::from_value(kubeconfig).unwrap();
     let options = KubeConfigOptions::default();
     Config::from_custom_kubeconfig(source, &options)
@@ -602,158 +617,6 @@ async fn other_forms_of_watches_pass_as_they_are() {
     assert!(world.proxy.faults().fired().is_empty());
 }
 
-/// The program, in front of a server; what it says, line by line.
-struct Program {
-    child: Child,
-    lines: Lines<BufReader<ChildStdout>>,
-}
-
-// === impl Program ===
-
-impl Program {
-    fn start(args: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_conformance"))
-            .arg("proxy")
-            .args(["--listen", "127.0.0.1:0"])
-            .args(args)
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        Self { child, lines }
-    }
-
-    async fn line(&mut self) -> String {
-        within(self.lines.next_line())
-            .await
-            .unwrap()
-            .expect("a line")
-    }
-}
-
-#[tokio::test]
-async fn the_program_tells_where_it_is_what_fires_and_what_has_fired() {
-    let world = World::new().await;
-    let folder = tempfile::tempdir().unwrap();
-    let (faults, config) = (
-        folder.path().join("faults.json"),
-        folder.path().join("config"),
-    );
-    let throttle = json!([
-        {"fault": "throttle", "match": {"verb": "list"}, "when": {"times": 2}},
-        {"fault": "latency", "requestMs": 1, "match": {"verb": "get"}},
-    ]);
-    std::fs::write(&faults, throttle.to_string()).unwrap();
-    let upstream = format!("http://{}", world.address);
-    let mut program = Program::start(&[
-        "--upstream",
-        &upstream,
-        "--faults",
-        faults.to_str().unwrap(),
-        "--write-kubeconfig",
-        config.to_str().unwrap(),
-    ]);
-    let listening = program.line().await;
-    let url = listening
-        .strip_prefix("listening on ")
-        .expect("where it is");
-    assert_eq!(program.line().await, "2 faults in force");
-    let written: Value = serde_json::from_slice(&std::fs::read(&config).unwrap()).unwrap();
-    assert_eq!(written["clusters"][0]["cluster"]["server"], url);
-
-    let mut config = configured(written).await;
-    config.default_retry = false;
-    let spaces: Api<Namespace> = Api::all(Client::try_from(config).unwrap());
-    for _ in 0..2 {
-        within(spaces.list(&ListParams::default()))
-            .await
-            .unwrap_err();
-        let line = program.line().await;
-        assert!(line.ends_with(" list namespaces at 0"), "{line}");
-        assert!(line.contains(" s  throttle "), "{line}");
-    }
-    assert_eq!(
-        within(spaces.list(&ListParams::default()))
-            .await
-            .unwrap()
-            .items
-            .len(),
-        4
-    );
-
-    let id = i32::try_from(program.child.id().unwrap()).unwrap();
-    let id = rustix::process::Pid::from_raw(id).unwrap();
-    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
-    let status = within(program.child.wait()).await.unwrap();
-    assert_eq!(status.code(), Some(0));
-    let mut table = String::new();
-    while let Some(line) = within(program.lines.next_line()).await.unwrap() {
-        table.push_str(&line);
-    }
-    assert!(table.contains("throttle") && table.contains('2'), "{table}");
-    assert!(!table.contains("latency"), "{table}");
-}
-
-#[tokio::test]
-async fn the_program_says_what_is_wrong_and_exits_with_2() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = |name: &str, text: &str| {
-        let file = folder.path().join(name);
-        std::fs::write(&file, text).unwrap();
-        file.to_str().unwrap().to_owned()
-    };
-    let compact = file("compact.json", r#"{"fault": "compact"}"#);
-    let unknown = file(
-        "unknown.json",
-        r#"[{"fault": "silence"}, {"fault": "latency", "x": 1}]"#,
-    );
-    let broken = file("broken.json", "[");
-    let upstream = ["--upstream", "http://127.0.0.1:1"];
-    for (args, expected) in [
-        (vec![], "required"),
-        (vec!["--upstream", "nowhere"], "a URL is wanted"),
-        (vec!["--kubeconfig", "nowhere.yaml"], "nowhere.yaml"),
-        (
-            [&upstream[..], &["--faults", &compact]].concat(),
-            "\"compact\" cannot be made by a proxy",
-        ),
-        (
-            [&upstream[..], &["--faults", &unknown]].concat(),
-            "unknown.json: [1].x: ",
-        ),
-        (
-            [&upstream[..], &["--faults", &broken]].concat(),
-            "broken.json: no JSON: EOF",
-        ),
-        (
-            [&upstream[..], &["--listen", "192.0.2.1:1"]].concat(),
-            "cannot listen on 192.0.2.1:1",
-        ),
-        (
-            [
-                &upstream[..],
-                &[
-                    "--write-kubeconfig",
-                    "/no/such/config",
-                    "--listen",
-                    "127.0.0.1:0",
-                ],
-            ]
-            .concat(),
-            "cannot write /no/such/config",
-        ),
-    ] {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_conformance"));
-        let output = within(command.arg("proxy").args(&args).output())
-            .await
-            .unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {told}");
-        assert!(told.contains(expected), "{args:?}: {told}");
-    }
-}
-
 #[tokio::test]
 async fn over_http_2_a_reset_ends_one_watch_and_goaway_lets_the_others_finish() {
     let world = World::new().await;
@@ -785,7 +648,7 @@ async fn over_http_2_a_reset_ends_one_watch_and_goaway_lets_the_others_finish() 
         let frame = within(lucky.frame()).await.unwrap().unwrap();
         text.push_str(&String::from_utf8_lossy(frame.data_ref().unwrap()));
     }
-    // What is asked before GOAWAY has come is still answered.
+    // Requests from before GOAWAY are still answered.
     within(async { while watch("later").await.is_ok() {} }).await;
     world.server.disconnect();
     while let Some(frame) = within(lucky.frame()).await {

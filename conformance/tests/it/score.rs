@@ -1,4 +1,4 @@
-//! The scoreboard: `informer` holds, controls are noticed, and what is known of others is seen.
+//! The scoreboard: `informer` holds, controls are noticed, and known failures of others show.
 
 use std::{fs, path::Path, sync::LazyLock, thread};
 
@@ -18,8 +18,8 @@ static BOARD: LazyLock<Scoreboard> = LazyLock::new(|| {
     )
 });
 
-/// The scenarios in which a client that never waits does nothing that another one would not: no request fails in them, what
-/// fails takes its time by itself, or only the cache is asked about.
+/// The scenarios in which a client without delays does nothing special: no request fails, failures take their time by
+/// themselves, or only the cache counts.
 const NO_HASTE_SHOWS: &[&str] = &[
     "nothing",
     "silence",
@@ -58,8 +58,8 @@ const NO_HASTE_SHOWS: &[&str] = &[
     "owned-forbidden",
     "many-wait",
 ];
-/// Those in which who overlooks deletions, or takes what failed for done, gets away with it: nothing is deleted that a watch
-/// tells of, a list makes up for it, or what failed took effect.
+/// The scenarios in which ignored deletions, or failures without a retry, do not show: no deletion is delivered by a
+/// watch, a list makes up for it, or the failed write took effect.
 const NO_DEAFNESS_SHOWS: &[&str] = &[
     "already_exists",
     "one-group-away",
@@ -144,7 +144,7 @@ fn what_kube_runtime_is_known_to_fail_at_is_seen() {
         ("F", "kube-runtime", "late"),
         ("G", "kube-runtime", "hung"),
         ("H", "kube-runtime-streaming", "stale"),
-        // Half a line is no failure: the watch goes on, and nothing is lost.
+        // Half a line is no failure: the watch is resumed, and nothing is lost.
         ("I", "kube-runtime", "ok"),
         ("J", "kube-runtime-streaming", "hot loop"),
         ("K", "kube-runtime-streaming", "hung"),
@@ -159,7 +159,7 @@ fn what_kube_runtime_is_known_to_fail_at_is_seen() {
             "kube-runtime-streaming",
             "stale",
         ),
-        // A request that is never answered is never given up.
+        // A request without an answer is never abandoned.
         ("F28", "kube-runtime", "hung"),
     ];
     for (scenario, contestant, want) in known {

@@ -1,6 +1,9 @@
-//! Some two thousand seeds: every promise is kept.
+//! Seeds: every promise is kept.
+//!
+//! `CONFORMANCE_SEEDS=2000 cargo test -p conformance` runs more of them than a push does.
 
 use std::{
+    env,
     fmt::Write as _,
     io::{self, Write as _},
     thread,
@@ -12,8 +15,20 @@ use conformance::{
     seed::Seed,
 };
 
-/// Runs the first `count` seeds of a profile and says on standard error what that was. It is told past the test runner,
-/// which would keep it to itself.
+/// The number of seeds, all profiles together, where `CONFORMANCE_SEEDS` does not say another.
+const SEED_COUNT: u64 = 400;
+
+/// Returns the share of one profile in the number of seeds.
+fn share(thousandths: u64) -> u64 {
+    let count = match env::var("CONFORMANCE_SEEDS") {
+        Ok(text) => text.parse().expect("CONFORMANCE_SEEDS is a number"),
+        Err(_) => SEED_COUNT,
+    };
+    (count * thousandths).div_ceil(1_000)
+}
+
+/// Runs the first `count` seeds of a profile and reports them on standard error, past the test runner, which hides what
+/// tests print.
 fn check(profile: Profile, count: u64) {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let report = Batch::new(profile, threads).run((0..count).map(Seed::new), |_| true);
@@ -27,7 +42,7 @@ fn check(profile: Profile, count: u64) {
         summary.fault_count(),
         summary.check_count,
     );
-    // Nobody may be there to read it.
+    // The reader may be gone.
     let _ = io::stderr().write_all(line.as_bytes());
 }
 
@@ -49,15 +64,15 @@ fn broken(report: &Report) -> String {
 
 #[test]
 fn small_plans_keep_every_promise() {
-    check(Profile::Small, 1_200);
+    check(Profile::Small, share(600));
 }
 
 #[test]
 fn medium_plans_keep_every_promise() {
-    check(Profile::Medium, 800);
+    check(Profile::Medium, share(400));
 }
 
 #[test]
 fn large_plans_keep_every_promise() {
-    check(Profile::Large, 30);
+    check(Profile::Large, share(15));
 }

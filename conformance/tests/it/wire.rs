@@ -1,4 +1,4 @@
-//! `conformance wire`: transcripts against servers by TCP and TLS, what is told, how it exits, and recording.
+//! `conformance wire`: transcripts against servers by TCP and TLS, its output, its exit status, and recording.
 
 use std::{
     fs,
@@ -7,7 +7,10 @@ use std::{
     process::{Command, Output},
 };
 
-use fakeserver::{Authorization, Certificates, FakeServer, UserInfo, faults};
+use fakeserver::{
+    Authorization, Certificates, FakeServer, UserInfo,
+    faults::{Fault, ServerError},
+};
 use http::StatusCode;
 use serde_json::{Value, json};
 use tokio::{
@@ -90,7 +93,7 @@ impl Served {
     }
 }
 
-/// What the program said, and its exit status.
+/// The output of the program, and its exit status.
 struct Told {
     code: Option<i32>,
     out: String,
@@ -151,7 +154,7 @@ fn golden(name: &str) -> String {
     folder.join(name).to_str().unwrap().to_owned()
 }
 
-/// A transcript of steps, each a request and the answer that is wanted.
+/// Formats a transcript of steps, each a request and the expected answer.
 fn transcript(name: &str, ignore: &[&str], steps: &[(Value, Value)]) -> String {
     let steps: Vec<Value> = steps
         .iter()
@@ -167,7 +170,7 @@ fn transcript(name: &str, ignore: &[&str], steps: &[(Value, Value)]) -> String {
     json!({"name": name, "about": "", "ignore": ignore, "steps": steps}).to_string()
 }
 
-/// A case that asks for the namespace `default` and wants this code.
+/// Formats a case that requests the namespace `default` and expects this code.
 fn asks_for_default(code: u16) -> String {
     let request = json!({"path": "/api/v1/namespaces/default"});
     let answer = json!({"status": code, "type": "application/json"});
@@ -184,7 +187,7 @@ fn a_server_that_answers_as_recorded_is_equal() {
         .says("│ watch-basics ┆    15 ┆    15 ┆      0 ┆          0 │")
         .says("31 of 31 steps equal\n")
         .does_not_say("expected");
-    // The same again finds what the first time has left.
+    // A second run finds the objects of the first.
     served
         .wire(&[&golden("update.json")])
         .exits(1)
@@ -212,7 +215,7 @@ fn a_server_that_is_wrong_is_found() {
     let rule = served
         .server
         .faults()
-        .install(faults::duplicate_event().times(1));
+        .install(Fault::DuplicateEvent.rule().times(1));
     served
         .wire(&[&golden("watch-basics.json")])
         .exits(1)
@@ -221,7 +224,8 @@ fn a_server_that_is_wrong_is_found() {
         .says("14 of 15 steps equal\n");
     drop(rule);
     let _rule = served.server.faults().install(
-        faults::server_error(StatusCode::BAD_GATEWAY)
+        ServerError::new(StatusCode::BAD_GATEWAY)
+            .rule()
             .nth(2)
             .times(1),
     );
@@ -372,7 +376,7 @@ fn a_kubeconfig_names_server_and_certificates() {
         .says("expected 200\n    got      401\n");
     let pair = ["--client-certificate", &certificate, "--client-key", &key];
     wire(&[&with_token[..], &pair, &[&case]].concat()).exits(0);
-    // Nobody vouches for it here.
+    // No authority has signed this certificate.
     wire(&["--server", &url, &case])
         .exits(2)
         .complains("is not reached");
@@ -384,7 +388,7 @@ fn a_kubeconfig_names_server_and_certificates() {
 fn a_server_that_is_not_there_or_does_not_answer_is_told_apart_from_one_that_differs() {
     let port = BoundListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", port.local_addr().unwrap());
-    // Connections are accepted by the system, and nobody reads them.
+    // The system accepts connections, and no process reads them.
     wire(&["--server", &url, "--timeout", "1"])
         .exits(2)
         .complains("is not reached: no answer within 1 s");

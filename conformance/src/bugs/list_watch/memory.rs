@@ -1,4 +1,4 @@
-//! What a wrong `ListWatch` remembers from one request to the next.
+//! The memory of a wrong `ListWatch` from one request to the next.
 
 use std::{
     collections::BTreeMap,
@@ -7,25 +7,26 @@ use std::{
 };
 
 use informer::{
-    Object, ObjectKey, ResourceVersion, known::Known, list_watch::ListPage, object::Metadata,
+    Metadata, Object, ObjectKey, ResourceVersion,
+    list_watch::{Known, ListPage},
 };
 
-/// Shared by a `ListWatch` and its streams.
+/// The memory that a `ListWatch` and its streams share.
 pub(super) struct Memory<K, S>(Arc<Mutex<Remembered<K, S>>>);
 
 struct Remembered<K, S> {
     /// The version of the last whole state.
     listed: Option<ResourceVersion>,
-    /// What lists have brought.
+    /// The objects of earlier lists.
     staged: Vec<Object<K>>,
-    /// The last state that was seen of each key.
+    /// The last known state of each key.
     seen: BTreeMap<ObjectKey, Object<K>>,
     uids: BTreeMap<ObjectKey, Arc<str>>,
-    /// Streams that nobody reads any more.
+    /// Streams without a reader.
     streams: Vec<S>,
 }
 
-/// Knows objects by their keys alone.
+/// A [`Known`] that compares objects by their keys alone.
 pub(super) struct ByKey<K>(pub(super) BTreeMap<ObjectKey, Object<K>>);
 
 // === impl Memory ===
@@ -49,7 +50,7 @@ impl<K, S> Memory<K, S> {
         self.lock().listed.clone()
     }
 
-    /// Keeps what is in a page; gives, with a first page, what was kept before.
+    /// Keeps the objects of a page. With a first page, returns the ones that were kept before.
     pub(super) fn staged(&self, page: &ListPage<K>, is_later: bool) -> Vec<Object<K>> {
         let mut own = self.lock();
         let before = if is_later {
@@ -71,7 +72,7 @@ impl<K, S> Memory<K, S> {
         self.lock().seen.clone()
     }
 
-    /// The uid that was seen first under the object's key.
+    /// Returns the uid that was seen first under the object's key.
     pub(super) fn first_uid(&self, object: &Object<K>) -> Arc<str> {
         let mut own = self.lock();
         let uid = own.uids.entry(object.key().clone());

@@ -1,23 +1,21 @@
-//! Between the server and the reflector: what is asked and answered, wrongly.
+//! Seeded bugs between the server and the reflector: wrong requests and wrong answers.
 
 mod memory;
 mod stream;
 
 use std::sync::Arc;
 
-use informer::{
-    ListWatch,
-    known::Known,
-    list_watch::{ListPage, ListRequest, ListWatchError, Status, WatchRequest},
+use informer::list_watch::{
+    Known, ListPage, ListRequest, ListWatch, ListWatchError, Status, WatchRequest,
 };
 
 use self::memory::{ByKey, Memory};
 pub use self::stream::BuggyStream;
 use super::Bug;
 
-/// What is done.
+/// The bugs of this seam.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Mistake {
+pub(super) enum ListWatchBug {
     AddedIgnored,
     ModifiedIgnored,
     DeletedIgnored,
@@ -42,124 +40,124 @@ pub(super) enum Mistake {
     StreamsKeptOpen,
 }
 
-pub(super) const MISTAKES: &[(Mistake, &str, &str)] = &[
+pub(super) const BUGS: &[(ListWatchBug, &str, &str)] = &[
     (
-        Mistake::AddedIgnored,
+        ListWatchBug::AddedIgnored,
         "added-ignored",
         "ADDED events are ignored once the initial state is there",
     ),
     (
-        Mistake::ModifiedIgnored,
+        ListWatchBug::ModifiedIgnored,
         "modified-ignored",
         "MODIFIED events are ignored",
     ),
     (
-        Mistake::DeletedIgnored,
+        ListWatchBug::DeletedIgnored,
         "deleted-ignored",
         "DELETED events are ignored",
     ),
     (
-        Mistake::BookmarksIgnored,
+        ListWatchBug::BookmarksIgnored,
         "bookmarks-ignored",
         "bookmarks are ignored, so that a watch is resumed from the last change",
     ),
     (
-        Mistake::InitialStateEndsEarly,
+        ListWatchBug::InitialStateEndsEarly,
         "initial-state-ends-early",
-        "the first object of a streaming list is taken for the end of it",
+        "the first object of a streaming list counts as its end",
     ),
     (
-        Mistake::ExpiredEventSkipped,
+        ListWatchBug::ExpiredEventSkipped,
         "expired-event-skipped",
         "an ERROR event 410 is skipped, and the watch resumed from the same version",
     ),
     (
-        Mistake::UidOfTheFirst,
+        ListWatchBug::UidOfTheFirst,
         "uid-of-the-first",
-        "an object that was made anew is taken for the one that had its name before",
+        "a recreated object counts as the one that had its name before",
     ),
     (
-        Mistake::VersionOfEventBefore,
+        ListWatchBug::VersionOfEventBefore,
         "version-of-event-before",
         "an event carries the version of the event before it",
     ),
     (
-        Mistake::VersionOfLastItem,
+        ListWatchBug::VersionOfLastItem,
         "version-of-last-item",
         "a list's version is taken from its last item",
     ),
     (
-        Mistake::FirstPageOnly,
+        ListWatchBug::FirstPageOnly,
         "first-page-only",
-        "the continue token of a list is overlooked",
+        "the continue token of a list is ignored",
     ),
     (
-        Mistake::LastPageLost,
+        ListWatchBug::LastPageLost,
         "last-page-lost",
-        "the page that has no continue token is taken for empty",
+        "the last page of a list is ignored",
     ),
     (
-        Mistake::StagingKept,
+        ListWatchBug::StagingKept,
         "staging-kept",
-        "a list begins with what the one before it brought",
+        "a list begins with the objects of the one before it",
     ),
     (
-        Mistake::KnownByKey,
+        ListWatchBug::KnownByKey,
         "known-by-key",
-        "a list item is taken for the object at hand, whatever its version",
+        "a list item counts as the known object, whatever its version",
     ),
     (
-        Mistake::WatchFromZero,
+        ListWatchBug::WatchFromZero,
         "watch-from-zero",
-        "a watch begins with whatever state the server has at hand (version 0)",
+        "a watch begins with any state of the server (version 0)",
     ),
     (
-        Mistake::WatchFromNow,
+        ListWatchBug::WatchFromNow,
         "watch-from-now",
         "a watch begins at the server's present version, not at the last one seen",
     ),
     (
-        Mistake::WatchFromList,
+        ListWatchBug::WatchFromList,
         "watch-from-list",
         "a watch is resumed from the version of the last list",
     ),
     (
-        Mistake::ExpiredWatchFromZero,
+        ListWatchBug::ExpiredWatchFromZero,
         "expired-watch-from-zero",
         "a watch that has expired is opened again at version 0, without a list",
     ),
     (
-        Mistake::ExpiredStatusRetried,
+        ListWatchBug::ExpiredStatusRetried,
         "expired-status-retried",
-        "an HTTP status 410 is taken for one that passes",
+        "an HTTP status 410 is retried",
     ),
     (
-        Mistake::ThrottledRelists,
+        ListWatchBug::ThrottledRelists,
         "throttled-relists",
-        "a watch that is answered with 429 is followed by a list",
+        "a throttled watch (429) is followed by a list",
     ),
     (
-        Mistake::RetryAfterIgnored,
+        ListWatchBug::RetryAfterIgnored,
         "retry-after-ignored",
-        "the time that the server asks to wait is overlooked",
+        "Retry-After is ignored",
     ),
     (
-        Mistake::RetriedAtOnce,
+        ListWatchBug::RetriedAtOnce,
         "retried-at-once",
-        "what failed is tried again within the request, without delay",
+        "failures are retried within the request, without delay",
     ),
     (
-        Mistake::StreamsKeptOpen,
+        ListWatchBug::StreamsKeptOpen,
         "streams-kept-open",
-        "a watch that is given up stays open",
+        "an abandoned watch stays open",
     ),
 ];
 
-/// Lists and watches as it is asked to, but for what its bug does to questions and answers.
+/// Lists and watches, with the deviations of its bug.
 #[derive(Debug)]
 pub struct BuggyListWatch<K, L: ListWatch<K>> {
     inner: L,
-    mistake: Option<Mistake>,
+    kind: Option<ListWatchBug>,
     memory: Memory<K, L::Stream>,
 }
 
@@ -167,43 +165,43 @@ pub struct BuggyListWatch<K, L: ListWatch<K>> {
 
 impl<K, L> BuggyListWatch<K, L>
 where
-    K: Clone + Send + Sync + 'static,
+    K: Send + Sync + 'static,
     L: ListWatch<K>,
 {
-    /// Asks `inner`.
+    /// Wraps `inner`.
     pub fn new(inner: L, bug: Option<Bug>) -> Self {
-        let mistake = match bug.map(|bug| bug.mistake) {
-            Some(super::Mistake::ListWatch(mistake)) => Some(mistake),
+        let kind = match bug.map(|bug| bug.kind) {
+            Some(super::BugKind::ListWatch(kind)) => Some(kind),
             _ => None,
         };
         Self {
             inner,
-            mistake,
+            kind,
             memory: Memory::new(),
         }
     }
 
-    fn has(&self, mistake: Mistake) -> bool {
-        self.mistake == Some(mistake)
+    fn has(&self, kind: ListWatchBug) -> bool {
+        self.kind == Some(kind)
     }
 
     fn page(&self, request: &ListRequest, mut page: ListPage<K>) -> ListPage<K> {
         let is_later = request.continue_token.is_some();
-        match self.mistake {
-            Some(Mistake::VersionOfLastItem) => {
+        match self.kind {
+            Some(ListWatchBug::VersionOfLastItem) => {
                 if let Some(Ok(last)) = page.items.last() {
                     page.resource_version = last.resource_version().clone();
                 }
             }
-            Some(Mistake::FirstPageOnly) => page.continue_token = None,
-            Some(Mistake::LastPageLost) if is_later && page.continue_token.is_none() => {
+            Some(ListWatchBug::FirstPageOnly) => page.continue_token = None,
+            Some(ListWatchBug::LastPageLost) if is_later && page.continue_token.is_none() => {
                 page.items.clear();
             }
-            Some(Mistake::StagingKept) => {
+            Some(ListWatchBug::StagingKept) => {
                 let kept = self.memory.staged(&page, is_later);
                 page.items.extend(kept.into_iter().map(Ok));
             }
-            Some(Mistake::WatchFromList) if !is_later => {
+            Some(ListWatchBug::WatchFromList) if !is_later => {
                 self.memory.note_list(&page.resource_version);
             }
             _ => {}
@@ -216,32 +214,32 @@ where
             return error;
         };
         let mut status = *status;
-        match self.mistake {
-            Some(Mistake::ExpiredStatusRetried) if is_watch && status.is_expired() => {
+        match self.kind {
+            Some(ListWatchBug::ExpiredStatusRetried) if is_watch && status.is_expired() => {
                 status = Status::new(429, "TooManyRequests", status.message);
             }
-            Some(Mistake::ThrottledRelists) if is_watch && status.code == 429 => {
+            Some(ListWatchBug::ThrottledRelists) if is_watch && status.code == 429 => {
                 status = Status::new(410, "Expired", status.message);
             }
-            Some(Mistake::RetryAfterIgnored) => status.retry_after = None,
+            Some(ListWatchBug::RetryAfterIgnored) => status.retry_after = None,
             _ => {}
         }
         status.into()
     }
 
-    /// From where a watch is really opened.
+    /// Returns the version at which a watch is opened in fact.
     async fn beginning(&self, request: &WatchRequest, known: &Arc<dyn Known<K>>) -> WatchRequest {
         let mut request = request.clone();
         if request.send_initial_events {
             return request;
         }
-        match self.mistake {
-            Some(Mistake::WatchFromZero) => request.resource_version = "0".into(),
-            Some(Mistake::WatchFromList) => {
+        match self.kind {
+            Some(ListWatchBug::WatchFromZero) => request.resource_version = "0".into(),
+            Some(ListWatchBug::WatchFromList) => {
                 let listed = self.memory.listed();
                 request.resource_version = listed.unwrap_or(request.resource_version);
             }
-            Some(Mistake::WatchFromNow) => {
+            Some(ListWatchBug::WatchFromNow) => {
                 let mut now = ListRequest::default();
                 now.limit = Some(1);
                 if let Ok(page) = self.inner.list(&now, known).await {
@@ -259,12 +257,12 @@ where
         known: &Arc<dyn Known<K>>,
     ) -> Result<L::Stream, ListWatchError> {
         let mut opened = self.inner.watch(request, known).await;
-        while self.has(Mistake::RetriedAtOnce) && opened.is_err() {
+        while self.has(ListWatchBug::RetriedAtOnce) && opened.is_err() {
             opened = self.inner.watch(request, known).await;
         }
         match opened {
             Err(error)
-                if self.has(Mistake::ExpiredWatchFromZero)
+                if self.has(ListWatchBug::ExpiredWatchFromZero)
                     && !request.send_initial_events
                     && error.is_expired() =>
             {
@@ -279,7 +277,7 @@ where
 
 impl<K, L> ListWatch<K> for BuggyListWatch<K, L>
 where
-    K: Clone + Send + Sync + 'static,
+    K: Send + Sync + 'static,
     L: ListWatch<K>,
 {
     type Stream = BuggyStream<K, L::Stream>;
@@ -293,13 +291,13 @@ where
         known: &Arc<dyn Known<K>>,
     ) -> Result<ListPage<K>, ListWatchError> {
         let by_key: Arc<dyn Known<K>> = Arc::new(ByKey(self.memory.seen()));
-        let known = if self.has(Mistake::KnownByKey) {
+        let known = if self.has(ListWatchBug::KnownByKey) {
             &by_key
         } else {
             known
         };
         let mut listed = self.inner.list(request, known).await;
-        while self.has(Mistake::RetriedAtOnce) && listed.is_err() {
+        while self.has(ListWatchBug::RetriedAtOnce) && listed.is_err() {
             listed = self.inner.list(request, known).await;
         }
         match listed {
@@ -327,7 +325,7 @@ where
             Ok(stream) => {
                 let is_initial = request.send_initial_events;
                 let memory = self.memory.clone();
-                Ok(BuggyStream::new(stream, self.mistake, memory, is_initial))
+                Ok(BuggyStream::new(stream, self.kind, memory, is_initial))
             }
             Err(error) => Err(self.failure(error, true)),
         }

@@ -1,4 +1,4 @@
-//! A watch whose events are not those that came.
+//! A watch whose events differ from those of the server.
 
 use std::{
     collections::VecDeque,
@@ -14,15 +14,15 @@ use informer::{
     list_watch::{Arrived, ListWatchError, WatchEvent},
 };
 
-use super::{Mistake, memory::Memory};
+use super::{ListWatchBug, memory::Memory};
 
 type Item<K> = Result<WatchEvent<K>, ListWatchError>;
 
-/// The events of a watch, but for what a bug does to them.
+/// The events of a watch, with the deviations of a bug.
 pub struct BuggyStream<K, S> {
-    /// Only the end takes it out.
+    /// Present until the stream ends.
     inner: Option<S>,
-    mistake: Option<Mistake>,
+    kind: Option<ListWatchBug>,
     memory: Memory<K, S>,
     is_initial: bool,
     /// The version of the last event.
@@ -34,17 +34,17 @@ pub struct BuggyStream<K, S> {
 
 impl<K, S> BuggyStream<K, S>
 where
-    K: Clone + Send + Sync + 'static,
+    K: Send + Sync + 'static,
 {
     pub(super) fn new(
         inner: S,
-        mistake: Option<Mistake>,
+        kind: Option<ListWatchBug>,
         memory: Memory<K, S>,
         is_initial: bool,
     ) -> Self {
         Self {
             inner: Some(inner),
-            mistake,
+            kind,
             memory,
             is_initial,
             version: ResourceVersion::unknown(),
@@ -52,13 +52,13 @@ where
         }
     }
 
-    /// Takes in one event; what is passed on waits in `ready`.
-    fn take(&mut self, mistake: Mistake, event: WatchEvent<K>) {
-        use Mistake as M;
+    /// Takes one event; its replacements wait in `ready`.
+    fn take(&mut self, kind: ListWatchBug, event: WatchEvent<K>) {
+        use ListWatchBug as M;
         use WatchEvent as E;
 
         let is_initial = self.is_initial;
-        match (mistake, event) {
+        match (kind, event) {
             (M::AddedIgnored, E::Added(_)) if !is_initial => {}
             (M::ModifiedIgnored, E::Modified(_))
             | (M::DeletedIgnored, E::Deleted(_))
@@ -135,7 +135,7 @@ where
 
 impl<K, S> Stream for BuggyStream<K, S>
 where
-    K: Clone + Send + Sync + 'static,
+    K: Send + Sync + 'static,
     S: Stream<Item = Item<K>> + Unpin,
 {
     type Item = Item<K>;
@@ -153,18 +153,18 @@ where
                 Some(Ok(event)) => event,
                 other => return Poll::Ready(other),
             };
-            let Some(mistake) = own.mistake else {
+            let Some(kind) = own.kind else {
                 return Poll::Ready(Some(Ok(event)));
             };
             own.note(&event);
-            own.take(mistake, event);
+            own.take(kind, event);
         }
     }
 }
 
 impl<K, S> Drop for BuggyStream<K, S> {
     fn drop(&mut self) {
-        if self.mistake == Some(Mistake::StreamsKeptOpen)
+        if self.kind == Some(ListWatchBug::StreamsKeptOpen)
             && let Some(inner) = self.inner.take()
         {
             self.memory.keep_open(inner);
@@ -177,15 +177,12 @@ impl<K, S> Unpin for BuggyStream<K, S> {}
 impl<K, S> fmt::Debug for BuggyStream<K, S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BuggyStream")
-            .field("mistake", &self.mistake)
+            .field("kind", &self.kind)
             .finish_non_exhaustive()
     }
 }
 
-fn of_the_first<K, S>(event: WatchEvent<K>, memory: &Memory<K, S>) -> WatchEvent<K>
-where
-    K: Clone,
-{
+fn of_the_first<K, S>(event: WatchEvent<K>, memory: &Memory<K, S>) -> WatchEvent<K> {
     changed(event, |object| {
         let mut metadata = object.metadata().clone();
         metadata.uid = memory.first_uid(&object);
@@ -193,7 +190,7 @@ where
     })
 }
 
-/// The event with another object in it.
+/// Returns the event with another object in it.
 fn changed<K>(event: WatchEvent<K>, change: impl FnOnce(Object<K>) -> Object<K>) -> WatchEvent<K> {
     match event {
         WatchEvent::Added(Ok(object)) => WatchEvent::Added(Ok(change(object))),
@@ -203,9 +200,8 @@ fn changed<K>(event: WatchEvent<K>, change: impl FnOnce(Object<K>) -> Object<K>)
     }
 }
 
-fn remade<K: Clone>(object: &Object<K>, metadata: informer::object::Metadata) -> Object<K> {
-    let value = object.get().expect("what came decoded, decodes");
-    Object::new(metadata, Arc::unwrap_or_clone(value))
+fn remade<K>(object: &Object<K>, metadata: informer::Metadata) -> Object<K> {
+    Object::with_metadata(metadata, Arc::clone(object.get()))
 }
 
 fn version<K>(arrived: &Arrived<K>) -> &ResourceVersion {

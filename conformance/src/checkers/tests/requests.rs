@@ -1,11 +1,11 @@
-//! What an informer asks for, and what becomes of the answers.
+//! The requests of an informer.
 
 use std::time::Duration;
 
 use super::{A, B, Member, Story, check_by, member, state, told_well};
 use crate::trace::{Ending, Heard, Observation, RequestKind};
 
-/// Which of all checkers find something.
+/// Compares the findings of all checkers.
 fn check(tell: impl FnOnce(&mut Story), want: &[(&str, &str)]) {
     check_by(|_| true, tell, &[member(A, "a", 5)], want);
 }
@@ -24,7 +24,7 @@ impl Story {
         self.push(Observation::Answer { request, status });
     }
 
-    /// A watch that is refused.
+    /// Adds a rejected watch.
     fn refused(&mut self, revision: u64, status: u16) -> usize {
         let request = self.request(RequestKind::Watch {
             revision: revision.to_string(),
@@ -41,7 +41,7 @@ impl Story {
         self.paged(request, false, vec![member(A, "a", 5)]);
     }
 
-    /// A page that came whole.
+    /// Adds a complete page.
     fn paged(&mut self, request: usize, has_more: bool, members: Vec<Member>) {
         self.push(Observation::Page {
             request,
@@ -52,7 +52,7 @@ impl Story {
         self.end(request, Ending::Clean);
     }
 
-    /// A list whose last page is there while the first one still comes. Gives the request for that.
+    /// Adds a list whose last page arrives before the first. Returns the request for the first one.
     fn relisted_but_for_the_first_page(&mut self) -> usize {
         let first = self.asked_for_list("6");
         self.answered(first, 200);
@@ -66,7 +66,7 @@ impl Story {
         first
     }
 
-    /// All that is told well, and then the end of the watch in good order.
+    /// Notifies the handler of everything, and ends the watch in good order.
     fn told_well_and_ended(&mut self) {
         told_well(self);
         self.wait(1_000);
@@ -93,7 +93,7 @@ fn a_watch_that_goes_on_elsewhere_is_found() {
                 story.told_well_and_ended();
                 story.watch(revision);
             },
-            &[("rewatches", "although the server told 6 last")],
+            &[("rewatches", "although the server had sent 6 last")],
         );
     }
 }
@@ -109,10 +109,10 @@ fn a_watch_that_does_not_know_of_the_last_bookmark_is_found() {
             story.watch(6);
         },
         &[
-            ("rewatches", "although the server told 9 last"),
+            ("rewatches", "although the server had sent 9 last"),
             (
                 "freshness",
-                "cache 0 stands at 6, although the server told 9",
+                "cache 0 stands at 6, although the server had sent 9",
             ),
         ],
     );
@@ -223,19 +223,19 @@ fn a_relist_that_has_a_reason_is_right() {
         |story| {
             story.refused(6, 503);
         },
-        // A watch that brings nothing.
+        // A watch that delivers nothing.
         |story| {
             let watch = story.watch(6);
             story.wait(1_000);
             story.end(watch, Ending::Clean);
         },
-        // One that does not live.
+        // One that ends too soon.
         |story| {
             let watch = story.watch(6);
             story.bookmark(watch, 6);
             story.end(watch, Ending::Broken);
         },
-        // One that is never answered.
+        // One without an answer.
         |story| {
             story.request(RequestKind::Watch {
                 revision: "6".to_owned(),
@@ -275,7 +275,7 @@ fn who_does_not_wait_although_asked_to_is_found() {
     );
 }
 
-/// Refusals with these waits after each, in ms, and then a watch.
+/// Adds refusals with these waits after each, in ms, and then a watch.
 fn refusals(story: &mut Story, waits: &[u64]) {
     story.told_well_and_ended();
     for ms in waits {
@@ -289,7 +289,7 @@ fn refusals(story: &mut Story, waits: &[u64]) {
 #[test]
 fn waits_that_grow_are_right() {
     check(|story| refusals(story, &[800, 1_600, 3_200]), &[]);
-    // Once is at once, without a wait.
+    // The first retry comes at once.
     check(|story| refusals(story, &[0, 800, 1_600]), &[]);
 }
 
@@ -322,7 +322,7 @@ fn a_cache_that_does_not_take_in_what_was_told_is_found() {
         |story| {
             told_well(story);
             story.bookmark(2, 9);
-            // What comes at this very moment may be on its way.
+            // Events of this very moment may be in flight.
             story.cached(6, &[member(A, "a", 5)]);
         },
         &[],
@@ -335,7 +335,7 @@ fn a_cache_that_does_not_take_in_what_was_told_is_found() {
         },
         &[(
             "freshness",
-            "cache 0 stands at 6, although the server told 9",
+            "cache 0 stands at 6, although the server had sent 9",
         )],
     );
 }
@@ -368,7 +368,7 @@ fn a_handler_that_does_not_hear_again_is_found() {
         },
         &[(
             "resyncs",
-            "handler 0.0: heard nothing of one/pod-0 since 1.000 s",
+            "handler 0.0: was not notified of one/pod-0 since 1.000 s",
         )],
     );
     check(
@@ -377,7 +377,7 @@ fn a_handler_that_does_not_hear_again_is_found() {
             story.wait(21_001);
             resync(story);
         },
-        &[("resyncs", "heard nothing of one/pod-0 since 1.000 s")],
+        &[("resyncs", "was not notified of one/pod-0 since 1.000 s")],
     );
 }
 
@@ -398,7 +398,7 @@ fn who_slept_need_not_have_heard() {
             text: String::new(),
         });
         story.wait(60_000);
-        // Nobody has had a turn yet.
+        // No task has run yet.
         story.cached(6, &[member(A, "a", 5)]);
         story.push(Observation::FaultEnds { fault: 0 });
         story.wait(ms);
@@ -409,7 +409,7 @@ fn who_slept_need_not_have_heard() {
         });
     };
     let want = |checker| (checker, "");
-    // That the story ends with the cache at 6 is another matter.
+    // The cache of the story ends at 6, which does not matter here.
     let end = [want("time_travel"), want("freshness")];
     check(|story| slept(story, 21_000), &end);
     let late = [want("time_travel"), want("freshness"), want("resyncs")];

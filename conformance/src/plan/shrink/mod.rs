@@ -1,8 +1,8 @@
-//! Makes a failing plan smaller: takes parts away as long as it still fails.
+//! Shrinks a failing plan: removes parts as long as it still fails.
 //!
-//! Faults, informers, objects, operations and handlers go first; then what is left gets simpler: options, names, times.
-//! [`Shrinker`] proposes smaller plans one at a time and is told whether each still fails; [`any_plan`] is the same as a
-//! proptest strategy.
+//! Faults, informers, objects, operations and handlers go first; then options, names and times of the rest get simpler.
+//! [`Shrinker`] proposes smaller plans one at a time, and its caller reports whether each still fails; [`any_plan`] is
+//! the same as a proptest strategy.
 
 mod parts;
 mod moments;
@@ -18,7 +18,7 @@ pub(super) use self::parts::take_informers;
 use super::Plan;
 use crate::seed::Seed;
 
-/// Any plan; a failing one is shrunk by taking parts away, not by trying other seeds.
+/// Returns a strategy of all plans, which shrinks by removing parts, not by trying other seeds.
 pub fn any_plan() -> impl Strategy<Value = Plan> {
     AnyPlan
 }
@@ -26,21 +26,21 @@ pub fn any_plan() -> impl Strategy<Value = Plan> {
 /// Proposes ever smaller plans.
 ///
 /// Halves of a list are tried before quarters, down to single elements (delta debugging), and all lists again until a
-/// whole pass takes nothing away.
+/// whole pass removes nothing.
 #[derive(Clone, Debug)]
 pub struct Shrinker {
     smallest: Plan,
     proposed: Plan,
     place: Place,
-    /// Whether this pass has taken something away.
+    /// True if this pass has removed something.
     has_progressed: bool,
 }
 
-/// What is to be taken away next.
+/// The next part to remove.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     part: Part,
-    /// How many elements at once; 0 before the first proposal of a part.
+    /// The number of elements to remove at once; 0 before the first proposal of a part.
     chunk: usize,
     offset: usize,
 }
@@ -51,7 +51,7 @@ struct AnyPlan;
 // === impl Shrinker ===
 
 impl Shrinker {
-    /// A shrinker of `plan`, which fails.
+    /// Creates a shrinker of a failing plan.
     pub fn new(plan: Plan) -> Self {
         Self {
             smallest: plan.clone(),
@@ -61,12 +61,12 @@ impl Shrinker {
         }
     }
 
-    /// The smallest plan that is known to fail.
+    /// Returns the smallest plan that is known to fail.
     pub fn smallest(&self) -> &Plan {
         &self.smallest
     }
 
-    /// The plan to try next, smaller than [`smallest`](Self::smallest); `None` when there is nothing left to try.
+    /// Returns the plan to try next, smaller than [`smallest`](Self::smallest); `None` if nothing is left to try.
     pub fn propose(&mut self) -> Option<&Plan> {
         loop {
             let count = self.place.part.len(&self.smallest);
@@ -97,7 +97,7 @@ impl Shrinker {
         }
     }
 
-    /// Says whether the plan that was proposed last still fails.
+    /// Reports whether the last proposal still fails.
     pub fn judge(&mut self, still_fails: bool) {
         if still_fails {
             self.smallest = self.proposed.clone();
@@ -117,7 +117,7 @@ impl ValueTree for Shrinker {
     }
 
     fn simplify(&mut self) -> bool {
-        // What is current was tried and fails, be it the plan as drawn or the last proposal.
+        // The current plan was tried and fails: the original or the last proposal.
         if self.proposed != self.smallest {
             self.judge(true);
         }

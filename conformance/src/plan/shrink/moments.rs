@@ -1,8 +1,8 @@
-//! The moments at which something happens, and the time between them.
+//! The moments of a plan and the gaps between them.
 
 use super::super::Plan;
 
-/// The moments of a plan in order, its end last; what is at 0 is not among them.
+/// Returns the moments of a plan in order, its end last, without 0.
 pub(super) fn of(plan: &Plan) -> Vec<u64> {
     let mut moments = vec![plan.safety_ms];
     let mut copy = plan.clone();
@@ -16,7 +16,7 @@ pub(super) fn of(plan: &Plan) -> Vec<u64> {
     moments
 }
 
-/// Makes the gaps before the moments from `from` on up to `to` shorter: `shorter` gives the length that is tried.
+/// Shortens the gaps before the moments `from..to`; `shorter` returns the length to try.
 pub(super) fn shorten(plan: &mut Plan, from: usize, to: usize, shorter: fn(u64) -> u64) {
     let old = of(plan);
     let mut new = Vec::with_capacity(old.len());
@@ -36,11 +36,11 @@ pub(super) fn shorten(plan: &mut Plan, from: usize, to: usize, shorter: fn(u64) 
         Ok(place) => new[place],
         Err(_) => at_ms,
     });
-    // A run takes some time, if only to be looked at.
+    // A run takes some time, if only for its observations.
     plan.safety_ms = new_before.max(1);
 }
 
-/// The power of ten below `gap`: what is read at a glance, and soon next to nothing.
+/// Returns the power of ten below `gap`: readable, and soon close to nothing.
 pub(super) fn tenth(gap: u64) -> u64 {
     match gap {
         0 | 1 => 0,
@@ -48,8 +48,7 @@ pub(super) fn tenth(gap: u64) -> u64 {
     }
 }
 
-/// Gives every moment of a plan to `new`, and puts what that gives in its place. What would end after the plan's end ends
-/// with it.
+/// Replaces every moment of a plan by the result of `new`. Faults that would end after the plan's end, end with it.
 fn map(plan: &mut Plan, mut new: impl FnMut(u64) -> u64) {
     let end_ms = plan.safety_ms;
     for operation in &mut plan.workload {

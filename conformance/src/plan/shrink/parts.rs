@@ -1,11 +1,11 @@
-//! What can be taken away from a plan, or made simpler in it.
+//! The parts of a plan that can be removed or simplified.
 
 use super::{
-    super::{Fault, HandlerPlan, IncidentKind, InformerPlan, Interleaving, Plan, Resource},
+    super::{HandlerPlan, IncidentKind, InformerPlan, Interleaving, Plan, PlannedFault, Resource},
     moments,
 };
 
-/// The parts of a plan that have elements, the most telling first.
+/// The parts of a plan that have elements, in the order of proposals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Faults,
@@ -19,15 +19,15 @@ pub(super) enum Part {
     FaultOptions,
     InformerOptions,
     HandlerOptions,
-    /// The numbers of objects: the lowest.
+    /// The numbers of objects: to the lowest.
     Names,
-    /// The times between one moment and the next: none.
+    /// The gaps between moments: to none.
     Gaps,
-    /// The same: a tenth.
+    /// The gaps between moments: to a tenth.
     LongGaps,
 }
 
-const FAULT_OPTIONS: [fn(&mut Fault); 3] = [
+const FAULT_OPTIONS: [fn(&mut PlannedFault); 3] = [
     |fault| fault.skip = 0,
     |fault| fault.times = Some(1),
     |fault| fault.informer = None,
@@ -80,7 +80,7 @@ impl Part {
         }
     }
 
-    /// How many elements it has.
+    /// Returns the number of elements.
     pub(super) fn len(self, plan: &Plan) -> usize {
         match self {
             Self::Faults => plan.faults.len(),
@@ -98,7 +98,7 @@ impl Part {
         }
     }
 
-    /// Takes its elements from `from` on up to `to` away.
+    /// Removes the elements `from..to`.
     pub(super) fn take(self, plan: &mut Plan, from: usize, to: usize) {
         match self {
             Self::Faults => drop(plan.faults.drain(from..to)),
@@ -142,7 +142,7 @@ impl Part {
     }
 }
 
-/// Takes informers away, and the faults and incidents that are for nobody else; the others' places move up.
+/// Removes informers, and the faults and incidents that concern no others, and renumbers the rest.
 pub(in super::super) fn take_informers(plan: &mut Plan, from: usize, to: usize) {
     let stays = |informer: &mut Option<usize>| match informer {
         Some(place) if (from..to).contains(place) => false,
@@ -161,7 +161,7 @@ pub(in super::super) fn take_informers(plan: &mut Plan, from: usize, to: usize) 
         });
 }
 
-/// Counts the options of all items through, and makes those from `from` on up to `to` simpler.
+/// Counts the options of all items, and simplifies those in `from..to`.
 fn simplify<'a, T: 'a>(
     items: impl Iterator<Item = &'a mut T>,
     options: &[fn(&mut T)],
@@ -183,7 +183,7 @@ fn handlers(plan: &Plan) -> impl Iterator<Item = &HandlerPlan> {
         .flat_map(|informer| &informer.handlers)
 }
 
-/// The objects that operations are about, in the order of their first.
+/// Returns the objects of operations, in the order of their first ones.
 fn objects(plan: &Plan) -> Vec<(Resource, u8)> {
     let mut objects = Vec::new();
     for operation in &plan.workload {
@@ -195,7 +195,7 @@ fn objects(plan: &Plan) -> Vec<(Resource, u8)> {
     objects
 }
 
-/// Numbers the objects of each resource from 0.
+/// Renumbers the objects of each resource from 0.
 fn rename(plan: &mut Plan) {
     let objects = objects(plan);
     for operation in &mut plan.workload {

@@ -1,13 +1,13 @@
-//! How a process breaks the protocol.
+//! Breaches of the protocol by a process.
 
 use std::time::Duration;
 
 use crate::trace::Failure;
 
-/// How a process breaks the protocol. Lines are counted from 1, those of the process and those to it apart.
+/// A breach of the protocol. Lines of input and of output are counted from 1 each.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(super) enum Breach {
-    /// The system does not run it.
+    /// The system cannot run the command.
     #[error("cannot be started: {0}")]
     NotStarted(String),
     /// It ended before its input did.
@@ -15,20 +15,20 @@ pub(super) enum Breach {
         "{how} after line {lines} of its output; expected it to go on until its input ends{said}"
     )]
     Died {
-        /// Its exit status, in words.
+        /// The exit status, in words.
         how: String,
         lines: u64,
         /// The last line of its standard error, introduced.
         said: String,
     },
-    /// It closed its output and did not end.
+    /// It closed its output and did not exit.
     #[error("closed its output after line {lines}, and goes on; expected more lines of it{said}")]
     OutputClosed { lines: u64, said: String },
-    /// A line is none of the protocol.
+    /// A line is no message of the protocol.
     #[error("line {line} of its output is `{text}`: {why}; expected one as {{\"say\":\"synced\"}}")]
     NoMessage {
         line: u64,
-        /// The line, cut short.
+        /// The line, truncated.
         text: String,
         why: String,
     },
@@ -44,7 +44,7 @@ pub(super) enum Breach {
         "line {line} of its output is one of more than {lines_max} within a second; expected a line for each change"
     )]
     TooManyLines { line: u64, lines_max: u64 },
-    /// It answered a question that was not asked.
+    /// It answered without a question.
     #[error(
         "line {line} of its output says what the cache holds; expected that only after {{\"do\":\"cache\"}}"
     )]
@@ -57,7 +57,7 @@ pub(super) enum Breach {
     /// It did not read its input.
     #[error("has not read line {command} of its input within {limit:?}")]
     NotRead { command: u64, limit: Duration },
-    /// It went on after the end of its input.
+    /// It did not exit after the end of its input.
     #[error("has not ended within {limit:?} of the end of its input; it was killed")]
     NotEnded { limit: Duration },
 }
@@ -65,7 +65,7 @@ pub(super) enum Breach {
 // === impl Breach ===
 
 impl Breach {
-    /// What kind of failure it is.
+    /// Returns the kind of failure.
     pub(super) fn failure(&self) -> Failure {
         match self {
             Self::NotStarted(_) | Self::Died { .. } => Failure::Ended,

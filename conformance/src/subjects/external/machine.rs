@@ -1,4 +1,4 @@
-//! What a process has said, and owes: decided line by line, without a process.
+//! The protocol from the harness's side, decided line by line, without a process.
 
 use std::time::Duration;
 
@@ -6,31 +6,31 @@ use tokio::time::Instant;
 
 use super::{Command, Message, error::Breach};
 
-/// How long a line may be.
+/// The maximal length of a line.
 pub(super) const LINE_MAX_BYTES: usize = 4 << 20;
-/// How many lines may come within a second. A relist of all that a plan has is a few hundred.
+/// The maximal number of lines within a second. A relist of all objects of a plan has a few hundred.
 const LINES_A_SECOND_MAX: u64 = 10_000;
-/// How much of a line that is no message is shown.
+/// The number of characters of an invalid line in an error.
 const SHOWN_MAX_CHARS: usize = 80;
 
 /// One conversation with a process.
 #[derive(Debug)]
 pub(super) struct Conversation {
     answer_limit: Duration,
-    /// How many lines it was told.
+    /// The number of lines of its input.
     told_count: u64,
-    /// How many lines it said.
+    /// The number of lines of its output.
     said_count: u64,
-    /// Which line asked for the cache and is not answered, and when it was told.
+    /// The number of the input line with the open question, and its time.
     asked: Option<(u64, Instant)>,
-    /// From when on lines are counted to tell how many a second there are, and how many there were before.
+    /// The beginning of the second in which lines are counted, and the number of lines before it.
     second: Option<(Instant, u64)>,
 }
 
 // === impl Conversation ===
 
 impl Conversation {
-    /// Nothing was said yet. A question has to be answered within `answer_limit`.
+    /// Begins a conversation. A question has to be answered within `answer_limit`.
     pub(super) fn new(answer_limit: Duration) -> Self {
         Self {
             answer_limit,
@@ -41,7 +41,7 @@ impl Conversation {
         }
     }
 
-    /// The process was told a line.
+    /// Notes a line of input.
     pub(super) fn told(&mut self, command: &Command, now: Instant) {
         self.told_count += 1;
         if *command == Command::Cache {
@@ -49,7 +49,7 @@ impl Conversation {
         }
     }
 
-    /// The process said a line.
+    /// Notes and parses a line of output.
     pub(super) fn heard(&mut self, line: &str, now: Instant) -> Result<Message, Breach> {
         self.said_count += 1;
         self.count(now)?;
@@ -61,7 +61,7 @@ impl Conversation {
         Ok(message)
     }
 
-    /// What is wrong with the line that was heard last.
+    /// Returns the breach of an invalid message in the last line.
     pub(super) fn no_message(&self, line: &str, why: &dyn ToString) -> Breach {
         let mut text: String = line.chars().take(SHOWN_MAX_CHARS).collect();
         if text.len() < line.len() {
@@ -74,7 +74,7 @@ impl Conversation {
         }
     }
 
-    /// What is wrong where no line could be read.
+    /// Returns the breach of an unreadable line.
     pub(super) fn no_line(&self, why: &dyn ToString) -> Breach {
         Breach::NoLine {
             line: self.said_count + 1,
@@ -83,12 +83,12 @@ impl Conversation {
         }
     }
 
-    /// Until when it has to say something, if it has to.
+    /// Returns the time by which an answer is due, if one is.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.asked.map(|(_, at)| at + self.answer_limit)
     }
 
-    /// What is wrong if it has not.
+    /// Returns the breach of a missing answer.
     pub(super) fn overdue(&self) -> Breach {
         Breach::NoAnswer {
             command: self.asked.map_or(0, |(command, _)| command),
@@ -96,7 +96,7 @@ impl Conversation {
         }
     }
 
-    /// What is wrong if it did not read the next line.
+    /// Returns the breach of an unread input.
     pub(super) fn not_read(&self) -> Breach {
         Breach::NotRead {
             command: self.told_count + 1,
@@ -104,7 +104,7 @@ impl Conversation {
         }
     }
 
-    /// How many lines it said.
+    /// Returns the number of lines of output.
     pub(super) fn said_count(&self) -> u64 {
         self.said_count
     }
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(talk.deadline(), None);
         talk.told(&Command::Cache, now);
         assert_eq!(talk.deadline(), Some(now + Duration::from_secs(5)));
-        // Something else is no answer.
+        // Another message is no answer.
         assert_eq!(talk.heard(SYNCED, now), Ok(Message::Synced));
         assert!(talk.deadline().is_some());
         assert!(talk.heard(EMPTY, now).is_ok());
@@ -186,7 +186,7 @@ mod tests {
     fn lines_without_end_are_noticed_and_many_over_time_are_not() {
         let (mut talk, now) = conversation();
         for _ in 0..3 * LINES_A_SECOND_MAX {
-            // A little less than may be.
+            // Just below the limit.
             let later =
                 now + Duration::from_micros(101) * u32::try_from(talk.said_count()).unwrap();
             assert!(talk.heard(SYNCED, later).is_ok());

@@ -3,9 +3,9 @@
 //! The page `docs/external.md` of this crate describes the protocol.
 //!
 //! ```text
-//!            commands  ┌─────────┐ lines
+//!             commands  ┌─────────┐ lines
 //!  External ──────────►│ process ├───────► machine ──► Seen ──► trace
-//!                      └─────────┘         (decides what a line means)
+//!                       └─────────┘         (interprets a line)
 //! ```
 
 mod protocol;
@@ -21,7 +21,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use tokio::{sync::mpsc, task::JoinSet};
+use tokio::sync::mpsc;
 
 use self::error::Breach;
 pub use self::{
@@ -31,13 +31,14 @@ pub use self::{
 use super::{Subject, SubjectParts};
 use crate::{
     plan::{HandlerPlan, Selection},
+    task::TaskSet,
     trace::{Heard, Key, Member, Notified, Observation, Recorder, State},
 };
 
-/// How many commands may wait for the process to read them: the start, and a question.
+/// The number of commands that may wait for the process: the start, and a question.
 const COMMANDS_MAX: usize = 2;
 
-/// A process that mirrors what `parts` says.
+/// Creates the process that mirrors the selection of `parts`.
 pub(super) fn subject(parts: SubjectParts<'_>, program: Program) -> Box<dyn Subject> {
     let url = parts.url.expect("a process reaches the server over TCP");
     let selection = parts.plan.selection.clone();
@@ -56,20 +57,20 @@ pub(super) fn subject(parts: SubjectParts<'_>, program: Program) -> Box<dyn Subj
             said: Arc::default(),
         },
         commands: None,
-        tasks: JoinSet::new(),
+        tasks: TaskSet::new(),
     })
 }
 
 struct External {
     selection: Selection,
-    /// What is run at the start, and told first.
+    /// The command and its first input, until the start.
     unstarted: Option<(Program, Command)>,
     seen: Seen,
     commands: Option<mpsc::Sender<Command>>,
-    tasks: JoinSet<()>,
+    tasks: TaskSet,
 }
 
-/// What a process has said. Clones share it.
+/// The messages of a process. Clones share them.
 #[derive(Clone, Debug)]
 struct Seen {
     informer: usize,
@@ -82,16 +83,16 @@ struct Said {
     handlers: Vec<usize>,
     has_synced: bool,
     holds: BTreeMap<Key, State>,
-    /// Whether it was asked what it holds and has not answered.
+    /// True while a question about its cache is open.
     is_asked: bool,
-    /// Whether the next answer is to be recorded.
+    /// True if the next answer is to be recorded.
     is_observed: bool,
 }
 
 // === impl External ===
 
 impl External {
-    /// Asks for what it holds, unless an answer is still to come.
+    /// Asks for the content of the cache, unless a question is open.
     fn ask(&self) {
         let mut said = self.seen.said();
         if let Some(commands) = self.commands.as_ref().filter(|_| !said.is_asked) {
@@ -130,13 +131,13 @@ impl Subject for External {
         self.seen.said().has_synced
     }
 
-    /// What it held when it was last asked; it is asked anew.
+    /// Returns the last answer, and asks again.
     fn holds(&self) -> BTreeMap<Key, State> {
         self.ask();
         self.seen.said().holds.clone()
     }
 
-    /// Asks it. What it answers is recorded when it does.
+    /// Asks; the answer is recorded when it comes.
     fn observe(&self) {
         self.ask();
         self.seen.said().is_observed = true;
@@ -144,9 +145,9 @@ impl Subject for External {
 
     fn stop(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>> {
         Box::pin(async move {
-            // The process is told by the end of its input, and killed if it does not end by itself.
+            // The end of its input tells the process to exit; it is killed if it does not.
             self.commands = None;
-            self.tasks.join_all().await;
+            self.tasks.wait().await;
             self.seen.recorder.record(Observation::InformerStopped {
                 informer: self.seen.informer,
                 task_count: 0,
@@ -158,7 +159,7 @@ impl Subject for External {
 // === impl Seen ===
 
 impl Seen {
-    /// Takes in what the process says; in words why not, if it makes no sense.
+    /// Takes a message. Fails, in words, if it makes no sense.
     fn hear(&self, message: Message) -> Result<(), String> {
         match message {
             Message::Synced => self.said().has_synced = true,
@@ -184,7 +185,7 @@ impl Seen {
         Ok(())
     }
 
-    /// Records that the process is not as it has to be, and ends the run: nothing more can be learned from it.
+    /// Records a breach and ends the run: the process cannot be asked any more.
     fn failed(&self, program: &Program, breach: &Breach) {
         let command = &program.command;
         self.recorder.give_up(Observation::SubjectFailed {
@@ -210,7 +211,7 @@ impl Seen {
         });
         self.recorder.record(Observation::Cached {
             informer: self.informer,
-            // A process does not say at which version it stands.
+            // A process does not report its version.
             revision: None,
             has_synced: said.has_synced,
             members: members.collect(),
@@ -218,7 +219,7 @@ impl Seen {
         Ok(())
     }
 
-    /// Tells all handlers. What the cache showed at that moment the process does not say: it is taken to agree.
+    /// Notifies all handlers. The process does not report its cache at that moment, which is assumed to agree.
     fn tell(&self, key: &Key, heard: &Heard) {
         let cached = match heard {
             Heard::Added { new, .. } | Heard::Updated { new, .. } => Some(new.clone()),

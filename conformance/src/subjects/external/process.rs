@@ -1,4 +1,4 @@
-//! The process itself: started, spoken with, and ended with all that it started.
+//! The operating-system process: started, spoken with, and killed with all its descendants.
 
 use std::{
     io,
@@ -22,38 +22,37 @@ use super::{
     machine::{Conversation, LINE_MAX_BYTES},
 };
 
-/// How long a process has to end whose output has ended, and what it started to let go of its standard error.
+/// The time for a process to exit after the end of its output, and for its descendants to close its standard error.
 const GOING: Duration = Duration::from_secs(1);
-/// How much is kept of what it says on standard error, of which the last line is shown.
+/// The number of bytes of standard error that are kept, of which the last line is shown.
 const SAID_MAX_BYTES: usize = 4 << 10;
-/// Longer than any conversation; added to any instant it is one.
+/// Longer than any conversation, and short enough to be added to an instant.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
 
-/// A process that runs, and what it is spoken with by.
+/// A running process and its pipes.
 struct Running {
     child: Child,
-    /// Ends what the process started, when this is dropped.
+    /// Kills the descendants of the process when dropped.
     group: Group,
     input: ChildStdin,
     lines: FramedRead<ChildStdout, LinesCodec>,
     errors: Errors,
 }
 
-/// What a process says besides the protocol.
+/// The standard error of a process.
 struct Errors {
     pipe: Option<ChildStderr>,
     last: Vec<u8>,
 }
 
-/// The processes of one group: that which was started, and what that started. Dropping this kills them.
+/// The process group of the child and its descendants. Dropping it kills them.
 struct Group {
     id: Pid,
-    /// Kills them, too, when this program ends without dropping anything.
+    /// Kills the child even if this program exits without dropping anything.
     _guard: Child,
 }
 
-/// Runs `program` until there are no more `commands`, and then to its end. What it says goes to `seen`, and also how it
-/// breaks the protocol.
+/// Runs `program` until there are no more `commands`, and then to its end. Its messages and breaches go to `seen`.
 pub(super) async fn run(program: Program, seen: Seen, commands: mpsc::Receiver<Command>) {
     if let Err(breach) = converse(&program, &seen, commands).await {
         seen.failed(&program, &breach);
@@ -72,14 +71,14 @@ async fn converse(
         let deadline = talk.deadline().unwrap_or_else(|| Instant::now() + LONGEST);
         tokio::select! {
             biased;
-            // A process that says much has to answer, too.
+            // A process with much output has to answer, too.
             () = sleep_until(deadline) => return Err(talk.overdue()),
             command = commands.recv() => {
                 let Some(command) = command else { break };
                 let writing = timeout(program.answer_limit, write(&mut running.input, &command));
                 match writing.await {
                     Ok(Ok(())) => talk.told(&command, Instant::now()),
-                    // Nobody reads: that it has ended is seen in its output.
+                    // It does not read: its output shows if it has exited.
                     Ok(Err(_)) => return Err(running.ended(&talk).await),
                     Err(_) => return Err(talk.not_read()),
                 }
@@ -134,10 +133,10 @@ impl Running {
         })
     }
 
-    /// How a process came to say nothing more.
+    /// Returns the breach of a process whose output has ended.
     async fn ended(mut self, talk: &Conversation) -> Breach {
         let status = timeout(GOING, self.child.wait()).await;
-        // What it started may hold it open.
+        // A descendant may hold it open.
         let _ = timeout(GOING, self.errors.read_to_end()).await;
         let (lines, said) = (talk.said_count(), self.errors.told());
         match status {
@@ -150,7 +149,7 @@ impl Running {
         }
     }
 
-    /// Tells it to end, and waits until it has.
+    /// Closes the input and waits until the process has exited.
     async fn end(self, limit: Duration) -> Result<(), Breach> {
         let Self {
             mut child,
@@ -161,7 +160,7 @@ impl Running {
         } = self;
         drop(input);
         let mut output = lines.into_inner();
-        // It may still be saying something; a full pipe must not keep it.
+        // It may still be writing; a full pipe must not block it.
         let unheard = async {
             let mut unheard = [0; 4_096];
             while let Ok(1..) = output.read(&mut unheard).await {}
@@ -184,7 +183,7 @@ impl Running {
 // === impl Errors ===
 
 impl Errors {
-    /// Reads some of it. Never ends where there is no more. Cancel safe.
+    /// Reads some of it. Stays pending after the end. Cancel safe.
     async fn read(&mut self) {
         let Some(pipe) = &mut self.pipe else {
             return std::future::pending().await;
@@ -203,7 +202,7 @@ impl Errors {
         }
     }
 
-    /// The last line, introduced; nothing if there is none.
+    /// Returns the last line, introduced; nothing if there is none.
     fn told(&self) -> String {
         let text = String::from_utf8_lossy(&self.last);
         let last = text.lines().rfind(|line| !line.trim().is_empty());
@@ -226,7 +225,7 @@ impl Group {
     fn new(id: Pid) -> io::Result<Self> {
         let guard = tokio::process::Command::new("sh")
             .arg("-c")
-            // Its input ends when whoever holds the other side does.
+            // The input ends when the sender is gone.
             .arg("read -r _; kill -s KILL -- \"-$0\"")
             .arg(id.as_raw_nonzero().to_string())
             .process_group(0)
@@ -247,7 +246,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // There may be nobody left. Its number is not given to others while one of them lives, nor so soon after.
+        // The group may be empty. Its number is not reused while a member lives, nor soon after.
         let _ = kill_process_group(self.id, Signal::KILL);
     }
 }

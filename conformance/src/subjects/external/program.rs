@@ -1,28 +1,28 @@
-//! What is run as a process under test.
+//! The command of a process under test.
 
 use std::{sync::Arc, time::Duration};
 
-/// How long a process may take to answer, where nobody says. Many of them may be starting at a time.
+/// The default time for an answer. Many processes may be starting at once.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
-/// How long it may take to end when it has been told to.
+/// The default time to exit after the end of the input.
 const ENDING_LIMIT: Duration = Duration::from_secs(10);
 
-/// What is run as a process under test, and how long it is waited for.
+/// The command of a process under test, and its time limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Program {
-    /// What the shell runs, `sh -c`.
+    /// The command line for the shell, `sh -c`.
     pub command: Arc<str>,
-    /// How long it may take to answer a question, and to read a command; 30 s unless set.
+    /// The time to answer a question and to read a command; 30 s by default.
     pub answer_limit: Duration,
-    /// How long it may take to end when its input has ended; 10 s unless set.
+    /// The time to exit after the end of the input; 10 s by default.
     pub ending_limit: Duration,
 }
 
 // === impl Program ===
 
 impl Program {
-    /// What the shell makes of `command`.
+    /// Creates a program that the shell runs.
     pub fn new(command: impl Into<Arc<str>>) -> Self {
         Self {
             command: command.into(),
@@ -31,14 +31,14 @@ impl Program {
         }
     }
 
-    /// It may take so long to answer.
+    /// Limits the time for an answer.
     #[must_use]
     pub fn with_answer_limit(mut self, limit: Duration) -> Self {
         self.answer_limit = limit;
         self
     }
 
-    /// It may take so long to end.
+    /// Limits the time to exit.
     #[must_use]
     pub fn with_ending_limit(mut self, limit: Duration) -> Self {
         self.ending_limit = limit;

@@ -1,15 +1,15 @@
-//! The lines that pass between the harness and a process under test.
+//! The lines between the harness and a process under test.
 
 use serde::{Deserialize, Serialize};
 
 use crate::trace::{Key, Member, State};
 
-/// What a process is told, a line each. The end of its input means that it has to end.
+/// A line of input. The end of the input tells the process to exit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Command {
-    /// Begin to mirror this selection. The first line, and it comes once.
+    /// Begin to mirror this selection. This is the first line, and comes once.
     Start {
         /// The URL of the server.
         server: String,
@@ -20,48 +20,48 @@ pub enum Command {
         /// A label selector as in a query; none if `None`.
         label_selector: Option<String>,
     },
-    /// Say what the cache holds.
+    /// Report the content of the cache.
     Cache,
 }
 
-/// What a process says, a line each.
+/// A line of output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Message {
-    /// The cache is complete: it holds what the first list brought.
+    /// The cache is complete: it holds the first list.
     Synced,
-    /// What the cache holds, once for each time that it was asked.
+    /// The content of the cache, once for each question.
     Cache {
-        /// All of it, in any order.
+        /// All its objects, in any order.
         objects: Vec<Stated>,
     },
-    /// A handler was told that an object is there.
+    /// An object was added.
     Added {
         /// Its state.
         object: Stated,
-        /// Whether it belongs to the initial state.
+        /// True if it belongs to the initial state.
         #[serde(default)]
         is_initial: bool,
     },
-    /// A handler was told that an object changed.
+    /// An object was updated.
     Updated {
-        /// From this.
+        /// The old state.
         old: Stated,
-        /// To this.
+        /// The new state.
         new: Stated,
     },
-    /// A handler was told that an object is gone.
+    /// An object was deleted.
     Deleted {
-        /// The last state that is known; with the version of the deletion if that was seen.
+        /// The last known state; with the version of the deletion if that was seen.
         object: Stated,
-        /// Whether the deletion was missed and found out later.
+        /// True if the deletion was missed and found out later.
         #[serde(default)]
         is_tombstone: bool,
     },
 }
 
-/// One state of one object.
+/// The state of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -70,14 +70,14 @@ pub struct Stated {
     pub key: String,
     /// Its uid.
     pub uid: String,
-    /// Its version, as the wire writes it.
+    /// Its version, as on the wire.
     pub resource_version: String,
 }
 
 // === impl Stated ===
 
 impl Stated {
-    /// The state of the object at `key`.
+    /// Creates the state of the object at `key`.
     pub fn new(key: impl Into<String>, state: &State) -> Self {
         Self {
             key: key.into(),
@@ -86,7 +86,7 @@ impl Stated {
         }
     }
 
-    /// The same for the trace; in words why not, if it cannot be the state of an object.
+    /// Converts it for the trace. Fails, in words, if it cannot be the state of an object.
     pub(super) fn into_member(self) -> Result<Member, String> {
         if self.key.is_empty() || self.uid.is_empty() {
             return Err("an object has no key or no uid".to_owned());

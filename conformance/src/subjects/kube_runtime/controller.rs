@@ -13,25 +13,25 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::Api;
 use kube_runtime::{Controller, controller::Action, watcher::Config};
 
-use super::{config, key, reflector::StoreSubject, state, teller::Teller};
+use super::{config, handlers::Handlers, key, reflector::StoreSubject, state};
 use crate::subjects::{Subject, SubjectParts};
 
-/// A controller of pods that owns config maps. Each reconciliation tells the handlers of its pod.
+/// Creates a controller of pods that owns config maps. Each reconciliation notifies the handlers of its pod.
 pub(super) fn subject(
     parts: &SubjectParts<'_>,
     waiter_count: usize,
     pods: Api<Pod>,
     owned: Api<ConfigMap>,
 ) -> Box<dyn Subject> {
-    // Whatever draws its jitter from now on in this thread draws the same in each run.
+    // The jitter of this thread is drawn from this seed in each run.
     fastrand::seed(parts.seed);
     let controller = Controller::new(pods, config(parts.plan)).owns(owned, Config::default());
     let store = controller.store();
-    let teller = Teller::new(parts.informer, parts.recorder.clone());
-    // The controller itself waits for the store, and of several that wait only one is told.
-    let mut subject = StoreSubject::unwatched(parts, waiter_count, store, teller.clone());
+    let handlers = Handlers::new(parts.informer, parts.recorder.clone());
+    // The controller itself waits for the store, which wakes only one of several waiters.
+    let mut subject = StoreSubject::unwatched(parts, waiter_count, store, handlers.clone());
     let context = Context {
-        teller,
+        handlers,
         has_begun: subject.has_synced_flag(),
     };
     subject.run(async move {
@@ -45,10 +45,10 @@ pub(super) fn subject(
     Box::new(subject)
 }
 
-/// What reconciliations share.
+/// The state that reconciliations share.
 struct Context {
-    teller: Teller,
-    /// The first reconciliation comes when the store is complete.
+    handlers: Handlers,
+    /// Set by the first reconciliation, which comes when the store is complete.
     has_begun: Arc<AtomicBool>,
 }
 
@@ -56,7 +56,7 @@ async fn reconcile(pod: Arc<Pod>, context: Arc<Context>) -> Result<Action, Infal
     context.has_begun.store(true, Ordering::Relaxed);
     let told = state(pod.as_ref());
     context
-        .teller
+        .handlers
         .is_there(&key(pod.as_ref()), &told, Some(&told), false);
     Ok(Action::await_change())
 }

@@ -1,14 +1,14 @@
-//! `kube_runtime` under test, as its documentation shows it: a watcher with the default backoff that feeds a store.
+//! `kube_runtime` under test, as in its documentation: a watcher with the default backoff that feeds a store.
 //!
-//! The jitter of its backoff comes from a generator of the thread, which is seeded here for each subject. The order in
-//! which its store gives objects is random; nothing that is recorded depends on it, except in which order subscribers hear
-//! of a list.
+//! The jitter of its backoff comes from a generator of the thread, which is seeded here for each subject. The order of
+//! objects in its store is random; nothing in a trace depends on it, except the order in which subscribers receive a
+//! list.
 
-mod teller;
+mod handlers;
 mod reflector;
 mod shared;
 mod controller;
-mod copier;
+mod copy_controller;
 
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::{
@@ -24,10 +24,10 @@ use crate::{
     trace::{Key, State},
 };
 
-/// The server ends a watch after 290 s by itself; kube takes nothing longer.
+/// The maximal timeout of a watch: the server ends it after 290 s by itself, and kube accepts nothing longer.
 const WATCH_TIMEOUT_MAX_S: u64 = 290;
 
-/// A reflector with a store, as the plan asks.
+/// Creates a reflector with a store.
 pub(super) fn reflector(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<dyn Subject> {
     let (client, plan) = (parts.client.clone(), parts.plan);
     match plan.selection.resource {
@@ -49,7 +49,7 @@ pub(super) fn reflector(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<dy
     }
 }
 
-/// A reflector with a shared store. Config maps are typed: a stream of dynamic objects cannot be subscribed to.
+/// Creates a reflector with a shared store. Config maps are typed: a stream of dynamic objects has no subscribers.
 pub(super) fn shared(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<dyn Subject> {
     let (client, plan) = (parts.client.clone(), parts.plan);
     match plan.selection.resource {
@@ -69,7 +69,7 @@ pub(super) fn shared(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<dyn S
     }
 }
 
-/// A controller of pods that owns config maps.
+/// Creates a controller of pods that owns config maps.
 ///
 /// # Panics
 ///
@@ -85,16 +85,21 @@ pub(super) fn controller(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<d
     controller::subject(parts, waiter_count, pods(client, plan), owned)
 }
 
-/// A controller of config maps that keeps copies of them.
-pub(super) fn copier(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<dyn Subject> {
-    copier::subject(parts, waiter_count, config_maps(parts))
+/// Creates a controller that keeps copies of config maps.
+pub(super) fn copy_controller(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<dyn Subject> {
+    copy_controller::subject(parts, waiter_count, config_maps(parts))
 }
 
-/// The same with a shared store, whose subscriber feeds it.
-pub(super) fn shared_copier(parts: &SubjectParts<'_>, waiter_count: usize) -> Box<dyn Subject> {
-    copier::shared(parts, waiter_count, config_maps(parts))
+/// Creates the same controller with a subscriber of a shared store.
+pub(super) fn shared_copy_controller(
+    parts: &SubjectParts<'_>,
+    waiter_count: usize,
+) -> Box<dyn Subject> {
+    copy_controller::shared(parts, waiter_count, config_maps(parts))
 }
 
+/// Returns the config maps of the plan.
+///
 /// # Panics
 ///
 /// If the plan is about another resource.
@@ -118,7 +123,7 @@ fn pods(client: kube::Client, plan: &InformerPlan) -> Api<Pod> {
     }
 }
 
-/// The watcher's options that the plan asks for.
+/// Returns the watcher's options according to the plan.
 fn config(plan: &InformerPlan) -> Config {
     let timeout_s = plan.watch_timeout_s.min(WATCH_TIMEOUT_MAX_S);
     let mut config = Config::default()
@@ -133,7 +138,7 @@ fn config(plan: &InformerPlan) -> Config {
     config
 }
 
-/// `namespace/name`, or the name alone.
+/// Formats `namespace/name`, or the name alone.
 pub(crate) fn key(object: &impl kube::Resource) -> Key {
     match object.namespace() {
         Some(namespace) => format!("{namespace}/{}", object.name_any()).into(),
@@ -141,7 +146,7 @@ pub(crate) fn key(object: &impl kube::Resource) -> Key {
     }
 }
 
-/// Which version of which object it is.
+/// Returns the uid and the version of an object.
 pub(crate) fn state(object: &impl kube::Resource) -> State {
     let uid = object.uid().unwrap_or_default();
     State::from_wire(&uid, &object.resource_version().unwrap_or_default())

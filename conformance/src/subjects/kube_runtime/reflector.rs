@@ -20,16 +20,16 @@ use kube_runtime::{
     watcher::{self, Event},
 };
 use serde::de::DeserializeOwned;
-use tokio::task::JoinSet;
 
-use super::{config, key, state, teller::Teller};
+use super::{config, handlers::Handlers, key, state};
 use crate::{
     plan::{HandlerPlan, Selection},
     subjects::{Subject, SubjectParts, waiters::Waiters},
+    task::TaskSet,
     trace::{Key, Member, Observation, Recorder, State},
 };
 
-/// What a subject of kube-runtime mirrors.
+/// An object that a subject of kube-runtime can mirror.
 pub(super) trait Mirrored:
     Resource<DynamicType: Clone + Debug + Eq + Hash + Send + Sync + Unpin>
     + Clone
@@ -58,19 +58,19 @@ pub(super) struct StoreSubject<K: Mirrored> {
     selection: Selection,
     store: Store<K>,
     has_synced: Arc<AtomicBool>,
-    teller: Teller,
+    handlers: Handlers,
     waiter_count: usize,
     waiters: Waiters,
-    /// What is to be run from the start on.
+    /// The tasks to run from the start on.
     unstarted: Vec<Task>,
-    tasks: JoinSet<()>,
+    tasks: TaskSet,
     recorder: Recorder,
 }
 
 /// A task of a subject.
 pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A reflector of what `api` serves.
+/// Creates a reflector of the objects of `api`.
 pub(super) fn subject<K: Mirrored>(
     parts: &SubjectParts<'_>,
     waiter_count: usize,
@@ -79,22 +79,22 @@ pub(super) fn subject<K: Mirrored>(
 ) -> Box<dyn Subject> {
     let writer = Writer::<K>::new(dynamic_type.clone());
     let store = writer.as_reader();
-    let teller = Teller::new(parts.informer, parts.recorder.clone());
-    let mut subject = StoreSubject::new(parts, waiter_count, store.clone(), teller.clone());
-    // Whatever draws its jitter from now on in this thread draws the same in each run.
+    let handlers = Handlers::new(parts.informer, parts.recorder.clone());
+    let mut subject = StoreSubject::new(parts, waiter_count, store.clone(), handlers.clone());
+    // The jitter of this thread is drawn from this seed in each run.
     fastrand::seed(parts.seed);
     let events = watcher::watcher(api.clone(), config(parts.plan))
         .default_backoff()
         .reflect(writer);
-    subject.run(tell(events, store, teller, dynamic_type));
+    subject.run(tell(events, store, handlers, dynamic_type));
     Box::new(subject)
 }
 
-/// Tells handlers what the stream brings: a list when it is complete, since the store shows it then.
+/// Notifies handlers of a stream's objects: of those of a list when it is complete, since the store shows them then.
 async fn tell<K: Mirrored>(
     events: impl Stream<Item = watcher::Result<Event<K>>> + Send,
     store: Store<K>,
-    teller: Teller,
+    handlers: Handlers,
     dynamic_type: K::DynamicType,
 ) {
     let mut events = std::pin::pin!(events);
@@ -111,19 +111,19 @@ async fn tell<K: Mirrored>(
             Ok(Event::InitDone) => {
                 for object in listed.drain(..) {
                     let shown = cached(&object);
-                    teller.is_there(&key(&object), &state(&object), shown.as_ref(), is_initial);
+                    handlers.is_there(&key(&object), &state(&object), shown.as_ref(), is_initial);
                 }
                 is_initial = false;
             }
             Ok(Event::Apply(object)) => {
                 let shown = cached(&object);
-                teller.is_there(&key(&object), &state(&object), shown.as_ref(), false);
+                handlers.is_there(&key(&object), &state(&object), shown.as_ref(), false);
             }
             Ok(Event::Delete(object)) => {
                 let shown = cached(&object);
-                teller.is_gone(&key(&object), &state(&object), shown.as_ref());
+                handlers.is_gone(&key(&object), &state(&object), shown.as_ref());
             }
-            // The watcher goes on by itself.
+            // The watcher continues by itself.
             Err(_) => {}
         }
     }
@@ -132,15 +132,15 @@ async fn tell<K: Mirrored>(
 // === impl StoreSubject ===
 
 impl<K: Mirrored> StoreSubject<K> {
-    /// A subject whose cache is `store`. It has synced when the store says that it is ready.
+    /// Creates a subject whose cache is `store`. It has synced when the store is ready.
     pub(super) fn new(
         parts: &SubjectParts<'_>,
         waiter_count: usize,
         store: Store<K>,
-        teller: Teller,
+        handlers: Handlers,
     ) -> Self {
-        let mut subject = Self::unwatched(parts, waiter_count, store.clone(), teller);
-        // Of several that wait only one is told. Where that is under test, nobody but the waiters waits.
+        let mut subject = Self::unwatched(parts, waiter_count, store.clone(), handlers);
+        // The store wakes only one of several waiters. Where that is under test, only the waiters wait.
         if subject.waiter_count == 0 {
             let flag = Arc::clone(&subject.has_synced);
             subject.run(async move {
@@ -151,28 +151,29 @@ impl<K: Mirrored> StoreSubject<K> {
         subject
     }
 
-    /// A subject whose cache is `store`, and that has synced when [`has_synced_flag`](Self::has_synced_flag) says so.
+    /// Creates a subject whose cache is `store` and that has synced when [`has_synced_flag`](Self::has_synced_flag) is
+    /// set.
     pub(super) fn unwatched(
         parts: &SubjectParts<'_>,
         waiter_count: usize,
         store: Store<K>,
-        teller: Teller,
+        handlers: Handlers,
     ) -> Self {
         Self {
             place: parts.informer,
             selection: parts.plan.selection.clone(),
             store,
             has_synced: Arc::default(),
-            teller,
+            handlers,
             waiter_count,
             waiters: Waiters::new(parts.informer, parts.recorder.clone()),
             unstarted: Vec::new(),
-            tasks: JoinSet::new(),
+            tasks: TaskSet::new(),
             recorder: parts.recorder.clone(),
         }
     }
 
-    /// What says that the subject has synced.
+    /// Returns the flag of the sync.
     pub(super) fn has_synced_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.has_synced)
     }
@@ -204,11 +205,11 @@ impl<K: Mirrored> Subject for StoreSubject<K> {
     }
 
     fn join(&mut self, handler: usize, _: &HandlerPlan) {
-        self.teller.join(handler);
+        self.handlers.join(handler);
     }
 
     fn leave(&mut self, handler: usize) {
-        self.teller.leave(handler);
+        self.handlers.leave(handler);
     }
 
     fn has_synced(&self) -> bool {
@@ -227,7 +228,7 @@ impl<K: Mirrored> Subject for StoreSubject<K> {
         let members = self.holds().into_iter();
         self.recorder.record(Observation::Cached {
             informer: self.place,
-            // A store of kube-runtime does not say at which version it stands.
+            // A store of kube-runtime does not report its version.
             revision: None,
             has_synced: self.has_synced(),
             members: members.map(|(key, state)| Member { key, state }).collect(),
@@ -237,13 +238,11 @@ impl<K: Mirrored> Subject for StoreSubject<K> {
     fn stop(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>> {
         Box::pin(async move {
             self.waiters.stop();
-            while let Some(ended) = self.tasks.try_join_next() {
-                if ended.is_err_and(|error| error.is_panic()) {
-                    self.recorder.record(Observation::Warned {
-                        message: crate::subjects::PANICKED.to_owned(),
-                        fields: String::new(),
-                    });
-                }
+            for _ in 0..self.tasks.forget_ended() {
+                self.recorder.record(Observation::Warned {
+                    message: crate::subjects::PANICKED.to_owned(),
+                    fields: String::new(),
+                });
             }
             self.tasks.shutdown().await;
             self.recorder.record(Observation::InformerStopped {

@@ -1,4 +1,4 @@
-//! A shared store, and a subscriber that tells the handlers.
+//! A shared store, and a subscriber that notifies the handlers.
 
 use std::time::Duration;
 
@@ -11,19 +11,20 @@ use kube_runtime::{
 };
 
 use super::{
-    config, key,
+    config,
+    handlers::Handlers,
+    key,
     reflector::{Mirrored, StoreSubject},
     state,
-    teller::Teller,
 };
 use crate::subjects::{Subject, SubjectParts};
 
-/// How many objects may wait for the subscriber.
+/// The number of objects that may wait for the subscriber.
 const BUFFER: usize = 8;
-/// How long the subscriber works on an object, as a reconciler does.
+/// The work of the subscriber on an object, like that of a reconciler.
 const WORK: Duration = Duration::from_millis(5);
 
-/// A shared reflector of what `api` serves.
+/// Creates a shared reflector of the objects of `api`.
 pub(super) fn subject<K>(
     parts: &SubjectParts<'_>,
     waiter_count: usize,
@@ -35,9 +36,9 @@ where
     let writer = Writer::<K>::new_shared(BUFFER, K::DynamicType::default());
     let store = writer.as_reader();
     let subscriber = writer.subscribe().expect("the writer is a shared one");
-    let teller = Teller::new(parts.informer, parts.recorder.clone());
-    let mut subject = StoreSubject::new(parts, waiter_count, store, teller.clone());
-    // Whatever draws its jitter from now on in this thread draws the same in each run.
+    let handlers = Handlers::new(parts.informer, parts.recorder.clone());
+    let mut subject = StoreSubject::new(parts, waiter_count, store, handlers.clone());
+    // The jitter of this thread is drawn from this seed in each run.
     fastrand::seed(parts.seed);
     let events = watcher::watcher(api.clone(), config(parts.plan))
         .default_backoff()
@@ -46,18 +47,18 @@ where
         let mut events = std::pin::pin!(events);
         while events.next().await.is_some() {}
     });
-    subject.run(tell(subscriber, teller));
+    subject.run(tell(subscriber, handlers));
     Box::new(subject)
 }
 
-/// Tells handlers what the subscriber gets. It is not said what was part of a list.
-async fn tell<K>(mut subscriber: ReflectHandle<K>, teller: Teller)
+/// Notifies handlers of the subscriber's objects, which are not marked as parts of a list.
+async fn tell<K>(mut subscriber: ReflectHandle<K>, handlers: Handlers)
 where
     K: Mirrored + kube::Resource<DynamicType: Default>,
 {
     while let Some(object) = subscriber.next().await {
         let told = state(object.as_ref());
-        teller.is_there(&key(object.as_ref()), &told, Some(&told), false);
+        handlers.is_there(&key(object.as_ref()), &told, Some(&told), false);
         tokio::time::sleep(WORK).await;
     }
 }

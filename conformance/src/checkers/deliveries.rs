@@ -1,0 +1,235 @@
+//! The versions that the server has delivered to each informer.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use super::paged_lists::{CompleteList, PagedLists};
+use crate::trace::{Observation, RequestKind};
+
+/// The name of the fault after which the clock leaps: everything due in between is due at once.
+pub(super) const SUSPEND: &str = "suspend";
+
+/// Notices leaps of the clock.
+#[derive(Default)]
+pub(super) struct ClockLeaps {
+    asleep_since: Option<Duration>,
+    woke_at: BTreeSet<Duration>,
+}
+
+/// The deliveries to all informers so far.
+#[derive(Default)]
+pub(super) struct Deliveries {
+    informers: BTreeMap<usize, Delivered>,
+    requests: BTreeMap<usize, OpenRequest>,
+    lists: PagedLists,
+}
+
+/// The deliveries to one informer.
+#[derive(Default)]
+pub(super) struct Delivered {
+    /// The version of the last state, change or bookmark; `None` before the first state.
+    pub(super) version: Option<u64>,
+    /// The version before the last list, if that had one page: it may have been a probe of the server's version only.
+    pub(super) before_look: Option<u64>,
+    /// The time of the last "expired" answer, unless a state followed.
+    pub(super) expired_at: Option<Duration>,
+    /// The version that was delivered before the moment of `version`.
+    settled: Option<u64>,
+    /// The moment at which `version` was delivered.
+    pub(super) at: Duration,
+}
+
+struct OpenRequest {
+    informer: usize,
+    /// The version in the request.
+    revision: String,
+    /// True while events are those of the initial state.
+    is_initial: bool,
+    is_watch: bool,
+}
+
+// === impl ClockLeaps ===
+
+impl ClockLeaps {
+    /// Takes an observation. Returns true if the clock leapt right before it.
+    pub(super) fn observe(&mut self, at: Duration, observation: &Observation) -> bool {
+        let has_leapt = self.asleep_since.is_some_and(|since| since < at);
+        if has_leapt {
+            self.asleep_since = None;
+            self.woke_at.insert(at);
+        }
+        if let Observation::FaultBegins { name, .. } = observation
+            && name == SUSPEND
+        {
+            self.asleep_since = Some(at);
+        }
+        has_leapt
+    }
+
+    /// Returns true if the clock leapt right before `moment`: then tasks may not have run in it yet.
+    pub(super) fn is_waking(&self, moment: Duration) -> bool {
+        self.woke_at.contains(&moment)
+    }
+}
+
+// === impl Deliveries ===
+
+impl Deliveries {
+    /// Returns the deliveries to an informer.
+    pub(super) fn of(&mut self, informer: usize) -> &mut Delivered {
+        self.informers.entry(informer).or_default()
+    }
+
+    /// Returns the informer of a request for a whole state or for a watch.
+    pub(super) fn sender(&self, request: usize) -> Option<usize> {
+        self.requests.get(&request).map(|asked| asked.informer)
+    }
+
+    /// Takes an observation. Returns true if it completes a whole state. Callers look at requests before this call.
+    pub(super) fn observe(&mut self, at: Duration, observation: &Observation) -> bool {
+        if let Some(list) = self.lists.observe(observation) {
+            return self.list(at, &list);
+        }
+        match observation {
+            Observation::Request {
+                informer,
+                request,
+                kind,
+            } => {
+                self.ask(*informer, *request, kind);
+                false
+            }
+            Observation::Answer {
+                request,
+                status: 410,
+            }
+            | Observation::ErrorEvent {
+                request,
+                status: 410,
+            } => {
+                if let Some(asked) = self.requests.get(request) {
+                    let told = self.informers.entry(asked.informer).or_default();
+                    told.expired_at = Some(at);
+                }
+                false
+            }
+            Observation::Frame {
+                request, member, ..
+            } => {
+                self.change(at, *request, member.state.revision);
+                false
+            }
+            Observation::Bookmark {
+                request,
+                revision,
+                ends_initial_events: true,
+            } => self.end_of_initial_state(at, *request, *revision),
+            Observation::Bookmark {
+                request, revision, ..
+            } => {
+                self.change(at, *request, *revision);
+                false
+            }
+            _ => false,
+        }
+    }
+
+    fn ask(&mut self, informer: usize, request: usize, kind: &RequestKind) {
+        let (revision, is_watch, is_initial) = match kind {
+            RequestKind::List { revision, .. } => (revision, false, false),
+            RequestKind::Watch {
+                revision,
+                is_streaming_list,
+            } => (revision, true, *is_streaming_list),
+        };
+        let asked = OpenRequest {
+            informer,
+            revision: revision.clone(),
+            is_initial,
+            is_watch,
+        };
+        self.requests.insert(request, asked);
+    }
+
+    fn list(&mut self, at: Duration, list: &CompleteList) -> bool {
+        let told = self.informers.entry(list.informer).or_default();
+        told.state(at, list.version, &list.asked, list.has_one_page)
+    }
+
+    fn end_of_initial_state(&mut self, at: Duration, request: usize, revision: u64) -> bool {
+        let Some(asked) = self.requests.get_mut(&request) else {
+            return false;
+        };
+        let told = self.informers.entry(asked.informer).or_default();
+        if !asked.is_initial {
+            told.change(at, revision);
+            return false;
+        }
+        asked.is_initial = false;
+        told.state(at, revision, &asked.revision, false)
+    }
+
+    fn change(&mut self, at: Duration, request: usize, revision: u64) {
+        if let Some(asked) = self.requests.get(&request)
+            && asked.is_watch
+            && !asked.is_initial
+        {
+            let told = self.informers.entry(asked.informer).or_default();
+            told.change(at, revision);
+        }
+    }
+}
+
+// === impl Delivered ===
+
+impl Delivered {
+    /// Returns the version that was delivered before `now`; deliveries at this very moment may be in flight.
+    pub(super) fn settled(&self, now: Duration) -> Option<u64> {
+        if now > self.at {
+            self.version
+        } else {
+            self.settled.min(self.version)
+        }
+    }
+
+    /// Returns the same for an informer that may have been asleep: on waking, it may abandon a silent stream before it
+    /// has read the events of that moment.
+    pub(super) fn read(&self, now: Duration, leaps: &ClockLeaps) -> Option<u64> {
+        let now = if leaps.is_waking(self.at) {
+            self.at
+        } else {
+            now
+        };
+        self.settled(now)
+    }
+
+    /// Takes a whole state. One that is older than the present version is accepted only if the most recent was
+    /// requested.
+    fn state(&mut self, at: Duration, version: u64, asked: &str, is_look: bool) -> bool {
+        let is_older = self.version.is_some_and(|told| version < told);
+        if is_older && !asked.is_empty() {
+            return false;
+        }
+        self.before_look = self.version.filter(|_| is_look);
+        self.expired_at = None;
+        self.set(at, version);
+        true
+    }
+
+    fn change(&mut self, at: Duration, version: u64) {
+        self.before_look = None;
+        if self.version.is_none_or(|told| told < version) {
+            self.set(at, version);
+        }
+    }
+
+    fn set(&mut self, at: Duration, version: u64) {
+        if at > self.at {
+            self.settled = self.version;
+            self.at = at;
+        }
+        self.version = Some(version);
+    }
+}

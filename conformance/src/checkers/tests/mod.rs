@@ -1,0 +1,648 @@
+//! Checkers on hand-written traces: a story without violations, and variants with one each.
+
+mod requests;
+mod pace;
+mod streams;
+mod faults;
+
+use std::{sync::Arc, time::Duration};
+
+use super::{CHECKERS, check_all};
+use crate::{
+    model::Model,
+    plan::{Resource, Selection},
+    trace::{
+        Change, Ending, Heard, Key, Member, Notified, Observation, Phase, RequestKind, State, Trace,
+    },
+};
+
+const A: &str = "one/pod-0";
+const B: &str = "one/pod-1";
+
+/// A trace that is written step by step: one informer of all pods, with one handler.
+struct Story {
+    trace: Trace,
+    at: Duration,
+    request_count: usize,
+}
+
+fn state(uid: &str, revision: u64) -> State {
+    State::new(uid, revision)
+}
+
+fn member(key: &str, uid: &str, revision: u64) -> Member {
+    Member {
+        key: Key::from(key),
+        state: state(uid, revision),
+    }
+}
+
+// === impl Story ===
+
+impl Story {
+    fn new() -> Self {
+        let mut story = Self {
+            trace: Trace::new(),
+            at: Duration::ZERO,
+            request_count: 0,
+        };
+        story.push(Observation::Phase(Phase::Safety));
+        story.push(Observation::InformerStarts {
+            informer: 0,
+            selection: Selection::all(Resource::Pods),
+        });
+        story.push(Observation::HandlerJoins {
+            informer: 0,
+            handler: 0,
+            panics: false,
+        });
+        story
+    }
+
+    fn push(&mut self, observation: Observation) {
+        self.trace.push(self.at, observation);
+    }
+
+    fn wait(&mut self, ms: u64) {
+        self.at += Duration::from_millis(ms);
+    }
+
+    fn list(&mut self, revision: u64, members: &[Member]) {
+        let request = self.request(RequestKind::List {
+            revision: String::new(),
+            is_continued: false,
+        });
+        self.push(Observation::Answer {
+            request,
+            status: 200,
+        });
+        self.push(Observation::Page {
+            request,
+            revision,
+            has_more: false,
+            members: members.to_vec(),
+        });
+        self.end(request, Ending::Clean);
+    }
+
+    fn watch(&mut self, revision: u64) -> usize {
+        let request = self.request(RequestKind::Watch {
+            revision: revision.to_string(),
+            is_streaming_list: false,
+        });
+        self.push(Observation::Answer {
+            request,
+            status: 200,
+        });
+        request
+    }
+
+    fn request(&mut self, kind: RequestKind) -> usize {
+        self.request_count += 1;
+        self.push(Observation::Request {
+            informer: 0,
+            request: self.request_count,
+            kind,
+        });
+        self.request_count
+    }
+
+    fn frame(&mut self, request: usize, kind: &'static str, member: Member) {
+        self.push(Observation::Frame {
+            request,
+            kind,
+            member,
+        });
+    }
+
+    fn bookmark(&mut self, request: usize, revision: u64) {
+        self.push(Observation::Bookmark {
+            request,
+            revision,
+            ends_initial_events: false,
+        });
+    }
+
+    fn end(&mut self, request: usize, ending: Ending) {
+        self.push(Observation::Ended { request, ending });
+    }
+
+    fn told(&mut self, key: &str, heard: Heard, cached: Option<State>) {
+        self.push(Observation::Notified(Notified {
+            informer: 0,
+            handler: 0,
+            key: Key::from(key),
+            heard,
+            cached,
+        }));
+    }
+
+    fn added(&mut self, key: &str, new: State) {
+        let heard = Heard::Added {
+            new: new.clone(),
+            is_initial: false,
+        };
+        self.told(key, heard, Some(new));
+    }
+
+    fn updated(&mut self, key: &str, old: State, new: State) {
+        let heard = Heard::Updated {
+            old,
+            new: new.clone(),
+        };
+        self.told(key, heard, Some(new));
+    }
+
+    fn deleted(&mut self, key: &str, last: State) {
+        let heard = Heard::Deleted {
+            last: Some(last),
+            is_tombstone: false,
+        };
+        self.told(key, heard, None);
+    }
+
+    fn cached(&mut self, revision: u64, members: &[Member]) {
+        self.push(Observation::Cached {
+            informer: 0,
+            revision: Some(revision),
+            has_synced: true,
+            members: members.to_vec(),
+        });
+    }
+
+    fn logged(&mut self, revision: u64, key: &str, before: Option<&str>, after: Option<&str>) {
+        let side = |uid: Option<&str>| uid.map(|uid| (Arc::from(uid), None));
+        self.push(Observation::Changed(Change {
+            resource: Resource::Pods,
+            revision,
+            key: Key::from(key),
+            namespace: Arc::from("one"),
+            before: side(before),
+            after: side(after),
+        }));
+    }
+
+    /// Writes the log of most stories: `a` is created at 2, changed at 3 and 5; `b` is created at 4 and deleted at 6.
+    fn log(&mut self) {
+        self.logged(2, A, None, Some("a"));
+        self.logged(3, A, Some("a"), Some("a"));
+        self.logged(4, B, None, Some("b"));
+        self.logged(5, A, Some("a"), Some("a"));
+        self.logged(6, B, Some("b"), None);
+    }
+
+    fn finish(mut self, members: &[Member]) -> Trace {
+        self.push(Observation::Phase(Phase::Recovery));
+        self.push(Observation::Phase(Phase::Converged));
+        self.cached(6, members);
+        self.push(Observation::OpenWatches {
+            count: 1,
+            informer_count: 1,
+        });
+        self.push(Observation::Phase(Phase::Shutdown));
+        for request in 1..=self.request_count {
+            self.end(request, Ending::Dropped);
+        }
+        self.push(Observation::InformerStopped {
+            informer: 0,
+            task_count: 0,
+        });
+        self.push(Observation::OpenWatches {
+            count: 0,
+            informer_count: 0,
+        });
+        self.push(Observation::TasksLeft { count: 0 });
+        self.log();
+        self.push(Observation::Held {
+            resource: Resource::Pods,
+            members: vec![member(A, "a", 5)],
+        });
+        self.trace
+    }
+}
+
+/// Notifies the handler of everything, correctly.
+fn told_well(story: &mut Story) {
+    story.list(2, &[member(A, "a", 2)]);
+    let heard = Heard::Added {
+        new: state("a", 2),
+        is_initial: true,
+    };
+    story.told(A, heard, Some(state("a", 2)));
+    let watch = story.watch(2);
+    story.wait(1_000);
+    story.frame(watch, "MODIFIED", member(A, "a", 3));
+    story.updated(A, state("a", 2), state("a", 3));
+    story.frame(watch, "ADDED", member(B, "b", 4));
+    story.added(B, state("b", 4));
+    story.bookmark(watch, 4);
+    story.frame(watch, "MODIFIED", member(A, "a", 5));
+    story.updated(A, state("a", 3), state("a", 5));
+    story.frame(watch, "DELETED", member(B, "b", 6));
+    story.deleted(B, state("b", 6));
+}
+
+/// Checkers of an informer's requests. Stories about the server have arbitrary requests.
+const OF_REQUESTS: [&str; 3] = ["backoff", "relists", "rewatches"];
+
+fn is_of_requests(checker: &str) -> bool {
+    OF_REQUESTS.contains(&checker)
+}
+
+/// Compares the findings in the story of `tell`, which begins with the log, by checker and beginning of the text.
+fn check(tell: impl FnOnce(&mut Story), want: &[(&str, &str)]) {
+    check_ending(tell, &[member(A, "a", 5)], want);
+}
+
+fn check_ending(tell: impl FnOnce(&mut Story), members: &[Member], want: &[(&str, &str)]) {
+    check_by(|checker| !is_of_requests(checker), tell, members, want);
+}
+
+/// Does the same with a selection of checkers.
+fn check_by(
+    is_wanted: impl Fn(&str) -> bool,
+    tell: impl FnOnce(&mut Story),
+    members: &[Member],
+    want: &[(&str, &str)],
+) {
+    let mut story = Story::new();
+    tell(&mut story);
+    let trace = story.finish(members);
+    let model = Model::of(&trace);
+    let mut found = Vec::new();
+    for checker in CHECKERS.iter().filter(|checker| is_wanted(checker.name)) {
+        let first = checker.check(&trace, &model).into_iter().next();
+        found.extend(first.map(|finding| (checker.name, finding.text)));
+    }
+    let found: Vec<(&str, &str)> = found
+        .iter()
+        .map(|(name, text)| (*name, text.as_str()))
+        .collect();
+    let is_as_wanted = found.len() == want.len()
+        && found
+            .iter()
+            .zip(want)
+            .all(|(found, want)| found.0 == want.0 && found.1.contains(want.1));
+    assert!(is_as_wanted, "\nfound {found:#?}\nwant  {want:#?}\n{trace}");
+}
+
+#[test]
+fn where_all_is_well_nothing_is_found() {
+    check(told_well, &[]);
+}
+
+#[test]
+fn a_cache_that_differs_is_found() {
+    let check_cache = |members: &[Member], says| {
+        check_ending(
+            told_well,
+            members,
+            &[("convergence", says), ("snapshots", "")],
+        );
+    };
+    check_cache(
+        &[member(A, "other", 5)],
+        "cache 0 holds one/pod-0=other@5, server's log has a@5",
+    );
+    check_cache(
+        &[member(A, "a", 7)],
+        "holds one/pod-0=a@7, server's log has a@5",
+    );
+    check_cache(&[], "lacks one/pod-0");
+    check_cache(
+        &[member(A, "a", 5), member(B, "b", 7)],
+        "holds one/pod-1=b@7, server's log has nothing",
+    );
+}
+
+#[test]
+fn a_cache_that_is_not_the_state_at_its_version_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.cached(6, &[]);
+        },
+        &[("snapshots", "cache 0 is not the state at its version")],
+    );
+    check(
+        |story| {
+            story.push(Observation::Cached {
+                informer: 0,
+                revision: None,
+                has_synced: true,
+                members: Vec::new(),
+            });
+            told_well(story);
+        },
+        &[("snapshots", "has synced, but stands at no version")],
+    );
+}
+
+#[test]
+fn a_cache_that_does_not_get_there_in_time_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.push(Observation::Phase(Phase::GivenUp));
+        },
+        &[("convergence", "in time")],
+    );
+}
+
+#[test]
+fn an_update_of_what_was_never_added_is_found() {
+    check(
+        |story| {
+            story.list(4, &[member(A, "a", 3), member(B, "b", 4)]);
+            story.updated(A, state("a", 3), state("a", 5));
+        },
+        &[("handler_streams", "updated although unknown")],
+    );
+}
+
+#[test]
+fn an_update_from_another_state_than_told_is_found() {
+    check(
+        |story| {
+            story.list(2, &[]);
+            story.added(A, state("a", 2));
+            story.updated(A, state("a", 3), state("a", 5));
+        },
+        &[
+            ("handler_streams", "updated from another state than a@2"),
+            ("list_snapshots", ""),
+        ],
+    );
+}
+
+#[test]
+fn an_add_of_what_is_known_and_a_delete_of_what_is_not_are_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.deleted(B, state("b", 6));
+        },
+        &[("handler_streams", "deleted although unknown")],
+    );
+    check(
+        |story| {
+            told_well(story);
+            story.added(A, state("a", 5));
+        },
+        &[("handler_streams", "added although known as a@5")],
+    );
+}
+
+#[test]
+fn what_is_told_after_leaving_is_found() {
+    check(
+        |story| {
+            story.push(Observation::HandlerLeaves {
+                informer: 0,
+                handler: 0,
+            });
+            told_well(story);
+        },
+        &[("handler_streams", "notified after it left")],
+    );
+}
+
+#[test]
+fn a_lost_delete_is_found() {
+    check(
+        |story| {
+            story.list(4, &[member(A, "a", 3), member(B, "b", 4)]);
+            story.added(A, state("a", 3));
+            story.added(B, state("b", 4));
+            story.updated(A, state("a", 3), state("a", 5));
+        },
+        &[("lost_deletes", "was never notified of the end of one/pod-1")],
+    );
+}
+
+#[test]
+fn what_never_was_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.added(B, state("c", 6));
+            story.deleted(B, state("c", 7));
+        },
+        &[("told_truth", "c@6 never was")],
+    );
+}
+
+#[test]
+fn a_deletion_that_never_was_is_found() {
+    check(
+        |story| {
+            story.list(3, &[member(A, "a", 3)]);
+            story.added(A, state("a", 3));
+            let heard = Heard::Deleted {
+                last: Some(state("a", 3)),
+                is_tombstone: true,
+            };
+            story.told(A, heard, None);
+            story.wait(1);
+            story.list(5, &[member(A, "a", 5), member(B, "b", 4)]);
+            story.added(A, state("a", 5));
+        },
+        &[("told_truth", "it never went")],
+    );
+}
+
+#[test]
+fn a_state_that_was_left_out_is_found_unless_a_list_came_between() {
+    let leap = |has_listed: bool| {
+        move |story: &mut Story| {
+            story.list(2, &[member(A, "a", 2)]);
+            story.added(A, state("a", 2));
+            story.wait(1_000);
+            if has_listed {
+                story.list(5, &[member(A, "a", 5), member(B, "b", 4)]);
+            }
+            story.updated(A, state("a", 2), state("a", 5));
+        }
+    };
+    check(leap(true), &[]);
+    check(leap(false), &[("silent_gaps", "revision 3 was left out")]);
+}
+
+#[test]
+fn what_was_found_gone_may_come_back_in_the_same_list_told_later() {
+    let returns = |version_of_list: u64| {
+        move |story: &mut Story| {
+            story.list(2, &[member(A, "a", 2)]);
+            story.added(A, state("a", 2));
+            story.list(version_of_list, &[member(A, "a", version_of_list)]);
+            story.wait(1_000);
+            let heard = Heard::Deleted {
+                last: Some(state("a", 2)),
+                is_tombstone: true,
+            };
+            story.told(A, heard, None);
+            story.added(A, state("a", 5));
+        }
+    };
+    let check_gaps = |tell: &dyn Fn(&mut Story), want: &[(&str, &str)]| {
+        check_by(|checker| checker == "silent_gaps", tell, &[], want);
+    };
+    check_gaps(&returns(5), &[]);
+    check_gaps(&returns(3), &[("silent_gaps", "revision 3 was left out")]);
+}
+
+#[test]
+fn a_handler_that_knows_before_the_cache_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            let heard = Heard::Updated {
+                old: state("a", 5),
+                new: state("a", 5),
+            };
+            story.told(A, heard, Some(state("a", 3)));
+        },
+        &[
+            ("cache_first", "behind the handler"),
+            ("time_travel", "after 5"),
+        ],
+    );
+}
+
+#[test]
+fn a_cache_that_goes_back_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.cached(6, &[member(A, "a", 5)]);
+            story.cached(5, &[member(A, "a", 5), member(B, "b", 4)]);
+        },
+        &[("time_travel", "cache 0 went back from 6 to 5")],
+    );
+    check(
+        |story| {
+            told_well(story);
+            story.cached(6, &[member(A, "a", 5), member(B, "b", 4)]);
+        },
+        &[
+            ("snapshots", ""),
+            ("time_travel", "shows b@4 again after it was gone"),
+        ],
+    );
+}
+
+#[test]
+fn a_differing_index_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.push(Observation::IndexDiffers {
+                informer: 0,
+                index: "tier".to_owned(),
+                text: "web lacks one/pod-0".to_owned(),
+            });
+        },
+        &[("indexes", "web lacks one/pod-0")],
+    );
+}
+
+#[test]
+fn what_is_left_behind_is_found() {
+    let left = |observation: Observation| {
+        move |story: &mut Story| {
+            told_well(story);
+            story.push(Observation::Phase(Phase::Shutdown));
+            story.push(observation);
+        }
+    };
+    check(
+        left(Observation::TasksLeft { count: 2 }),
+        &[("leaks", "tasks left 2")],
+    );
+    check(
+        left(Observation::OpenWatches {
+            count: 1,
+            informer_count: 1,
+        }),
+        &[("leaks", "open watches 1")],
+    );
+    check(
+        left(Observation::InformerStopped {
+            informer: 0,
+            task_count: 1,
+        }),
+        &[("leaks", "tasks left 1")],
+    );
+    check(
+        left(Observation::Answer {
+            request: 99,
+            status: 200,
+        }),
+        &[("leaks", "the body of request 99")],
+    );
+}
+
+#[test]
+fn a_hot_loop_is_found() {
+    check(
+        |story| {
+            told_well(story);
+            story.push(Observation::HotLoop {
+                text: "300 requests in a second".to_owned(),
+            });
+        },
+        &[("hot_loops", "300 requests")],
+    );
+}
+
+#[test]
+fn a_warning_that_nobody_announced_is_found() {
+    let warned = |message: &'static str| {
+        move |story: &mut Story| {
+            told_well(story);
+            story.push(Observation::Warned {
+                message: message.to_owned(),
+                fields: " rv=5".to_owned(),
+            });
+        }
+    };
+    check(warned("trying again"), &[]);
+    check(
+        warned("the server went back"),
+        &[("warnings", "warned: the server went back rv=5")],
+    );
+    check(
+        warned("handler panicked"),
+        &[("warnings", "handler panicked")],
+    );
+    check(warned("paused"), &[("warnings", "warned: paused")]);
+    check(
+        |story| {
+            fault_begins(story, "forbidden", None);
+            warned("paused")(story);
+        },
+        &[],
+    );
+}
+
+fn fault_begins(story: &mut Story, name: &str, informer: Option<usize>) {
+    story.push(Observation::FaultBegins {
+        fault: 7,
+        name: name.to_owned(),
+        informer,
+        text: String::new(),
+    });
+}
+
+#[test]
+fn a_violation_names_checker_and_record() {
+    let mut story = Story::new();
+    story.push(Observation::HotLoop {
+        text: "round and round".to_owned(),
+    });
+    let told: Vec<String> = check_all(&story.trace)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(told, ["hot_loops: round and round (record #00003)"]);
+}

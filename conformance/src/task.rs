@@ -1,0 +1,167 @@
+//! The only place that spawns: every task and every thread has an owner.
+
+use std::{
+    future::Future,
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc,
+    },
+    thread,
+};
+
+use tokio::task::JoinSet;
+
+/// The tasks of one owner. Dropping it aborts them.
+#[derive(Debug, Default)]
+pub(crate) struct TaskSet(JoinSet<()>);
+
+// === impl TaskSet ===
+
+impl TaskSet {
+    /// Creates an empty set.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Creates a set of one task.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
+    pub(crate) fn of(task: impl Future<Output = ()> + Send + 'static) -> Self {
+        let mut tasks = Self::new();
+        tasks.spawn(task);
+        tasks
+    }
+
+    /// Runs `task` until it ends or its owner is gone.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
+    pub(crate) fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        self.0.spawn(task);
+    }
+
+    /// Returns the number of tasks, those that have ended included until they are [forgotten](Self::forget_ended).
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Forgets the tasks that have ended, and returns how many of them panicked.
+    pub(crate) fn forget_ended(&mut self) -> usize {
+        let mut panic_count = 0;
+        while let Some(ended) = self.0.try_join_next() {
+            panic_count += usize::from(ended.is_err_and(|error| error.is_panic()));
+        }
+        panic_count
+    }
+
+    /// Aborts all tasks without waiting for their ends.
+    pub(crate) fn abort(&mut self) {
+        self.0.abort_all();
+    }
+
+    /// Aborts all tasks and waits until they have ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// The tasks end in any case.
+    pub(crate) async fn shutdown(&mut self) {
+        self.0.shutdown().await;
+    }
+
+    /// Waits until all tasks have ended by themselves.
+    ///
+    /// # Panics
+    ///
+    /// If one of them panicked.
+    ///
+    /// # Cancel safety
+    ///
+    /// The tasks are aborted.
+    pub(crate) async fn wait(self) {
+        self.0.join_all().await;
+    }
+}
+
+/// Runs `work` on each of `items` in `thread_count` threads, and returns the results in the order of the items.
+///
+/// `watch` sees each result as soon as it is there, on the calling thread.
+///
+/// # Panics
+///
+/// If `work` panics, or the system gives no thread.
+pub(crate) fn map_in_threads<T: Sync, R: Send>(
+    items: &[T],
+    thread_count: usize,
+    work: impl Fn(&T) -> R + Sync,
+    mut watch: impl FnMut(&R),
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let (sender, results) = mpsc::channel();
+    let mut done: Vec<Option<R>> = items.iter().map(|_| None).collect();
+    thread::scope(|scope| {
+        for _ in 0..thread_count.max(1) {
+            let (next, work, sender) = (&next, &work, sender.clone());
+            let take = move || {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                items.get(place).map(|item| (place, item))
+            };
+            scope.spawn(move || {
+                while let Some((place, item)) = take() {
+                    // The receiver is gone if `watch` has panicked.
+                    if sender.send((place, work(item))).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for (place, result) in results {
+            watch(&result);
+            done[place] = Some(result);
+        }
+    });
+    done.into_iter().flatten().collect()
+}
+
+/// Runs `work` in each of `thread_count` threads that are not waited for: those that hang end with the process.
+///
+/// # Panics
+///
+/// If the system gives no thread.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the one place that spawns; each thread runs simulations on clocks of its own"
+)]
+pub(crate) fn detach_threads(thread_count: usize, work: impl Fn() + Clone + Send + 'static) {
+    for _ in 0..thread_count.max(1) {
+        let work = work.clone();
+        drop(thread::spawn(work));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_the_order_of_the_items_and_each_is_seen() {
+        let items: Vec<u64> = (0..100).collect();
+        let mut seen = Vec::new();
+        let doubled = map_in_threads(&items, 4, |item| item * 2, |result| seen.push(*result));
+        let expected: Vec<u64> = items.iter().map(|item| item * 2).collect();
+        assert_eq!(doubled, expected);
+        seen.sort_unstable();
+        assert_eq!(seen, expected);
+    }
+
+    #[tokio::test]
+    async fn panics_are_counted_once() {
+        let mut tasks = TaskSet::of(async { panic!("deliberately") });
+        tokio::task::yield_now().await;
+        assert_eq!(tasks.forget_ended(), 1);
+        assert_eq!((tasks.forget_ended(), tasks.len()), (0, 0));
+    }
+}

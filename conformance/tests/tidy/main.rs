@@ -1,0 +1,77 @@
+//! Checks the repository's own rules: layers, file roles, sizes, paths and words.
+//!
+//! Each rule is a pure function over a tree of files and returns findings, each with a file, a line, and what to do.
+//! `seeded` breaks every rule in a small tree and shows that it is found.
+//!
+//! | rule | finding |
+//! |---|---|
+//! | `scratch` | a file that a tool left behind |
+//! | `roles` | a file whose name or content is not that of its role |
+//! | `paths` | a path in Markdown that does not exist |
+//! | `spawn` | a task or thread that is started outside of a `task` module |
+//! | `sizes` | a function or a file that is too long |
+//! | `imports` | an import against the tables of `ARCHITECTURE.md` |
+//! | `module_order` | a `lib.rs` and a table that differ |
+//! | `wording` | docs that begin with a clause |
+//!
+//! `cargo test -p conformance --test tidy wording -- --nocapture` counts the last ones by crate and by file.
+
+mod architecture;
+mod finding;
+mod known;
+mod markdown;
+mod rules;
+mod rust;
+mod seeded;
+mod tree;
+
+use self::{
+    known::check,
+    rules::{wording::Wording, *},
+    tree::Tree,
+};
+
+#[test]
+fn no_scratch_file_is_tracked() {
+    check("scratch", &scratch::findings(&Tree::of_repository()));
+}
+
+#[test]
+fn files_have_the_names_of_their_roles() {
+    check("roles", &roles::findings(&Tree::of_repository()));
+}
+
+#[test]
+fn paths_in_markdown_exist() {
+    check("paths", &paths::findings(&Tree::of_repository()));
+}
+
+#[test]
+fn only_task_modules_spawn() {
+    check("spawn", &spawn::findings(&Tree::of_repository()));
+}
+
+#[test]
+fn functions_and_files_are_short() {
+    check("sizes", &sizes::findings(&Tree::of_repository()));
+}
+
+#[test]
+fn modules_import_downwards() {
+    check("imports", &imports::findings(&Tree::of_repository()));
+}
+
+#[test]
+fn lib_declares_modules_in_the_order_of_the_tables() {
+    check(
+        "module_order",
+        &module_order::findings(&Tree::of_repository()),
+    );
+}
+
+#[test]
+fn docs_begin_with_a_verb_or_a_noun() {
+    let wording = Wording::of(&Tree::of_repository());
+    println!("{}", wording.report());
+    assert!(wording.findings.is_empty(), "{}", wording.report());
+}

@@ -1,0 +1,10 @@
+//! The rules, one a file.
+
+pub(crate) mod imports;
+pub(crate) mod module_order;
+pub(crate) mod paths;
+pub(crate) mod roles;
+pub(crate) mod scratch;
+pub(crate) mod sizes;
+pub(crate) mod spawn;
+pub(crate) mod wording;

@@ -1,0 +1,266 @@
+//! Each rule finds what is broken deliberately, and nothing else.
+
+use crate::{
+    finding::Finding,
+    rules::{wording::Wording, *},
+    tree::Tree,
+};
+
+/// Compares the findings of a rule in a made-up tree, each as `file:line: what`.
+fn check(rule: fn(&Tree) -> Vec<Finding>, files: &[(&str, &str)], expected: &[&str]) {
+    let found: Vec<String> = rule(&Tree::of(files))
+        .iter()
+        .map(|finding| format!("{}:{}: {}", finding.file, finding.line, finding.what))
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn scratch_files_are_found() {
+    check(
+        scratch::findings,
+        &[
+            ("a/src/.tests.rs.pending-snap", ""),
+            ("a/src/lib.rs", ""),
+            ("a/src/lib.rs.orig", ""),
+            ("a/src/snapshots/a__tests.snap", ""),
+            ("a/target/debug/a.d", ""),
+        ],
+        &[
+            "a/src/.tests.rs.pending-snap:1: a scratch file",
+            "a/src/lib.rs.orig:1: a scratch file",
+            "a/target/debug/a.d:1: a scratch file",
+        ],
+    );
+}
+
+#[test]
+fn odd_files_are_found() {
+    check(
+        roles::findings,
+        &[
+            ("a/Cargo.toml", ""),
+            ("a/src/lib.rs", "mod stage; mod side; mod faceless;"),
+            (
+                "a/src/stage/mod.rs",
+                "mod machine; mod driver; #[cfg(test)] mod tests;",
+            ),
+            ("a/src/stage/machine.rs", "fn f() {\n    g().await\n}"),
+            ("a/src/stage/driver.rs", "async fn g() {}"),
+            ("a/src/stage/tests.rs", ""),
+            ("a/src/side.rs", "mod utils;"),
+            ("a/src/side/utils.rs", ""),
+            ("a/src/faceless/one.rs", ""),
+            ("a/tests/it.rs", ""),
+            ("a/tests/it/one.rs", ""),
+        ],
+        &[
+            "a/src/faceless/one.rs:1: a folder without a face",
+            "a/src/side.rs:1: a module beside its folder",
+            "a/src/side/utils.rs:1: `utils` is no role",
+            "a/src/stage/machine.rs:2: a pure core that uses `await`",
+        ],
+    );
+}
+
+#[test]
+fn paths_that_lead_nowhere_are_found() {
+    let page = "\
+See [the guide](docs/guide.md), [the other](docs/other.md#part), [the web](https://example.com/x.md) and [a type](crate::A).
+`a/src/{lib,gone}.rs` and `gone.rs` are named, `src/lib.rs:12` is not a word, `apps/v1` is no path, `a/src/<name>.rs` has a folder.
+`stage/` is no folder, `src/` is, `target/release/a` and `out/` are not tracked.
+```sh
+a/run.sh TARGET
+a/start.sh
+```
+";
+    check(
+        paths::findings,
+        &[
+            (".gitignore", "/out"),
+            ("README.md", page),
+            ("a/run.sh", ""),
+            ("a/src/lib.rs", ""),
+            ("docs/guide.md", "[back](../README.md) [away](../AWAY.md)"),
+        ],
+        &[
+            "README.md:1: `docs/other.md` does not exist",
+            "README.md:2: `a/src/gone.rs` does not exist",
+            "README.md:2: `gone.rs` does not exist",
+            "README.md:3: `stage/` does not exist",
+            "README.md:6: `a/start.sh` does not exist",
+            "docs/guide.md:1: `AWAY.md` does not exist",
+        ],
+    );
+}
+
+#[test]
+fn spawns_are_found() {
+    check(
+        spawn::findings,
+        &[
+            ("a/src/task.rs", "use tokio::task::JoinSet;"),
+            (
+                "a/src/lib.rs",
+                "mod task; #[cfg(test)] mod tests; mod b; mod c;",
+            ),
+            ("a/src/tests.rs", "fn f() { tokio::spawn(async {}); }"),
+            (
+                "a/src/b.rs",
+                "use std::{\n    thread,\n};\nfn f() {\n    thread::scope(|_| {});\n}",
+            ),
+            (
+                "a/src/c.rs",
+                "use tokio::{\n    task::{JoinHandle, JoinSet},\n    time,\n};\n#[cfg(test)]\nfn f() { tokio::spawn(async {}); }",
+            ),
+        ],
+        &[
+            "a/src/b.rs:5: `thread::scope` outside of a `task` module",
+            "a/src/c.rs:2: `JoinSet` outside of a `task` module",
+        ],
+    );
+}
+
+#[test]
+fn long_functions_and_files_are_found() {
+    let statements = "    g();\n".repeat(69);
+    let just_short = format!("fn short() {{\n{}}}\n", &statements[9..]);
+    let just_long =
+        format!("/// Docs.\n#[inline]\npub fn long()\nwhere\n    u8: Copy,\n{{\n{statements}}}\n");
+    let source = "\n".repeat(501);
+    check(
+        sizes::findings,
+        &[
+            ("a/src/lib.rs", "#[cfg(test)] mod tests;"),
+            ("a/src/functions.rs", &format!("{just_short}{just_long}")),
+            ("a/src/source.rs", &source),
+            ("a/src/tests.rs", &source),
+            ("a/tests/it/long.rs", &"\n".repeat(801)),
+        ],
+        &[
+            "a/src/functions.rs:73: `long` is longer than 70 lines",
+            "a/src/source.rs:501: a file longer than 500 lines",
+            "a/tests/it/long.rs:801: a file longer than 800 lines",
+        ],
+    );
+}
+
+const TABLE: &str = "\
+# Architecture
+## a
+| layer | module | contents |
+|---|---|---|
+| base | `low` | values |
+| stages | `one` `two` | stages |
+| top | `high` | all |
+| | `high::left` `high::right` | both sides |
+## Rules
+| layer | of something else |
+|---|---|
+| `x` | y |
+";
+
+#[test]
+fn upward_imports_are_found() {
+    let root = "mod low; mod one; mod two; mod high; pub use self::high::{left::Left, High};";
+    check(
+        imports::findings,
+        &[
+            ("ARCHITECTURE.md", TABLE),
+            ("a/src/lib.rs", root),
+            (
+                "a/src/low.rs",
+                "use crate::{\n    one::One,\n    two,\n};\n#[cfg(test)]\nuse crate::high;",
+            ),
+            (
+                "a/src/one/mod.rs",
+                "use crate::low::Low;\nuse super::two::Two;",
+            ),
+            (
+                "a/src/one/deep.rs",
+                "fn f() -> crate::Left { super::super::high::new() }",
+            ),
+            ("a/src/two.rs", "use crate::low;"),
+            (
+                "a/src/high/mod.rs",
+                "use self::{left::Left, right::Right};\nuse crate::one;",
+            ),
+            ("a/src/high/left.rs", "use super::right::Right;"),
+            ("a/src/high/right.rs", "use super::left::Left;"),
+        ],
+        &[
+            "a/src/high/left.rs:1: `high::left` imports `high::right`, which stands after it",
+            "a/src/low.rs:2: `low` imports `one`, which stands after it",
+            "a/src/low.rs:3: `low` imports `two`, which stands after it",
+            "a/src/one/deep.rs:1: `one` imports `high`, which stands after it",
+            "a/src/one/mod.rs:2: `one` imports `two`, of the same layer",
+        ],
+    );
+}
+
+#[test]
+fn crates_that_know_each_other_are_found() {
+    let table = TABLE.replace("## a", "## informer");
+    let tests = "fn f() { fakeserver::FakeServer::new(); }";
+    check(
+        imports::findings,
+        &[
+            ("ARCHITECTURE.md", &table),
+            ("informer/src/lib.rs", "mod low; #[cfg(test)] mod tests;"),
+            (
+                "informer/src/low.rs",
+                "//! Unlike fakeserver::x.\nuse fakeserver::FakeServer;",
+            ),
+            ("informer/src/tests.rs", tests),
+            ("informer/tests/it/main.rs", tests),
+        ],
+        &["informer/src/low.rs:2: `informer` knows `fakeserver`"],
+    );
+}
+
+#[test]
+fn modules_in_another_order_are_found() {
+    let files = |root: &'static str| [("ARCHITECTURE.md", TABLE), ("a/src/lib.rs", root)];
+    check(
+        module_order::findings,
+        &files("mod low;\n#[cfg(test)]\nmod fixtures;\nmod one;\nmod two;\npub mod high;"),
+        &[],
+    );
+    check(
+        module_order::findings,
+        &files("mod low;\nmod two;\nmod one;\nmod high;"),
+        &["a/src/lib.rs:2: `two` is declared where ARCHITECTURE.md has `one`"],
+    );
+    check(
+        module_order::findings,
+        &files("mod low;\nmod new;\nmod one;\nmod high;"),
+        &[
+            "a/src/lib.rs:2: `new` is not in the table of ARCHITECTURE.md",
+            "a/src/lib.rs:1: `two` of the table in ARCHITECTURE.md is not declared",
+        ],
+    );
+}
+
+#[test]
+fn docs_that_begin_with_a_clause_are_found() {
+    let source = [
+        "//! What a crate is.",
+        "//! Who reads on.",
+        "",
+        "/// Whether it is so.",
+        "fn f() {}",
+        "    /// Whole numbers. What they are is not asked.",
+        "    /// When they come.",
+        "/// `What` is a word.",
+        "// Why not.",
+        "/// When.",
+    ];
+    let wording = Wording::of(&Tree::of(&[("a/src/lib.rs", &source.join("\n"))]));
+    let lines: Vec<usize> = wording
+        .findings
+        .iter()
+        .map(|finding| finding.line)
+        .collect();
+    assert_eq!(lines, [1, 4, 10]);
+    assert_eq!((wording.block_count, wording.per_mille()), (4, 750));
+}
