@@ -5,6 +5,7 @@
 #
 #   scripts/interop/run.sh                 all of them
 #   scripts/interop/run.sh python          one language
+#   PROGRAMS=target/debug scripts/interop/run.sh    with the programs in this directory, which are built already
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -43,14 +44,14 @@ run_script() {
     read -ra flags <<<"$1"
     shift
     name=$(basename "$(dirname "$script")")/$(basename "$script")${flags[*]:+ (${flags[*]})}
-    attempt "$name" "$TARGET/release/fakeserver" run "${flags[@]}" -- "$@"
+    attempt "$name" "$PROGRAMS/fakeserver" run "${flags[@]}" -- "$@"
     echo "interop: $name: ok, $(grep -c '^ok - ' "$said") checks"
 }
 
 # score COMMAND: the process that COMMAND starts under test, through what ends watches and takes history away.
 score() {
     local name=${1##* }
-    attempt "$name" "$TARGET/release/conformance" score --against tcp --subject external --command "$1" \
+    attempt "$name" "$PROGRAMS/conformance" score --against tcp --subject external --command "$1" \
         --scenario nothing --scenario disconnect --scenario expire --speed 4 --converge-within 60
     echo "interop: $name: ok, every scenario holds"
 }
@@ -99,8 +100,10 @@ run_javascript() {
     run_script "--tls" node "$installed/informer.mjs"
 }
 
-# Together with the main job's package, so that both share one build of what they depend on.
-cargo build --release --locked -q -p fakeserver -p conformance
+if [ -z "${PROGRAMS:-}" ]; then
+    cargo build --release --locked -q
+    PROGRAMS=$TARGET/release
+fi
 case ${1:-all} in
     all)
         run_python
