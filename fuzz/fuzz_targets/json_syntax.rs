@@ -1,4 +1,4 @@
-//! What is wrong with a text that should be JSON.
+//! Errors of texts that should be JSON.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What a server can answer a reflector.
+//! A reflector and the answers of a server.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What a reflector's machine can be told.
+//! A reflector's machine and its events.
 
 #![no_main]
 

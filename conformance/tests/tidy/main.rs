@@ -25,6 +25,8 @@ mod rust;
 mod seeded;
 mod tree;
 
+use clap::{Command, CommandFactory as _};
+
 use self::{
     known::check,
     rules::{wording::Wording, *},
@@ -47,8 +49,21 @@ fn paths_in_markdown_exist() {
 }
 
 #[test]
+fn commands_in_markdown_parse() {
+    check(
+        "commands",
+        &commands::findings(&Tree::of_repository(), &programs()),
+    );
+}
+
+#[test]
 fn only_task_modules_spawn() {
     check("spawn", &spawn::findings(&Tree::of_repository()));
+}
+
+#[test]
+fn fields_are_those_of_schemas() {
+    check("fields", &fields::findings(&Tree::of_repository()));
 }
 
 #[test]
@@ -74,4 +89,10 @@ fn docs_begin_with_a_verb_or_a_noun() {
     let wording = Wording::of(&Tree::of_repository());
     println!("{}", wording.report());
     assert!(wording.findings.is_empty(), "{}", wording.report());
+}
+
+/// The command lines of the programs.
+fn programs() -> [Command; 3] {
+    let conformance = conformance::cli::Cli::command();
+    [fakeserver::cli::command(), conformance, benches::command()]
 }

@@ -6,6 +6,9 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use crate::tree::Tree;
 
+/// Words before which `[` begins an array.
+const KEYWORDS: [&str; 6] = ["in", "return", "match", "if", "else", "mut"];
+
 /// A token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Lexeme {
@@ -13,6 +16,9 @@ pub(crate) enum Lexeme {
     Sign(char),
     Open(Delimiter),
     Close(Delimiter),
+    /// A string without its quotes, its escapes as they are written.
+    Text(String),
+    /// Any other literal.
     Literal,
 }
 
@@ -36,6 +42,13 @@ pub(crate) struct Function {
     pub(crate) line: usize,
     /// From the line of its name to that of its closing brace.
     pub(crate) line_count: usize,
+}
+
+/// A name by which a field of an object is read or written.
+#[derive(Debug)]
+pub(crate) struct FieldUse {
+    pub(crate) name: String,
+    pub(crate) line: usize,
 }
 
 /// A path of at least one segment, in an import or inline. A glob ends with `*`.
@@ -167,6 +180,62 @@ impl Code {
     }
 
     /// Reads the path that begins at `at`; gives where the next one may begin.
+    /// The names of fields: in `x["name"]`, `x.at("name")`, `x.get("name")`, `x.pointer("/name")`, `json!({"name": x})`
+    /// and their mutable forms.
+    pub(crate) fn fields(&self) -> Vec<FieldUse> {
+        let mut fields = Vec::new();
+        let mut json_end = 0;
+        for (at, token) in self.tokens.iter().enumerate() {
+            let is_json =
+                token.lexeme.is("json") && self.lexeme(at + 1) == Some(&Lexeme::Sign('!'));
+            if is_json && matches!(self.lexeme(at + 2), Some(Lexeme::Open(_))) {
+                json_end = json_end.max(self.close_of(at + 2));
+            }
+            let Lexeme::Text(text) = &token.lexeme else {
+                continue;
+            };
+            let is_key = at < json_end && self.lexeme(at + 1) == Some(&Lexeme::Sign(':'));
+            let names: Vec<&str> = match self.reader(at) {
+                Some("pointer") => text.split('/').skip(1).collect(),
+                Some(_) => vec![text],
+                None if is_key => vec![text],
+                None => Vec::new(),
+            };
+            fields.extend(names.into_iter().map(|name| FieldUse {
+                name: name.to_owned(),
+                line: token.line,
+            }));
+        }
+        fields
+    }
+
+    /// The way in which the text at `at` names a field, if it does.
+    fn reader(&self, at: usize) -> Option<&'static str> {
+        let before = |count: usize| self.lexeme(at.checked_sub(count)?);
+        match before(1)? {
+            Lexeme::Open(Delimiter::Bracket) => {
+                let is_value = match before(2)? {
+                    Lexeme::Word(word) => !KEYWORDS.contains(&word.as_str()),
+                    Lexeme::Close(delimiter) => *delimiter != Delimiter::Brace,
+                    _ => false,
+                };
+                let is_alone = self.lexeme(at + 1) == Some(&Lexeme::Close(Delimiter::Bracket));
+                (is_value && is_alone).then_some("index")
+            }
+            Lexeme::Open(Delimiter::Parenthesis) if before(3)? == &Lexeme::Sign('.') => {
+                match before(2)? {
+                    Lexeme::Word(word) => match word.as_str() {
+                        "at" | "get" | "get_mut" => Some("get"),
+                        "pointer" | "pointer_mut" => Some("pointer"),
+                        _ => None,
+                    },
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
     fn read_path(&self, at: usize, prefix: &[String], paths: &mut Vec<PathUse>) -> usize {
         let mut segments = prefix.to_vec();
         let line = self.tokens[at].line;
@@ -294,7 +363,7 @@ fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
         let lexeme = match tree {
             TokenTree::Ident(word) => Lexeme::Word(word.to_string()),
             TokenTree::Punct(sign) => Lexeme::Sign(sign.as_char()),
-            TokenTree::Literal(_) => Lexeme::Literal,
+            TokenTree::Literal(literal) => literal_of(&literal.to_string()),
             TokenTree::Group(group) => {
                 let (open, close) = (group.delimiter(), group.span_close().start().line);
                 tokens.push(Token {
@@ -311,6 +380,13 @@ fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
         };
         tokens.push(Token { lexeme, line });
     }
+}
+
+fn literal_of(code: &str) -> Lexeme {
+    let text = code
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'));
+    text.map_or(Lexeme::Literal, |text| Lexeme::Text(text.to_owned()))
 }
 
 /// The files and folders that hold nothing but tests, by their paths without `.rs`.

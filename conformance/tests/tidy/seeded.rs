@@ -1,5 +1,7 @@
 //! Each rule finds what is broken deliberately, and nothing else.
 
+use clap::{Arg, Command};
+
 use crate::{
     finding::Finding,
     rules::{wording::Wording, *},
@@ -237,6 +239,78 @@ fn modules_in_another_order_are_found() {
         &[
             "a/src/lib.rs:2: `new` is not in the table of ARCHITECTURE.md",
             "a/src/lib.rs:1: `two` of the table in ARCHITECTURE.md is not declared",
+        ],
+    );
+}
+
+#[test]
+fn commands_that_do_not_exist_are_found() {
+    let flag = |name: &'static str| Arg::new(name).long(name);
+    let serve = Command::new("serve").arg(flag("listen")).arg(flag("tls"));
+    let programs = [
+        Command::new("server")
+            .arg(flag("log").global(true))
+            .subcommand(serve)
+            .subcommand(Command::new("run")),
+        Command::new("client").subcommand(Command::new("read").arg(flag("page"))),
+    ];
+    let page = [
+        "`server serve --listen A:B --log x`, `serve --port 1`, `--page 3`, `--pages`, `stop --now`",
+        "`cargo run --release -p client -- read --page 1 --size 2`",
+        "```sh",
+        "LEVEL=1 target/release/server stop --listen && server --log x run --tls -- client read --pgae 2 # --none",
+        "curl --fail http://server",
+        "```",
+        "```json",
+        "server --none",
+        "```",
+    ];
+    let tree = Tree::of(&[("a.md", &page.join("\n")), ("CHANGELOG.md", "`--gone`")]);
+    let found: Vec<String> = commands::findings(&tree, &programs)
+        .iter()
+        .map(|finding| format!("{}: {}", finding.line, finding.what))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "1: `server serve` has no `--port`",
+            "1: no program has `--pages`",
+            "2: `client read` has no `--size`",
+            "4: `server` has no `stop`",
+            "4: `server` has no `--listen`",
+            "4: `server run` has no `--tls`",
+            "4: `client read` has no `--pgae`",
+        ]
+    );
+}
+
+#[test]
+fn fields_without_a_schema_are_found() {
+    let schemas = r#"{"definitions": {"Pod": {"properties": {"spec": {}, "replicas": {}}}}}"#;
+    let types = r#"{"types": {"Pod": {"fields": [{"name": "kind"}]}}}"#;
+    let source = [
+        r#"fn f(x: &Value) {"#,
+        r#"    let (a, b) = (&x["spec"]["replica"], x.at("sepc").get("kind"));"#,
+        r#"    let c = x.pointer("/spec/knd").get("app.kubernetes.io/name");"#,
+        r#"    let d = json!({"spec": {"relicas": "text"}, "kind": ["a"]});"#,
+        r#"    for word in ["a"] { g("b", ["c"], word) }"#,
+        r#"}"#,
+        r#"#[cfg(test)]"#,
+        r#"fn t(x: &Value) { x["none"] }"#,
+    ];
+    check(
+        fields::findings,
+        &[
+            ("fakeserver/data/openapi-structure.json", schemas),
+            ("fakeserver/data/types.json", types),
+            ("fakeserver/src/kinds/pod.rs", &source.join("\n")),
+            ("fakeserver/src/edge/query.rs", r#"fn f() { x["none"] }"#),
+        ],
+        &[
+            "fakeserver/src/kinds/pod.rs:2: no schema has a field `replica`",
+            "fakeserver/src/kinds/pod.rs:2: no schema has a field `sepc`",
+            "fakeserver/src/kinds/pod.rs:3: no schema has a field `knd`",
+            "fakeserver/src/kinds/pod.rs:4: no schema has a field `relicas`",
         ],
     );
 }

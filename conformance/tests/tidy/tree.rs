@@ -16,34 +16,21 @@ pub(crate) struct Tree {
 // === impl Tree ===
 
 impl Tree {
-    /// The files of this repository that git tracks or would add.
+    /// The files of this repository that git tracks or would add; without git, all but what builds leave.
     pub(crate) fn of_repository() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let output = Command::new("git")
-            .args([
-                "ls-files",
-                "-z",
-                "--cached",
-                "--others",
-                "--exclude-standard",
-            ])
-            .current_dir(&root)
-            .output()
-            .expect("git lists the files of a clone");
-        assert!(output.status.success(), "git lists the files of a clone");
-        let paths = String::from_utf8(output.stdout).expect("paths are UTF-8");
-        let paths = paths.split_terminator('\0');
+        let paths = tracked(&root).unwrap_or_else(|| {
+            let mut paths = Vec::new();
+            walk(&root, "", &mut paths);
+            paths
+        });
         // A deleted file is listed until its deletion is staged.
-        let files = paths.filter_map(|path| Some((path, fs::read(root.join(path)).ok()?)));
+        let files = paths.into_iter().filter_map(|path| {
+            let bytes = fs::read(root.join(&path)).ok()?;
+            Some((path, String::from_utf8(bytes).unwrap_or_default()))
+        });
         Self {
-            files: files
-                .map(|(path, bytes)| {
-                    (
-                        path.to_owned(),
-                        String::from_utf8(bytes).unwrap_or_default(),
-                    )
-                })
-                .collect(),
+            files: files.collect(),
         }
     }
 
@@ -89,5 +76,39 @@ impl Tree {
     /// True if there is a file or a folder of this path.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path) || self.folders().contains(path)
+    }
+}
+
+/// The paths that git lists; nothing where there is no git, or no repository, as in an archive of the sources.
+fn tracked(root: &Path) -> Option<Vec<String>> {
+    let output = Command::new("git")
+        .args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])
+        .current_dir(root)
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    let paths = String::from_utf8(output.stdout).ok()?;
+    let paths: Vec<String> = paths.split_terminator('\0').map(str::to_owned).collect();
+    (!paths.is_empty()).then_some(paths)
+}
+
+/// Adds the files below `folder`, a path from `root` that ends with a slash or is empty.
+fn walk(root: &Path, folder: &str, paths: &mut Vec<String>) {
+    let entries = fs::read_dir(root.join(folder)).expect("a folder can be read");
+    for entry in entries {
+        let entry = entry.expect("an entry of a folder can be read");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let path = format!("{folder}{name}");
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            paths.push(path);
+        } else if ![".git", "target"].contains(&name.as_str()) {
+            walk(root, &format!("{path}/"), paths);
+        }
     }
 }

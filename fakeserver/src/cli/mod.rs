@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use jiff::SignedDuration;
 use tracing_subscriber::EnvFilter;
 
@@ -121,6 +121,12 @@ struct KeptAge(Option<Duration>);
 
 #[derive(Clone, Copy, Debug)]
 struct KeptBytes(Option<u64>);
+
+/// Returns the command line, for those who read pages that name parts of it.
+#[doc(hidden)]
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {

@@ -1,5 +1,7 @@
 //! The rules, one a file.
 
+pub(crate) mod commands;
+pub(crate) mod fields;
 pub(crate) mod imports;
 pub(crate) mod module_order;
 pub(crate) mod paths;

@@ -1,0 +1,91 @@
+//! Benchmarks that check their answers, both sides in one run.
+//!
+//! How they measure, and what to keep in mind when reading the figures, is in `benches/README.md`.
+
+mod answer;
+mod child;
+mod curves;
+mod fan_out;
+mod feed;
+mod figures;
+mod job;
+mod latency;
+mod load;
+mod plot;
+mod process;
+mod program;
+mod progress;
+mod reads;
+mod relist;
+mod results;
+mod serve;
+mod server;
+mod side;
+mod sync;
+mod task;
+mod updates;
+mod wire;
+
+use std::{error::Error, process::ExitCode};
+
+use clap::{Command, CommandFactory as _, Parser, Subcommand};
+
+/// Benchmarks of this project against its peers, both sides in one run, answers checked.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    after_help = "Examples:\n  \
+        cargo run --profile dist -p benches                                  sync of 10,000 pods, three rounds\n  \
+        cargo run --profile dist -p benches -- sync --pods 50000             a larger cluster\n  \
+        cargo run --profile dist -p benches --features heap -- sync          with what is on the heap; times mean nothing then\n  \
+        cargo build --profile dist -p fakeserver -p benches && target/dist/benches figures\n  \
+                                                                             everything that is promised, measured; half an hour\n  \
+        cargo run --profile dist -p benches -- figures --only reads,latency  a part of it\n  \
+        cargo run --profile dist -p benches -- curves                        more and more watchers and handlers; a minute\n  \
+        cargo run --profile dist -p benches -- server                        building a fake server"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    bench: Option<Bench>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Bench {
+    /// From an empty cache to a synced one, informer beside kube-runtime's reflector.
+    Sync(sync::Options),
+    /// Everything that is promised, measured beside its target.
+    Figures(figures::Options),
+    /// Rates by the number of watchers, and of handlers
+    Curves(curves::Options),
+    /// From nothing to a fake server in this process that can be asked.
+    Server(server::Options),
+    /// A part of the others in a process of its own: what to do, and what came of it, as JSON.
+    #[command(hide = true)]
+    Job { job: String },
+}
+
+/// Runs the program with the arguments of this process.
+pub async fn main() -> ExitCode {
+    match run(Arguments::parse().bench).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Returns the command line, for those who read pages that name parts of it.
+pub fn command() -> Command {
+    Arguments::command()
+}
+
+async fn run(bench: Option<Bench>) -> Result<(), Box<dyn Error>> {
+    match bench.unwrap_or(Bench::Sync(sync::Options::default())) {
+        Bench::Sync(options) => sync::run(&options).await,
+        Bench::Figures(options) => figures::run(&options).await,
+        Bench::Curves(options) => curves::run(&options).await,
+        Bench::Server(options) => server::run(&options).await,
+        Bench::Job { job } => serde_json::from_str::<job::Job>(&job)?.run().await,
+    }
+}

@@ -1,0 +1,118 @@
+//! Names by which fakeserver reads and writes fields are names of the API's schemas: a misspelt one would read as null.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::{
+    finding::Finding,
+    rust::{Code, TestCode},
+    tree::Tree,
+};
+
+/// The schemas of the built-in kinds.
+const SCHEMAS: &str = "fakeserver/data/openapi-structure.json";
+/// The same kinds as Go types, with the fields that schemas leave out.
+const TYPES: &str = "fakeserver/data/types.json";
+/// Code about documents other than objects: queries, tokens, OpenAPI, kubeconfigs, stencils, generated input.
+const ELSEWHERE: [&str; 7] = [
+    "fakeserver/src/edge/",
+    "fakeserver/src/cli/",
+    "fakeserver/src/fuzzing.rs",
+    "fakeserver/src/store/stencil.rs",
+    "fakeserver/src/value/schema/arbitrary.rs",
+    "fakeserver/src/verbs/subresources/token.rs",
+    "fakeserver/src/faults/rewrite.rs",
+];
+/// Fields of the API that no schema has: of reviews that webhooks answer, of queries, annotations and messages.
+const OTHERS: [&str; 14] = [
+    "convertedObjects",
+    "desiredAPIVersion",
+    "objects",
+    "oldObject",
+    "patch",
+    "requestKind",
+    "requestResource",
+    "response",
+    "result",
+    "warnings",
+    "includeObject",
+    // Parts of autoscalers that older versions keep in annotations.
+    "Policies",
+    "metricName",
+    // The struct of a volume's source, in messages.
+    "persistentvolumesource",
+];
+/// Keys of maps: resources, and data of generated objects.
+const KEYS: [&str; 7] = [
+    "cpu",
+    "memory",
+    "cores",
+    "disk",
+    "environment",
+    "password",
+    "team",
+];
+
+/// The names of fields that no schema has.
+pub(crate) fn findings(tree: &Tree) -> Vec<Finding> {
+    let known = known(tree);
+    let tests = TestCode::of(tree);
+    let mut findings = Vec::new();
+    for (path, text) in tree.of_type("rs") {
+        let is_elsewhere = ELSEWHERE.iter().any(|part| path.starts_with(part));
+        if !path.starts_with("fakeserver/src/") || is_elsewhere || tests.contains(path) {
+            continue;
+        }
+        let code = Code::read(path, text).without_tests();
+        let unknown = code.fields().into_iter().filter(|field| {
+            let name = field.name.as_str();
+            is_name(name)
+                && !known.contains(name)
+                && !OTHERS.contains(&name)
+                && !KEYS.contains(&name)
+        });
+        findings.extend(unknown.map(|field| {
+            let what = format!("no schema has a field `{}`", field.name);
+            Finding::new(path, field.line, what, "spell it as the API does")
+        }));
+    }
+    findings
+}
+
+/// True if it is a name, and not the key of a label, a placeholder or a number.
+fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic())
+        && letters.all(|letter| letter.is_ascii_alphanumeric())
+}
+
+/// The names of the fields of all schemas.
+fn known(tree: &Tree) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for path in [SCHEMAS, TYPES] {
+        let Some(text) = tree.text(path) else {
+            continue;
+        };
+        let data: Value =
+            serde_json::from_str(text).unwrap_or_else(|error| panic!("{path} is JSON: {error}"));
+        collect(&data, &mut names);
+    }
+    names
+}
+
+/// Adds the keys of `properties`, and each `name` of `fields`.
+fn collect(data: &Value, names: &mut BTreeSet<String>) {
+    if let Some(properties) = data["properties"].as_object() {
+        names.extend(properties.keys().cloned());
+    }
+    let fields = data["fields"].as_array().into_iter().flatten();
+    names.extend(fields.filter_map(|field| Some(field["name"].as_str()?.to_owned())));
+    match data {
+        Value::Object(members) => members.values().for_each(|value| collect(value, names)),
+        Value::Array(items) => items.iter().for_each(|value| collect(value, names)),
+        _ => {}
+    }
+}
