@@ -2,7 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::kinds::registry::Registry;
+use axum::response::Response;
+use http::{HeaderMap, Method};
+
+use crate::{
+    clock::Clock,
+    edge::request::{OpenApiPath, Query},
+    kinds::registry::Registry,
+    value::status::Status,
+};
 
 /// The documents of one state of the registry: none.
 #[derive(Debug, Default)]
@@ -11,6 +19,18 @@ pub(crate) struct Documents;
 /// The documents of the state that was asked for last.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentsCache;
+
+/// Answers nothing.
+pub(crate) fn serve(
+    _: &Documents,
+    _: &Clock,
+    _: &Method,
+    _: &OpenApiPath,
+    _: &Query,
+    _: &HeaderMap,
+) -> Option<Result<Response, Status>> {
+    None
+}
 
 // === impl DocumentsCache ===
 

@@ -17,6 +17,7 @@ use super::{access, control, envelope, in_flight, metrics, request_log, websocke
 use crate::{
     edge::{
         discovery::{self, Known},
+        openapi,
         request::{ApiPath, Query},
         response::{is_pretty, refusal_to},
     },
@@ -88,7 +89,7 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
     }
     let answer = match path {
         ApiPath::Metrics => Some(metrics::serve(method, &server.core.stats())),
-        ApiPath::OpenApi(path) => discovery::serve_openapi(
+        ApiPath::OpenApi(path) => openapi::serve(
             &server.core.openapi(),
             &server.core.clock,
             method,

@@ -3,8 +3,6 @@
 mod plain;
 mod aggregated;
 mod health;
-#[cfg_attr(not(feature = "openapi"), path = "openapi_off.rs")]
-mod openapi;
 #[cfg(test)]
 mod tests;
 
@@ -18,14 +16,12 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     edge::{
-        request::{ApiPath, Query},
+        request::{ApiPath, Query, header_text},
         response::{Delivery, pretty},
     },
     kinds::registry::{Group, Registry},
     value::status::Status,
 };
-
-pub(crate) use self::openapi::serve as serve_openapi;
 
 /// Versions of groups of which it is unknown what they have.
 type Hidden = BTreeSet<(String, String)>;
@@ -131,7 +127,7 @@ fn versions(
     aggregated: &Document,
     plain: impl FnOnce() -> Bytes,
 ) -> Result<Response, Status> {
-    let accept = text(headers, header::ACCEPT);
+    let accept = header_text(headers, header::ACCEPT);
     let is_aggregated = |clause: &str| {
         let mut parts = clause.split(';').map(str::trim);
         let is_json = parts.next() == Some(JSON);
@@ -190,17 +186,10 @@ fn to_bytes(document: &impl Serialize) -> Bytes {
 }
 
 fn host(headers: &HeaderMap) -> &str {
-    match text(headers, header::HOST) {
+    match header_text(headers, header::HOST) {
         "" => DEFAULT_HOST,
         host => host,
     }
-}
-
-fn text(headers: &HeaderMap, name: header::HeaderName) -> &str {
-    headers
-        .get(name)
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default()
 }
 
 // === impl Known ===
@@ -237,7 +226,7 @@ impl Document {
 
     /// The document, or that the client has it already.
     fn answer(&self, headers: &HeaderMap, is_pretty: bool) -> Response {
-        let known = text(headers, header::IF_NONE_MATCH);
+        let known = header_text(headers, header::IF_NONE_MATCH);
         let has_it = known
             .split(',')
             .any(|tag| tag.trim().as_bytes() == self.etag.as_bytes());

@@ -17,10 +17,12 @@ mod v3;
 mod protobuf;
 mod document;
 mod documents;
+mod serve;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::{
     document::Document,
     documents::{Documents, DocumentsCache},
+    serve::serve,
 };

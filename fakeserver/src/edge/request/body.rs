@@ -8,7 +8,7 @@ use http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::Value;
 
-use super::config::in_go_words;
+use super::{config::in_go_words, header::header_text};
 use crate::value::{
     json::{parse_value, syntax_error},
     parse::{excerpt, not_an_object},
@@ -181,9 +181,6 @@ pub(crate) fn parse_patch(bytes: &[u8]) -> Result<Value, Status> {
 }
 
 fn media_type(headers: &HeaderMap) -> &str {
-    headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.split(';').next())
-        .map_or("", str::trim)
+    let value = header_text(headers, header::CONTENT_TYPE);
+    value.split(';').next().map_or("", str::trim)
 }

@@ -1,5 +1,6 @@
 //! Requests: path, query, headers and body become verbs, resources, options and objects.
 
+mod header;
 mod body;
 mod config;
 mod options;
@@ -16,6 +17,7 @@ pub(crate) use self::{
         patch_type, read_body,
     },
     config::{duplicate_key, parse_config},
+    header::header_text,
     options::ListOptions,
     path::{ApiPath, OpenApiPath},
     query::{Query, is_well_escaped},

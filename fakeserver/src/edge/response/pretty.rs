@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::{HeaderMap, header};
 
 use super::accept::accepts_pretty;
-use crate::edge::request::Query;
+use crate::edge::request::{Query, header_text};
 
 /// The user agents of people, who like to read what they get.
 const READERS: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
@@ -15,10 +15,7 @@ pub(crate) fn is_pretty(query: &Query, headers: &HeaderMap) -> bool {
         if accepts_pretty(headers) {
             return true;
         }
-        let agent = headers.get(header::USER_AGENT);
-        let agent = agent
-            .and_then(|agent| agent.to_str().ok())
-            .unwrap_or_default();
+        let agent = header_text(headers, header::USER_AGENT);
         READERS.iter().any(|reader| agent.starts_with(reader))
     })
 }

@@ -1,15 +1,14 @@
-//! `/openapi/v2` and `/openapi/v3`: the documents of [`crate::edge::openapi`], and how clients keep them.
+//! `/openapi/v2` and `/openapi/v3`: negotiation, caching and redirects of the documents.
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use jiff::ToSpan;
 
-use super::text;
+use super::{Document, Documents};
 use crate::{
     clock::Clock,
     edge::{
-        openapi::{Document, Documents},
-        request::{OpenApiPath, Query},
+        request::{OpenApiPath, Query, header_text},
         response::Delivery,
     },
     value::status::Status,
@@ -35,7 +34,7 @@ const PROTOBUF_V3: Protobuf = Protobuf {
     old_name: "application/com.github.proto-openapi.spec.v3@v1.0+protobuf",
 };
 
-/// Answers with an OpenAPI document; nothing if there is none at `path`.
+/// Answers with an OpenAPI document, or with nothing if there is none at `path`.
 pub(crate) fn serve(
     documents: &Documents,
     clock: &Clock,
@@ -67,7 +66,7 @@ pub(crate) fn serve(
 
 /// The document in the first form that the client accepts and the server has.
 fn negotiated(headers: &HeaderMap, document: &Document, protobuf: &Protobuf) -> Response {
-    let accept = match text(headers, header::ACCEPT) {
+    let accept = match header_text(headers, header::ACCEPT) {
         "" => "*/*",
         accept => accept,
     };
@@ -91,7 +90,7 @@ fn negotiated(headers: &HeaderMap, document: &Document, protobuf: &Protobuf) -> 
 /// The document, or that the client has it already.
 fn answer(headers: &HeaderMap, document: &Document, media_type: &'static str) -> Response {
     let etag = format!("\"{}\"", document.hash());
-    let known = text(headers, header::IF_NONE_MATCH);
+    let known = header_text(headers, header::IF_NONE_MATCH);
     let mut response = if known.split(',').any(|tag| tag.trim() == etag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
