@@ -319,3 +319,29 @@ pub(crate) fn quantity(value: &Value) -> Quantity {
     text.parse()
         .unwrap_or_else(|_| "0".parse().expect("zero is a quantity"))
 }
+
+/// Checks the entry of a load balancer in a status: an address or a name.
+pub(crate) fn check_load_balancer_entry(entry: &Field<'_>, found: &mut Findings) {
+    let (address, name) = (entry.at("ip"), entry.at("hostname"));
+    if address.has_text() {
+        check_ip(&address, found);
+    }
+    if name.has_text() {
+        found.problems(&name, subdomain_problems(name.text()));
+        if name.text().parse::<IpAddr>().is_ok() {
+            found.invalid(&name, "must be a DNS name, not an IP address");
+        }
+    }
+}
+
+/// Warns of an amount that is no whole number of bytes.
+pub(crate) fn warn_of_fraction(amount: &Field<'_>, told: &mut Vec<String>) {
+    let quantity = amount.text().parse::<Quantity>();
+    if quantity.is_ok_and(|quantity| quantity.as_integer().is_none()) {
+        told.push(format!(
+            "{}: fractional byte value {:?} is invalid, must be an integer",
+            amount.path(),
+            amount.text()
+        ));
+    }
+}

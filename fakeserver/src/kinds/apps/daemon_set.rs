@@ -6,16 +6,18 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         Accepted, Habits, Kind, MetadataRechecks, Validation,
-        apps::workload::{self, Counts, fix_selector},
-        core::pod_spec::{
-            self,
-            validation::{check_runs_forever, check_selected, check_template},
-            warnings::template,
-        },
         formats::{
             check_at_most_all, check_label_selector, check_share, is_empty_selector, is_zero_share,
         },
+        pod_spec::{
+            self,
+            validation::{check_runs_forever, check_selected, check_template},
+        },
         table::cell::{Cells, age, containers, labels, name, number, selector},
+        workload::{
+            validation::{Counts, check_counts, fix_selector},
+            warnings::warn_of_template,
+        },
     },
     value::{
         edit::{set, within},
@@ -116,13 +118,13 @@ pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
 }
 
 pub(crate) fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    workload::check_counts(&COUNTS, old, new, found);
+    check_counts(&COUNTS, old, new, found);
 }
 
 // === Warnings ===
 
 pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
-    template(accepted, &accepted.object, told);
+    warn_of_template(accepted, &accepted.object, told);
 }
 
 // === Cells ===

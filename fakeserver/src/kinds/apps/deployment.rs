@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Accepted, Habits, Kind, Validation,
-        apps::workload::{self, Counts, check_made, check_selector, fix_selector},
-        core::pod_spec::{
-            self,
-            warnings::{named_pods, template},
-        },
+        Habits, Kind, Validation,
         formats::{check_at_most_all, check_share, is_zero_share},
+        pod_spec,
         table::cell::{Cells, age, containers, name, number, selector},
+        workload::{
+            validation::{Counts, check_counts, check_made, check_selector, fix_selector},
+            warnings,
+        },
     },
     value::{
         edit::{set, within},
@@ -45,7 +45,7 @@ pub(crate) static KIND: Kind = Kind::new("apps", "deployments")
     })
     .defaults(set_defaults)
     .validation(Validation::new(check, check_update).with(&[("status", check_status)]))
-    .warnings(warn)
+    .warnings(warnings::warn)
     .cells(cells);
 
 // === Defaults ===
@@ -119,15 +119,7 @@ fn check_strategy(strategy: &Field<'_>, found: &mut Findings) {
 }
 
 pub(crate) fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    workload::check_counts(&COUNTS, old, new, found);
-}
-
-// === Warnings ===
-
-/// Warns of deployments and jobs.
-pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
-    named_pods(accepted, told);
-    template(accepted, &accepted.object, told);
+    check_counts(&COUNTS, old, new, found);
 }
 
 // === Cells ===

@@ -5,4 +5,3 @@ pub(crate) mod daemon_set;
 pub(crate) mod deployment;
 pub(crate) mod replica_set;
 pub(crate) mod stateful_set;
-pub(crate) mod workload;

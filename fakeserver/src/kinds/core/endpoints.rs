@@ -6,12 +6,11 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         Habits, Kind, Validation,
-        discovery::endpoint_slice::some_of,
         formats::{
             PROTOCOLS, check_ip, check_label, check_port_number, check_qualified,
             check_reachable_ip, check_subdomain,
         },
-        table::cell::{Cells, age, items, name, number, text},
+        table::cell::{Cells, age, items, name, number, some_of, text},
     },
     value::{
         edit::{each, set},
@@ -81,9 +80,6 @@ pub(crate) fn check_update(_old: &Field<'_>, new: &Field<'_>, found: &mut Findin
 }
 
 // === Cells ===
-
-/// The number of endpoints that are shown by name.
-pub(crate) const SHOWN_MAX: usize = 3;
 
 pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
     let mut all = Vec::new();

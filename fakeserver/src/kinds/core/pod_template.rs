@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         Accepted, Habits, Kind, Validation,
-        core::pod_spec::{self, validation::check_template, warnings::pod},
+        pod_spec::{self, validation::check_template, warnings::pod},
         table::cell::{Cells, containers, labels, name},
     },
     value::{field::Field, findings::Findings},

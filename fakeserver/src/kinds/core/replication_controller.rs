@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation,
-        apps::replica_set,
-        core::pod_spec::{
+        pod_spec::{
             self,
             validation::{check_runs_forever, check_template},
         },
+        workload::{replicas, warnings::warn_of_pod_names},
     },
     value::{
         edit::{set, within},
@@ -27,9 +27,9 @@ pub(crate) static KIND: Kind = Kind::new("", "replicationcontrollers")
         ..Habits::COMMON
     })
     .defaults(set_defaults)
-    .validation(Validation::new(check, check_update).with(&[("status", replica_set::check_status)]))
-    .warnings(replica_set::warn)
-    .cells(replica_set::cells)
+    .validation(Validation::new(check, check_update).with(&[("status", replicas::check_status)]))
+    .warnings(warn_of_pod_names)
+    .cells(replicas::cells)
     .fields(&FIELDS);
 
 static FIELDS: SelectableFields = SelectableFields::new(&[SelectableField::or(

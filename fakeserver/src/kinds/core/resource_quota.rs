@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         Habits, Kind, Validation,
-        core::resource_names::{is_counted, is_of_quotas},
+        resource_names::{is_counted, is_of_quotas},
         table::cell::{Cells, age, name, plain},
     },
     value::{field::Field, findings::Findings, names::qualified_name_problems, schema::Quantity},

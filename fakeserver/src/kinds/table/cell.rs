@@ -10,6 +10,8 @@ pub(crate) type Cells = Vec<Value>;
 
 pub(crate) const NONE: &str = "<none>";
 pub(crate) const UNSET: &str = "<unset>";
+/// The number of names that [`some_of`] shows.
+const SHOWN_MAX: usize = 3;
 
 /// The cell of a column that means the same for all types; for other columns, one that says nothing.
 pub(crate) fn named(column: &str, kind: &str, object: &Value, now: Timestamp) -> Value {
@@ -84,6 +86,18 @@ pub(crate) fn or_none(text: String) -> String {
     } else {
         text
     }
+}
+
+/// Returns the first few of a list, and the number of the others.
+pub(crate) fn some_of(all: &[String]) -> String {
+    if all.len() <= SHOWN_MAX {
+        return or_none(all.join(","));
+    }
+    format!(
+        "{} + {} more...",
+        all[..SHOWN_MAX].join(","),
+        all.len() - SHOWN_MAX
+    )
 }
 
 /// The names and the images of the containers of a pod's template.

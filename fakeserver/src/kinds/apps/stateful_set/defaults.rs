@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::core::{persistent_volume_claim, pod_spec},
+    kinds::{claim_spec, pod_spec},
     value::edit::{each, is_unset, set, within},
 };
 
@@ -35,7 +35,9 @@ pub(crate) fn set_defaults(stateful_set: &mut Value) {
         // Each says what it is, though it can be nothing else.
         claim["kind"] = json!("PersistentVolumeClaim");
         claim["apiVersion"] = json!("v1");
-        persistent_volume_claim::defaults::set_defaults(claim);
+        if let Some(spec) = within(claim, "spec") {
+            claim_spec::set_defaults(spec);
+        }
         set(claim, "status", json!({}));
         set(&mut claim["status"], "phase", json!("Pending"));
     }

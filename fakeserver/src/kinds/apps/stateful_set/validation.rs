@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use crate::{
     kinds::{
-        apps::workload::{self, Counts, check_selector},
-        core::pod_spec::validation::{check_runs_forever, check_selected},
         formats::{check_annotations, check_at_most_all, check_labels, check_share, is_zero_share},
+        pod_spec::validation::{check_runs_forever, check_selected},
+        workload::validation::{Counts, check_counts, check_selector},
     },
     value::{field::Field, findings::Findings},
 };
@@ -117,5 +117,5 @@ const COUNTS: Counts = Counts {
 };
 
 pub(crate) fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    workload::check_counts(&COUNTS, old, new, found);
+    check_counts(&COUNTS, old, new, found);
 }

@@ -1,15 +1,12 @@
 //! Warnings about stateful sets.
 
 use crate::{
-    kinds::{
-        Accepted,
-        core::{persistent_volume_claim, pod_spec::warnings::template},
-    },
+    kinds::{Accepted, claim_spec, workload::warnings::warn_of_template},
     value::field::Field,
 };
 
 pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
-    template(accepted, &accepted.object, told);
+    warn_of_template(accepted, &accepted.object, told);
     stateful_set(&accepted.object.at("spec"), told);
 }
 
@@ -22,6 +19,6 @@ fn stateful_set(spec: &Field<'_>, told: &mut Vec<String>) {
         );
     }
     for template in spec.at("volumeClaimTemplates").items() {
-        persistent_volume_claim::warnings::warn_of_spec(&template.at("spec"), told);
+        claim_spec::warn(&template.at("spec"), told);
     }
 }

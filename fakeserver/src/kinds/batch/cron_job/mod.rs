@@ -8,15 +8,12 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Accepted, Habits, Kind, Validation,
-        core::pod_spec::{
-            self,
-            warnings::{named_pods, template},
-        },
+        Accepted, Habits, Kind, Validation, pod_spec,
         table::{
             age::since,
             cell::{Cells, NONE, age, containers, items, name, selector, text, text_or},
         },
+        workload::warnings::{warn_of_pod_names, warn_of_template},
     },
     value::edit::{set, within},
 };
@@ -51,9 +48,9 @@ pub(crate) fn set_defaults(cron_job: &mut Value) {
 // === Warnings ===
 
 pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
-    named_pods(accepted, told);
+    warn_of_pod_names(accepted, told);
     let job = accepted.object.at("spec").at("jobTemplate");
-    template(accepted, &job, told);
+    warn_of_template(accepted, &job, told);
 }
 
 // === Cells ===

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::core::pod_spec,
+    kinds::pod_spec,
     value::edit::{set, within},
 };
 

@@ -5,7 +5,8 @@ mod defaults;
 pub(crate) mod validation;
 
 use crate::kinds::{
-    Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation, apps::deployment,
+    Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation,
+    workload::warnings,
 };
 
 /// Jobs.
@@ -22,7 +23,7 @@ pub(crate) static KIND: Kind = Kind::new("batch", "jobs")
         Validation::new(validation::check, validation::check_update)
             .with(&[("status", validation::check_status)]),
     )
-    .warnings(deployment::warn)
+    .warnings(warnings::warn)
     .cells(cells::cells)
     .fields(&FIELDS);
 

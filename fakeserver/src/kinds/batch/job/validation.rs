@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::{
     kinds::{
-        core::pod_spec::validation::{check_selected, check_template},
         formats::check_label_selector,
+        pod_spec::validation::{check_selected, check_template},
     },
     value::{field::Field, findings::Findings},
 };

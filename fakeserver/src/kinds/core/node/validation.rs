@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::{
     kinds::{
-        core::pod_spec::validation::resources::check_resource_amount,
         formats::{check_cidr, check_qualified},
+        pod_spec::validation::resources::check_resource_amount,
     },
     value::{field::Field, findings::Findings, names::label_value_problems},
 };

@@ -4,14 +4,12 @@ use serde_json::{Map, Value};
 
 use crate::{
     kinds::{
-        core::{
-            persistent_volume_claim::validation::{VOLUME_MODES, check_access_modes},
-            pod_spec::validation::{
-                placement::{NODE_SELECTOR_DEFINITION, check_node_selector},
-                volumes::check_host_path,
-            },
-        },
+        claim_spec::{VOLUME_MODES, check_access_modes},
         formats::{check_subdomain, quantity},
+        pod_spec::validation::{
+            placement::{NODE_SELECTOR_DEFINITION, check_node_selector},
+            volumes::check_host_path,
+        },
     },
     value::{difference::difference, field::Field, findings::Findings},
 };

@@ -2,11 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::value::edit::{set, within};
+use crate::{
+    kinds::claim_spec,
+    value::edit::{set, within},
+};
 
 pub(crate) fn set_defaults(claim: &mut Value) {
     if let Some(spec) = within(claim, "spec") {
-        set(spec, "volumeMode", json!("Filesystem"));
+        claim_spec::set_defaults(spec);
     }
 }
 

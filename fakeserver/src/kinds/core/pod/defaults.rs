@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::core::{pod::qos::qos_class, pod_spec},
+    kinds::{core::pod::qos::qos_class, pod_spec},
     value::edit::{each, is_unset, set, within},
 };
 

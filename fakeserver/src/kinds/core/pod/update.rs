@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::{
-    kinds::core::{
-        pod::{qos::qos_class, validation::check_pod},
+    kinds::{
+        core::pod::{qos::qos_class, validation::check_pod},
         pod_spec::validation::{
             containers::check_trimmed, placement::check_tolerations, resources::same_amounts,
         },

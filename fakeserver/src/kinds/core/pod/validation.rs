@@ -1,7 +1,7 @@
 //! Validation of new pods.
 
 use crate::{
-    kinds::core::pod_spec::validation::{check_spec, containers::check_trimmed},
+    kinds::pod_spec::validation::{check_spec, containers::check_trimmed},
     value::{field::Field, findings::Findings},
 };
 

@@ -2,7 +2,7 @@
 
 use crate::kinds::{
     Accepted,
-    core::pod_spec::warnings::{hostname, pod},
+    pod_spec::warnings::{hostname, pod},
 };
 
 /// Warns of a new pod: updates of pods are not made by people.

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use crate::{
     kinds::formats::{
-        PROTOCOLS, check_cidr, check_ip, check_label, check_labels, check_port, check_port_number,
-        check_qualified, check_reachable_ip,
+        PROTOCOLS, check_cidr, check_ip, check_label, check_labels, check_load_balancer_entry,
+        check_port, check_port_number, check_qualified, check_reachable_ip,
     },
     value::{field::Field, findings::Findings, names::subdomain_problems},
 };
@@ -344,20 +344,6 @@ pub(crate) fn check_status(_old: &Field<'_>, new: &Field<'_>, found: &mut Findin
         );
     }
     for entry in entries.items() {
-        check_entry(&entry, found);
-    }
-}
-
-/// Checks the entry of a balancer: an address or a name.
-pub(crate) fn check_entry(entry: &Field<'_>, found: &mut Findings) {
-    let (address, name) = (entry.at("ip"), entry.at("hostname"));
-    if address.has_text() {
-        check_ip(&address, found);
-    }
-    if name.has_text() {
-        found.problems(&name, subdomain_problems(name.text()));
-        if name.text().parse::<std::net::IpAddr>().is_ok() {
-            found.invalid(&name, "must be a DNS name, not an IP address");
-        }
+        check_load_balancer_entry(&entry, found);
     }
 }

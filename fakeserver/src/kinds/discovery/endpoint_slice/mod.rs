@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         Habits, Kind, MetadataRechecks, Validation,
-        core::endpoints,
-        table::cell::{Cells, UNSET, age, items, name, or_none, plain, text},
+        table::cell::{Cells, UNSET, age, items, name, plain, some_of, text},
     },
     value::edit::{each, set},
 };
@@ -66,16 +65,4 @@ pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
         json!(addresses),
         json!(age(object, now)),
     ]
-}
-
-/// The first few, and how many more there are.
-pub(crate) fn some_of(all: &[String]) -> String {
-    if all.len() <= endpoints::SHOWN_MAX {
-        return or_none(all.join(","));
-    }
-    format!(
-        "{} + {} more...",
-        all[..endpoints::SHOWN_MAX].join(","),
-        all.len() - endpoints::SHOWN_MAX
-    )
 }

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         Accepted, Habits, Kind, MetadataRechecks, Validation,
-        discovery::endpoint_slice::some_of,
-        table::cell::{Cells, NONE, age, items, name, text, text_or},
+        table::cell::{Cells, NONE, age, items, name, some_of, text, text_or},
     },
     value::field::Field,
 };

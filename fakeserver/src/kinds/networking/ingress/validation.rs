@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::{
-        core::service::validation::check_entry,
-        formats::{check_port_number, check_subdomain, port_name_problems, wildcard_problems},
+    kinds::formats::{
+        check_load_balancer_entry, check_port_number, check_subdomain, port_name_problems,
+        wildcard_problems,
     },
     value::{
         field::Field,
@@ -49,7 +49,7 @@ pub(crate) fn check_update(_old: &Field<'_>, new: &Field<'_>, found: &mut Findin
 pub(crate) fn check_status(_old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     let entries = new.at("status").at("loadBalancer").at("ingress");
     for entry in entries.items() {
-        check_entry(&entry, found);
+        check_load_balancer_entry(&entry, found);
     }
 }
 

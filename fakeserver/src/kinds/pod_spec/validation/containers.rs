@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        core::pod_spec::validation::{
+        formats::{PROTOCOLS, check_label, check_port_number, port_name_problems},
+        pod_spec::validation::{
             env::{check_env, check_env_from},
             mounts::{check_devices, check_mounts},
             probes::{check_lifecycle, check_probes},
@@ -14,7 +15,6 @@ use crate::{
             security::check_context,
             volumes::Volume,
         },
-        formats::{PROTOCOLS, check_label, check_port_number, port_name_problems},
     },
     value::{field::Field, findings::Findings},
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::{
-    kinds::core::pod_spec::validation::containers::Pod,
+    kinds::pod_spec::validation::containers::Pod,
     value::{field::Field, findings::Findings},
 };
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    kinds::core::pod_spec::validation::{containers::Pod, volumes::check_descending},
+    kinds::pod_spec::validation::{containers::Pod, volumes::check_descending},
     value::{field::Field, findings::Findings},
 };
 

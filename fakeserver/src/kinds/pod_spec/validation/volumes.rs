@@ -6,11 +6,9 @@ use serde_json::json;
 
 use crate::{
     kinds::{
-        core::{
-            persistent_volume_claim::validation::check_claim_spec,
-            pod_spec::validation::env::{check_pod_field, check_resource_field},
-        },
+        claim_spec,
         formats::{check_label, quantity},
+        pod_spec::validation::env::{check_pod_field, check_resource_field},
     },
     value::{field::Field, findings::Findings},
 };
@@ -173,7 +171,7 @@ fn check_source_of(kind: &str, source: &Field<'_>, found: &mut Findings) {
         "ephemeral" => {
             let template = source.at("volumeClaimTemplate");
             if template.is_set() {
-                check_claim_spec(&template.at("spec"), found);
+                claim_spec::check(&template.at("spec"), found);
             } else {
                 found.required(&template, "");
             }

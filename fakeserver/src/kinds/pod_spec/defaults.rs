@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::value::edit::{each, is_unset, set, within};
+use crate::{
+    kinds::claim_spec,
+    value::edit::{each, is_unset, set, within},
+};
 
 /// The mode of files that volumes are made of: 0644.
 const FILE_MODE: u32 = 0o644;
@@ -160,7 +163,7 @@ fn set_volume_defaults(volume: &mut Value) {
     }
     let claim = within(volume, "ephemeral").and_then(|claim| within(claim, "volumeClaimTemplate"));
     if let Some(spec) = claim.and_then(|claim| within(claim, "spec")) {
-        set(spec, "volumeMode", json!("Filesystem"));
+        claim_spec::set_defaults(spec);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::{
     kinds::{
-        core::pod_spec::validation::containers::Pod,
         formats::{check_port, check_port_number},
+        pod_spec::validation::containers::Pod,
     },
     value::{field::Field, findings::Findings},
 };

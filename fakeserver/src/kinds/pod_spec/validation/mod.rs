@@ -14,17 +14,17 @@ use serde_json::Value;
 
 use crate::{
     kinds::{
-        core::pod_spec::validation::{
+        formats::{
+            Selected, check_annotations, check_label, check_labels, check_qualified,
+            check_subdomain, selects,
+        },
+        pod_spec::validation::{
             containers::{Pod, check_all_containers},
             network::{check_dns, check_host_aliases},
             placement::{check_affinity, check_gates, check_spread, check_tolerations},
             resources::check_resource_amount,
             security::{check_operating_system, check_pod_context},
             volumes::check_volumes,
-        },
-        formats::{
-            Selected, check_annotations, check_label, check_labels, check_qualified,
-            check_subdomain, selects,
         },
     },
     value::{field::Field, findings::Findings},

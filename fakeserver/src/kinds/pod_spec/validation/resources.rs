@@ -6,11 +6,9 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        core::{
-            pod_spec::validation::containers::Pod,
-            resource_names::{is_huge_pages, is_of_containers, is_standard},
-        },
         formats::quantity,
+        pod_spec::validation::containers::Pod,
+        resource_names::{is_huge_pages, is_of_containers, is_standard},
     },
     value::{field::Field, findings::Findings, names::qualified_name_problems, schema::Quantity},
 };

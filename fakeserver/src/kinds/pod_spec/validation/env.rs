@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::{
     kinds::{
-        core::pod_spec::validation::containers::Pod,
         formats::{check_subdomain, config_key_problems, env_name_problems, quantity},
+        pod_spec::validation::containers::Pod,
     },
     value::{field::Field, findings::Findings, names::qualified_name_problems},
 };

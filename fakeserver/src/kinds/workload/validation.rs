@@ -4,12 +4,13 @@ use serde_json::Value;
 
 use crate::{
     kinds::{
-        core::pod_spec::validation::{check_runs_forever, check_selected, check_template},
         formats::{Selected, check_label_selector, is_empty_selector, selects},
+        pod_spec::validation::{check_runs_forever, check_selected, check_template},
     },
     value::{field::Field, findings::Findings},
 };
 
+/// Checks that a selector is set, and selects some pods only.
 pub(crate) fn check_selector(spec: &Field<'_>, kind: &str, found: &mut Findings) {
     let selector = spec.at("selector");
     if !selector.is_set() {
@@ -22,6 +23,7 @@ pub(crate) fn check_selector(spec: &Field<'_>, kind: &str, found: &mut Findings)
     }
 }
 
+/// Checks the template of pods, and that the selector selects them.
 pub(crate) fn check_made(spec: &Field<'_>, kind: &str, found: &mut Findings) {
     let (selector, template) = (spec.at("selector"), spec.at("template"));
     let labels = template.get("metadata").get("labels");
@@ -36,6 +38,7 @@ pub(crate) fn check_made(spec: &Field<'_>, kind: &str, found: &mut Findings) {
     check_runs_forever(&template, kind, found);
 }
 
+/// Checks that the selector does not change.
 pub(crate) fn fix_selector(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     found.immutable(
         &new.at("spec").at("selector"),
@@ -52,6 +55,7 @@ pub(crate) struct Counts {
     pub(crate) unready: &'static str,
 }
 
+/// Checks the counts of a status.
 pub(crate) fn check_counts(
     counts: &Counts,
     old: &Field<'_>,

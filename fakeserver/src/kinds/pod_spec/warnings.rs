@@ -1,17 +1,11 @@
 //! Warnings about pods, and about the templates of pods.
 
 use crate::{
-    kinds::{Accepted, core::persistent_volume_claim},
-    value::{field::Field, names::dns_label_problems, schema::Quantity},
+    kinds::{claim_spec, formats::warn_of_fraction},
+    value::{field::Field, names::dns_label_problems},
 };
 
-/// Says that pods get a name from which no good hostname can be made.
-pub(crate) fn named_pods(accepted: &Accepted<'_>, told: &mut Vec<String>) {
-    if accepted.is_new {
-        hostname(&accepted.metadata(), "Pod names and hostnames", told);
-    }
-}
-
+/// Warns of a name that is no DNS label.
 pub(crate) fn hostname(metadata: &Field<'_>, use_of_it: &str, told: &mut Vec<String>) {
     let problems = dns_label_problems(metadata.at("name").text());
     if !problems.is_empty() {
@@ -19,24 +13,6 @@ pub(crate) fn hostname(metadata: &Field<'_>, use_of_it: &str, told: &mut Vec<Str
             "metadata.name: this is used in {use_of_it}, which can result in surprising behavior; a DNS label is \
              recommended: [{}]",
             problems.join(" ")
-        ));
-    }
-}
-
-pub(crate) fn template(accepted: &Accepted<'_>, object: &Field<'_>, told: &mut Vec<String>) {
-    if accepted.is_next_generation {
-        pod(&object.at("spec").at("template"), told);
-    }
-}
-
-/// Bytes come whole.
-pub(crate) fn fraction(amount: &Field<'_>, told: &mut Vec<String>) {
-    let quantity = amount.text().parse::<Quantity>();
-    if quantity.is_ok_and(|quantity| quantity.as_integer().is_none()) {
-        told.push(format!(
-            "{}: fractional byte value {:?} is invalid, must be an integer",
-            amount.path(),
-            amount.text()
         ));
     }
 }
@@ -120,7 +96,7 @@ pub(crate) fn pod(pod: &Field<'_>, told: &mut Vec<String>) {
                 told.push(format!("{}: {message}", source.path()));
             }
         }
-        persistent_volume_claim::warnings::warn_of_spec(
+        claim_spec::warn(
             &volume.at("ephemeral").at("volumeClaimTemplate").at("spec"),
             told,
         );
@@ -134,7 +110,7 @@ pub(crate) fn pod(pod: &Field<'_>, told: &mut Vec<String>) {
         }
     }
     for amount in ["memory", "ephemeral-storage"] {
-        fraction(&spec.at("overhead").key(amount), told);
+        warn_of_fraction(&spec.at("overhead").key(amount), told);
     }
     let containers = || {
         ["initContainers", "containers", "ephemeralContainers"]
@@ -144,7 +120,7 @@ pub(crate) fn pod(pod: &Field<'_>, told: &mut Vec<String>) {
     for container in containers() {
         for amount in ["memory", "ephemeral-storage"] {
             for side in ["limits", "requests"] {
-                fraction(&container.at("resources").at(side).key(amount), told);
+                warn_of_fraction(&container.at("resources").at(side).key(amount), told);
             }
         }
         variables(&container.at("env"), told);

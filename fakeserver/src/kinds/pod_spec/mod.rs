@@ -1,4 +1,4 @@
-//! Pod specs: what pods and the templates of pods have in common.
+//! Pod specs: rules that pods and templates of pods share.
 
 pub(crate) mod defaults;
 pub(crate) mod validation;

@@ -1,0 +1,111 @@
+//! Specs of claims: rules that claims and templates of claims share.
+
+use serde_json::{Value, json};
+
+use crate::{
+    kinds::formats::{check_label_selector, check_subdomain, quantity, warn_of_fraction},
+    value::{edit::set, field::Field, findings::Findings, names::dns_label_problems},
+};
+
+const ACCESS_MODES: [&str; 4] = [
+    "ReadOnlyMany",
+    "ReadWriteMany",
+    "ReadWriteOnce",
+    "ReadWriteOncePod",
+];
+
+pub(crate) const VOLUME_MODES: [&str; 2] = ["Block", "Filesystem"];
+
+// === Defaults ===
+
+/// Sets the defaults of the spec of a claim.
+pub(crate) fn set_defaults(spec: &mut Value) {
+    set(spec, "volumeMode", json!("Filesystem"));
+}
+
+// === Validation ===
+
+/// Checks the access modes of a claim, or of a volume.
+pub(crate) fn check_access_modes(spec: &Field<'_>, found: &mut Findings) {
+    let modes = spec.at("accessModes");
+    let (mut has_exclusive, mut has_other) = (false, false);
+    for mode in modes.items() {
+        if !ACCESS_MODES.contains(&mode.text()) {
+            found.not_supported(&mode.called_at(&modes), &ACCESS_MODES);
+        } else if mode.text() == "ReadWriteOncePod" {
+            has_exclusive = true;
+        } else {
+            has_other = true;
+        }
+    }
+    if has_exclusive && has_other {
+        found.forbidden(
+            &modes,
+            "may not use ReadWriteOncePod with other access modes",
+        );
+    }
+}
+
+/// Checks the spec of a claim.
+pub(crate) fn check(spec: &Field<'_>, found: &mut Findings) {
+    if spec.at("accessModes").is_empty() {
+        found.required(
+            &spec.at("accessModes"),
+            "at least 1 access mode is required",
+        );
+    }
+    check_label_selector(&spec.at("selector"), found);
+    check_access_modes(spec, found);
+    let size = spec.at("resources").at("requests").at("storage");
+    let place = size.called_at(&spec.at("resources").key("storage"));
+    let amount = quantity(size.value());
+    if !size.is_set() {
+        found.required(&place, "");
+    } else if amount.is_zero() || amount.is_negative() {
+        found.invalid(&place, "must be greater than zero");
+    }
+    for name in ["storageClassName", "volumeAttributesClassName"] {
+        if spec.at(name).has_text() {
+            check_subdomain(&spec.at(name), found);
+        }
+    }
+    found.optional_one_of(&spec.at("volumeMode"), &VOLUME_MODES);
+    for name in ["dataSource", "dataSourceRef"] {
+        check_source(&spec.at(name), found);
+    }
+}
+
+fn check_source(source: &Field<'_>, found: &mut Findings) {
+    if !source.is_set() {
+        return;
+    }
+    for name in ["name", "kind"] {
+        if !source.at(name).has_text() {
+            found.required(&source.at(name), "");
+        }
+    }
+    let group = source.at("apiGroup");
+    if !group.has_text() && source.at("kind").text() != "PersistentVolumeClaim" {
+        found.invalid_as(
+            source,
+            source.get("kind"),
+            "must be 'PersistentVolumeClaim' when referencing the default apiGroup",
+        );
+    }
+    if group.has_text() {
+        check_subdomain(&group, found);
+    }
+    let namespace = source.at("namespace");
+    if namespace.has_text() {
+        found.problems(&namespace, dns_label_problems(namespace.text()));
+    }
+}
+
+// === Warnings ===
+
+/// Warns of amounts of storage that are no whole bytes.
+pub(crate) fn warn(spec: &Field<'_>, told: &mut Vec<String>) {
+    for side in ["requests", "limits"] {
+        warn_of_fraction(&spec.at("resources").at(side).key("storage"), told);
+    }
+}
