@@ -5,83 +5,24 @@ use std::{collections::BTreeMap, time::Duration};
 use super::{Finding, anomalies::Anomalies, paged_lists::PagedLists};
 use crate::{
     model::{History, Model},
-    trace::{Heard, Key, Notified, Observation, Trace},
+    trace::{Heard, Key, Notified, Observation, Record, Trace},
 };
 
-/// Finds violations of the [module](self)'s invariant.
-pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
-    // A client never sees states that a fault merges away.
-    let merging = Anomalies::coalescing(trace);
-    let mut findings = Vec::new();
-    let mut requests: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut lists = PagedLists::default();
-    // The last whole state of each informer, which may skip others.
-    let mut listed: BTreeMap<usize, List> = BTreeMap::new();
-    // The last notification of each handler about each key, and the time at which it joined.
-    let mut told: BTreeMap<(usize, usize, Key), Told> = BTreeMap::new();
-    let mut joined: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    for (number, record) in trace.records().iter().enumerate() {
-        let listing = lists.observe(&record.observation);
-        let mut whole = listing.map(|list| (list.informer, list.version));
-        match &record.observation {
-            Observation::HandlerJoins {
-                informer, handler, ..
-            } => {
-                joined.insert((*informer, *handler), number);
-            }
-            Observation::Request {
-                informer, request, ..
-            } => {
-                requests.insert(*request, *informer);
-            }
-            Observation::Notified(notified) => {
-                let Some(history) = model.history(notified.informer) else {
-                    continue;
-                };
-                let handler = (notified.informer, notified.handler);
-                let place = (handler.0, handler.1, notified.key.clone());
-                let last = told.get(&place);
-                let since = last
-                    .map(|last| last.number)
-                    .or(joined.get(&handler).copied());
-                let may_leap = is_initial(notified)
-                    || listed.get(&notified.informer).is_some_and(|list| {
-                        // Notifications of a list come in the moment in which it arrives, perhaps behind earlier
-                        // changes in flight.
-                        list.at == record.at
-                            || Some(list.number) > since
-                            // An object that it found gone may be back in it.
-                            || last.is_some_and(|last| last.revision.is_none()) && list.holds(notified)
-                    });
-                if let Some(text) = gap(notified, last, history).filter(|_| !may_leap) {
-                    let lived = Duration::ZERO..=record.at;
-                    let finding = Finding::at(number, format!("{notified}: {text}"))
-                        .expected_of(merging.touching(notified.informer, &lived));
-                    findings.push(finding);
-                }
-                let revision = told_revision(notified);
-                told.insert(place, Told { revision, number });
-            }
-            Observation::Bookmark {
-                request,
-                revision,
-                ends_initial_events: true,
-            } => whole = requests.get(request).map(|informer| (*informer, *revision)),
-            _ => {}
-        }
-        if let Some((informer, revision)) = whole {
-            let at = record.at;
-            listed.insert(
-                informer,
-                List {
-                    number,
-                    at,
-                    revision,
-                },
-            );
-        }
-    }
-    findings
+/// The progress through a trace.
+struct Progress<'a> {
+    model: &'a Model,
+    /// The states that a fault merges away: a client never sees them.
+    merging: Anomalies,
+    lists: PagedLists,
+    /// The informer of each request.
+    requests: BTreeMap<usize, usize>,
+    /// The last whole list of each informer, which may skip states.
+    listed: BTreeMap<usize, List>,
+    /// The last notification of each handler about each key.
+    told: BTreeMap<(usize, usize, Key), Told>,
+    /// The record in which each handler joined.
+    joined: BTreeMap<(usize, usize), usize>,
+    findings: Vec<Finding>,
 }
 
 /// A whole list of an informer.
@@ -91,19 +32,116 @@ struct List {
     revision: u64,
 }
 
+/// The last notification of a handler about a key.
+struct Told {
+    /// The version up to which it knows everything; `None` if the object was found gone, at an unknown revision.
+    revision: Option<u64>,
+    number: usize,
+}
+
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
+    let mut progress = Progress::new(trace, model);
+    for (number, record) in trace.records().iter().enumerate() {
+        progress.observe(number, record);
+    }
+    progress.findings
+}
+
+// === impl Progress ===
+
+impl<'a> Progress<'a> {
+    fn new(trace: &Trace, model: &'a Model) -> Self {
+        Self {
+            model,
+            merging: Anomalies::coalescing(trace),
+            lists: PagedLists::default(),
+            requests: BTreeMap::new(),
+            listed: BTreeMap::new(),
+            told: BTreeMap::new(),
+            joined: BTreeMap::new(),
+            findings: Vec::new(),
+        }
+    }
+
+    fn observe(&mut self, number: usize, record: &Record) {
+        let listing = self.lists.observe(&record.observation);
+        let mut whole = listing.map(|list| (list.informer, list.version));
+        match &record.observation {
+            Observation::HandlerJoins {
+                informer, handler, ..
+            } => {
+                self.joined.insert((*informer, *handler), number);
+            }
+            Observation::Request {
+                informer, request, ..
+            } => {
+                self.requests.insert(*request, *informer);
+            }
+            Observation::Notified(notified) => self.notified(number, record.at, notified),
+            Observation::Bookmark {
+                request,
+                revision,
+                ends_initial_events: true,
+            } => {
+                let informer = self.requests.get(request);
+                whole = informer.map(|informer| (*informer, *revision));
+            }
+            _ => {}
+        }
+        if let Some((informer, revision)) = whole {
+            let list = List {
+                number,
+                at: record.at,
+                revision,
+            };
+            self.listed.insert(informer, list);
+        }
+    }
+
+    fn notified(&mut self, number: usize, at: Duration, notified: &Notified) {
+        let Some(history) = self.model.history(notified.informer) else {
+            return;
+        };
+        let place = (notified.informer, notified.handler, notified.key.clone());
+        let last = self.told.get(&place);
+        let gap = gap(notified, last, history).filter(|_| !self.may_skip(at, notified, last));
+        if let Some(text) = gap {
+            let lived = Duration::ZERO..=at;
+            let finding = Finding::at(number, format!("{notified}: {text}"))
+                .expected_of(self.merging.touching(notified.informer, &lived));
+            self.findings.push(finding);
+        }
+        let revision = told_revision(notified);
+        self.told.insert(place, Told { revision, number });
+    }
+
+    /// Returns true if the notification may skip states: it is initial, or it comes from a list.
+    fn may_skip(&self, at: Duration, notified: &Notified, last: Option<&Told>) -> bool {
+        let handler = (notified.informer, notified.handler);
+        let since = last
+            .map(|last| last.number)
+            .or(self.joined.get(&handler).copied());
+        is_initial(notified)
+            || self.listed.get(&notified.informer).is_some_and(|list| {
+                // Notifications of a list come in the moment in which it arrives, perhaps behind earlier changes in
+                // flight.
+                list.at == at
+                    || Some(list.number) > since
+                    // An object that it found gone may be back in it.
+                    || last.is_some_and(|last| last.revision.is_none()) && list.holds(notified)
+            })
+    }
+}
+
+// === impl List ===
+
 impl List {
     /// Returns true if the list had this state.
     fn holds(&self, notified: &Notified) -> bool {
         let state = notified.state();
         state.is_some_and(|state| state.revision <= self.revision)
     }
-}
-
-/// The last notification of a handler about a key.
-struct Told {
-    /// The version up to which it knows everything; `None` if the object was found gone, at an unknown revision.
-    revision: Option<u64>,
-    number: usize,
 }
 
 fn told_revision(notified: &Notified) -> Option<u64> {

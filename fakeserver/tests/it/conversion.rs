@@ -101,7 +101,7 @@ async fn first_event(server: &FakeServer, path: &str) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_written_in_one_version_is_read_in_the_other() {
-    let (api, asked) = doors().await;
+    let (api, _) = doors().await;
     let made = api
         .post(V1, &door("a", &json!({"isOpen": true})))
         .await
@@ -109,13 +109,20 @@ async fn what_is_written_in_one_version_is_read_in_the_other() {
     assert_eq!(made["spec"], json!({"isOpen": true}));
     let stored = api.server.objects("example.com", "v2", "doors");
     assert_eq!(stored[0].to_value()["spec"], json!({"state": "open"}));
-    let path = |version: &str| format!("{version}/a");
-    let newer = api.get(&path(V2)).await.ok();
+    let newer = api.get(&format!("{V2}/a")).await.ok();
     assert_eq!(newer["spec"], json!({"state": "open"}));
     assert_eq!(newer["apiVersion"], "example.com/v2");
-    let older = api.get(&path(V1)).await.ok();
+    let older = api.get(&format!("{V1}/a")).await.ok();
     assert_eq!(older, made);
+}
 
+#[tokio::test(start_paused = true)]
+async fn updates_and_patches_are_of_the_version_of_their_request() {
+    let (api, _) = doors().await;
+    api.post(V1, &door("a", &json!({"isOpen": true})))
+        .await
+        .created();
+    let path = |version: &str| format!("{version}/a");
     let patched = api
         .merge(&path(V1), &json!({"spec": {"isOpen": false}}))
         .await
@@ -139,10 +146,16 @@ async fn what_is_written_in_one_version_is_read_in_the_other() {
         api.get(&path(V2)).await.ok()["spec"],
         json!({"state": "open"})
     );
+}
 
-    api.post(V1, &door("b", &json!({"isOpen": false})))
-        .await
-        .created();
+#[tokio::test(start_paused = true)]
+async fn a_list_is_one_question_to_the_webhook() {
+    let (api, asked) = doors().await;
+    for (name, is_open) in [("a", true), ("b", false)] {
+        api.post(V1, &door(name, &json!({"isOpen": is_open})))
+            .await
+            .created();
+    }
     asked.lock().unwrap().clear();
     let list = api.get(V1).await.ok();
     let specs: Vec<&Value> = list["items"]
@@ -159,17 +172,23 @@ async fn what_is_written_in_one_version_is_read_in_the_other() {
         1,
         "and none, where it is stored so"
     );
+}
 
-    let mut held = api.get(&path(V1)).await.ok();
+#[tokio::test(start_paused = true)]
+async fn a_deletion_answers_in_the_version_of_its_request() {
+    let (api, _) = doors().await;
+    let made = api.post(V1, &door("a", &json!({"isOpen": true}))).await;
+    let mut held = made.created();
+    let path = format!("{V1}/a");
     held["metadata"]["finalizers"] = json!(["example.com/held"]);
-    api.put(&path(V1), &held).await.ok();
-    let going = api.delete(&path(V1)).await.ok();
+    api.put(&path, &held).await.ok();
+    let going = api.delete(&path).await.ok();
     assert_eq!(going["spec"], json!({"isOpen": true}));
     assert!(!going["metadata"]["deletionTimestamp"].is_null());
-    api.merge(&path(V1), &json!({"metadata": {"finalizers": null}}))
+    api.merge(&path, &json!({"metadata": {"finalizers": null}}))
         .await
         .ok();
-    api.get(&path(V2)).await.refused(404);
+    api.get(&format!("{V2}/a")).await.refused(404);
 }
 
 #[tokio::test(start_paused = true)]

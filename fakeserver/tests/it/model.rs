@@ -260,7 +260,6 @@ fn items(list: &Value) -> Vec<Shown> {
 }
 
 /// Sends the step, checks its answer, and takes it into the model.
-#[expect(clippy::too_many_lines, reason = "one arm a step")]
 async fn take(api: &Api, model: &mut Model, step: &Step) {
     match *step {
         Step::Create {
@@ -268,72 +267,13 @@ async fn take(api: &Api, model: &mut Model, step: &Step) {
             value,
             has_finalizer,
         } => create(api, model, key, value, has_finalizer).await,
-        Step::Update { key, value, base } => {
-            let base = model.based_on(base, key);
-            let held = model.get(key);
-            let has_finalizer = held.is_some_and(|held| held.has_finalizer);
-            let object = config_map(key, value, has_finalizer, base);
-            let answer = api.put(&key.path(), &object).await;
-            changed(
-                model,
-                key,
-                base,
-                held.map(|held| Held { value, ..held }),
-                &answer,
-            );
-        }
-        Step::Merge { key, value, base } => {
-            let base = model.based_on(base, key);
-            let mut patch = json!({"data": {"value": value.to_string()}});
-            if let Some(base) = base {
-                patch["metadata"] = json!({"resourceVersion": base.to_string()});
-            }
-            let answer = api.merge(&key.path(), &patch).await;
-            let held = model.get(key).map(|held| Held { value, ..held });
-            changed(model, key, base, held, &answer);
-        }
-        Step::Release { key } => {
-            let patch = json!({"metadata": {"finalizers": null}});
-            let answer = api.merge(&key.path(), &patch).await;
-            match model.get(key) {
-                Some(held) if held.is_deleted => {
-                    assert_eq!(answer.code, 200, "{answer:?}");
-                    model.write(key, None);
-                }
-                held => {
-                    let held = held.map(|held| Held {
-                        has_finalizer: false,
-                        ..held
-                    });
-                    changed(model, key, None, held, &answer);
-                }
-            }
-        }
+        Step::Update { key, value, base } => update(api, model, key, value, base).await,
+        Step::Merge { key, value, base } => merge(api, model, key, value, base).await,
+        Step::Release { key } => release(api, model, key).await,
         Step::Delete { key, base } => delete(api, model, key, base).await,
-        Step::Get { key } => {
-            let answer = api.get(&key.path()).await;
-            match model.get(key) {
-                Some(held) => assert_eq!(shown(&answer.ok()), (key, held.version, held.value)),
-                None => drop(answer.refused(404)),
-            }
-        }
-        Step::Try { key, value } => {
-            let path = format!("{}?dryRun=All", key.collection());
-            let answer = api.post(&path, &config_map(key, value, false, None)).await;
-            let code = if model.get(key).is_some() { 409 } else { 201 };
-            assert_eq!(answer.code, code, "{answer:?}");
-        }
-        Step::List { namespace, at } => {
-            let at = at.map(|at| model.pick(at));
-            let query = at.map_or_else(String::new, |at| {
-                format!("?resourceVersion={at}&resourceVersionMatch=Exact")
-            });
-            let path = format!("{}{query}", collection(namespace));
-            let list = api.get(&path).await.ok();
-            let at = at.unwrap_or_else(|| model.revision());
-            assert_eq!(version(&list), at);
-            assert_eq!(items(&list), model.at(at, namespace));
-        }
+        Step::Get { key } => get(api, model, key).await,
+        Step::Try { key, value } => create_dry(api, model, key, value).await,
+        Step::List { namespace, at } => list(api, model, namespace, at).await,
         Step::Pages { limit } => pages(api, model, limit).await,
         Step::Watch { namespace, from } => {
             let from = model.pick(from);
@@ -341,6 +281,75 @@ async fn take(api: &Api, model: &mut Model, step: &Step) {
             assert_eq!(events, model.after(from, namespace));
         }
     }
+}
+
+async fn update(api: &Api, model: &mut Model, key: Key, value: u8, base: Base) {
+    let base = model.based_on(base, key);
+    let held = model.get(key);
+    let has_finalizer = held.is_some_and(|held| held.has_finalizer);
+    let object = config_map(key, value, has_finalizer, base);
+    let answer = api.put(&key.path(), &object).await;
+    let after = held.map(|held| Held { value, ..held });
+    changed(model, key, base, after, &answer);
+}
+
+async fn merge(api: &Api, model: &mut Model, key: Key, value: u8, base: Base) {
+    let base = model.based_on(base, key);
+    let mut patch = json!({"data": {"value": value.to_string()}});
+    if let Some(base) = base {
+        patch["metadata"] = json!({"resourceVersion": base.to_string()});
+    }
+    let answer = api.merge(&key.path(), &patch).await;
+    let after = model.get(key).map(|held| Held { value, ..held });
+    changed(model, key, base, after, &answer);
+}
+
+/// Removes the finalizer, which ends an object that is deleted already.
+async fn release(api: &Api, model: &mut Model, key: Key) {
+    let patch = json!({"metadata": {"finalizers": null}});
+    let answer = api.merge(&key.path(), &patch).await;
+    match model.get(key) {
+        Some(held) if held.is_deleted => {
+            assert_eq!(answer.code, 200, "{answer:?}");
+            model.write(key, None);
+        }
+        held => {
+            let after = held.map(|held| Held {
+                has_finalizer: false,
+                ..held
+            });
+            changed(model, key, None, after, &answer);
+        }
+    }
+}
+
+async fn get(api: &Api, model: &Model, key: Key) {
+    let answer = api.get(&key.path()).await;
+    match model.get(key) {
+        Some(held) => assert_eq!(shown(&answer.ok()), (key, held.version, held.value)),
+        None => drop(answer.refused(404)),
+    }
+}
+
+/// Creates an object in a dry run, which changes nothing.
+async fn create_dry(api: &Api, model: &Model, key: Key, value: u8) {
+    let path = format!("{}?dryRun=All", key.collection());
+    let answer = api.post(&path, &config_map(key, value, false, None)).await;
+    let code = if model.get(key).is_some() { 409 } else { 201 };
+    assert_eq!(answer.code, code, "{answer:?}");
+}
+
+/// Lists the objects of now, or of an earlier revision.
+async fn list(api: &Api, model: &Model, namespace: Option<Key>, at: Option<Index>) {
+    let at = at.map(|at| model.pick(at));
+    let query = at.map_or_else(String::new, |at| {
+        format!("?resourceVersion={at}&resourceVersionMatch=Exact")
+    });
+    let path = format!("{}{query}", collection(namespace));
+    let list = api.get(&path).await.ok();
+    let at = at.unwrap_or_else(|| model.revision());
+    assert_eq!(version(&list), at);
+    assert_eq!(items(&list), model.at(at, namespace));
 }
 
 async fn create(api: &Api, model: &mut Model, key: Key, value: u8, has_finalizer: bool) {

@@ -184,15 +184,20 @@ async fn a_denial_is_told_word_for_word() {
     answer.created();
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_review_tells_all_of_a_write() {
+/// A server whose webhook is asked about every write.
+async fn seen() -> (Api, Asked) {
     let api = Api::new();
     let asked = Asked::default();
     api.server
         .serve_webhooks(HOST, asked.router(Router::new(), "/see", |_| allowed()));
     let see = webhook("see.example.com", &["*/*"]);
     configure(&api, VALIDATING, "v", &[see]).await;
+    (api, asked)
+}
 
+#[tokio::test(start_paused = true)]
+async fn a_review_tells_all_of_a_creation() {
+    let (api, asked) = seen().await;
     let path = format!("{CONFIG_MAPS}?fieldManager=me");
     let generated = json!({"metadata": {"generateName": "g-"}, "data": {"k": "v"}});
     let made = api.post(&path, &generated).await.created();
@@ -228,11 +233,15 @@ async fn a_review_tells_all_of_a_write() {
             .as_array()
             .is_some_and(|groups| !groups.is_empty())
     );
+}
 
-    let path = format!(
-        "{CONFIG_MAPS}/{}",
-        made["metadata"]["name"].as_str().unwrap()
-    );
+#[tokio::test(start_paused = true)]
+async fn a_review_has_the_object_before_and_after() {
+    let (api, asked) = seen().await;
+    let object = json!({"metadata": {"name": "a"}, "data": {"k": "v"}});
+    api.post(CONFIG_MAPS, &object).await.created();
+    asked.take();
+    let path = format!("{CONFIG_MAPS}/a");
     api.merge(&path, &json!({"data": {"k": "w"}})).await.ok();
     let [update] = asked.take().try_into().unwrap();
     assert_eq!(update["operation"], "UPDATE");
@@ -248,7 +257,11 @@ async fn a_review_tells_all_of_a_write() {
     assert!(delete["object"].is_null());
     assert_eq!(delete["oldObject"]["data"]["k"], "w");
     assert_eq!(delete["options"]["propagationPolicy"], "Background");
+}
 
+#[tokio::test(start_paused = true)]
+async fn a_review_names_the_subresource() {
+    let (api, asked) = seen().await;
     api.post(DEPLOYMENTS, &deployment("d")).await.created();
     let scale = format!("{DEPLOYMENTS}/d/scale");
     asked.take();
@@ -273,7 +286,11 @@ async fn a_review_tells_all_of_a_write() {
         eviction["operation"], "CREATE",
         "and no deletion is asked about"
     );
+}
 
+#[tokio::test(start_paused = true)]
+async fn a_namespace_is_reviewed_in_itself() {
+    let (api, asked) = seen().await;
     api.post("/api/v1/namespaces", &json!({"metadata": {"name": "n"}}))
         .await
         .created();
@@ -473,12 +490,8 @@ async fn a_webhook_that_gives_no_answer_fails_the_write_or_not() {
     );
 }
 
-#[tokio::test(start_paused = true)]
-#[expect(
-    clippy::too_many_lines,
-    reason = "one configuration, and what it asks about"
-)]
-async fn rules_selectors_and_conditions_say_who_is_asked() {
+/// A server with webhooks that each ask about some writes only.
+async fn selective() -> (Api, Asked) {
     let api = Api::new();
     let asked = Asked::default();
     let mut router = Router::new();
@@ -513,13 +526,25 @@ async fn rules_selectors_and_conditions_say_who_is_asked() {
         &[exact, other, object, space, cel, cluster],
     )
     .await;
+    (api, asked)
+}
 
+#[tokio::test(start_paused = true)]
+async fn operations_and_conditions_say_who_is_asked() {
+    let (api, asked) = selective().await;
     api.post(CONFIG_MAPS, &config_map("a")).await.created();
     assert_eq!(asked.paths(), ["/exact"]);
     api.post(CONFIG_MAPS, &config_map("c")).await.created();
     let mut paths = asked.paths();
     paths.sort();
     assert_eq!(paths, ["/cel", "/exact"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn selectors_say_who_is_asked() {
+    let (api, asked) = selective().await;
+    api.post(CONFIG_MAPS, &config_map("a")).await.created();
+    asked.take();
     api.merge(
         &format!("{CONFIG_MAPS}/a"),
         &json!({"metadata": {"labels": {"watched": "yes"}}}),
@@ -537,6 +562,11 @@ async fn rules_selectors_and_conditions_say_who_is_asked() {
     let there = "/api/v1/namespaces/kube-system/configmaps";
     api.post(there, &config_map("a")).await.created();
     assert_eq!(asked.paths(), ["/exact", "/space"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_of_another_version_gets_the_object_in_it() {
+    let (api, asked) = selective().await;
     let autoscaler = json!({
         "metadata": {"name": "h"},
         "spec": {"maxReplicas": 2, "scaleTargetRef": {"kind": "Deployment", "name": "d", "apiVersion": "apps/v1"}},
@@ -552,6 +582,11 @@ async fn rules_selectors_and_conditions_say_who_is_asked() {
     assert_eq!(seen["resource"]["version"], "v1");
     assert_eq!(seen["requestResource"]["version"], "v2");
     assert_eq!(seen["object"]["apiVersion"], "autoscaling/v1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_scope_of_a_rule_says_who_is_asked() {
+    let (api, asked) = selective().await;
     api.post("/api/v1/namespaces", &json!({"metadata": {"name": "n"}}))
         .await
         .created();
