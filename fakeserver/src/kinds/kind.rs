@@ -10,7 +10,10 @@ use std::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{Habits, SelectableFields, custom_resources::CustomType, metadata::finalizer_warnings};
+use super::{
+    Habits, SelectableFields, custom_resources::CustomType, metadata::finalizer_warnings,
+    table::cell::Cells,
+};
 use crate::value::{
     field::Field, findings::Findings, names::subdomain_problems, resource::GroupResource,
     status::FieldError,
@@ -23,7 +26,7 @@ type Keep = fn(&Value, &mut Value);
 /// Adds warnings about an object.
 type Warn = fn(&Accepted<'_>, &mut Vec<String>);
 /// The printed cells of an object at a time.
-pub(crate) type PrintCells = fn(&Value, Timestamp) -> Vec<Value>;
+pub(crate) type PrintCells = fn(&Value, Timestamp) -> Cells;
 /// Checks a new object.
 type Check = fn(&Field<'_>, &mut Findings);
 /// Checks an object and what it replaces, in this order: old, new.
@@ -46,8 +49,8 @@ pub(crate) struct Kind {
     status: Complete,
     validation: Option<Validation>,
     warn: Warn,
-    pub(super) cells: Option<PrintCells>,
-    pub(super) row_conditions: fn(&Value) -> Option<Value>,
+    cells: PrintCells,
+    row_conditions: fn(&Value) -> Option<Value>,
     pub(super) fields: Option<&'static SelectableFields>,
     deprecation: Option<&'static str>,
     custom: Option<Arc<CustomType>>,
@@ -95,7 +98,7 @@ impl Kind {
             status: |_| {},
             validation: None,
             warn: |_, _| {},
-            cells: None,
+            cells: |_, _| Vec::new(),
             row_conditions: |_| None,
             fields: None,
             deprecation: None,
@@ -170,7 +173,7 @@ impl Kind {
 
     /// Sets what prints the cells of a row, of which the last may be missing.
     pub(crate) const fn cells(mut self, cells: PrintCells) -> Self {
-        self.cells = Some(cells);
+        self.cells = cells;
         self
     }
 
@@ -311,6 +314,24 @@ impl Kind {
         let mut warnings = Vec::new();
         (self.warn)(&Accepted::new(object, old), &mut warnings);
         warnings
+    }
+
+    /// Returns the definitions of the columns that its definition names, as JSON, if it is a custom resource.
+    pub(super) fn own_columns(&self) -> Option<String> {
+        self.custom.as_ref().map(|custom| custom.table_columns())
+    }
+
+    /// Returns the cells of a row that it prints itself: all of a custom resource, or the first of a built-in kind.
+    pub(super) fn own_cells(&self, object: &Value, now: Timestamp) -> Cells {
+        match &self.custom {
+            Some(custom) => custom.table_cells(object, now),
+            None => (self.cells)(object, now),
+        }
+    }
+
+    /// Returns the conditions of a row.
+    pub(super) fn row_conditions_of(&self, object: &Value) -> Option<Value> {
+        (self.row_conditions)(object)
     }
 
     /// Returns the warning of every answer, if the kind is deprecated.

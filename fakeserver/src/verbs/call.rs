@@ -27,7 +27,7 @@ use crate::{
         status::Status,
     },
     watch::Selection,
-    write::{Author, Target, WriteOptions, manager},
+    write::{Author, Converter, Target, WriteOptions, manager},
 };
 
 /// A request for objects of one resource type.
@@ -191,7 +191,10 @@ impl<'a> Call<'a> {
     ) -> Result<Vec<Arc<StoredObject>>, Status> {
         let core = &self.server.core;
         match self.target.rules().as_custom() {
-            Some(custom) => custom.present(&core.webhooks, &core.entropy, stored).await,
+            Some(custom) => {
+                let converter = Converter::new(&core.webhooks, &core.entropy);
+                converter.present(custom, stored).await
+            }
             None => Ok(stored),
         }
     }

@@ -11,6 +11,7 @@ mod run;
 mod create;
 mod update;
 mod attempt;
+mod conversion;
 mod question;
 mod chain;
 mod steps;
@@ -25,6 +26,7 @@ use serde_json::Value;
 pub(crate) use self::{
     attempt::{Attempt, AttemptError, Writer},
     author::{Author, manager},
+    conversion::Converter,
     options::{DeleteOptions, FieldValidation, Preconditions, Propagation, WriteOptions},
     reading::Received,
     run::{Draft, Outcome, Source, Write, admit, run},

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::admission::{Attributes, Dispatcher, Hooks, Mutated, Phase};
+use super::{
+    admission::{Attributes, Dispatcher, Hooks, Mutated, Phase},
+    conversion::Converter,
+};
 use crate::{kinds::custom_resources::Conversion, value::status::Status};
 
 /// A question whose answer an attempt needs.
@@ -34,7 +37,7 @@ impl Question {
     ///
     /// If dropped, some webhooks may have been asked about a write that does not take place.
     pub(super) async fn put_to(&self, dispatcher: Dispatcher<'_>) -> Result<Mutated, Status> {
-        let (webhooks, entropy) = (dispatcher.webhooks, dispatcher.entropy);
+        let converter = Converter::new(dispatcher.webhooks, dispatcher.entropy);
         let (object, warnings) = match self {
             Self::Admission {
                 phase,
@@ -49,11 +52,11 @@ impl Question {
                 is_shown: true,
                 object,
             } => {
-                let shown = by.show(webhooks, entropy, vec![object.clone()]).await?;
+                let shown = converter.show(by, vec![object.clone()]).await?;
                 (shown.into_iter().next(), Vec::new())
             }
             Self::Conversion { by, object, .. } => {
-                let stored = by.store(webhooks, entropy, object.clone()).await?;
+                let stored = converter.store(by, object.clone()).await?;
                 (Some(stored), Vec::new())
             }
         };

@@ -11,7 +11,7 @@ use crate::{
     store::{Change, StoredObject},
     value::{revision::Revision, status::Status},
     watch::{Encode, EventKind},
-    write::webhook::Webhooks,
+    write::{Converter, webhook::Webhooks},
 };
 
 /// An encoding, and the conversion that stored objects go through before it.
@@ -98,10 +98,9 @@ impl Encode for WatchEncoding {
             return Ok(Arc::clone(object));
         };
         let stored = vec![Arc::clone(object)];
-        let shown = conversion
-            .custom
-            .present(&conversion.webhooks, &conversion.entropy, stored);
-        let shown = shown.await?.into_iter().next();
+        let converter = Converter::new(&conversion.webhooks, &conversion.entropy);
+        let shown = converter.present(&conversion.custom, stored).await?;
+        let shown = shown.into_iter().next();
         Ok(shown.unwrap_or_else(|| Arc::clone(object)))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
@@ -10,16 +11,15 @@ use super::{
     deprecation,
     rules::Rules,
     stored_form::{StoredForm, VersionSchema},
+    table,
     validation::validate,
 };
 use crate::{
-    entropy::Entropy,
-    store::StoredObject,
+    kinds::table::cell::Cells,
     value::{
         schema::{Decoded, Schema, StrictError, decode, duplicate_fields, prune, type_of_kind},
-        status::{FieldError, Status},
+        status::FieldError,
     },
-    write::webhook::Webhooks,
 };
 
 /// One version of a custom resource, behind its [`ResourceType`](crate::kinds::ResourceType).
@@ -105,32 +105,6 @@ impl CustomType {
         self.has_webhook
     }
 
-    /// Stored objects as this version shows them: those of a webhook, or as they are.
-    ///
-    /// # Errors
-    ///
-    /// The webhook gives no answer, or not the objects that it was asked for.
-    ///
-    /// # Cancel safety
-    ///
-    /// Nothing is lost if the future is dropped.
-    pub(crate) async fn present(
-        &self,
-        webhooks: &Webhooks,
-        entropy: &Entropy,
-        stored: Vec<Arc<StoredObject>>,
-    ) -> Result<Vec<Arc<StoredObject>>, Status> {
-        let Some(conversion) = &self.conversion else {
-            return Ok(stored);
-        };
-        let values = stored.iter().map(|object| object.to_value()).collect();
-        let shown = conversion.show(webhooks, entropy, values).await?;
-        let pairs = stored.iter().zip(shown);
-        Ok(pairs
-            .map(|(stored, shown)| Arc::new(stored.saying(self.complete(shown))))
-            .collect())
-    }
-
     /// Completes an object that a webhook converted to this version: prunes unknown fields and sets defaults.
     pub(crate) fn complete(&self, mut object: Value) -> Value {
         let schema = self.schema.root();
@@ -158,9 +132,14 @@ impl CustomType {
         self.deprecation_warning.as_deref()
     }
 
-    /// The columns of its table, behind the one of names.
-    pub(crate) fn columns(&self) -> &[PrinterColumn] {
-        &self.columns
+    /// Returns the definitions of the columns of its table, as JSON.
+    pub(crate) fn table_columns(&self) -> String {
+        table::columns(&self.columns)
+    }
+
+    /// Returns the cells of an object at a time, one for each column.
+    pub(crate) fn table_cells(&self, object: &Value, now: Timestamp) -> Cells {
+        table::cells(&self.columns, object, now)
     }
 
     /// The schema of whole objects, as its definition writes it.

@@ -3,9 +3,8 @@
 //! A [`Definition`] is what such an object says, understood; each of its served versions is a
 //! [`ResourceType`](crate::kinds::ResourceType) with a [`CustomType`] behind it, which reads and validates objects by
 //! the version's schema: unknown fields are pruned, defaults filled in, rules in CEL asked. [`acceptance`] tells what is
-//! wrong with a definition, [`conditions`] what its status comes to be. All of it is pure, but for
-//! [`conversion`], which asks webhooks what objects are in other versions than the stored one. What happens to the store
-//! when a definition changes is not its matter.
+//! wrong with a definition, [`conditions`] what its status comes to be. A [`Conversion`] says which webhook converts
+//! between versions. All of this is pure: webhooks are asked, and the store is changed, by other modules.
 
 mod acceptance;
 pub(crate) mod conditions;
@@ -21,6 +20,7 @@ mod deprecation;
 #[cfg_attr(not(feature = "cel"), path = "rules_off.rs")]
 mod rules;
 mod stored_form;
+mod table;
 mod structure;
 mod validation;
 #[cfg(test)]

@@ -6,7 +6,6 @@
 pub(crate) mod age;
 pub(crate) mod columns;
 pub(crate) mod cell;
-pub(crate) mod custom;
 
 #[cfg(test)]
 mod tests;
@@ -27,8 +26,8 @@ use crate::kinds::{KindRef, ResourceType};
 pub(crate) struct Printer {
     /// The definitions of the columns, as JSON.
     columns: Cow<'static, str>,
-    /// The columns of a built-in kind.
-    recorded: &'static Columns,
+    /// The columns of a built-in kind; `None` for a custom one.
+    recorded: Option<&'static Columns>,
     rules: KindRef,
 }
 
@@ -46,15 +45,19 @@ pub(crate) struct Row {
 impl Printer {
     /// Returns the printer of a version of a resource.
     pub(crate) fn of(resource: &ResourceType) -> Self {
+        let rules = resource.rules.clone();
+        if let Some(own) = rules.own_columns() {
+            return Self {
+                columns: own.into(),
+                recorded: None,
+                rules,
+            };
+        }
         let recorded = columns::of(&resource.group, &resource.version, &resource.plural);
-        let columns = match resource.rules.as_custom() {
-            Some(custom) => custom::columns(custom.columns()).into(),
-            None => recorded.json.as_str().into(),
-        };
         Self {
-            columns,
-            recorded,
-            rules: resource.rules.clone(),
+            columns: recorded.json.as_str().into(),
+            recorded: Some(recorded),
+            rules,
         }
     }
 
@@ -65,22 +68,15 @@ impl Printer {
 
     /// Returns the row of `object` at a time.
     pub(crate) fn row(&self, object: &Value, now: Timestamp) -> Row {
-        if let Some(custom) = self.rules.as_custom() {
-            return Row {
-                cells: custom::cells(custom.columns(), object, now),
-                conditions: None,
-            };
+        let mut cells = self.rules.own_cells(object, now);
+        if let Some(recorded) = self.recorded {
+            // A kind with nothing but its name and age needs no function of its own.
+            for (name, kind) in recorded.kinds.iter().skip(cells.len()) {
+                cells.push(named(name, kind, object, now));
+            }
+            cells.truncate(recorded.kinds.len());
         }
-        let mut cells = match self.rules.cells {
-            Some(cells) => cells(object, now),
-            None => Vec::new(),
-        };
-        // A kind with nothing but its name and age needs no function of its own.
-        for (name, kind) in self.recorded.kinds.iter().skip(cells.len()) {
-            cells.push(named(name, kind, object, now));
-        }
-        cells.truncate(self.recorded.kinds.len());
-        let conditions = (self.rules.row_conditions)(object);
+        let conditions = self.rules.row_conditions_of(object);
         Row { cells, conditions }
     }
 }

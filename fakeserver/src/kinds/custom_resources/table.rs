@@ -1,16 +1,16 @@
-//! The columns and cells of custom resources, as their definitions give them.
+//! Tables of custom resources: the columns that a definition names, and their cells.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{
+use super::PrinterColumn;
+use crate::kinds::table::{
     age::since,
     cell::{Cells, name},
 };
-use crate::kinds::custom_resources::PrinterColumn;
 
-/// The definitions of the columns, as JSON.
-pub(crate) fn columns(columns: &[PrinterColumn]) -> String {
+/// Returns the definitions of the columns, as JSON.
+pub(super) fn columns(columns: &[PrinterColumn]) -> String {
     let name = json!({
         "name": "Name",
         "type": "string",
@@ -31,8 +31,8 @@ pub(crate) fn columns(columns: &[PrinterColumn]) -> String {
     all.to_string()
 }
 
-/// The cells of an object.
-pub(crate) fn cells(columns: &[PrinterColumn], object: &Value, now: Timestamp) -> Cells {
+/// Returns the cells of an object.
+pub(super) fn cells(columns: &[PrinterColumn], object: &Value, now: Timestamp) -> Cells {
     let others = columns
         .iter()
         .map(|column| cell(&column.ty, column.value(object), now));
