@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::{ResourceType, conversion::Form, registry::Registry},
+    kinds::{ResourceType, registry::Registry},
     store::StoredObject,
     value::{
-        managed_fields::{self, Described, Manager, described},
+        managed_fields::{self, Manager},
         resource::GroupResource,
         schema,
     },
@@ -119,13 +119,7 @@ fn recorded(
         api_version: &api_version,
         subresource: actor.subresource,
     };
-    let kind = if let Some(custom) = resource.rules.as_custom() {
-        Described::by(Some(custom.schema()))
-    } else {
-        let other = Form::other_of(&api_version, &resource.kind);
-        described(&api_version, &resource.kind).with_other(other)
-    };
-    managed_fields::record_update(old, &mut new, kind, &manager, now);
+    managed_fields::record_update(old, &mut new, resource.described(), &manager, now);
     if let Some(old) = old
         && actor.subresource.is_empty()
         && resource.rules.habits.has_generation

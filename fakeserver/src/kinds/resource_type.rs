@@ -2,8 +2,14 @@
 
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+
 use super::KindRef;
-use crate::value::resource::{GroupVersionKind, api_version};
+use crate::value::{
+    managed_fields::{Described, described},
+    resource::{GroupVersionKind, api_version},
+    served_form::ServedForm,
+};
 
 /// One version of one resource, as discovery tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +26,8 @@ pub(crate) struct ResourceType {
     pub(crate) short_names: Vec<Arc<str>>,
     pub(crate) categories: Vec<Arc<str>>,
     pub(crate) subresources: Vec<Subresource>,
+    /// The form of its objects, if the kind is served in two.
+    pub(crate) form: Option<&'static ServedForm>,
     /// The rules of the kind, which all its versions share.
     pub(crate) rules: KindRef,
 }
@@ -65,6 +73,33 @@ impl ResourceType {
         self.subresources
             .iter()
             .find(|subresource| &*subresource.name == name)
+    }
+
+    /// Returns the form of its objects, if it is not the stored one.
+    pub(crate) fn converted_form(&self) -> Option<&'static ServedForm> {
+        self.form.filter(|form| !form.is_stored)
+    }
+
+    /// Returns a stored object as this version shows it, unless a webhook has to convert it.
+    pub(crate) fn shown(&self, mut object: Value) -> Value {
+        if let Some(form) = self.converted_form() {
+            return form.convert(object);
+        }
+        if let Some(custom) = self.rules.as_custom() {
+            object = custom.show(object);
+        }
+        object["kind"] = json!(&*self.kind);
+        object["apiVersion"] = json!(self.api_version());
+        object
+    }
+
+    /// Returns the description of the kind that field management needs.
+    pub(crate) fn described(&self) -> Described<'_> {
+        match self.rules.as_custom() {
+            Some(custom) => Described::by(Some(custom.schema())),
+            None => described(&self.api_version(), &self.kind)
+                .with_other(self.form.map(|form| form.other)),
+        }
     }
 
     /// Returns whether `status` is written through a subresource of its own.

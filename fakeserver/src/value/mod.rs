@@ -18,5 +18,6 @@ pub(crate) mod field;
 pub(crate) mod difference;
 pub(crate) mod findings;
 pub(crate) mod parse;
+pub(crate) mod served_form;
 pub(crate) mod managed_fields;
 pub(crate) mod apply;

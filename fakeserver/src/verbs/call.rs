@@ -202,7 +202,7 @@ impl<'a> Call<'a> {
     /// The form of the answer: what the client accepts.
     pub(crate) fn encoding(&self, shape: Shape) -> Result<Encoding, Status> {
         let encoding = self.encoding_of(&self.target.resource.group_version_kind(), shape)?;
-        let encoding = match self.target.form().filter(|form| !form.is_stored()) {
+        let encoding = match self.target.resource.converted_form() {
             Some(form) => encoding.with_form(form),
             None => encoding,
         };

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::remove;
 use crate::{
     kinds::{
-        Kind, ResourceType, apiextensions::custom_resource_definition, conversion::Form,
-        core::namespace, custom_resources::Conversion,
+        Kind, ResourceType, apiextensions::custom_resource_definition, core::namespace,
+        custom_resources::Conversion,
     },
     store::{ObjectKey, StoredObject},
     value::{
-        managed_fields::{Described, described},
+        managed_fields::Described,
         resource::GroupResource,
         resource_path::ResourcePath,
         schema,
@@ -72,11 +72,6 @@ impl Target {
         }
     }
 
-    /// Returns the form of the objects, if their kind has several.
-    pub(crate) fn form(&self) -> Option<Form> {
-        Form::of(&self.resource.api_version(), &self.resource.kind)
-    }
-
     /// Returns the webhook that converts between this version and the stored one; nothing if no webhook is needed.
     pub(crate) fn conversion(&self) -> Option<&Arc<Conversion>> {
         self.rules().as_custom()?.conversion()
@@ -84,16 +79,7 @@ impl Target {
 
     /// Returns `stored` as this version of the type shows it.
     pub(crate) fn shown(&self, stored: &StoredObject) -> Value {
-        let mut object = stored.to_value();
-        if let Some(form) = self.form().filter(|form| !form.is_stored()) {
-            return form.convert(object);
-        }
-        if let Some(custom) = self.rules().as_custom() {
-            object = custom.show(object);
-        }
-        object["kind"] = json!(&*self.resource.kind);
-        object["apiVersion"] = json!(self.resource.api_version());
-        object
+        self.resource.shown(stored.to_value())
     }
 
     /// Puts an object without a namespace into that of the path.
@@ -159,12 +145,7 @@ impl Target {
 
     /// Returns the description of the kind that field management needs.
     pub(crate) fn described(&self) -> Described<'_> {
-        if let Some(custom) = self.rules().as_custom() {
-            return Described::by(Some(custom.schema()));
-        }
-        let api_version = self.resource.api_version();
-        let other = Form::other_of(&api_version, &self.resource.kind);
-        described(&api_version, &self.resource.kind).with_other(other)
+        self.resource.described()
     }
 
     /// Returns the answer to an object that is not valid.

@@ -9,9 +9,11 @@ use serde_json::Value;
 
 use super::{Format, TableView, accept::MetaVersion, answer::status_protobuf, bookmark};
 use crate::{
-    kinds::{conversion::Form, custom_resources::CustomType},
+    kinds::custom_resources::CustomType,
     store::{Change, StoredObject},
-    value::{protobuf, revision::Revision, schema::TypeMeta, status::Status},
+    value::{
+        protobuf, revision::Revision, schema::TypeMeta, served_form::ServedForm, status::Status,
+    },
     watch::EventKind,
 };
 
@@ -37,7 +39,7 @@ pub(crate) struct Encoding {
     /// The version of metadata and tables.
     pub(super) meta_version: MetaVersion,
     /// The form in which objects are shown, if it is not the one in which they are stored.
-    pub(super) form: Option<Form>,
+    pub(super) form: Option<&'static ServedForm>,
     /// The custom type whose objects are not shown as they are stored.
     pub(super) custom: Option<Arc<CustomType>>,
     format: Format,
@@ -99,7 +101,7 @@ impl Encoding {
     }
 
     /// Shows them in a form in which they are not stored.
-    pub(crate) fn with_form(mut self, form: Form) -> Self {
+    pub(crate) fn with_form(mut self, form: &'static ServedForm) -> Self {
         self.table = self.table.map(|table| table.with_form(form));
         self.form = Some(form);
         self

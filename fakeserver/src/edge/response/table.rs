@@ -4,10 +4,7 @@ use bytes::{BufMut, BytesMut};
 use serde_json::{Value, json};
 
 use super::accept::MetaVersion;
-use crate::{
-    clock::Clock,
-    kinds::{conversion::Form, table::Printer},
-};
+use crate::{clock::Clock, kinds::table::Printer, value::served_form::ServedForm};
 
 /// The part of the object that a row includes beside its cells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -29,7 +26,7 @@ pub(crate) struct TableView {
     /// Tells how old things are.
     clock: Clock,
     /// The form in which rows bring their objects, if it is not the one in which these are stored.
-    form: Option<Form>,
+    form: Option<&'static ServedForm>,
     version: MetaVersion,
     has_columns: bool,
 }
@@ -63,7 +60,7 @@ impl TableView {
     }
 
     /// Brings objects in a form in which they are not stored.
-    pub(super) fn with_form(mut self, form: Form) -> Self {
+    pub(super) fn with_form(mut self, form: &'static ServedForm) -> Self {
         self.form = Some(form);
         self
     }

@@ -9,6 +9,7 @@ use super::{
     metrics::{Side, to_new, to_old},
     ordered::print,
 };
+use crate::value::served_form::ServedForm;
 
 const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
@@ -32,7 +33,31 @@ const POLICY: [(&str, &str); 3] = [
 ];
 const DIRECTIONS: [(&str, &str); 2] = [("scaleUp", "ScaleUp"), ("scaleDown", "ScaleDown")];
 
-pub(super) fn to_v1(autoscaler: Value) -> Value {
+/// Autoscalers of `autoscaling/v1`.
+pub(super) static V1: ServedForm = ServedForm {
+    group: "autoscaling",
+    version: "v1",
+    api_version: "autoscaling/v1",
+    kind: "HorizontalPodAutoscaler",
+    is_stored: false,
+    other: &V2,
+    from_other: to_v1,
+    without_other: |autoscaler| autoscaler,
+};
+
+/// Autoscalers of `autoscaling/v2`, the stored form.
+pub(super) static V2: ServedForm = ServedForm {
+    group: "autoscaling",
+    version: "v2",
+    api_version: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    is_stored: true,
+    other: &V1,
+    from_other: to_v2,
+    without_other: without_annotations,
+};
+
+fn to_v1(autoscaler: Value) -> Value {
     let mut autoscaler = without_annotations(autoscaler);
     let metrics = take_list(&mut autoscaler["spec"], "metrics");
     let behavior = take(&mut autoscaler["spec"], "behavior");
@@ -65,7 +90,7 @@ pub(super) fn to_v1(autoscaler: Value) -> Value {
     autoscaler
 }
 
-pub(super) fn to_v2(mut autoscaler: Value) -> Value {
+fn to_v2(mut autoscaler: Value) -> Value {
     let annotation = |name: &str| -> Option<Value> {
         let text = autoscaler["metadata"]["annotations"][name].as_str()?;
         serde_json::from_str(text).ok()
@@ -111,7 +136,7 @@ pub(super) fn to_v2(mut autoscaler: Value) -> Value {
 }
 
 /// Takes away what only the older version has in annotations.
-pub(super) fn without_annotations(mut autoscaler: Value) -> Value {
+fn without_annotations(mut autoscaler: Value) -> Value {
     let annotations = autoscaler
         .get_mut("metadata")
         .and_then(|metadata| metadata.get_mut("annotations"));

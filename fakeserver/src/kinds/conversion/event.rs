@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::value::served_form::ServedForm;
+
 /// The names of fields in the core group, and in the other one.
 const RENAMED: [(&str, &str); 7] = [
     ("involvedObject", "regarding"),
@@ -13,14 +15,38 @@ const RENAMED: [(&str, &str); 7] = [
     ("reportingComponent", "reportingController"),
 ];
 
-pub(super) fn from_core(mut event: Value) -> Value {
+/// Events of the core group, the stored form.
+pub(super) static CORE: ServedForm = ServedForm {
+    group: "",
+    version: "v1",
+    api_version: "v1",
+    kind: "Event",
+    is_stored: true,
+    other: &EVENTS,
+    from_other: to_core,
+    without_other: |event| event,
+};
+
+/// Events of `events.k8s.io`.
+pub(super) static EVENTS: ServedForm = ServedForm {
+    group: "events.k8s.io",
+    version: "v1",
+    api_version: "events.k8s.io/v1",
+    kind: "Event",
+    is_stored: false,
+    other: &CORE,
+    from_other: from_core,
+    without_other: |event| event,
+};
+
+fn from_core(mut event: Value) -> Value {
     for (core, own) in RENAMED {
         rename(&mut event, core, own);
     }
     event
 }
 
-pub(super) fn to_core(mut event: Value) -> Value {
+fn to_core(mut event: Value) -> Value {
     for (core, own) in RENAMED {
         rename(&mut event, own, core);
     }

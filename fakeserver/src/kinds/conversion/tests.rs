@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     kinds::{Kind, core, events},
-    value::schema::arbitrary::arbitrary,
+    value::schema::{arbitrary::arbitrary, type_of_kind},
 };
 
 fn drawn(group: &str, version: &str, kind: &str, seed: u64) -> Value {
@@ -35,7 +35,7 @@ fn an_event_has_other_names_in_the_other_group() {
         "deprecatedCount": 3, "type": "Normal", "eventTime": null,
         "reportingController": "kubelet", "reportingInstance": "node",
     });
-    let shown = Form::Event.convert(core.clone());
+    let shown = event::EVENTS.convert(core.clone());
     assert_eq!(shown, expected);
     assert_eq!(to_stored(shown), core);
     assert_eq!(to_stored(core.clone()), core, "it is stored as it is");
@@ -73,7 +73,7 @@ fn the_older_version_has_in_annotations_what_it_has_no_fields_for() {
             }],
         },
     });
-    let v1 = Form::AutoscalerV1.convert(v2.clone());
+    let v1 = autoscaler::V1.convert(v2.clone());
     let annotations = json!({
         "mine": "1",
         "autoscaling.alpha.kubernetes.io/metrics": concat!(
@@ -148,9 +148,9 @@ proptest! {
     #[test]
     fn any_event_survives_the_other_group(seed: u64) {
         let core = drawn("", "v1", "Event", seed);
-        prop_assert_eq!(&to_stored(Form::Event.convert(core.clone())), &core);
+        prop_assert_eq!(&to_stored(event::EVENTS.convert(core.clone())), &core);
         let event = drawn("events.k8s.io", "v1", "Event", seed);
-        prop_assert_eq!(&Form::Event.convert(to_stored(event.clone())), &event);
+        prop_assert_eq!(&event::EVENTS.convert(to_stored(event.clone())), &event);
     }
 
     /// The order of metrics and what is measured of the CPU beside its use may change on the first way there, but
@@ -161,10 +161,10 @@ proptest! {
         if v2["spec"]["metrics"].is_null() {
             v2["spec"]["metrics"] = json!([{"type": "Pods"}]);
         }
-        let read = Form::AutoscalerV1.convert(v2);
+        let read = autoscaler::V1.convert(v2);
         let sent_back = to_stored(read.clone());
-        prop_assert_eq!(&Form::AutoscalerV1.convert(sent_back.clone()), &read);
-        let again = to_stored(Form::AutoscalerV1.convert(sent_back.clone()));
+        prop_assert_eq!(&autoscaler::V1.convert(sent_back.clone()), &read);
+        let again = to_stored(autoscaler::V1.convert(sent_back.clone()));
         prop_assert_eq!(&again, &sent_back);
     }
 

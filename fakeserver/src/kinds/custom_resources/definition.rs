@@ -119,6 +119,7 @@ fn resource_type(crd: &Value, version: &Value, is_terminating: bool) -> Resource
     let custom = CustomType::new(crd, version, is_terminating);
     let rules = Kind::custom(&group, &plural, custom, status.is_some());
     ResourceType {
+        form: None,
         rules: KindRef::Custom(Arc::new(rules)),
         group,
         version: text(&version["name"]),

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::{Group, Version};
 use crate::{
-    kinds::{KindRef, ResourceType, Subresource, built_in},
-    value::resource::GroupVersionKind,
+    kinds::{KindRef, ResourceType, Subresource, built_in, conversion::form_of},
+    value::resource::{GroupVersionKind, api_version},
 };
 
 /// The discovery of a kube-apiserver 1.36.2, `items` of `/api` and of `/apis`.
@@ -106,6 +106,7 @@ impl WireGroup {
 impl WireResource {
     fn into_type(self, group: &Arc<str>, version: &Arc<str>) -> ResourceType {
         ResourceType {
+            form: form_of(&api_version(group, version), &self.response_kind.kind),
             rules: rules_of(group, &self.resource),
             group: Arc::clone(group),
             version: Arc::clone(version),

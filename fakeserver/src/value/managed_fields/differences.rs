@@ -2,13 +2,14 @@
 
 use serde_json::Value;
 
-use super::{Comparison, Described, Entry, OtherForm, compare, described};
+use super::{Comparison, Described, Entry, compare, described};
+use crate::value::served_form::ServedForm;
 
 /// The difference of two states of an object, in the form in which it is written and in the other one.
 #[derive(Debug)]
 pub(crate) struct Differences {
     pub(crate) own: Comparison,
-    other: Option<(OtherForm, Comparison)>,
+    other: Option<(&'static ServedForm, Comparison)>,
 }
 
 // === impl Differences ===
@@ -23,13 +24,13 @@ impl Differences {
         entries: &[Entry],
     ) -> Self {
         let own = compare(before, after, described_own.schema);
-        let is_owned = |form: &OtherForm| {
+        let is_owned = |form: &&ServedForm| {
             let mut entries = entries.iter();
             entries.any(|entry| entry.api_version == form.api_version)
         };
         let other = described_own.other.filter(is_owned).map(|form| {
             let schema = described(form.api_version, form.kind).schema;
-            let shown = |object: &Value| (form.convert)(object.clone());
+            let shown = |object: &Value| form.convert(object.clone());
             (form, compare(&shown(before), &shown(after), schema))
         });
         Self { own, other }

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use crate::value::{
     resource,
     schema::{Schema, canonical, schemas, type_of_kind, types},
+    served_form::ServedForm,
 };
 
 pub(crate) use self::{
@@ -67,15 +68,7 @@ pub(crate) struct Described<'a> {
     /// So a field that every object of its type has is nobody's until it is set to something.
     pub(crate) zero: &'a Value,
     /// The other form of a kind that has two: who wrote through it owns fields of that form.
-    other: Option<OtherForm>,
-}
-
-/// The other form of a kind that is served in two: its version, its kind, and the conversion to it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OtherForm {
-    pub(crate) api_version: &'static str,
-    pub(crate) kind: &'static str,
-    pub(crate) convert: fn(Value) -> Value,
+    other: Option<&'static ServedForm>,
 }
 
 /// A built-in kind, as in `apps/v1` and `Deployment`, or one of which nothing is known. They are described once in a
@@ -121,7 +114,7 @@ impl<'a> Described<'a> {
     }
 
     /// Compares managers of the other form by the fields of that form.
-    pub(crate) fn with_other(self, other: Option<OtherForm>) -> Self {
+    pub(crate) fn with_other(self, other: Option<&'static ServedForm>) -> Self {
         Self { other, ..self }
     }
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     entropy::Entropy,
-    kinds::conversion::Form,
+    kinds::conversion::form_of,
     value::{resource::GroupVersionKind, status::Status},
     write::{
         FieldValidation, Target,
@@ -117,8 +117,8 @@ impl Dispatcher<'_> {
             ));
         }
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let from = Form::of(&text(&object["apiVersion"]), &text(&object["kind"]));
-        let wanted = Form::of(&to.api_version(), &to.kind);
+        let from = form_of(&text(&object["apiVersion"]), &text(&object["kind"]));
+        let wanted = form_of(&to.api_version(), &to.kind);
         if let Some(wanted) = wanted.filter(|wanted| from.is_some_and(|from| from != *wanted)) {
             object = wanted.convert(object);
         }
