@@ -33,6 +33,8 @@ pub(crate) struct Habits {
     pub(crate) is_created_with_status: bool,
     /// Finalizers without a domain have to be well known.
     pub(crate) checks_finalizers: bool,
+    /// No webhook is asked about its objects: otherwise no client could correct a webhook that rejects everything.
+    pub(crate) is_exempt_from_webhooks: bool,
     pub(crate) metadata_rechecks: MetadataRechecks,
     pub(crate) removal: Removal,
 }
@@ -74,6 +76,7 @@ impl Habits {
         status_writes_metadata: false,
         is_created_with_status: false,
         checks_finalizers: true,
+        is_exempt_from_webhooks: false,
         metadata_rechecks: MetadataRechecks::CHANGE,
         removal: Removal::Immediate,
     };

@@ -11,7 +11,9 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    Habits, SelectableFields, custom_resources::CustomType, metadata::finalizer_warnings,
+    Habits, SelectableFields,
+    custom_resources::{Conversion, CustomType},
+    metadata::finalizer_warnings,
     table::cell::Cells,
 };
 use crate::value::{
@@ -222,6 +224,23 @@ impl Kind {
         std::ptr::eq(self, other)
     }
 
+    /// Tells whether a definition has made it.
+    pub(crate) fn is_custom(&self) -> bool {
+        self.custom.is_some()
+    }
+
+    /// Returns the conversion by a webhook between its version and the stored one, if they differ.
+    pub(crate) fn conversion(&self) -> Option<&Arc<Conversion>> {
+        self.custom.as_ref()?.conversion()
+    }
+
+    /// Tells whether a webhook converts between the versions of its definition.
+    pub(crate) fn has_conversion_webhook(&self) -> bool {
+        self.custom
+            .as_ref()
+            .is_some_and(|custom| custom.has_webhook())
+    }
+
     /// Returns what its definition says, if it is a custom resource.
     pub(crate) fn as_custom(&self) -> Option<&Arc<CustomType>> {
         self.custom.as_ref()
@@ -308,7 +327,7 @@ impl Kind {
     #[doc(alias = "WarningsOnCreate")]
     #[doc(alias = "WarningsOnUpdate")]
     pub(crate) fn warnings_of(&self, object: &Value, old: Option<&Value>) -> Vec<String> {
-        if self.custom.is_some() {
+        if self.is_custom() {
             return finalizer_warnings(&object["metadata"], old.map(|old| &old["metadata"]));
         }
         let mut warnings = Vec::new();

@@ -34,6 +34,11 @@ impl ServedForm {
         canonical(types(), id.expect("both forms are built in"), object)
     }
 
+    /// Returns the form in which objects are stored.
+    pub(crate) fn stored(&'static self) -> &'static Self {
+        if self.is_stored { self } else { self.other }
+    }
+
     /// Converts an object of this form to the stored one.
     pub(crate) fn to_stored(&self, object: Value) -> Value {
         if self.is_stored {

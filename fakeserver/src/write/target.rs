@@ -74,7 +74,7 @@ impl Target {
 
     /// Returns the webhook that converts between this version and the stored one; nothing if no webhook is needed.
     pub(crate) fn conversion(&self) -> Option<&Arc<Conversion>> {
-        self.rules().as_custom()?.conversion()
+        self.rules().conversion()
     }
 
     /// Returns `stored` as this version of the type shows it.

@@ -41,6 +41,20 @@ async fn with_widgets() -> Api {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_definition_may_have_the_plural_of_a_built_in_kind() {
+    let api = Api::new();
+    let mut definition = definition(&["v1"]);
+    definition["metadata"]["name"] = json!("bindings.example.com");
+    definition["spec"]["names"] = json!({"plural": "bindings", "kind": "Binding"});
+    api.post(DEFINITIONS, &definition).await.created();
+    let path = "/apis/example.com/v1/namespaces/default/bindings";
+    let binding = json!({"metadata": {"name": "a"}, "spec": {"color": "blue"}});
+    let made = api.post(path, &binding).await.created();
+    assert_eq!(made["spec"]["color"], "blue");
+    assert_eq!(api.get(&format!("{path}/a")).await.ok(), made);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_resource_is_served_as_soon_as_it_is_defined() {
     let api = Api::new();
     assert_eq!(api.get(WIDGETS).await.text, "404 page not found\n");

@@ -143,7 +143,7 @@ impl<'a> AggregatedVersion<'a> {
 impl<'a> AggregatedResource<'a> {
     fn of(resource: &'a ResourceType) -> Self {
         let subresources = resource.subresources.iter();
-        let is_custom = resource.rules.as_custom().is_some();
+        let is_custom = resource.rules.is_custom();
         Self {
             resource: &resource.plural,
             response_kind: ResponseKind {

@@ -9,7 +9,7 @@ use crate::{
         ResourceType, Subresource,
         registry::{Group, Registry, Version},
     },
-    value::resource::api_version,
+    value::{resource::api_version, served_form::ServedForm},
 };
 
 /// The number of a digest's bytes in the hash of a storage version.
@@ -274,10 +274,9 @@ fn storage_version_hash(resource: &ResourceType) -> Option<String> {
     if !(resource.has_verb("get") && resource.has_verb("create")) {
         return None;
     }
-    let (group, version) = match (&*resource.group, &*resource.plural) {
-        ("events.k8s.io", "events") => ("", "v1"),
-        ("autoscaling", "horizontalpodautoscalers") => ("autoscaling", "v2"),
-        (group, _) => (group, &*resource.version),
+    let (group, version) = match resource.form.map(ServedForm::stored) {
+        Some(stored) => (stored.group, stored.version),
+        None => (&*resource.group, &*resource.version),
     };
     let digest = Sha256::digest(format!("{group}/{version}/{}", resource.kind));
     Some(STANDARD.encode(&digest[..VERSION_HASH_BYTES]))

@@ -51,7 +51,7 @@ pub(super) struct Definitions {
 
 /// The name of the definition of a kind, which is that of `resource`, of a list of it, or of a part of it.
 pub(super) fn definition_name(resource: &ResourceType, kind: &GroupVersionKind) -> Option<String> {
-    if resource.rules.as_custom().is_some() && kind.group == resource.group {
+    if resource.rules.is_custom() && kind.group == resource.group {
         return Some(custom::name(kind));
     }
     let name = schemas().definition_name(&kind.group, &kind.version, &kind.kind)?;

@@ -252,7 +252,7 @@ impl<'a> Maker<'a> {
 
     /// The kind that the operation is said to be about. Those of custom resources are all about their own.
     fn shown_kind(self) -> GroupVersionKind {
-        if self.resource.rules.as_custom().is_some() {
+        if self.resource.rules.is_custom() {
             self.resource.group_version_kind()
         } else {
             self.kind()
@@ -287,7 +287,7 @@ impl<'a> Maker<'a> {
             "application/merge-patch+json",
             "application/apply-patch+yaml",
         ];
-        if self.resource.rules.as_custom().is_none() {
+        if !self.resource.rules.is_custom() {
             types.insert(2, "application/strategic-merge-patch+json");
         }
         types
@@ -313,13 +313,13 @@ impl<'a> Maker<'a> {
             return vec!["text/plain"];
         }
         let mut types = vec![JSON, YAML];
-        if self.resource.rules.as_custom().is_none() {
+        if !self.resource.rules.is_custom() {
             types.push(PROTOBUF);
         }
         if verb == "list" {
             types.push(JSON_STREAM);
         }
-        if verb == "list" && self.resource.rules.as_custom().is_none() {
+        if verb == "list" && !self.resource.rules.is_custom() {
             types.push(PROTOBUF_STREAM);
         }
         types

@@ -26,10 +26,8 @@ pub(super) fn document(registry: &Registry, subject: &Subject) -> Value {
         _ => None,
     };
     let resources = version.map_or(&[][..], |version| &version.resources);
-    let is_custom = resources
-        .iter()
-        .all(|resource| resource.rules.as_custom().is_some())
-        && !resources.is_empty();
+    let is_custom =
+        resources.iter().all(|resource| resource.rules.is_custom()) && !resources.is_empty();
     let definitions = Definitions::new(DIALECT, resources.iter().map(|resource| &**resource));
 
     let mut roots = Vec::new();

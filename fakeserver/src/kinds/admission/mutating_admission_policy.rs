@@ -7,6 +7,7 @@ pub(crate) static KIND: Kind =
     Kind::new("admissionregistration.k8s.io", "mutatingadmissionpolicies").habits(Habits {
         has_generation: true,
         requires_version: true,
+        is_exempt_from_webhooks: true,
         metadata_rechecks: MetadataRechecks::WHOLE,
         ..Habits::COMMON
     });

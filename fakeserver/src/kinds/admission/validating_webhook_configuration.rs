@@ -10,6 +10,7 @@ pub(crate) static KIND: Kind = Kind::new(
 .habits(Habits {
     has_generation: true,
     requires_version: true,
+    is_exempt_from_webhooks: true,
     metadata_rechecks: MetadataRechecks::WHOLE,
     ..Habits::COMMON
 })

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::Call;
 use crate::{
     edge::{request::write_options, response::Shape},
+    kinds::{Kind, authentication, authorization},
     value::status::{FieldError, Status},
     write::{Outcome, remove},
 };
@@ -33,20 +34,39 @@ pub(super) enum Review {
     SelfSubject,
 }
 
+/// The kinds of these questions.
+static KINDS: [(&Kind, Review); 6] = [
+    (
+        &authorization::self_subject_access_review::KIND,
+        Review::SelfSubjectAccess,
+    ),
+    (
+        &authorization::subject_access_review::KIND,
+        Review::SubjectAccess,
+    ),
+    (
+        &authorization::local_subject_access_review::KIND,
+        Review::LocalSubjectAccess,
+    ),
+    (
+        &authorization::self_subject_rules_review::KIND,
+        Review::SelfSubjectRules,
+    ),
+    (&authentication::token_review::KIND, Review::Token),
+    (
+        &authentication::self_subject_review::KIND,
+        Review::SelfSubject,
+    ),
+];
+
 // === impl Review ===
 
 impl Review {
     /// The one that a request is about, if it is one of these.
     pub(super) fn of(call: &Call<'_>) -> Option<Self> {
-        match (&*call.target.resource.group, &*call.target.resource.plural) {
-            ("authorization.k8s.io", "selfsubjectaccessreviews") => Some(Self::SelfSubjectAccess),
-            ("authorization.k8s.io", "subjectaccessreviews") => Some(Self::SubjectAccess),
-            ("authorization.k8s.io", "localsubjectaccessreviews") => Some(Self::LocalSubjectAccess),
-            ("authorization.k8s.io", "selfsubjectrulesreviews") => Some(Self::SelfSubjectRules),
-            ("authentication.k8s.io", "tokenreviews") => Some(Self::Token),
-            ("authentication.k8s.io", "selfsubjectreviews") => Some(Self::SelfSubject),
-            _ => None,
-        }
+        let mut kinds = KINDS.into_iter();
+        let found = kinds.find(|(kind, _)| call.target.rules().is(kind));
+        found.map(|(_, review)| review)
     }
 
     /// Answers the question in `body`.

@@ -5,12 +5,9 @@ use http::StatusCode;
 use serde_json::Value;
 
 use crate::{
-    kinds::core::pod,
+    kinds::core::{node, pod},
     store::ObjectKey,
-    value::{
-        resource::GroupResource,
-        status::{Named, Status},
-    },
+    value::status::{Named, Status},
     verbs::Call,
 };
 
@@ -29,7 +26,7 @@ pub(super) fn serve(call: &Call<'_>) -> Result<Response, Status> {
         if node.is_empty() {
             return unassigned(call);
         }
-        let key = ObjectKey::new(GroupResource::new("", "nodes"), None, node);
+        let key = ObjectKey::new(node::KIND.storage().clone(), None, node);
         if storage.view(|view| view.get(&key).is_none()) {
             return Err(Status::not_found(Named {
                 resource: "nodes",

@@ -9,10 +9,11 @@ use crate::{
         request::{delete_options, write_options},
         response::Shape,
     },
+    kinds::policy::pod_disruption_budget,
     store::{ObjectKey, StoredObject, Transaction},
     value::{
         object::selectors::{LabelSelector, print_label_selector},
-        resource::{GroupResource, GroupVersionKind},
+        resource::GroupVersionKind,
         status::{Status, Success},
     },
     verbs::{Call, delete::check_preconditions, write::add_warnings},
@@ -100,13 +101,12 @@ fn take_from_budget(
 
 /// The budgets that select a pod.
 fn budgets_of(tx: &Transaction<'_>, pod: &StoredObject) -> Vec<(ObjectKey, Value)> {
-    let resource = GroupResource::new("policy", "poddisruptionbudgets");
     let selects = |budget: &Value| {
         let selector = &budget["spec"]["selector"];
         let parsed = LabelSelector::parse(&print_label_selector(selector));
         !selector.is_null() && parsed.is_ok_and(|selector| selector.matches(pod.labels()))
     };
-    tx.list(&resource, pod.namespace())
+    tx.list(pod_disruption_budget::KIND.storage(), pod.namespace())
         .iter()
         .map(|budget| (budget.key().clone(), budget.to_value()))
         .filter(|(_, budget)| selects(budget))

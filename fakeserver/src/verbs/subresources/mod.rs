@@ -12,7 +12,10 @@ mod token;
 use axum::response::Response;
 
 use super::{Call, Verb};
-use crate::value::status::Status;
+use crate::{
+    kinds::core::{self, pod, service_account},
+    value::status::Status,
+};
 
 /// A subresource with bodies of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +37,14 @@ pub(super) enum Subresource {
 impl Subresource {
     /// The one that a request is about, if it is one of these.
     pub(super) fn of(call: &Call<'_>) -> Option<Self> {
-        match (&*call.target.resource.plural, call.target.subresource()) {
-            (_, "scale") => Some(Self::Scale),
-            ("pods", "binding") | ("bindings", "") => Some(Self::Binding),
-            ("pods", "eviction") => Some(Self::Eviction),
-            ("serviceaccounts", "token") => Some(Self::Token),
-            (_, "log" | "exec" | "attach" | "portforward" | "proxy") => Some(Self::Container),
+        let kind = call.target.rules();
+        match call.target.subresource() {
+            "" if kind.is(&core::binding::KIND) => Some(Self::Binding),
+            "scale" => Some(Self::Scale),
+            "binding" if kind.is(&pod::KIND) => Some(Self::Binding),
+            "eviction" if kind.is(&pod::KIND) => Some(Self::Eviction),
+            "token" if kind.is(&service_account::KIND) => Some(Self::Token),
+            "log" | "exec" | "attach" | "portforward" | "proxy" => Some(Self::Container),
             _ => None,
         }
     }

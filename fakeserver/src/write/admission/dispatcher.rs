@@ -108,8 +108,7 @@ impl Dispatcher<'_> {
         mut object: Value,
         to: &GroupVersionKind,
     ) -> Result<Value, String> {
-        let custom = self.target.rules().as_custom();
-        if custom.is_some_and(|custom| custom.has_webhook()) {
+        if self.target.rules().has_conversion_webhook() {
             return Err(format!(
                 "conversion to {}, Kind={} by a webhook is not done for admission",
                 to.api_version(),

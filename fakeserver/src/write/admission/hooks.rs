@@ -7,18 +7,6 @@ use serde_json::Value;
 use super::{Attributes, Resource, Webhook, webhook::Invocation};
 use crate::value::resource::GroupVersionKind;
 
-/// The group of webhook configurations.
-const GROUP: &str = "admissionregistration.k8s.io";
-/// Resources of that group about which no webhook is asked: nobody could mend them otherwise.
-const EXEMPT: [&str; 6] = [
-    "mutatingwebhookconfigurations",
-    "validatingwebhookconfigurations",
-    "validatingadmissionpolicies",
-    "validatingadmissionpolicybindings",
-    "mutatingadmissionpolicies",
-    "mutatingadmissionpolicybindings",
-];
-
 /// The webhooks of a server, in the order in which they are asked.
 #[derive(Debug, Default)]
 pub(crate) struct Hooks {
@@ -59,10 +47,6 @@ impl Hooks {
         attributes: &Attributes,
         versions: &[(Resource, GroupVersionKind)],
     ) -> bool {
-        let resource = &attributes.resource;
-        if &*resource.group == GROUP && EXEMPT.contains(&&*resource.plural) {
-            return false;
-        }
         let webhooks = match phase {
             Phase::Mutating => &self.mutating,
             Phase::Validating => &self.validating,

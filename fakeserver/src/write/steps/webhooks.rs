@@ -39,10 +39,10 @@ fn validate(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Atte
 /// Returns what webhooks are told of `write`, if one is configured for such writes.
 fn attributes(write: &Write<'_>, attempt: &Attempt<'_, '_>, phase: Phase) -> Option<Attributes> {
     let hooks = attempt.hooks();
-    if hooks.is_empty() {
+    let (target, operation) = (write.target, write.operation());
+    if hooks.is_empty() || target.rules().habits.is_exempt_from_webhooks {
         return None;
     }
-    let (target, operation) = (write.target, write.operation());
     let name = match target.path.name.as_deref() {
         Some(name) => name,
         None if operation == Operation::Create => write.new_name(),
