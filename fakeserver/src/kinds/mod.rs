@@ -42,6 +42,8 @@ pub(crate) mod authentication;
 pub(crate) mod authorization;
 pub(crate) mod registry;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use self::{

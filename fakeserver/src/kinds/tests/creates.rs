@@ -1,36 +1,14 @@
 //! New objects that are refused, and why; and that what is good is not refused.
 
-#![expect(
-    clippy::needless_pass_by_value,
-    reason = "objects are written where they are given"
-)]
-
 use serde_json::{Value, json};
 
-use super::findings;
+use super::kind;
+use crate::kinds::testing;
 
-const PODS: (&str, &str) = ("", "pods");
 const DEPLOYMENTS: (&str, &str) = ("apps", "deployments");
-const JOBS: (&str, &str) = ("batch", "cronjobs");
-const SERVICES: (&str, &str) = ("", "services");
 
-fn pod(spec: Value) -> Value {
-    let mut pod = json!({
-        "metadata": {"name": "p"},
-        "spec": {"containers": [{"name": "c", "image": "i"}]},
-    });
-    json_patch::merge(&mut pod["spec"], &spec);
-    pod
-}
-
-/// A pod whose container says this as well.
-fn container(more: Value) -> Value {
-    let mut pod = pod(json!({}));
-    json_patch::merge(&mut pod["spec"]["containers"][0], &more);
-    pod
-}
-
-fn deployment(more: Value) -> Value {
+/// A deployment, with `more` merged into its spec.
+fn deployment(more: &Value) -> Value {
     let mut object = json!({"metadata": {"name": "d"}, "spec": {
         "selector": {"matchLabels": {"a": "b"}},
         "template": {
@@ -38,189 +16,21 @@ fn deployment(more: Value) -> Value {
             "spec": {"containers": [{"name": "c", "image": "i"}]},
         },
     }});
-    json_patch::merge(&mut object["spec"], &more);
-    object
-}
-
-fn service(spec: Value) -> Value {
-    let mut object = json!({"metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}});
-    json_patch::merge(&mut object["spec"], &spec);
+    json_patch::merge(&mut object["spec"], more);
     object
 }
 
 #[track_caller]
-fn check(kind: (&str, &str), object: &Value, expected: &[&str]) {
-    assert_eq!(findings(kind, object), expected, "{object}");
-}
-
-#[test]
-fn containers_say_what_they_run_and_under_which_name() {
-    check(PODS, &pod(json!({})), &[]);
-    check(
-        PODS,
-        &json!({"spec": {}}),
-        &["spec.containers: Required value"],
-    );
-    check(
-        PODS,
-        &pod(
-            json!({"containers": [{"name": "c", "image": "i"}, {"name": "c", "image": " i"}, {}]}),
-        ),
-        &[
-            "spec.containers[1].name: Duplicate value: \"c\"",
-            "spec.containers[2].name: Required value",
-            "spec.containers[2].image: Required value",
-            "spec.containers[1].image: Invalid value: \" i\": must not have leading or trailing whitespace",
-        ],
-    );
-    check(
-        PODS,
-        &container(json!({"name": "C", "imagePullPolicy": "Sometimes"})),
-        &[
-            "spec.containers[0].name: Invalid value: \"C\": a lowercase RFC 1123 label must consist of lower case \
-             alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  \
-             or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
-            "spec.containers[0].imagePullPolicy: Unsupported value: \"Sometimes\": supported values: \"Always\", \
-             \"IfNotPresent\", \"Never\"",
-        ],
-    );
-}
-
-#[test]
-fn enums_of_pods_are_checked() {
-    check(
-        PODS,
-        &pod(json!({"restartPolicy": "Perhaps", "dnsPolicy": "None"})),
-        &[
-            "spec.restartPolicy: Unsupported value: \"Perhaps\": supported values: \"Always\", \"OnFailure\", \
-             \"Never\"",
-            "spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None",
-        ],
-    );
-}
-
-#[test]
-fn ports_and_probes_are_checked() {
-    check(
-        PODS,
-        &container(json!({
-            "ports": [
-                {"containerPort": 80, "hostPort": 8080, "name": "http"},
-                {"containerPort": 70000, "hostPort": 8080, "name": "http"},
-                {"protocol": "ICMP"},
-            ],
-            "livenessProbe": {"httpGet": {"port": "a--b"}, "exec": {"command": ["x"]}, "successThreshold": 2},
-        })),
-        &[
-            "spec.containers[0].ports[1].name: Duplicate value: \"http\"",
-            "spec.containers[0].ports[1].containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive",
-            "spec.containers[0].ports[2].containerPort: Required value",
-            "spec.containers[0].ports[2].protocol: Unsupported value: \"ICMP\": supported values: \"SCTP\", \"TCP\", \
-             \"UDP\"",
-            "spec.containers[0].livenessProbe.httpGet: Forbidden: may not specify more than 1 handler type",
-            "spec.containers[0].livenessProbe.successThreshold: Invalid value: 2: must be 1",
-            "spec.containers[0].ports[1].hostPort: Duplicate value: \"TCP//8080\"",
-        ],
-    );
-}
-
-#[test]
-fn amounts_are_checked_against_limits() {
-    check(
-        PODS,
-        &container(json!({"resources": {
-            "limits": {"cpu": "1"},
-            "requests": {"cpu": "1500m", "memory": "-1", "bogus": "1"},
-        }})),
-        &[
-            "spec.containers[0].resources.requests[bogus]: Invalid value: \"bogus\": must be a standard resource type \
-             or fully qualified",
-            "spec.containers[0].resources.requests[bogus]: Invalid value: \"bogus\": must be a standard resource for \
-             containers",
-            "spec.containers[0].resources.requests: Invalid value: \"1500m\": must be less than or equal to cpu limit \
-             of 1",
-            "spec.containers[0].resources.requests[memory]: Invalid value: \"-1\": must be greater than or equal to 0",
-        ],
-    );
-    check(
-        PODS,
-        &container(
-            json!({"resources": {"limits": {"example.com/gpu": "1.5"}, "requests": {"example.com/gpu": "1"}}}),
-        ),
-        &[
-            "spec.containers[0].resources.limits[example.com/gpu]: Invalid value: \"1.5\": must be an integer",
-            "spec.containers[0].resources.requests: Invalid value: \"1\": must be equal to example.com/gpu limit of \
-             1500m",
-        ],
-    );
-}
-
-#[test]
-fn mounts_need_volumes_and_environments_need_sources() {
-    check(
-        PODS,
-        &container(json!({
-            "env": [{"name": "A=B"}, {"name": "C", "value": "x", "valueFrom": {"fieldRef": {"fieldPath": "spec.x"}}}],
-            "volumeMounts": [{"name": "v", "mountPath": "/a"}, {"name": "v"}],
-        })),
-        &[
-            "spec.containers[0].env[0].name: Invalid value: \"A=B\": a valid environment variable name must consist \
-             only of printable ASCII characters other than '='",
-            "spec.containers[0].env[1].valueFrom.fieldRef.fieldPath: Invalid value: \"spec.x\": error converting \
-             fieldPath: field label not supported: spec.x",
-            "spec.containers[0].env[1].valueFrom: Invalid value: \"\": may not be specified when `value` is not empty",
-            "spec.containers[0].volumeMounts[0].name: Not found: \"v\"",
-            "spec.containers[0].volumeMounts[1].name: Not found: \"v\"",
-            "spec.containers[0].volumeMounts[1].mountPath: Required value",
-        ],
-    );
-    check(
-        PODS,
-        &pod(json!({"volumes": [
-            {"name": "a", "emptyDir": {}, "hostPath": {"path": "/x"}},
-            {"name": "b", "secret": {"items": [{"key": "k", "path": "../x"}]}},
-        ]})),
-        &[
-            "spec.volumes[0].hostPath: Forbidden: may not specify more than 1 volume type",
-            "spec.volumes[1].secret.secretName: Required value",
-            "spec.volumes[1].secret.items[0].path: Invalid value: \"../x\": must not contain '..'",
-        ],
-    );
-}
-
-#[test]
-fn placement_is_checked() {
-    check(
-        PODS,
-        &pod(json!({
-            "nodeSelector": {"a b": "c"},
-            "tolerations": [{"operator": "Equal", "value": "v"}, {"key": "k", "effect": "Never"}],
-            "topologySpreadConstraints": [{"maxSkew": 0, "topologyKey": "zone", "whenUnsatisfiable": "Cry"}],
-            "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": []}}},
-        })),
-        &[
-            "spec.nodeSelector: Invalid value: \"a b\": name part must consist of alphanumeric characters, '-', '_' \
-             or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or \
-             '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')",
-            "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms: Required \
-             value: must have at least one node selector term",
-            "spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero",
-            "spec.topologySpreadConstraints[0].whenUnsatisfiable: Unsupported value: \"Cry\": supported values: \
-             \"DoNotSchedule\", \"ScheduleAnyway\"",
-            "spec.tolerations[0].operator: Invalid value: \"Equal\": operator must be Exists when `key` is empty, \
-             which means \"match all values and all keys\"",
-            "spec.tolerations[1].effect: Unsupported value: \"Never\": supported values: \"NoSchedule\", \
-             \"PreferNoSchedule\", \"NoExecute\"",
-        ],
-    );
+fn check(of: (&str, &str), object: &Value, expected: &[&str]) {
+    testing::check(kind(of), object, expected);
 }
 
 #[test]
 fn workloads_select_what_they_make() {
-    check(DEPLOYMENTS, &deployment(json!({})), &[]);
+    check(DEPLOYMENTS, &deployment(&json!({})), &[]);
     check(
         DEPLOYMENTS,
-        &deployment(json!({"selector": null, "replicas": -1})),
+        &deployment(&json!({"selector": null, "replicas": -1})),
         &[
             "spec.replicas: Invalid value: -1: must be greater than or equal to 0",
             "spec.selector: Required value",
@@ -229,7 +39,7 @@ fn workloads_select_what_they_make() {
     );
     check(
         DEPLOYMENTS,
-        &deployment(json!({
+        &deployment(&json!({
             "selector": {"matchLabels": null},
             "strategy": {"rollingUpdate": {"maxSurge": 0, "maxUnavailable": "0%"}},
             "template": {"spec": {"restartPolicy": "Never"}},
@@ -240,7 +50,7 @@ fn workloads_select_what_they_make() {
             "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: \"0%\": may not be 0 when `maxSurge` is 0",
         ],
     );
-    let stateful = deployment(json!({"podManagementPolicy": "Random"}));
+    let stateful = deployment(&json!({"podManagementPolicy": "Random"}));
     check(
         ("apps", "statefulsets"),
         &stateful,
@@ -248,110 +58,12 @@ fn workloads_select_what_they_make() {
             "spec.podManagementPolicy: Invalid value: \"Random\": must be 'OrderedReady' or 'Parallel'",
         ],
     );
-    let daemon = deployment(json!({"updateStrategy": {"type": "Never"}}));
+    let daemon = deployment(&json!({"updateStrategy": {"type": "Never"}}));
     check(
         ("apps", "daemonsets"),
         &daemon,
         &[
             "spec.updateStrategy.type: Unsupported value: \"Never\": supported values: \"RollingUpdate\", \"OnDelete\"",
-        ],
-    );
-}
-
-#[test]
-fn cron_jobs_have_schedules() {
-    let cron_job = |schedule: &str, policy: &str| {
-        json!({"metadata": {"name": "c"}, "spec": {
-            "schedule": schedule,
-            "jobTemplate": {"spec": {"template": {"spec": {
-                "restartPolicy": policy,
-                "containers": [{"name": "c", "image": "i"}],
-            }}}},
-        }})
-    };
-    for schedule in [
-        "*/5 * * * *",
-        "0 0 1 jan mon-fri",
-        "@daily",
-        "@every 5m",
-        "1,2 3-4 ? * 0",
-    ] {
-        check(JOBS, &cron_job(schedule, "Never"), &[]);
-    }
-    for (schedule, problem) in [
-        ("* * *", "expected exactly 5 fields, found 3: [* * *]"),
-        ("60 * * * *", "end of range (60) above maximum (59): 60"),
-        (
-            "5-1 * * * *",
-            "beginning of range (5) beyond end of range (1): 5-1",
-        ),
-        ("@often", "unrecognized descriptor: @often"),
-        (
-            "x * * * *",
-            "failed to parse int from x: strconv.Atoi: parsing \"x\": invalid syntax",
-        ),
-    ] {
-        let expected = format!("spec.schedule: Invalid value: {schedule:?}: {problem}");
-        check(JOBS, &cron_job(schedule, "Never"), &[&expected]);
-    }
-    for (zone, problem) in [
-        ("Europe/Berlin", None),
-        ("Nowhere/City", Some("unknown time zone Nowhere/City")),
-        ("europe/berlin", Some("unknown time zone europe/berlin")),
-    ] {
-        let mut job = cron_job("@daily", "Never");
-        job["spec"]["timeZone"] = json!(zone);
-        let problem = problem.map(|why| format!("spec.timeZone: Invalid value: {zone:?}: {why}"));
-        let expected: Vec<&str> = problem.iter().map(String::as_str).collect();
-        check(JOBS, &job, &expected);
-    }
-    check(
-        JOBS,
-        &cron_job("@daily", "Always"),
-        &[
-            "spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: \"OnFailure\", \"Never\"",
-        ],
-    );
-}
-
-#[test]
-fn services_have_ports_types_and_names() {
-    check(SERVICES, &service(json!({})), &[]);
-    check(
-        SERVICES,
-        &service(json!({"ports": []})),
-        &["spec.ports: Required value"],
-    );
-    check(
-        SERVICES,
-        &service(json!({"type": "Magic", "externalTrafficPolicy": "Local"})),
-        &[
-            "spec.type: Unsupported value: \"Magic\": supported values: \"ClusterIP\", \"ExternalName\", \
-             \"LoadBalancer\", \"NodePort\"",
-            "spec.externalTrafficPolicy: Invalid value: \"Local\": may only be set for externally-accessible services",
-        ],
-    );
-    check(
-        SERVICES,
-        &service(
-            json!({"ports": [{"port": 80}, {"port": 80, "name": "b", "nodePort": 30000}, {"port": 0, "name": "b"}]}),
-        ),
-        &[
-            "spec.ports[0].name: Required value",
-            "spec.ports[2].name: Duplicate value: \"b\"",
-            "spec.ports[2].port: Invalid value: 0: must be between 1 and 65535, inclusive",
-            "spec.ports[2].targetPort: Invalid value: 0: must be between 1 and 65535, inclusive",
-            "spec.ports[1].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'",
-            "spec.ports[1]: Duplicate value: {\"Name\":\"\",\"Protocol\":\"TCP\",\"AppProtocol\":null,\"Port\":80,\
-             \"TargetPort\":0,\"NodePort\":0}",
-        ],
-    );
-    check(
-        SERVICES,
-        &json!({"spec": {"type": "ExternalName", "clusterIPs": ["10.0.0.1"]}}),
-        &[
-            "spec.clusterIPs: Forbidden: may not be set for ExternalName services",
-            "spec.externalName: Required value",
         ],
     );
 }
@@ -516,65 +228,6 @@ fn cluster_kinds_are_checked() {
             "roleRef.name: Required value",
             "subjects[0].namespace: Required value",
             "subjects[1].kind: Unsupported value: \"Dog\": supported values: \"ServiceAccount\", \"User\", \"Group\"",
-        ],
-    );
-}
-
-#[test]
-fn what_is_unusual_but_good_is_not_refused() {
-    check(
-        SERVICES,
-        &service(json!({"externalIPs": ["192.0.2.1"]})),
-        &[],
-    );
-    check(
-        SERVICES,
-        &service(json!({"sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 5}}})),
-        &[],
-    );
-    check(
-        PODS,
-        &pod(json!({"volumes": [{
-            "name": "token",
-            "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]},
-        }]})),
-        &[],
-    );
-    check(
-        PODS,
-        &pod(json!({"dnsConfig": {"searches": [".", "_tcp.example.com.", "a_b"]}})),
-        &[],
-    );
-}
-
-#[test]
-fn limits_of_a_range_are_in_order() {
-    let range = |limits: Value| json!({"metadata": {"name": "r"}, "spec": {"limits": limits}});
-    let ranges = ("", "limitranges");
-    let good = json!([
-        {"type": "Container", "min": {"cpu": "1"}, "defaultRequest": {"cpu": "1"}, "default": {"cpu": "2"}, "max": {"cpu": "2"}},
-        {"type": "PersistentVolumeClaim", "max": {"storage": "1Gi"}},
-    ]);
-    check(ranges, &range(good), &[]);
-    let bad = json!([
-        {"type": "Container", "default": {"cpu": "1"}, "max": {"cpu": "500m"}, "maxLimitRequestRatio": {"cpu": "0"}},
-        {"type": "Pod", "default": {"cpu": "1"}},
-        {"type": "Pod", "min": {"cpu": "2"}, "max": {"cpu": "1"}},
-        {"type": "PersistentVolumeClaim"},
-        {"type": "Tree"},
-    ]);
-    check(
-        ranges,
-        &range(bad),
-        &[
-            "spec.limits[0].defaultRequest[cpu]: Invalid value: \"1\": default request value 1 is greater than max value 500m",
-            "spec.limits[0].default[cpu]: Invalid value: \"500m\": default value 1 is greater than max value 500m",
-            "spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: \"0\": ratio 0 is less than 1",
-            "spec.limits[1].default: Forbidden: may not be specified when `type` is 'Pod'",
-            "spec.limits[2].type: Duplicate value: \"Pod\"",
-            "spec.limits[2].min[cpu]: Invalid value: \"2\": min value 2 is greater than max value 1",
-            "spec.limits[3].limits: Required value: either minimum or maximum storage value is required, but neither was provided",
-            "spec.limits[4].type: Invalid value: \"Tree\": must be a standard limit type or fully qualified",
         ],
     );
 }

@@ -6,24 +6,13 @@ mod page;
 mod updates;
 mod warnings;
 
-use std::sync::Arc;
+use serde_json::json;
 
-use serde_json::{Value, json};
+use crate::kinds::{Kind, ResourceType, built_in, testing::resource};
 
-use crate::kinds::{
-    ResourceType, built_in,
-    registry::{Lookup, Registry},
-};
-
-/// `pods`, `deployments.apps`: a resource in its first version.
-fn resource(name: &str) -> Arc<ResourceType> {
-    let (plural, group) = name.split_once('.').unwrap_or((name, ""));
-    let registry = Registry::builtin();
-    let group = registry.group(group).expect("a built-in group");
-    match registry.lookup(&group.name, &group.versions[0].name, plural) {
-        Lookup::Found(resource) => resource,
-        other => panic!("{name}: {other:?}"),
-    }
+/// Returns the built-in kind of a group and a plural.
+fn kind((group, plural): (&str, &str)) -> &'static Kind {
+    built_in(group, plural).expect("a built-in kind")
 }
 
 /// Lists the habits that differ from the common ones.
@@ -188,30 +177,6 @@ fn objects_begin_with_what_the_server_gives_them() {
 }
 
 #[test]
-fn pods_are_of_the_quality_that_they_ask_for() {
-    let containers = |resources: Value| json!([{"name": "c", "resources": resources}]);
-    let both = json!({"cpu": "1", "memory": "1Gi"});
-    for (resources, expected) in [
-        (json!({}), "BestEffort"),
-        (json!({"requests": {"cpu": "1"}}), "Burstable"),
-        (json!({"limits": {"cpu": "1"}}), "Burstable"),
-        (json!({"limits": both}), "Guaranteed"),
-        (json!({"limits": both, "requests": both}), "Guaranteed"),
-        (
-            json!({"limits": both, "requests": {"cpu": "0.5"}}),
-            "Burstable",
-        ),
-    ] {
-        let pods = resource("pods");
-        let mut pod =
-            json!({"metadata": {}, "spec": {"containers": containers(resources.clone())}});
-        pods.rules.prepare_create(&mut pod);
-        let expected = json!({"phase": "Pending", "qosClass": expected});
-        assert_eq!(pod["status"], expected, "{resources}");
-    }
-}
-
-#[test]
 fn each_endpoint_writes_its_own_part() {
     let old = json!({"metadata": {"name": "a", "resourceVersion": "1"}, "spec": {"x": 1}, "status": {"y": 1}});
     let sent = json!({
@@ -242,57 +207,4 @@ fn each_endpoint_writes_its_own_part() {
         resource.reset_for_endpoint(subresource, &old, &mut new);
         assert_eq!(new, expected, "{name}/{subresource}");
     }
-}
-
-#[test]
-fn only_finalize_takes_a_namespaces_finalizers_away() {
-    let old =
-        json!({"metadata": {"name": "n"}, "spec": {"finalizers": ["kubernetes"]}, "status": {}});
-    let sent = json!({"metadata": {"name": "n", "labels": {"l": "m"}}, "spec": {}, "status": {}});
-    let namespaces = resource("namespaces");
-    let mut updated = sent.clone();
-    namespaces.reset_for_endpoint("", &old, &mut updated);
-    assert_eq!(updated["spec"], old["spec"]);
-    assert_eq!(updated["metadata"], sent["metadata"]);
-    let mut finalized = sent;
-    namespaces.reset_for_endpoint("finalize", &old, &mut finalized);
-    assert_eq!(finalized["spec"], json!({}));
-    assert_eq!(finalized["metadata"], old["metadata"]);
-}
-
-fn set_defaults(group: &str, plural: &str, object: &mut Value) {
-    let kind = built_in(group, plural).expect("a built-in kind");
-    kind.set_defaults(object);
-}
-
-/// The findings about an object once it has its defaults, as a client reads them.
-fn findings(kind: (&str, &str), object: &Value) -> Vec<String> {
-    let mut object = object.clone();
-    set_defaults(kind.0, kind.1, &mut object);
-    shown(kind, "", &object, None)
-}
-
-/// The findings about an update through a subresource, or of the object itself if that is empty.
-fn update_findings(
-    kind: (&str, &str),
-    subresource: &str,
-    old: &Value,
-    change: impl FnOnce(&mut Value),
-) -> Vec<String> {
-    let mut old = old.clone();
-    set_defaults(kind.0, kind.1, &mut old);
-    let mut new = old.clone();
-    change(&mut new);
-    shown(kind, subresource, &new, Some(&old))
-}
-
-fn shown(
-    kind: (&str, &str),
-    subresource: &str,
-    object: &Value,
-    old: Option<&Value>,
-) -> Vec<String> {
-    let kind = built_in(kind.0, kind.1).expect("a built-in kind");
-    let errors = kind.errors(subresource, object, old);
-    errors.iter().map(ToString::to_string).collect()
 }

@@ -2,54 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::kinds::{apps::deployment, built_in};
+use super::kind;
+use crate::kinds::{apps::deployment, testing::warnings};
 
-fn told(kind: (&str, &str), object: &Value) -> Vec<String> {
-    let kind = built_in(kind.0, kind.1).expect("a built-in kind");
-    kind.warnings_of(object, None)
-}
-
-fn pod(spec: &Value) -> Value {
-    json!({"metadata": {"name": "p"}, "spec": spec})
-}
-
-#[test]
-fn pods_are_told_what_hides_or_overlaps() {
-    let fine = pod(&json!({"containers": [{
-        "name": "c",
-        "env": [{"name": "A", "value": "1"}, {"name": "A", "value": "$(A)2"}],
-        "ports": [{"containerPort": 80, "protocol": "TCP"}, {"containerPort": 80, "protocol": "UDP"}],
-        "resources": {"requests": {"memory": "1Gi"}},
-    }]}));
-    assert_eq!(told(("", "pods"), &fine), [""; 0]);
-    let odd = json!({
-        "nodeSelector": {"beta.kubernetes.io/os": "linux"},
-        "imagePullSecrets": [{"name": "a"}, {"name": "a"}, {}],
-        "terminationGracePeriodSeconds": -1,
-        "containers": [{
-            "name": "c",
-            "env": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}],
-            "ports": [{"containerPort": 80}, {"containerPort": 80}, {"containerPort": 80, "hostPort": 81}],
-            "resources": {"limits": {"memory": "100m"}},
-        }],
-    });
-    let expected = [
-        r#"spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead"#,
-        r#"spec.imagePullSecrets[1].name: duplicate name "a""#,
-        r#"spec.imagePullSecrets[2].name: invalid empty name """#,
-        r#"spec.containers[0].resources.limits[memory]: fractional byte value "100m" is invalid, must be an integer"#,
-        r#"spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply"#,
-        "spec.containers[0].ports[1]: duplicate port definition with spec.containers[0].ports[0]",
-        "spec.containers[0].ports[2]: overlapping port definition with spec.containers[0].ports[0]",
-        "spec.containers[0].ports[2]: overlapping port definition with spec.containers[0].ports[1]",
-        "spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1",
-    ];
-    assert_eq!(told(("", "pods"), &pod(&odd)), expected);
-    let template = json!({"metadata": {"name": "d"}, "spec": {"template": {"spec": odd}}});
-    let of_template = told(("apps", "deployments"), &template);
-    assert!(of_template[4].starts_with("spec.template.spec.containers[0].env[1]: "));
-    let again = deployment::KIND.warnings_of(&template, Some(&template));
-    assert_eq!(again, [""; 0], "nothing new is wanted");
+fn told(of: (&str, &str), object: &Value) -> Vec<String> {
+    warnings(kind(of), object)
 }
 
 #[test]
@@ -122,4 +79,17 @@ fn other_kinds_are_told_what_is_ignored_or_gone() {
         json!({"ingressClassName": "k"}),
     );
     assert_eq!(told(("networking.k8s.io", "ingresses"), &chosen), [""; 0]);
+}
+
+#[test]
+fn a_template_is_looked_at_when_it_changes() {
+    let odd = json!({"containers": [{
+        "name": "c",
+        "env": [{"name": "A", "value": "1"}, {"name": "A", "value": "2"}],
+    }]});
+    let template = json!({"metadata": {"name": "d"}, "spec": {"template": {"spec": odd}}});
+    let of_template = told(("apps", "deployments"), &template);
+    assert!(of_template[0].starts_with("spec.template.spec.containers[0].env[1]: "));
+    let again = deployment::KIND.warnings_of(&template, Some(&template));
+    assert_eq!(again, [""; 0], "nothing new is wanted");
 }

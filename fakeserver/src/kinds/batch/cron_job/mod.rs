@@ -2,6 +2,8 @@
 
 mod schedule;
 mod validation;
+#[cfg(test)]
+mod tests;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -3,6 +3,8 @@
 mod cells;
 mod defaults;
 pub(crate) mod validation;
+#[cfg(test)]
+mod tests;
 
 use crate::kinds::{
     Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation,

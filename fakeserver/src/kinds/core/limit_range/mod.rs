@@ -2,6 +2,8 @@
 
 mod defaults;
 mod validation;
+#[cfg(test)]
+mod tests;
 
 use crate::kinds::{Habits, Kind, MetadataRechecks, Validation};
 

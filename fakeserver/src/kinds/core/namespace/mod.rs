@@ -3,6 +3,8 @@
 mod cells;
 mod defaults;
 mod validation;
+#[cfg(test)]
+mod tests;
 
 use crate::{
     kinds::{

@@ -7,6 +7,8 @@ mod status;
 mod update;
 mod validation;
 mod warnings;
+#[cfg(test)]
+mod tests;
 
 use crate::kinds::{
     Habits, Kind, MetadataRechecks, Removal, SelectableField, SelectableFields, Validation,

@@ -6,6 +6,8 @@ mod defaults;
 mod needs;
 pub(crate) mod validation;
 mod warnings;
+#[cfg(test)]
+mod tests;
 
 use crate::{
     kinds::{Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation},
