@@ -1,15 +1,12 @@
 //! Draws plans from seeds: operations, faults, incidents and informers, within the limits of the [swarm](Swarm).
 
-use rand::{
-    RngExt,
-    seq::{IndexedRandom, SliceRandom},
-};
+use fakeserver::faults::Fault;
+use rand::{RngExt, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
 use super::{
     Action, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Plan,
-    PlannedFault, Profile, Resource, Selection,
-    drawn_faults::{DRAWN, is_about_streaming_lists},
+    Profile, Resource, Selection, drawn_faults,
     profile::Size,
     swarm::{Mishap, Rhythm, Swarm, pick},
 };
@@ -24,20 +21,25 @@ impl Plan {
     }
 
     /// Draws the plan of a seed in a profile.
+    ///
+    /// A new fault changes the plan of a seed only by its own occurrences and by those that it pushes out.
     pub fn draw_sized(seed: Seed, profile: Profile) -> Self {
+        Self::draw_among(seed, profile, &drawn_faults::drawable())
+    }
+
+    /// Draws the plan of a seed in a profile, with no other faults than these.
+    pub(super) fn draw_among(seed: Seed, profile: Profile, faults: &[Fault]) -> Self {
         let size = profile.size();
         let swarm = Swarm::draw(&mut seed.stream("shape"), &size);
         let informers = informers(&mut seed.stream("informers"), &swarm, &size);
-        let count = seed.stream("fault count").random_range(size.faults.clone());
-        let faults = faults(&mut seed.stream("faults"), &swarm, count, informers.len());
         Self {
             seed,
             safety_ms: swarm.safety_ms,
             interleaving: swarm.interleaving,
-            workload: workload(&mut seed.stream("workload"), &swarm, &size, &faults),
+            workload: workload(&mut seed.stream("workload"), &swarm, &size),
             incidents: incidents(&mut seed.stream("incidents"), &swarm, informers.len()),
+            faults: drawn_faults::draw(seed, &swarm, informers.len(), faults),
             informers,
-            faults,
         }
     }
 }
@@ -114,12 +116,7 @@ fn handler(rng: &mut ChaCha8Rng, swarm: &Swarm) -> HandlerPlan {
     }
 }
 
-fn workload(
-    rng: &mut ChaCha8Rng,
-    swarm: &Swarm,
-    size: &Size,
-    faults: &[PlannedFault],
-) -> Vec<Operation> {
+fn workload(rng: &mut ChaCha8Rng, swarm: &Swarm, size: &Size) -> Vec<Operation> {
     let initial_count = rng.random_range(0..=swarm.objects.len());
     let mut operations: Vec<Operation> = swarm.objects[..initial_count]
         .iter()
@@ -128,7 +125,7 @@ fn workload(
         })
         .collect();
     let count = rng.random_range(size.operations.clone());
-    let mut moments = Moments::new(rng, swarm, faults);
+    let mut moments = Moments::new(rng, swarm);
     for _ in operations.len()..count.max(operations.len()) {
         let at_ms = moments.next(rng);
         let (resource, slot) = pick(rng, &swarm.objects);
@@ -150,7 +147,7 @@ struct Moments {
 // === impl Moments ===
 
 impl Moments {
-    fn new(rng: &mut ChaCha8Rng, swarm: &Swarm, faults: &[PlannedFault]) -> Self {
+    fn new(rng: &mut ChaCha8Rng, swarm: &Swarm) -> Self {
         let safety_ms = swarm.safety_ms;
         let near = match swarm.rhythm {
             Rhythm::Even | Rhythm::Bursts => Vec::new(),
@@ -158,10 +155,7 @@ impl Moments {
                 let count = rng.random_range(1..=3);
                 (0..count).map(|_| rng.random_range(1..safety_ms)).collect()
             }
-            Rhythm::AtFaults => faults
-                .iter()
-                .flat_map(|fault| [fault.at_ms, fault.at_ms + fault.for_ms])
-                .collect(),
+            Rhythm::AtFaults => swarm.fault_moments.clone(),
         };
         Self {
             rhythm: swarm.rhythm,
@@ -182,53 +176,6 @@ impl Moments {
         };
         self.last
     }
-}
-
-fn faults(
-    rng: &mut ChaCha8Rng,
-    swarm: &Swarm,
-    count: usize,
-    informer_count: usize,
-) -> Vec<PlannedFault> {
-    let (odds, safety_ms) = (swarm.faults, swarm.safety_ms);
-    let mut kinds = DRAWN.to_vec();
-    kinds.shuffle(rng);
-    kinds.truncate(rng.random_range(1..=kinds.len()));
-    let mut faults: Vec<PlannedFault> = (0..count)
-        .map(|_| {
-            let draw = kinds.choose(rng).expect("one kind at least is left");
-            let kind = draw(rng);
-            // Streaming lists are rare except at the beginning.
-            let at_once = if is_about_streaming_lists(kind) {
-                0.7
-            } else {
-                odds.at_once
-            };
-            let at_ms = if rng.random_bool(at_once) {
-                0
-            } else {
-                rng.random_range(0..safety_ms)
-            };
-            PlannedFault {
-                at_ms,
-                for_ms: rng.random_range(100..=safety_ms / 2),
-                informer: rng
-                    .random_bool(odds.for_one_informer)
-                    .then(|| rng.random_range(0..informer_count)),
-                skip: if rng.random_bool(odds.skips) {
-                    rng.random_range(1..6)
-                } else {
-                    0
-                },
-                times: rng
-                    .random_bool(odds.counted)
-                    .then(|| rng.random_range(1..4)),
-                kind,
-            }
-        })
-        .collect();
-    faults.sort_by_key(|fault| fault.at_ms);
-    faults
 }
 
 fn incidents(rng: &mut ChaCha8Rng, swarm: &Swarm, informer_count: usize) -> Vec<Incident> {

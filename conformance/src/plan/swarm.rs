@@ -7,7 +7,7 @@
 use rand::{RngExt, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Action, Interleaving, Resource, Tier, profile::Size};
+use super::{Action, Interleaving, Resource, Tier, drawn_faults::RANK_MAX, profile::Size};
 
 /// The parameters of one run.
 #[derive(Clone, Debug)]
@@ -24,6 +24,12 @@ pub(super) struct Swarm {
     /// The kinds of incidents: none in most runs.
     pub(super) incidents: Vec<Mishap>,
     pub(super) interleaving: Interleaving,
+    pub(super) fault_count: usize,
+    /// The most by which the rank of a fault's next occurrence exceeds that of the one before: with 0 all faults of a
+    /// run are the same, and the higher it is, the more they differ.
+    pub(super) rank_step: u64,
+    /// The moments at which faults begin and end; empty if the rhythm has none.
+    pub(super) fault_moments: Vec<u64>,
 }
 
 /// The rhythm of operations.
@@ -35,7 +41,7 @@ pub(super) enum Rhythm {
     Bursts,
     /// All within a few moments, close together.
     Crowds,
-    /// Around the beginnings and ends of faults.
+    /// Around the moments at which faults begin and end.
     AtFaults,
 }
 
@@ -97,7 +103,7 @@ impl Swarm {
     pub(super) fn draw(rng: &mut ChaCha8Rng, size: &Size) -> Self {
         let safety_ms = pick(rng, &[8_000, 20_000, 45_000, 90_000, 240_000]);
         let tiers = some_of(rng, &[Tier::Web, Tier::Db, Tier::None], 0.75);
-        Self {
+        let mut swarm = Self {
             safety_ms,
             objects: objects(rng, size),
             actions: actions(rng),
@@ -117,7 +123,25 @@ impl Swarm {
             incidents: Mishap::draw(rng),
             interleaving: Interleaving::draw(rng),
             tiers,
+            fault_count: rng.random_range(size.faults.clone()),
+            rank_step: pick(
+                rng,
+                &[
+                    0,
+                    RANK_MAX / 40,
+                    RANK_MAX / 8,
+                    RANK_MAX / 8,
+                    RANK_MAX,
+                    RANK_MAX,
+                ],
+            ),
+            fault_moments: Vec::new(),
+        };
+        if swarm.rhythm == Rhythm::AtFaults {
+            let count = rng.random_range(2..=6);
+            swarm.fault_moments = (0..count).map(|_| rng.random_range(0..safety_ms)).collect();
         }
+        swarm
     }
 
     pub(super) fn action(&self, rng: &mut ChaCha8Rng) -> Action {

@@ -5,7 +5,7 @@ use proptest::{prelude::*, strategy::ValueTree};
 
 use super::{
     Action, InformerPlan, Operation, Plan, PlannedFault, Profile, Resource, Selection, Tier,
-    shrink::Shrinker,
+    drawn_faults::drawable, shrink::Shrinker,
 };
 use crate::seed::Seed;
 
@@ -30,7 +30,9 @@ fn plans_differ_in_kind() {
         .collect();
     kinds.sort_unstable();
     kinds.dedup();
-    assert_eq!(kinds.len(), 38, "{kinds:?}");
+    let mut drawable: Vec<&str> = drawable().into_iter().map(Fault::name).collect();
+    drawable.sort_unstable();
+    assert_eq!(kinds, drawable);
     assert!(plans.iter().any(|plan| plan.workload.len() < 20));
     assert!(plans.iter().any(|plan| plan.workload.len() > 80));
     let informers = || plans.iter().flat_map(|plan| &plan.informers);
@@ -106,6 +108,53 @@ fn a_profile_gives_the_size() {
             .all(|plan| (6..=12).contains(&plan.informers.len()))
     );
     assert!(large.iter().any(|plan| plan.workload.len() > 500));
+}
+
+/// Returns the plan without the faults of this name.
+fn without(plan: &Plan, name: &str) -> Plan {
+    let mut plan = plan.clone();
+    plan.faults.retain(|fault| fault.kind.name() != name);
+    plan
+}
+
+#[test]
+fn a_fault_that_is_left_out_changes_no_other_draw() {
+    let all = drawable();
+    for seed in (0..16).map(Seed::new) {
+        for profile in Profile::ALL {
+            let plan = Plan::draw_sized(seed, profile);
+            for left_out in &all {
+                let name = left_out.name();
+                let rest: Vec<Fault> = all
+                    .iter()
+                    .copied()
+                    .filter(|kind| kind != left_out)
+                    .collect();
+                let drawn = Plan::draw_among(seed, profile, &rest);
+                let want = without(&plan, name);
+                let is_known = |fault: &&PlannedFault| want.faults.contains(fault);
+                let known: Vec<&PlannedFault> = drawn.faults.iter().filter(is_known).collect();
+                assert_eq!(
+                    known,
+                    want.faults.iter().collect::<Vec<_>>(),
+                    "{seed}: {name}"
+                );
+                assert_eq!(drawn.faults.len(), plan.faults.len(), "{seed}: {name}");
+                let faults = want.faults.clone();
+                assert_eq!(Plan { faults, ..drawn }, want, "{seed}: {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_order_of_the_list_of_faults_does_not_matter() {
+    let mut reversed = drawable();
+    reversed.reverse();
+    for seed in (0..40).map(Seed::new) {
+        let plan = Plan::draw_among(seed, Profile::Large, &reversed);
+        assert_eq!(plan, Plan::draw_sized(seed, Profile::Large));
+    }
 }
 
 #[test]
