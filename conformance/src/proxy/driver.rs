@@ -175,7 +175,7 @@ impl Proxy {
     }
 
     /// Answers a request.
-    async fn answer(&self, mut parts: Parts, body: Body) -> Response {
+    async fn answer(&self, parts: Parts, body: Body) -> Response {
         let connection = parts.extensions.get::<Connection>().cloned();
         let connection = connection.unwrap_or_default();
         let revision = self.shared.revision.load(Ordering::Relaxed);
@@ -187,6 +187,21 @@ impl Proxy {
                 Err(answer) => return answer,
             },
         };
+        let forwarding = self.forward(parts, body, facts, &disposition, connection);
+        let response = forwarding.await;
+        disposition.delay_head().await;
+        response
+    }
+
+    /// Forwards a request to the upstream, and applies the faults of its answer's body.
+    async fn forward(
+        &self,
+        mut parts: Parts,
+        body: Body,
+        facts: Option<RequestFacts>,
+        disposition: &Disposition,
+        connection: Connection,
+    ) -> Response {
         if disposition.ignores_watch_list {
             parts.uri = request::without_watch_list(&parts.uri);
         }
@@ -204,19 +219,19 @@ impl Proxy {
             Ok(response) => response.into_parts(),
             Err(answer) => return answer.into_response(),
         };
-        if let Some(replacement) = disposition.replacement {
+        if let Some(replacement) = &disposition.replacement {
             // It is served to its end, and then nobody hears of it.
             let _ = timeout(BODY_LIMIT, body.collect()).await;
             return replacement.response(&connection);
         }
-        let facts = facts.as_ref();
-        if facts.is_some_and(|facts| facts.verb == "watch") && has_json(&head.headers) {
+        let watch = facts.filter(|facts| facts.verb == "watch");
+        if let Some(watch) = watch.filter(|_| has_json(&head.headers)) {
             let judge = Judge {
                 faults: self.shared.faults.clone(),
                 revision: Arc::clone(&self.shared.revision),
             };
             let passage = Passage::of(body, connection, stop);
-            let passage = passage.judged(judge, facts.cloned().unwrap_or_default());
+            let passage = passage.judged(judge, watch);
             return Response::from_parts(head, passage.into_body());
         }
         let passage = Passage::of(body, connection, stop);

@@ -27,6 +27,7 @@ pub(super) fn can_do(verdict: &RequestVerdict) -> bool {
         verdict,
         RequestVerdict::Pass
             | RequestVerdict::Delay(_)
+            | RequestVerdict::DelayHead(_)
             | RequestVerdict::Answer(_)
             | RequestVerdict::AnswerLater { .. }
             | RequestVerdict::Hang

@@ -29,7 +29,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     task::yield_now,
-    time::timeout,
+    time::{Instant, timeout},
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -416,6 +416,38 @@ async fn a_write_whose_answer_is_lost_has_been_done() {
         .await
         .unwrap_err();
     assert!(again.to_string().contains("already exists"), "{again}");
+}
+
+#[tokio::test]
+async fn late_headers_come_after_the_write_and_before_the_whole_body() {
+    let world = World::new().await;
+    let fault =
+        |delay_ms| json!({"fault": "slow_headers", "delayMs": delay_ms, "when": {"times": 1}});
+    let writer: Api<ConfigMap> = Api::default_namespaced(world.client());
+    let parameters = PostParams::default();
+    world.install(fault(60_000));
+    let late = map("a", 0);
+    let written = async {
+        while stored(&world.server).is_empty() {
+            yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        answer = writer.create(&parameters, &late) => panic!("{answer:?}"),
+        () = within(written) => {}
+    }
+
+    world.install(fault(100));
+    let start = Instant::now();
+    let list = within(writer.list(&ListParams::default())).await.unwrap();
+    assert!(start.elapsed() >= Duration::from_millis(100));
+    assert_eq!(list.items.len(), 1);
+
+    world.install(fault(100));
+    let (events, end) = world.watched(4).await;
+    assert_eq!((events, end), (added(&NAMES), Ok(String::new())));
+    assert_eq!(world.proxy.faults().fired().get("slow_headers"), Some(&3));
 }
 
 #[tokio::test]

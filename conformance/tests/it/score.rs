@@ -33,6 +33,7 @@ const NO_HASTE_SHOWS: &[&str] = &[
     "coalesce",
     "unobserved",
     "latency",
+    "slow_headers",
     "unknown_fields",
     "huge_objects",
     "watch_list_ignored",

@@ -1,6 +1,6 @@
 //! The part of a verdict that remains for the code that serves the request.
 
-use std::io::ErrorKind;
+use std::{io::ErrorKind, time::Duration};
 
 use axum::response::{IntoResponse, Response};
 use tokio::time::sleep;
@@ -23,6 +23,8 @@ pub struct Disposition {
     pub read_bound: Option<ReadBound>,
     /// Added to the objects in the answer.
     pub rewrite: Option<Rewrite>,
+    /// The delay of the answer's head after the request was served, whatever the answer.
+    pub head_delay: Option<Duration>,
     /// The fault of the answer's body, unless it is a stream.
     pub body: Option<BodyFault>,
     /// Sent in place of the answer.
@@ -57,6 +59,7 @@ impl RequestVerdict {
             Self::Refuse(_) => return Err(severed(connection, ErrorKind::ConnectionRefused)),
             Self::GoAway if connection.is_over_tcp() => connection.go_away(),
             Self::GoAway => return Err(severed(connection, ErrorKind::ConnectionAborted)),
+            Self::DelayHead(delay) => disposition.head_delay = Some(delay),
             Self::ReplaceAnswer(replacement) => disposition.replacement = Some(replacement),
             Self::Perform(action) => disposition.action = Some(action),
             Self::IgnoreWatchList => disposition.ignores_watch_list = true,
@@ -66,6 +69,21 @@ impl RequestVerdict {
             Self::Rewrite(rewrite) => disposition.rewrite = Some(rewrite),
         }
         Ok(disposition)
+    }
+}
+
+// === impl Disposition ===
+
+impl Disposition {
+    /// Waits for as long as the head of the answer is delayed, after the request was served.
+    ///
+    /// # Cancel safety
+    ///
+    /// The request has been served, and its client receives nothing.
+    pub async fn delay_head(&self) {
+        if let Some(delay) = self.head_delay {
+            sleep(delay).await;
+        }
     }
 }
 

@@ -110,6 +110,7 @@ faults! {
     load::connection_refused => ConnectionRefused(ConnectionRefused),
     load::latency => Latency(Latency),
     load::hang => Hang,
+    load::slow_headers => SlowHeaders(SlowHeaders),
     load::unauthorized => Unauthorized,
     load::forbidden => Forbidden(Forbidden),
     write::conflict => Conflict,

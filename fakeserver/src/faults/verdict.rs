@@ -17,6 +17,8 @@ pub enum RequestVerdict {
     Pass,
     /// Waits, and then serves the request.
     Delay(Duration),
+    /// Serves the request, and waits before the head of the answer is sent; the body follows without a delay.
+    DelayHead(Duration),
     /// Answers without serving the request.
     Answer(Answer),
     /// Waits, and then answers without serving the request.

@@ -31,9 +31,10 @@ pub(crate) async fn discover(
     let connection = asked.parts.extensions.get::<Connection>();
     let connection = connection.cloned().unwrap_or_default();
     let facts = asked.facts(group, version);
-    RequestFaults::of(asked.core, &connection, &facts)
-        .await
-        .map(drop)
+    let faults = RequestFaults::of(asked.core, &connection, &facts).await?;
+    // Discovery changes nothing, so that a client cannot tell this from a delay after it.
+    faults.delay_head().await;
+    Ok(())
 }
 
 // === impl Asked ===

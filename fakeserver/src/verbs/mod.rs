@@ -104,6 +104,7 @@ pub(crate) async fn serve(
         Err(answer) => return Ok(answer),
     };
     if let Some(refused) = requester.refusal(&parts.headers) {
+        faults.delay_head().await;
         return Ok(refused);
     }
     let answering = answer(&call, verb, facts, &options, &faults, body);

@@ -54,6 +54,15 @@ impl RequestFaults {
         self.disposition.shuffle
     }
 
+    /// Waits for as long as the head of the answer is delayed.
+    ///
+    /// # Cancel safety
+    ///
+    /// The request has been served, and its client receives nothing.
+    pub(super) async fn delay_head(&self) {
+        self.disposition.delay_head().await;
+    }
+
     /// Returns what the client of a request by `connection` receives for `answer`.
     ///
     /// # Cancel safety
@@ -64,6 +73,7 @@ impl RequestFaults {
         connection: &Connection,
         answer: Result<Response, Status>,
     ) -> Result<Response, Status> {
+        self.delay_head().await;
         if let Some(replacement) = &self.disposition.replacement {
             return Ok(replacement.response(connection));
         }

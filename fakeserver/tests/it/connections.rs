@@ -10,7 +10,7 @@ use axum::{Extension, Router, body::Body, routing::get};
 use bytes::Bytes;
 use fakeserver::{
     Certificates, FakeServer, Listener,
-    faults::{Connection, Fault, FaultSpec, Filter, ListenGate},
+    faults::{Connection, Fault, FaultSpec, Filter, ListenGate, SlowHeaders},
 };
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
 use http::{Request, Response};
@@ -21,7 +21,7 @@ use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, TcpStream},
     task::{JoinHandle, yield_now},
-    time::timeout,
+    time::{Instant, timeout},
 };
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -367,6 +367,57 @@ async fn accepted(on_tcp: &Served) -> TcpStream {
         }
     })
     .await
+}
+
+#[tokio::test]
+async fn late_headers_leave_a_client_waiting_after_its_write() {
+    let server = FakeServer::builder().build();
+    let on_tcp = Served::of(&server).await;
+    let rule = SlowHeaders { delay_ms: 60_000 }.rule();
+    let _guard = server.faults().install(rule);
+    let count = || server.objects("", "v1", "namespaces").len();
+    let before = count();
+    let mut stream = on_tcp.connect().await.unwrap();
+    let body = r#"{"metadata":{"name":"late"}}"#;
+    let request = format!(
+        "POST /api/v1/namespaces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let written = async {
+        while count() == before {
+            yield_now().await;
+        }
+    };
+    within(written).await;
+    assert!(stream.read_u8().now_or_never().is_none());
+}
+
+#[tokio::test]
+async fn late_headers_come_at_last_with_http_1_and_2() {
+    let server = FakeServer::builder().build();
+    let on_tcp = Served::of(&server).await;
+    let delay = Duration::from_millis(100);
+    let _guard = server
+        .faults()
+        .install(SlowHeaders { delay_ms: 100 }.rule());
+    let path = "/api/v1/namespaces/default";
+
+    let start = Instant::now();
+    let mut stream = on_tcp.asked(path).await;
+    let answer = read_until(&mut stream, "}\n").await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(start.elapsed() >= delay);
+
+    let mut http2 = on_tcp.http2().await;
+    let start = Instant::now();
+    let answer = http2.get(path).await.unwrap();
+    assert!(start.elapsed() >= delay);
+    assert_eq!(answer.status(), 200);
+    let (bytes, end) = parts(&mut answer.into_body()).await;
+    assert!(bytes.ends_with(b"}\n"));
+    assert_eq!(end, Ok(()));
+    assert_eq!(server.faults().fired().get("slow_headers"), Some(&2));
 }
 
 #[tokio::test]

@@ -5,5 +5,6 @@ pub(super) mod forbidden;
 pub(super) mod hang;
 pub(super) mod latency;
 pub(super) mod server_error;
+pub(super) mod slow_headers;
 pub(super) mod throttle;
 pub(super) mod unauthorized;

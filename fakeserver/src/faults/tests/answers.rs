@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::{answer, on_request, request};
 use crate::faults::{
-    Fault, FaultSpec, LostAnswer, LostAs, Replacement, RequestFacts, RequestVerdict, SlowWebhook,
+    Fault, FaultSpec, LostAnswer, LostAs, Replacement, RequestFacts, RequestVerdict, SlowHeaders,
+    SlowWebhook,
 };
 
 #[test]
@@ -169,6 +170,10 @@ fn writes_are_lost_late_or_let_alone() {
             &update
         ),
         RequestVerdict::Delay(Duration::from_secs(2))
+    );
+    assert_eq!(
+        on_request(SlowHeaders { delay_ms: 2_000 }.rule(), &update),
+        RequestVerdict::DelayHead(Duration::from_secs(2))
     );
     // Nobody modifies what is only now made.
     assert_eq!(

@@ -3,7 +3,7 @@
 use super::*;
 use crate::faults::{
     ExpiredStatus, Fault, Filter, Latency, RequestFacts, RequestVerdict, Rule, RuleGuard,
-    ServerError, Throttle,
+    ServerError, SlowHeaders, Throttle,
 };
 
 const STREAMING: &str =
@@ -210,6 +210,37 @@ async fn a_slow_answer_is_late_and_a_hanging_one_never_comes() {
     assert_eq!(get(&server, CONFIG_MAPS).await.code, StatusCode::OK);
     assert_eq!(fired(&server, "hang"), 1);
     drop(guard);
+}
+
+#[tokio::test(start_paused = true)]
+async fn late_headers_come_after_the_write_and_with_the_body() {
+    let server = with_config_maps(&["a", "b"]);
+    let _guard = install(&server, SlowHeaders { delay_ms: 5_000 }.rule());
+    let deletion = Request::delete(format!("{CONFIG_MAPS}/a")).body(Body::empty());
+    let deleting = server.router().oneshot(deletion.unwrap());
+    timeout(Duration::from_secs(4), deleting).await.unwrap_err();
+    // The client has given up, and the object is gone all the same.
+    let (list, waited) = seconds(get(&server, CONFIG_MAPS)).await;
+    assert_eq!((names(&list.json()), waited), (vec!["b".to_owned()], 5));
+
+    let (missing, waited) = seconds(get(&server, &format!("{CONFIG_MAPS}/a"))).await;
+    assert_eq!((missing.code, waited), (StatusCode::NOT_FOUND, 5));
+
+    let (mut body, waited) = seconds(watch(&server, STREAMING)).await;
+    assert_eq!(waited, 5);
+    let (events, waited) = seconds(events(&mut body, 1)).await;
+    assert_eq!(events.0, ["ADDED b", "BOOKMARK "]);
+    assert_eq!(waited, 1);
+    assert_eq!(fired(&server, "slow_headers"), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn late_headers_of_discovery_are_late_too() {
+    let server = with_config_maps(&[]);
+    let rule = SlowHeaders { delay_ms: 5_000 }.rule();
+    let _guard = install(&server, rule.matching(Filter::any().verb("discover")));
+    let (groups, waited) = seconds(get(&server, "/apis/apps/v1")).await;
+    assert_eq!((groups.code, waited), (StatusCode::OK, 5));
 }
 
 #[tokio::test(start_paused = true)]
