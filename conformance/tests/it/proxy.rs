@@ -462,7 +462,7 @@ async fn a_server_too_old_for_streaming_lists_is_made_of_a_new_one() {
     let asked = world.server.take_requests();
     let watch = asked
         .iter()
-        .find(|request| request.verb == "watch")
+        .find(|request| request.facts.verb == "watch")
         .unwrap();
     assert_eq!(watch.parameter("sendInitialEvents"), None);
     assert_eq!(watch.parameter("allowWatchBookmarks"), Some("true"));

@@ -95,7 +95,8 @@ impl FakeServer {
     /// let request = http::Request::get("/api/v1/pods?limit=5").body(axum::body::Body::empty());
     /// server.router().oneshot(request.unwrap()).await.unwrap();
     /// let requests = server.requests();
-    /// assert_eq!((requests[0].verb, &*requests[0].resource), ("list", "pods"));
+    /// let facts = &requests[0].facts;
+    /// assert_eq!((facts.verb, &*facts.resource), ("list", "pods"));
     /// assert_eq!(requests[0].parameter("limit"), Some("5"));
     /// assert_eq!(requests[0].code, Some(http::StatusCode::OK));
     /// # }

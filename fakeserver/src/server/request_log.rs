@@ -8,11 +8,12 @@ use axum::{
     middleware::Next,
     response::Response,
 };
-use http::{HeaderValue, header, request::Parts};
+use http::{HeaderValue, Method, header, request::Parts};
 use http_body_util::BodyExt;
 
 use crate::{
     edge::request::{ApiPath, Query},
+    faults::RequestFacts,
     state::{RequestRecord, Server},
     verbs::Verb,
 };
@@ -33,7 +34,8 @@ pub(super) async fn record(
     }
     let (parts, body) = request.into_parts();
     let requests = &server.core.requests;
-    let number = requests.begin(understood(&parts));
+    let revision = server.core.storage.revision().get();
+    let number = requests.begin(understood(&parts, revision));
     let body = if requests.keeps_bodies {
         observed(&server, number, body)
     } else {
@@ -55,31 +57,52 @@ fn observed(server: &Arc<Server>, number: u64, body: Body) -> Body {
     }))
 }
 
-/// Returns the record of a request, with long parts cut.
-fn understood(parts: &Parts) -> RequestRecord {
+/// Returns the record of a request that arrives at a revision, with long parts cut.
+fn understood(parts: &Parts, revision: u64) -> RequestRecord {
     let uri = &parts.uri;
     let path = beginning(uri.path().as_bytes(), PATH_BYTES);
     let query = beginning(uri.query().unwrap_or_default().as_bytes(), PATH_BYTES);
     let query = Query::parse(Some(&query));
     let agent = parts.headers.get(header::USER_AGENT);
     let agent = agent.map(HeaderValue::as_bytes).unwrap_or_default();
-    let mut record = RequestRecord {
-        method: parts.method.clone(),
-        user_agent: beginning(agent, AGENT_BYTES),
-        ..RequestRecord::default()
+    let user_agent = beginning(agent, AGENT_BYTES);
+    let client = user_agent.split('/').next().unwrap_or_default();
+    let facts = RequestFacts {
+        client: client.to_owned(),
+        revision,
+        ..facts(&parts.method, &path, &query)
     };
-    if let ApiPath::Resource(path) = ApiPath::parse(&path) {
-        record.verb = Verb::of(&parts.method, &path, &query).map_or("", Verb::name);
-        record.group = path.group;
-        record.version = path.version;
-        record.resource = path.resource;
-        record.subresource = path.subresource;
-        record.namespace = path.namespace;
-        record.name = path.name;
+    RequestRecord {
+        method: parts.method.clone(),
+        path,
+        facts,
+        query: query.into_parameters(),
+        user_agent,
+        ..RequestRecord::default()
     }
-    record.path = path;
-    record.query = query.into_parameters();
-    record
+}
+
+/// Returns the facts that the path and the query of a request tell.
+fn facts(method: &Method, path: &str, query: &Query) -> RequestFacts {
+    let ApiPath::Resource(path) = ApiPath::parse(path) else {
+        return RequestFacts::default();
+    };
+    let verb = Verb::of(method, &path, query);
+    let continue_token = query.text("continue");
+    RequestFacts {
+        verb: verb.map_or("", Verb::name),
+        resource_version: query.text("resourceVersion"),
+        is_watch_list: verb == Some(Verb::Watch) && query.bool("sendInitialEvents") == Some(true),
+        has_continue: verb == Some(Verb::List) && !continue_token.is_empty(),
+        continue_token,
+        group: path.group,
+        version: path.version,
+        resource: path.resource,
+        subresource: path.subresource,
+        namespace: path.namespace,
+        name: path.name,
+        ..RequestFacts::default()
+    }
 }
 
 fn beginning(text: &[u8], limit_bytes: usize) -> String {

@@ -9,6 +9,8 @@ use std::{
 use bytes::{Bytes, BytesMut};
 use http::{Method, StatusCode};
 
+use crate::faults::RequestFacts;
+
 /// The default number of requests that a server remembers.
 pub(crate) const REQUESTS_KEPT: usize = 1_000;
 
@@ -23,21 +25,11 @@ pub struct RequestRecord {
     pub method: Method,
     /// The path, as it was sent; of a longer one the first 8 KiB, and so of the query.
     pub path: String,
-    /// `get`, `list`, `watch`, `create`, `update`, `patch`, `delete` or `deletecollection`; empty if it is not about a
-    /// resource, or nothing that can be done with one.
-    pub verb: &'static str,
-    /// The API group, empty for the core.
-    pub group: String,
-    /// The version of the group.
-    pub version: String,
-    /// The plural name of the resource; empty if the request is not about one.
-    pub resource: String,
-    /// `status` and the like.
-    pub subresource: Option<String>,
-    /// The namespace in the path.
-    pub namespace: Option<String>,
-    /// The name in the path.
-    pub name: Option<String>,
+    /// The facts on which rules of faults decide, as far as the head of the request tells them.
+    ///
+    /// The verb is empty if the request is not about a resource, or if its method is no verb there. The user is always
+    /// empty: the log precedes authentication.
+    pub facts: RequestFacts,
     /// The parameters, decoded, in their order.
     pub query: Vec<(String, String)>,
     /// The `User-Agent`; of a longer one the first 1 KiB.
@@ -83,7 +75,7 @@ impl fmt::Debug for RequestRecord {
             .field("number", &self.number)
             .field("method", &self.method)
             .field("path", &self.path)
-            .field("verb", &self.verb)
+            .field("verb", &self.facts.verb)
             .field("query", &self.query)
             .field("user_agent", &self.user_agent)
             .field("code", &self.code)

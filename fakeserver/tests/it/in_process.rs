@@ -266,8 +266,8 @@ async fn the_log_tells_what_was_asked_and_answered() {
         .map(|r| {
             (
                 r.number,
-                r.verb,
-                r.resource.as_str(),
+                r.facts.verb,
+                r.facts.resource.as_str(),
                 r.code.unwrap().as_u16(),
             )
         })
@@ -280,7 +280,8 @@ async fn the_log_tells_what_was_asked_and_answered() {
     ];
     assert_eq!(told, expected);
     assert_eq!(log[0].user_agent, "ctl/1.0 (x)");
-    assert_eq!(log[0].namespace.as_deref(), Some("default"));
+    assert_eq!(log[0].facts.client, "ctl");
+    assert_eq!(log[0].facts.namespace.as_deref(), Some("default"));
     assert_eq!(log[0].parameter("labelSelector"), Some("a=b"));
     assert_eq!(log[0].parameter("watch"), None);
     assert_eq!(log[1].body, object.to_string());
@@ -288,7 +289,7 @@ async fn the_log_tells_what_was_asked_and_answered() {
         !format!("{:?}", log[1]).contains("ConfigMap"),
         "no contents in logs"
     );
-    assert_eq!(log[2].subresource.as_deref(), Some("status"));
+    assert_eq!(log[2].facts.subresource.as_deref(), Some("status"));
     assert_eq!(log[3].path, "/version");
     assert_eq!(api.server.take_requests().len(), 4);
     assert_eq!(api.server.requests(), []);

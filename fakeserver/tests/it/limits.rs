@@ -239,9 +239,10 @@ async fn of_what_is_long_the_log_keeps_the_beginning() {
     api.send("GET", &path, &[("user-agent", &long)], "").await;
     let requests = api.server.requests();
     let request = &requests[0];
-    assert_eq!((request.verb, &*request.resource), ("get", "configmaps"));
+    let facts = &request.facts;
+    assert_eq!((facts.verb, &*facts.resource), ("get", "configmaps"));
     assert_eq!(request.path.len(), 8 << 10);
-    assert!(request.name.as_ref().unwrap().len() < 8 << 10);
+    assert!(facts.name.as_ref().unwrap().len() < 8 << 10);
     assert!(request.parameter("labelSelector").unwrap().len() < 8 << 10);
     assert_eq!(request.user_agent.len(), 1 << 10);
 }
