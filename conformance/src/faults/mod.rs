@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use fakeserver::{
     FakeServer,
-    faults::{Fault, FaultSpec, Faults, Filter, Rollback, RuleGuard, Trigger},
+    faults::{
+        Action, Fault, FaultSpec, Faults, Filter, RequestFacts, RequestVerdict, Rule, RuleGuard,
+        Trigger,
+    },
 };
 
 use crate::{
@@ -33,6 +36,14 @@ pub struct FaultInjector {
 enum Place {
     Server(FakeServer),
     Proxy(Proxy),
+}
+
+/// Returns the action behind the API that is all of a fault, which then happens at one moment.
+pub(crate) fn action(fault: Fault) -> Option<Action> {
+    match fault.rule().on_request(&RequestFacts::default()) {
+        RequestVerdict::Perform(action) => Some(action),
+        _ => None,
+    }
 }
 
 // === impl FaultInjector ===
@@ -76,12 +87,12 @@ impl FaultInjector {
             informer: planned.informer,
             text: format!("{:?} for {target}", planned.kind),
         });
-        match (&self.place, planned.kind) {
-            (Place::Server(server), Fault::Compact) => server.compact(),
-            (Place::Server(server), Fault::Expire) => server.expire(),
-            (Place::Server(server), Fault::Disconnect) => server.disconnect(),
-            (Place::Proxy(proxy), Fault::Disconnect) => proxy.disconnect(),
-            (Place::Server(server), Fault::Rollback(Rollback { revisions })) => {
+        match (&self.place, action(planned.kind)) {
+            (Place::Server(server), Some(Action::Compact)) => server.compact(),
+            (Place::Server(server), Some(Action::Expire)) => server.expire(),
+            (Place::Server(server), Some(Action::Disconnect)) => server.disconnect(),
+            (Place::Proxy(proxy), Some(Action::Disconnect)) => proxy.disconnect(),
+            (Place::Server(server), Some(Action::RollBack { revisions })) => {
                 server.roll_back(revisions);
             }
             _ => {

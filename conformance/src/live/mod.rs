@@ -20,7 +20,6 @@ mod ground;
 mod chronicle;
 mod servers;
 
-use fakeserver::faults::Fault;
 use kube::Config;
 
 pub use self::error::LiveError;
@@ -48,9 +47,8 @@ impl RealServer {
 
     /// Returns true if nothing in the plan needs a simulated server.
     pub fn can_run(plan: &Plan) -> bool {
-        let can_make = |fault: Fault| fault == Fault::Disconnect || proxy::can_make(fault);
         let mut faults = plan.faults.iter();
-        plan.incidents.is_empty() && faults.all(|planned| can_make(planned.kind))
+        plan.incidents.is_empty() && faults.all(|planned| proxy::can_make(planned.kind))
     }
 
     /// Prepares the server for runs, and returns why that is not possible. A run does the same when it begins.

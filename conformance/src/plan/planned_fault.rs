@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub struct PlannedFault {
     /// Its beginning.
     pub at_ms: u64,
-    /// Its duration. A fault that happens at one moment (`compact`, `expire`, `disconnect`, `rollback`) ignores it.
+    /// Its duration. A fault that happens at one moment, such as `compact`, ignores it.
     pub for_ms: u64,
     /// The informer that it affects, by its place in the plan; all if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -167,6 +167,28 @@ fn negative_controls_are_never_drawn() {
 }
 
 #[test]
+fn the_page_of_simulations_names_the_faults_that_are_not_drawn() {
+    let page = include_str!("../../docs/simulation.md");
+    let drawable = drawable();
+    let (all_count, drawn_count) = (Fault::all().count(), drawable.len());
+    assert!(page.contains(&format!("Of the {all_count} faults in")));
+    assert!(page.contains(&format!(") {drawn_count} are drawn")));
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    let mut named: Vec<&str> = rows
+        .filter_map(|row| row.split('|').nth(1))
+        .flat_map(|cell| cell.split('`').skip(1).step_by(2))
+        .filter(|name| !name.starts_with("conformance "))
+        .collect();
+    named.sort_unstable();
+    let mut left_out: Vec<&str> = Fault::all()
+        .filter(|fault| !drawable.contains(fault))
+        .map(Fault::name)
+        .collect();
+    left_out.sort_unstable();
+    assert_eq!(named, left_out);
+}
+
+#[test]
 fn the_text_form_is_read_by_people() {
     let mut plan = Plan::empty(Seed::new(9));
     plan.informers.push(InformerPlan {

@@ -10,7 +10,10 @@ use super::{
     scenario::{Demand, Scenario, cluster, disconnect, pods},
     write_faults,
 };
-use crate::plan::{Action, Incident, IncidentKind, Plan, PlannedFault, Tier};
+use crate::{
+    faults::action,
+    plan::{Action, Incident, IncidentKind, Plan, PlannedFault, Tier},
+};
 
 /// While the cluster changes.
 const FROM_MS: u64 = 1_000;
@@ -98,10 +101,7 @@ fn scenario(fault: Fault) -> Scenario {
     let kinds = kinds(fault).into_iter();
     let (plans, demand): (Vec<Plan>, _) = match fault {
         Fault::Rollback(_) => (kinds.flat_map(restored).collect(), Demand::HoldCache),
-        // These happen behind the API, at one moment.
-        Fault::Disconnect | Fault::Compact | Fault::Expire => {
-            (kinds.flat_map(moment).collect(), Demand::Hold)
-        }
+        _ if action(fault).is_some() => (kinds.flat_map(moment).collect(), Demand::Hold),
         _ if entry.can_be_held() => (kinds.flat_map(rule).collect(), Demand::Hold),
         _ => {
             let once = |kind| cluster(&[PlannedFault::new(FROM_MS, FOR_MS, kind).times(1)]);
