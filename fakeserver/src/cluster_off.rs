@@ -1,6 +1,8 @@
 //! A large cluster that nobody runs, without one.
 
-use crate::state::{Core, Server};
+use std::sync::Arc;
+
+use crate::{task::TaskSet, write::Backend};
 
 /// The simulated cluster of a server, of which there is none.
 #[derive(Debug)]
@@ -10,8 +12,13 @@ pub(crate) enum SimulatedCluster {}
 
 impl SimulatedCluster {
     /// Puts in nothing.
-    pub(crate) fn fill(&self, _: &Core, _: impl FnMut(usize, usize)) {
+    pub(crate) fn fill(&self, _: &Backend, _: impl FnMut(usize, usize)) {
         match *self {}
+    }
+
+    /// Starts nothing.
+    pub(crate) fn start(self: &Arc<Self>, _: &Arc<Backend>, _: &TaskSet) {
+        match **self {}
     }
 
     /// Stops nothing.
@@ -19,6 +26,3 @@ impl SimulatedCluster {
         match *self {}
     }
 }
-
-/// Starts nothing.
-pub(crate) fn start(_: &Server) {}

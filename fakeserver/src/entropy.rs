@@ -23,6 +23,7 @@ const WATCH_TIMEOUT_SECONDS: std::ops::Range<u64> = 1_800..3_600;
 /// the uid of the next object.
 #[derive(Debug)]
 pub(crate) struct Entropy {
+    seed: u64,
     objects: Mutex<ChaCha8Rng>,
     audits: Mutex<ChaCha8Rng>,
     watches: Mutex<ChaCha8Rng>,
@@ -49,11 +50,17 @@ impl Entropy {
         let mut token_key = [0; 32];
         lock(&stream(3)).fill(&mut token_key);
         Self {
+            seed,
             objects: stream(0),
             audits: stream(1),
             watches: stream(2),
             token_key,
         }
+    }
+
+    /// Returns the seed of all generators.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
     }
 
     pub(crate) fn position(&self) -> Position {

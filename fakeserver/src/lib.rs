@@ -15,13 +15,12 @@ mod kinds;
 mod store;
 mod watch;
 mod write;
-pub mod faults;
-mod edge;
-mod verbs;
-mod state;
 mod controllers;
 #[cfg_attr(not(feature = "cluster"), path = "cluster_off.rs")]
 mod cluster;
+pub mod faults;
+mod edge;
+mod verbs;
 mod server;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -33,15 +32,17 @@ pub mod fuzzing;
 
 #[cfg(feature = "cluster")]
 pub use self::cluster::{Churn, ClusterOptions};
+#[cfg(feature = "controllers")]
+pub use self::controllers::Workloads;
 #[cfg(feature = "tls")]
 pub use self::server::{CertificateError, Certificates, ClientCertificate};
-#[cfg(feature = "controllers")]
-pub use self::state::Workloads;
 pub use self::{
     clock::Clock,
+    controllers::Controllers,
     edge::authorization::Authorization,
-    server::{BuildError, FakeServer, FakeServerBuilder, Listener, serve_faults},
-    state::{Controllers, RequestRecord, Stats},
+    server::{
+        BuildError, FakeServer, FakeServerBuilder, Listener, RequestRecord, Stats, serve_faults,
+    },
     store::{
         Change, ChangeKind, Compaction, StoredObject,
         manifests::{ManifestError, Origin},

@@ -10,7 +10,7 @@ use super::{
     shape,
     world::World,
 };
-use crate::state::Core;
+use crate::write::Backend;
 
 /// The minimum number of writes in one transaction, if there are so many.
 const WRITES_PER_TRANSACTION: u32 = 1_000;
@@ -29,15 +29,15 @@ enum Part {
 
 impl SimulatedCluster {
     /// Writes the cluster into an empty store. `progress` hears how many objects are in, and how many there will be.
-    pub(crate) fn fill(&self, core: &Core, progress: impl Fn(usize, usize)) {
-        let stencils = Stencils::new(&core.registry());
-        let beginning = core.clock.now();
-        let mut world = shape::found(&self.options, core.seed(), beginning.as_second());
+    pub(crate) fn fill(&self, backend: &Backend, progress: impl Fn(usize, usize)) {
+        let stencils = Stencils::new(&backend.registry());
+        let beginning = backend.clock.now();
+        let mut world = shape::found(&self.options, backend.entropy.seed(), beginning.as_second());
         let count = objects(&world);
         let mut parts = parts(&world).peekable();
         let mut written = 0;
         while parts.peek().is_some() {
-            let done: Result<u32, Infallible> = core.storage.transact(|tx| {
+            let done: Result<u32, Infallible> = backend.storage.transact(|tx| {
                 let mut printer = Printer {
                     tx,
                     stencils: &stencils,

@@ -27,7 +27,6 @@ use jiff::Timestamp;
 
 use self::{churn::Machine, prototypes::Stencils, world::World};
 
-pub(crate) use self::driver::start;
 pub use self::options::{Churn, ClusterOptions};
 
 /// The simulated cluster of a server.

@@ -10,11 +10,10 @@ pub(super) use super::written::{Actor, shown};
 use super::{index::Index, meta::OwnerReference, written};
 use crate::{
     kinds::ResourceType,
-    state::Core,
     store::{ObjectKey, StoredObject, Transaction},
     value::resource::GroupResource,
     write::{
-        Outcome,
+        Backend, Outcome,
         deletion::{self, Wanted, is_finished},
     },
 };
@@ -30,7 +29,7 @@ pub(super) enum Owner {
 
 /// The cluster in one transaction.
 pub(super) struct Cluster<'a, 't> {
-    pub(super) core: &'a Core,
+    pub(super) backend: &'a Backend,
     pub(super) tx: &'a mut Transaction<'t>,
     pub(super) index: &'a Index,
 }
@@ -39,12 +38,12 @@ pub(super) struct Cluster<'a, 't> {
 
 impl Cluster<'_, '_> {
     pub(super) fn now(&self) -> Timestamp {
-        self.core.clock.now()
+        self.backend.clock.now()
     }
 
     /// As objects write times.
     pub(super) fn now_text(&self) -> String {
-        self.core.clock.now_text()
+        self.backend.clock.now_text()
     }
 
     pub(super) fn get(&self, key: &ObjectKey) -> Option<Arc<StoredObject>> {
@@ -53,12 +52,12 @@ impl Cluster<'_, '_> {
 
     /// The type of a resource, in the version that the server prefers.
     pub(super) fn resource_type(&self, resource: &GroupResource) -> Option<Arc<ResourceType>> {
-        written::resource_type(&self.core.registry(), resource)
+        written::resource_type(&self.backend.registry(), resource)
     }
 
     /// Returns the key of the owner that an object in `namespace` names.
     pub(super) fn owner(&self, reference: &OwnerReference, namespace: Option<&str>) -> Owner {
-        let registry = self.core.registry();
+        let registry = self.backend.registry();
         let (group, version) = reference.group_version();
         let served = registry.version(group, version);
         let mut resources = served

@@ -10,9 +10,11 @@ use tokio::time::{Instant, sleep_until};
 use tracing::{debug, error, trace};
 
 use super::{
+    Controllers,
     cluster::Cluster,
     controller::Controller,
     definitions::Definitions,
+    feed::{Feed, News},
     garbage_collector::GarbageCollector,
     index::{Index, Observed},
     namespaces::Namespaces,
@@ -20,40 +22,15 @@ use super::{
     queue::{Due, Item, Queue},
     workloads,
 };
-use crate::{
-    kinds::core,
-    state::{Controllers, Core, News, Server},
-    store::Range,
-    value::resource::GroupResource,
-};
+use crate::{kinds::core, store::Range, value::resource::GroupResource, write::Backend};
 
 /// The number of keys that are processed before other tasks have their turn.
 const KEYS_PER_TURN: usize = 64;
 
-/// Lets the controllers of `server` work, if they do not yet. It is to be called in a runtime.
-pub(crate) fn start(server: &Server) {
-    let stop = server.tasks.stop_token();
-    if stop.is_cancelled() || !server.core.feed.open() {
-        return;
-    }
-    let driver = Driver {
-        core: Arc::clone(&server.core),
-        world: World::new(&server.controllers),
-        options: server.controllers.clone(),
-    };
-    let stop = stop.clone();
-    server.tasks.spawn(async move {
-        tokio::select! {
-            biased;
-            () = stop.cancelled() => {}
-            () = driver.run() => {}
-        }
-    });
-}
-
 /// The loop. While it is there, the feed is open.
-struct Driver {
-    core: Arc<Core>,
+pub(super) struct Driver {
+    backend: Arc<Backend>,
+    feed: Arc<Feed>,
     world: World,
     options: Controllers,
 }
@@ -70,12 +47,23 @@ struct World {
 // === impl Driver ===
 
 impl Driver {
-    async fn run(mut self) {
+    /// Creates the loop. `feed` is open, and closed when the loop is dropped.
+    pub(super) fn new(backend: Arc<Backend>, feed: Arc<Feed>, options: Controllers) -> Self {
+        Self {
+            backend,
+            feed,
+            world: World::new(&options),
+            options,
+        }
+    }
+
+    /// Runs the controllers for ever.
+    pub(super) async fn run(mut self) {
         debug!("controllers started");
         self.rebuild();
         loop {
             for _ in 0..KEYS_PER_TURN {
-                self.world.absorb(self.core.feed.take());
+                self.world.absorb(self.feed.take());
                 if self.world.is_stale {
                     self.rebuild();
                 }
@@ -98,7 +86,7 @@ impl Driver {
             tokio::select! {
                 biased;
                 // What has changed may make something else due.
-                () = self.core.feed.arrived() => {}
+                () = self.feed.arrived() => {}
                 () = due => {}
             }
         }
@@ -107,9 +95,9 @@ impl Driver {
     /// Begins with what is stored.
     fn rebuild(&mut self) {
         self.world = World::new(&self.options);
-        let stored = self.core.storage.view(|view| {
+        let stored = self.backend.storage.view(|view| {
             // What has come until now is part of what is stored.
-            self.core.feed.take();
+            self.feed.take();
             let resources: Vec<GroupResource> = view.resources().cloned().collect();
             resources
                 .iter()
@@ -128,11 +116,16 @@ impl Driver {
     /// Lets a controller look at a key. What it has written counts only if it comes to its end: of a panic nothing is left
     /// but a line in the log, and the other keys have their turn.
     fn reconcile(&mut self, item: &Item) {
-        let Self { core, world, .. } = self;
+        let Self {
+            backend,
+            feed,
+            world,
+            ..
+        } = self;
         let (controller, key) = item;
-        let done: thread::Result<()> = core.storage.transact(|tx| {
+        let done: thread::Result<()> = backend.storage.transact(|tx| {
             // Under the lock of the store nothing more comes: the index knows what is read.
-            world.absorb(core.feed.take());
+            world.absorb(feed.take());
             if world.is_stale {
                 return Ok(());
             }
@@ -142,7 +135,7 @@ impl Driver {
                 controllers,
                 ..
             } = world;
-            let mut cluster = Cluster { core, tx, index };
+            let mut cluster = Cluster { backend, tx, index };
             let mut due = Due::new(queue, *controller, Instant::now());
             let controller = &mut controllers[*controller];
             trace!(controller = controller.name(), key = %key, "looking");
@@ -159,7 +152,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.core.feed.close();
+        self.feed.close();
     }
 }
 
@@ -261,32 +254,28 @@ mod tests {
     #[test]
     fn a_controller_that_panics_writes_nothing_and_looks_at_the_next_key() {
         let server = FakeServer::builder().build();
-        let core = &server.server().core;
-        let mut driver = Driver {
-            core: Arc::clone(core),
-            world: World::new(&Controllers::default()),
-            options: Controllers::default(),
-        };
+        let backend = server.backend();
+        let mut driver = Driver::new(Arc::clone(backend), Arc::default(), Controllers::default());
         driver.world.controllers = vec![Box::new(Clumsy)];
-        let before = core.storage.revision();
+        let before = backend.storage.revision();
         let key = |name| ObjectKey::cluster(core::node::KIND.storage().clone(), name);
         driver.reconcile(&(0, key("panic")));
-        assert_eq!(core.storage.revision(), before);
+        assert_eq!(backend.storage.revision(), before);
         driver.reconcile(&(0, key("next")));
-        assert!(core.storage.revision() > before);
+        assert!(backend.storage.revision() > before);
     }
 
     #[test]
     fn a_controller_that_panics_when_it_hears_of_a_change_hears_of_the_next() {
         let server = FakeServer::builder().build();
-        let core = &server.server().core;
+        let backend = server.backend();
         let mut world = World::new(&Controllers::default());
         world.controllers = vec![Box::new(Clumsy)];
         let nodes = core::node::KIND.storage().clone();
         for name in ["panic", "next"] {
             let key = ObjectKey::cluster(nodes.clone(), name);
             let put = |tx: &mut Transaction<'_>| tx.put(&key, json!({"metadata": {"name": name}}));
-            let stored = core.storage.transact(|tx| Ok::<_, ()>(put(tx))).unwrap();
+            let stored = backend.storage.transact(|tx| Ok::<_, ()>(put(tx))).unwrap();
             world.observe(&Observed::new(None, Some(&stored)));
         }
         let looked_at = world.queue.pop(Instant::now());

@@ -10,6 +10,8 @@
 //! the world for one event: what belongs to what is found in the [`Index`](index::Index).
 //! What a controller reads in a transaction, the index knows too: the feed is read to its end under the store's lock.
 
+mod options;
+mod feed;
 mod meta;
 #[cfg(feature = "controllers")]
 mod kind;
@@ -19,13 +21,32 @@ pub(crate) mod written;
 mod cluster;
 mod controller;
 mod driver;
-pub(crate) mod definitions;
-pub(crate) mod namespaces;
+mod manager;
+mod definitions;
+mod namespaces;
 mod garbage_collector;
 mod protection;
 #[cfg_attr(not(feature = "controllers"), path = "workloads_off.rs")]
 mod workloads;
 
-pub(crate) use self::driver::start;
+pub(crate) use self::manager::ControllerManager;
+pub use self::options::Controllers;
+#[cfg(feature = "controllers")]
+pub use self::workloads::Workloads;
+#[cfg(not(feature = "controllers"))]
+pub(crate) use self::workloads::Workloads;
 #[cfg(feature = "cluster")]
 pub(crate) use self::workloads::template_hash;
+use crate::write::{self, Backend};
+
+/// Ends what was going away when the state of the store was saved.
+pub(crate) fn resume(backend: &Backend) {
+    namespaces::resume(backend);
+    definitions::resume(backend);
+}
+
+/// Takes the store back by `revisions`, and ends what was going away then.
+pub(crate) fn roll_back(backend: &Backend, revisions: u64) {
+    write::roll_back(backend, revisions);
+    resume(backend);
+}

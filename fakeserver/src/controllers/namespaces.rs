@@ -21,9 +21,11 @@ use super::{
 };
 use crate::{
     kinds::core,
-    state::Core,
     store::{ObjectKey, Range, StoredObject},
-    write::deletion::{Wanted, delete_all},
+    write::{
+        Backend,
+        deletion::{Wanted, delete_all},
+    },
 };
 
 /// The minimum time for which a deleted namespace keeps its contents.
@@ -89,13 +91,13 @@ impl Controller for Namespaces {
 }
 
 /// Empties the namespaces that were going away when the server stopped.
-pub(crate) fn resume(core: &Core) {
+pub(super) fn resume(backend: &Backend) {
     let resource = core::namespace::KIND.storage().clone();
-    let namespaces = core.storage.view(|view| view.snapshot(&resource));
+    let namespaces = backend.storage.view(|view| view.snapshot(&resource));
     for found in namespaces.objects(&Range::All, None) {
-        let emptied: Result<(), Infallible> = core.storage.transact(|tx| {
+        let emptied: Result<(), Infallible> = backend.storage.transact(|tx| {
             let index = &Index::default();
-            empty(&mut Cluster { core, tx, index }, found.key(), false);
+            empty(&mut Cluster { backend, tx, index }, found.key(), false);
             Ok(())
         });
         let Ok(()) = emptied;

@@ -1,7 +1,10 @@
 //! The controllers of workloads, without any.
 
 use super::controller::Controller;
-use crate::state::Workloads;
+
+/// The times and sizes of the controllers of workloads, of which there are none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Workloads {}
 
 /// Returns no controllers.
 pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::response::{IntoResponse, Response};
 use http::{StatusCode, header, request::Parts};
 
+use super::assembly::Server;
 use crate::{
     edge::{
         authentication::Peer,
@@ -13,21 +14,25 @@ use crate::{
         response::refusal,
     },
     kinds::rbac::policy::Access,
-    state::Core,
     value::status::Status,
     verbs::Requester,
 };
 
 /// Finds out who makes a request. One that is not allowed is told so later, by its handler; an answer at once means that
 /// nobody has made it, or that he may not act as another one.
-pub(super) fn admit(core: &Core, parts: &Parts, query: &Query) -> Result<Requester, Box<Response>> {
+pub(super) fn admit(
+    server: &Server,
+    parts: &Parts,
+    query: &Query,
+) -> Result<Requester, Box<Response>> {
     let headers = &parts.headers;
+    let (api, backend) = (&server.api, server.backend());
     let peer = parts.extensions.get::<Peer>();
-    let user = core
+    let user = api
         .authenticator
-        .authenticate(headers, peer, &core.storage, core.clock.now())
+        .authenticate(headers, peer, &backend.storage, backend.clock.now())
         .map_err(|_| Box::new(refusal(headers, Status::unauthorized())))?;
-    let access = core.authorizer.access(&core.storage);
+    let access = server.authorizer.access(&backend.storage);
     let asked = impersonation(headers).map_err(|why| Box::new(misguided(parts, &why)))?;
     let user = match asked {
         None => user,

@@ -3,11 +3,11 @@
 use std::{fmt, sync::Arc};
 
 use super::{
+    assembly::Server,
     error::BuildError,
     objects::{identity, refused},
 };
 use crate::{
-    state::Server,
     store::manifests::{Manifest, ManifestError},
     verbs,
 };
@@ -20,10 +20,10 @@ pub(crate) struct Progress(pub(crate) Arc<dyn Fn(usize, usize) + Send + Sync>);
 pub(super) fn fill(server: &Server, progress: Option<&Progress>) -> Result<(), BuildError> {
     let beginning = &server.beginning;
     if let Some((snapshot, restart)) = &beginning.snapshot {
-        verbs::restore(&server.core, snapshot, *restart);
+        server.restore(snapshot, *restart);
     }
     if let Some(cluster) = &server.cluster {
-        cluster.fill(&server.core, |done, all| {
+        cluster.fill(server.backend(), |done, all| {
             if let Some(Progress(hear)) = progress {
                 hear(done, all);
             }
@@ -40,7 +40,7 @@ pub(super) fn fill(server: &Server, progress: Option<&Progress>) -> Result<(), B
 
 fn put(server: &Server, manifest: &Manifest) -> Result<(), BuildError> {
     let object = &manifest.object;
-    let Err(status) = verbs::load_object(server, object) else {
+    let Err(status) = verbs::load_object(&server.api, object) else {
         return Ok(());
     };
     let source = refused(&identity(object), &status);
@@ -59,7 +59,7 @@ pub(super) fn reset(server: &Server) {
     if let Some(cluster) = &server.cluster {
         cluster.clear();
     }
-    server.core.reset();
+    server.clear();
     // A server that began with its data file has not yet taken what it would begin with otherwise.
     if let Err(error) = fill(server, None) {
         tracing::warn!(

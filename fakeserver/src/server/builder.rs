@@ -1,19 +1,29 @@
 //! The builder of a server.
 
-use std::{error::Error, path::PathBuf, sync::Arc};
+use std::{error::Error, mem, path::PathBuf, sync::Arc};
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{BuildError, FakeServer, Progress, beginning};
+use super::{
+    BuildError, FakeServer, Progress,
+    assembly::{Beginning, Server},
+    beginning,
+    requests::{REQUESTS_KEPT, Requests},
+    security::Security,
+    slots::InFlight,
+};
 #[cfg(feature = "cluster")]
 use crate::cluster::{ClusterOptions, SimulatedCluster};
 use crate::{
     ObjectError,
     clock::Clock,
-    edge::authorization::Authorization,
+    controllers::{ControllerManager, Controllers},
+    edge::{
+        authorization::{Authorization, Authorizer},
+        openapi::DocumentsCache,
+    },
     faults::Faults,
-    state::{Beginning, Controllers, Core, InFlight, REQUESTS_KEPT, Requests, Security, Server},
     store::{
         Compaction,
         manifests::{self, Manifest},
@@ -21,7 +31,8 @@ use crate::{
     },
     task::TaskSet,
     value::user::UserInfo,
-    verbs,
+    verbs::{Api, Tally},
+    write::Backend,
 };
 
 /// Builds a [`FakeServer`].
@@ -251,8 +262,8 @@ impl FakeServerBuilder {
     /// # Errors
     ///
     /// It is to begin with something that it does not take. Trying again does not help.
-    pub fn try_build(self) -> Result<FakeServer, BuildError> {
-        let mut objects = own(self.objects)?;
+    pub fn try_build(mut self) -> Result<FakeServer, BuildError> {
+        let mut objects = own(mem::take(&mut self.objects))?;
         objects.extend(manifests::read(&self.manifests)?);
         let (data, kept) = match &self.data_file {
             Some(file) => {
@@ -261,51 +272,63 @@ impl FakeServerBuilder {
             }
             None => (None, None),
         };
+        let controllers = ControllerManager::new(mem::take(&mut self.controllers));
         let from = kept.as_ref().or(self.snapshot.as_ref());
-        let seed = from.map_or(self.seed, |snapshot| snapshot.seed);
-        let clock = match (self.clock, from) {
-            (Some(clock), _) => clock,
-            (None, Some(snapshot)) => Clock::simulated(snapshot.time),
-            (None, None) => Clock::default(),
-        };
-        let mut core = Core::new(
-            seed,
-            clock,
-            self.compaction,
-            self.watcher_buffer,
-            Requests::new(self.requests_kept, self.keeps_bodies),
-            self.security,
-        );
-        core.faults = self.faults;
-        if self.compresses {
-            core.storage.compress();
-        }
-        if let Some(snapshot) = from {
-            core.entropy.go_on(snapshot.drawn);
-        }
+        let backend = Arc::new(self.backend(from, &controllers));
+        let drawn = from.map(|snapshot| snapshot.drawn);
+        let entropy = &backend.entropy;
+        let flow_control = (entropy.audit_id(), entropy.audit_id());
         let restart = self.restart;
         let server = Server {
-            core: Arc::new(core),
-            tasks: TaskSet::new(),
-            beginning: Beginning {
-                snapshot: self.snapshot.map(|snapshot| (snapshot, restart)),
-                objects,
-            },
-            data,
-            controllers: self.controllers,
+            authorizer: Authorizer::new(self.security.authorization),
+            openapi: DocumentsCache::default(),
+            requests: Arc::new(Requests::new(self.requests_kept, self.keeps_bodies)),
             in_flight: InFlight::new(self.in_flight.0, self.in_flight.1),
+            flow_control,
+            controllers,
             #[cfg(feature = "cluster")]
             cluster: self
                 .cluster
                 .map(|options| Arc::new(SimulatedCluster::new(options))),
             #[cfg(not(feature = "cluster"))]
             cluster: None,
+            beginning: Beginning {
+                snapshot: self.snapshot.map(|snapshot| (snapshot, restart)),
+                objects,
+            },
+            data,
+            api: Api {
+                authenticator: self.security.authenticator(entropy),
+                backend,
+                faults: self.faults,
+                tally: Tally::default(),
+                tasks: TaskSet::new(),
+            },
         };
+        server.clear();
+        if self.compresses {
+            server.backend().storage.compress();
+        }
+        if let Some(drawn) = drawn {
+            server.backend().entropy.go_on(drawn);
+        }
         match kept {
-            Some(kept) => verbs::restore(&server.core, &kept, restart),
+            Some(kept) => server.restore(&kept, restart),
             None => beginning::fill(&server, self.progress.as_ref())?,
         }
         Ok(FakeServer::new(server))
+    }
+
+    /// Creates a backend that goes on from a snapshot, if there is one.
+    fn backend(&self, from: Option<&Snapshot>, controllers: &ControllerManager) -> Backend {
+        let seed = from.map_or(self.seed, |snapshot| snapshot.seed);
+        let clock = match (self.clock, from) {
+            (Some(clock), _) => clock,
+            (None, Some(snapshot)) => Clock::simulated(snapshot.time),
+            (None, None) => Clock::default(),
+        };
+        let (compaction, buffer) = (self.compaction, self.watcher_buffer);
+        Backend::new(seed, clock, compaction, buffer, controllers.feed())
     }
 }
 

@@ -8,8 +8,8 @@ use axum::{
 use http::{Method, StatusCode, header};
 use tracing::error;
 
-use super::{beginning, control_faults::serve_faults, data};
-use crate::{state::Server, task};
+use super::{assembly::Server, beginning, control_faults::serve_faults, data};
+use crate::task;
 
 /// `POST /_control/{compact,expire,disconnect,reset,snapshot}` and `GET /_control/{stats,snapshot}`.
 ///
@@ -17,11 +17,11 @@ use crate::{state::Server, task};
 ///
 /// `faults` and what is below it are [a function of their own](serve_faults).
 pub(super) async fn handle(server: &Server, method: &Method, action: &str, body: Body) -> Response {
-    let core = &server.core;
+    let backend = server.backend();
     let faults = action.strip_prefix("faults");
     if let Some(below) = faults.filter(|below| below.is_empty() || below.starts_with('/')) {
         let below = below.strip_prefix('/');
-        return serve_faults(&core.faults, |_| None, method, below, body).await;
+        return serve_faults(&server.api.faults, |_| None, method, below, body).await;
     }
     let is_expected = match action {
         "stats" => method == Method::GET,
@@ -33,15 +33,15 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
     match action {
-        "stats" => return Json(core.stats()).into_response(),
+        "stats" => return Json(server.stats()).into_response(),
         "snapshot" if method == Method::GET => {
             let kind = [(header::CONTENT_TYPE, "application/jsonl")];
-            return (kind, core.snapshot().to_bytes()).into_response();
+            return (kind, server.snapshot().to_bytes()).into_response();
         }
         "snapshot" => return save(server),
-        "compact" => core.storage.compact(),
-        "expire" => core.storage.expire(),
-        "disconnect" => core.watchers.disconnect(),
+        "compact" => backend.storage.compact(),
+        "expire" => backend.storage.expire(),
+        "disconnect" => backend.watchers.disconnect(),
         _ => beginning::reset(server),
     }
     StatusCode::NO_CONTENT.into_response()

@@ -1,10 +1,7 @@
 //! The state of a server as a value, and in the file that it is kept in.
 
-use super::FakeServer;
-use crate::{
-    state::Server,
-    store::snapshot::{Snapshot, SnapshotError},
-};
+use super::{FakeServer, assembly::Server};
+use crate::store::snapshot::{Snapshot, SnapshotError};
 
 // === impl FakeServer ===
 
@@ -16,7 +13,7 @@ impl FakeServer {
     ///
     /// It shares the objects with the store.
     pub fn snapshot(&self) -> Snapshot {
-        self.core().snapshot()
+        self.server.snapshot()
     }
 
     /// Writes the state to the [data file](crate::FakeServerBuilder::with_data_file), unless it is there already. Gives
@@ -36,10 +33,11 @@ pub(super) fn save(server: &Server) -> Result<bool, SnapshotError> {
     let Some(data) = &server.data else {
         return Ok(false);
     };
-    let core = &server.core;
-    if !data.is_behind(core.storage.revision(), core.entropy.position().objects) {
+    let backend = server.backend();
+    let drawn = backend.entropy.position().objects;
+    if !data.is_behind(backend.storage.revision(), drawn) {
         return Ok(false);
     }
-    data.save(|| core.snapshot())?;
+    data.save(|| server.snapshot())?;
     Ok(true)
 }

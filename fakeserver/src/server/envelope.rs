@@ -9,7 +9,8 @@ use axum::{
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 
-use crate::{cluster, controllers, edge::request::is_well_escaped, state::Server};
+use super::assembly::Server;
+use crate::edge::request::is_well_escaped;
 
 const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 const FLOW_SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
@@ -25,10 +26,9 @@ pub(super) async fn wrap(
     if !is_well_escaped(request.uri().path()) {
         return malformed();
     }
-    controllers::start(&server);
-    cluster::start(&server);
+    server.start();
     let audit_id = request.headers().get(AUDIT_ID).cloned();
-    let audit_id = audit_id.unwrap_or_else(|| text(&server.core.entropy.audit_id()));
+    let audit_id = audit_id.unwrap_or_else(|| text(&server.backend().entropy.audit_id()));
     let mut response = next.run(request).await;
     // A connection that speaks another protocol now has none of them.
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
@@ -41,7 +41,7 @@ pub(super) async fn wrap(
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-cache, private"));
     if has_a_turn {
-        let (flow_schema, priority_level) = server.core.flow_control;
+        let (flow_schema, priority_level) = server.flow_control;
         headers.insert(FLOW_SCHEMA, text(&flow_schema));
         headers.insert(PRIORITY_LEVEL, text(&priority_level));
     }

@@ -12,10 +12,13 @@ use http::{HeaderValue, Method, StatusCode, header};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::held::{Token, hold};
+use super::{
+    assembly::Server,
+    held::{Token, hold},
+    slots::Slot,
+};
 use crate::{
     edge::request::{ApiPath, Query, REQUEST_LIMIT},
-    state::{Server, Slot},
     verbs::Verb,
 };
 
@@ -59,9 +62,9 @@ fn hold_for_a_time(server: &Server, response: Response, slot: Slot) -> Response 
     };
     let slot = Arc::clone(&lent.slot);
     let sent = lent.sent.clone();
-    let stop = server.tasks.stop_token().clone();
+    let stop = server.api.tasks.stop_token().clone();
     // A body whose reader is slow is not polled, so that it cannot tell the time itself.
-    server.tasks.spawn(async move {
+    server.api.tasks.spawn(async move {
         tokio::select! {
             biased;
             () = sent.cancelled() => {}

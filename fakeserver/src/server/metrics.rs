@@ -5,7 +5,8 @@ use std::fmt::Write;
 use axum::response::{IntoResponse, Response};
 use http::{Method, header};
 
-use crate::{state::Stats, value::status::Status};
+use super::Stats;
+use crate::value::status::Status;
 
 /// The form of the text, to the letter of a real server.
 const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores";

@@ -1,5 +1,11 @@
 //! The server as a whole: built in process, reached by any transport, controlled from behind the API.
 
+mod stats;
+mod requests;
+mod slots;
+mod security;
+mod bootstrap;
+mod assembly;
 mod builder;
 mod error;
 mod beginning;
@@ -39,21 +45,22 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    UserInfo,
+    UserInfo, controllers,
     edge::authentication::Peer,
     faults::Faults,
     kinds::storage_of,
-    state::{Core, Server, Stats},
     store::{Change, Range, StoredObject},
     value::revision::Revision,
-    verbs,
+    write::Backend,
 };
 
+use self::assembly::Server;
 pub(crate) use self::beginning::Progress;
 #[cfg(feature = "tls")]
 pub use self::certificates::{CertificateError, Certificates, ClientCertificate};
 pub use self::{
     builder::FakeServerBuilder, control_faults::serve_faults, error::BuildError, listen::Listener,
+    requests::RequestRecord, stats::Stats,
 };
 
 /// A Kubernetes API server in this process. Clones are handles of the same server.
@@ -142,7 +149,7 @@ impl FakeServer {
     /// Each question is a POST of an `AdmissionReview` to the path that a webhook configuration names, with `?timeout=10s`.
     /// What is not served so is asked over HTTPS, and trusted by the `caBundle` of its configuration only.
     pub fn serve_webhooks(&self, host: &str, webhooks: Router) {
-        self.core().webhooks.serve(host, webhooks);
+        self.backend().webhooks.serve(host, webhooks);
     }
 
     /// Sends what the server asks the webhooks at `host`, as [`serve_webhooks`](Self::serve_webhooks) names it, to the
@@ -150,30 +157,30 @@ impl FakeServer {
     ///
     /// The certificate has to be that of `host`, as it would be in a cluster.
     pub fn redirect_webhooks(&self, host: &str, to: Uri) {
-        self.core().webhooks.redirect(host, to);
+        self.backend().webhooks.redirect(host, to);
     }
 
     /// The revision of the last write.
     pub fn revision(&self) -> u64 {
-        self.core().storage.revision().get()
+        self.backend().storage.revision().get()
     }
 
     /// Forgets the history up to now: lists of older revisions, and the continuation of older lists, are answered
     /// with 410. Watches go on, and can still start where they could.
     pub fn compact(&self) {
-        self.core().storage.compact();
+        self.backend().storage.compact();
     }
 
     /// [Compacts](Self::compact), and lets no watch start at an older revision: it is told so by an ERROR event, 410.
     ///
     /// [`history`](Self::history) still tells what was.
     pub fn expire(&self) {
-        self.core().storage.expire();
+        self.backend().storage.expire();
     }
 
     /// Ends every open watch, cleanly, without what it has not sent yet.
     pub fn disconnect(&self) {
-        self.core().watchers.disconnect();
+        self.backend().watchers.disconnect();
     }
 
     /// Goes back by so many revisions, at most to where its history begins, as a cluster that was restored from a backup:
@@ -181,7 +188,7 @@ impl FakeServer {
     ///
     /// A watch from a lost revision brings nothing until the server has come by it.
     pub fn roll_back(&self, revisions: u64) {
-        verbs::roll_back(self.core(), revisions);
+        controllers::roll_back(self.backend(), revisions);
     }
 
     /// Makes it the server that it was when it was built, with the objects that it began with: open watches end,
@@ -194,12 +201,12 @@ impl FakeServer {
 
     /// Returns the faults, to install and count them.
     pub fn faults(&self) -> Faults {
-        self.core().faults.clone()
+        self.server.api.faults.clone()
     }
 
     /// Returns the counts of the server.
     pub fn stats(&self) -> Stats {
-        self.core().stats()
+        self.server.stats()
     }
 
     /// The objects of a resource as they are now, in the order of a list: by `namespace/name`, byte for byte.
@@ -207,7 +214,7 @@ impl FakeServer {
     /// The versions of a resource show the same objects.
     pub fn objects(&self, group: &str, _version: &str, resource: &str) -> Vec<Arc<StoredObject>> {
         let resource = storage_of(group, resource);
-        let snapshot = self.core().storage.view(|view| view.snapshot(&resource));
+        let snapshot = self.backend().storage.view(|view| view.snapshot(&resource));
         snapshot.objects(&Range::All, None).cloned().collect()
     }
 
@@ -220,7 +227,7 @@ impl FakeServer {
         after: u64,
     ) -> Vec<Arc<Change>> {
         let resource = storage_of(group, resource);
-        self.core()
+        self.backend()
             .storage
             .view(|view| view.log(&resource, &Range::All, Revision::new(after)))
     }
@@ -249,10 +256,10 @@ impl FakeServer {
     /// # Ok::<(), fakeserver::ObjectError>(())
     /// ```
     pub fn follow(&self, leader: &Self, up_to: u64) -> u64 {
-        let storage = &self.core().storage;
+        let storage = &self.backend().storage;
         let (after, up_to) = (storage.revision(), Revision::new(up_to));
         let changes = leader
-            .core()
+            .backend()
             .storage
             .view(|view| view.log_of_all(after, up_to));
         storage.follow(changes).get()
@@ -264,7 +271,7 @@ impl FakeServer {
     ///
     /// If dropped, the tasks still end, but nobody waits for them.
     pub async fn shutdown(&self) {
-        self.server.tasks.shutdown().await;
+        self.server.api.tasks.shutdown().await;
     }
 
     #[cfg(test)]
@@ -283,19 +290,19 @@ impl FakeServer {
                 tokio::select! {
                     biased;
                     () = stop.cancelled() => {}
-                    () = server.tasks.stop_token().cancelled() => {}
+                    () = server.api.tasks.stop_token().cancelled() => {}
                 }
             };
             let router = router::router(Arc::clone(&server));
-            let listener = listener.with_gate(server.core.faults.listen_gate());
+            let listener = listener.with_gate(server.api.faults.listen_gate());
             // A watch would keep its connection for an hour.
-            let disconnect = || server.core.watchers.disconnect();
+            let disconnect = || server.backend().watchers.disconnect();
             listener.serve_until(router, stopped, disconnect).await;
         }
     }
 
-    fn core(&self) -> &Core {
-        &self.server.core
+    pub(crate) fn backend(&self) -> &Arc<Backend> {
+        self.server.backend()
     }
 }
 

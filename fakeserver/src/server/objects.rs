@@ -5,11 +5,10 @@ use std::sync::Arc;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::FakeServer;
+use super::{FakeServer, RequestRecord};
 use crate::{
     ObjectError,
     faults::{self, Answer, Filter, RequestFacts, RuleGuard},
-    state::RequestRecord,
     value::status::Status,
     verbs,
 };
@@ -52,8 +51,8 @@ impl FakeServer {
     {
         let value = to_value(object)?;
         let named = identity(&value);
-        let stored =
-            verbs::apply_object(&self.server, value).map_err(|status| refused(&named, &status))?;
+        let stored = verbs::apply_object(&self.server.api, value)
+            .map_err(|status| refused(&named, &status))?;
         T::deserialize(stored).map_err(|source| ObjectError::Unreadable {
             object: named,
             source,
@@ -72,7 +71,7 @@ impl FakeServer {
     /// Outside of a tokio runtime, if what is deleted holds others: a namespace, or a definition of custom resources.
     pub fn delete<T: Serialize>(&self, object: &T) -> Result<(), ObjectError> {
         let value = to_value(object)?;
-        verbs::delete_object(&self.server, &value)
+        verbs::delete_object(&self.server.api, &value)
             .map_err(|status| refused(&identity(&value), &status))
     }
 
@@ -102,12 +101,12 @@ impl FakeServer {
     /// # }
     /// ```
     pub fn requests(&self) -> Vec<RequestRecord> {
-        self.core().requests.all()
+        self.server.requests.all()
     }
 
     /// The last requests, which are forgotten with that: what comes next belongs to the next step of a test.
     pub fn take_requests(&self) -> Vec<RequestRecord> {
-        self.core().requests.take()
+        self.server.requests.take()
     }
 
     /// Lets `answer` answer requests that match `filter`, instead of the server; where it gives nothing, the server does.

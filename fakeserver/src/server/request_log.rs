@@ -11,10 +11,13 @@ use axum::{
 use http::{HeaderValue, Method, header, request::Parts};
 use http_body_util::BodyExt;
 
+use super::{
+    assembly::Server,
+    requests::{RequestRecord, Requests},
+};
 use crate::{
     edge::request::{ApiPath, Query},
     faults::RequestFacts,
-    state::{RequestRecord, Server},
     verbs::Verb,
 };
 
@@ -33,11 +36,11 @@ pub(super) async fn record(
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
-    let requests = &server.core.requests;
-    let revision = server.core.storage.revision().get();
+    let requests = &server.requests;
+    let revision = server.backend().storage.revision().get();
     let number = requests.begin(understood(&parts, revision));
     let body = if requests.keeps_bodies {
-        observed(&server, number, body)
+        observed(requests, number, body)
     } else {
         body
     };
@@ -47,11 +50,11 @@ pub(super) async fn record(
 }
 
 /// The body, each part of which is remembered when it is read.
-fn observed(server: &Arc<Server>, number: u64, body: Body) -> Body {
-    let core = Arc::clone(&server.core);
+fn observed(requests: &Arc<Requests>, number: u64, body: Body) -> Body {
+    let requests = Arc::clone(requests);
     Body::new(body.map_frame(move |frame| {
         if let Some(part) = frame.data_ref() {
-            core.requests.body(number, part);
+            requests.body(number, part);
         }
         frame
     }))

@@ -13,7 +13,10 @@ use http::{StatusCode, header, request::Parts};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::error;
 
-use super::{access, control, envelope, in_flight, metrics, request_log, websocket::Handshake};
+use super::{
+    access, assembly::Server, control, envelope, in_flight, metrics, request_log,
+    websocket::Handshake,
+};
 use crate::{
     edge::{
         discovery::{self, Known},
@@ -22,7 +25,6 @@ use crate::{
         response::{is_pretty, refusal_to},
     },
     kinds::registry::{Lookup, Registry},
-    state::Server,
     value::{resource_path::ResourcePath, status::Status},
     verbs::{self, Asked, discover},
 };
@@ -58,14 +60,14 @@ async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response
 async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
     let (method, headers) = (&parts.method, &parts.headers);
     let query = Query::parse(parts.uri.query());
-    let requester = match access::admit(&server.core, parts, &query) {
+    let requester = match access::admit(server, parts, &query) {
         Ok(requester) => requester,
         Err(refused) => return *refused,
     };
-    let registry = server.core.registry();
+    let registry = server.backend().registry();
     let path = match ApiPath::parse(parts.uri.path()) {
         ApiPath::Resource(path) if is_routed(&registry, &path) => {
-            let answer = verbs::serve(server, &requester, parts, path, query, body).await;
+            let answer = verbs::serve(&server.api, &requester, parts, path, query, body).await;
             return answer.unwrap_or_else(|status| {
                 refusal_to(&Query::parse(parts.uri.query()), headers, status)
             });
@@ -78,7 +80,7 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
     if let Some(action) = parts.uri.path().strip_prefix("/_control/") {
         return control::handle(server, method, action, body).await;
     }
-    let asked = Asked::new(&server.core, &requester, parts);
+    let asked = Asked::new(&server.api, &requester, parts);
     let met = match &path {
         ApiPath::CoreVersions | ApiPath::Groups => discover(&asked, "", "").await,
         ApiPath::Version { group, version } => discover(&asked, group, version).await,
@@ -88,10 +90,10 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
         return answer;
     }
     let answer = match path {
-        ApiPath::Metrics => Some(metrics::serve(method, &server.core.stats())),
+        ApiPath::Metrics => Some(metrics::serve(method, &server.stats())),
         ApiPath::OpenApi(path) => openapi::serve(
-            &server.core.openapi(),
-            &server.core.clock,
+            &server.openapi.of(server.backend().registry()),
+            &server.backend().clock,
             method,
             &path,
             &query,

@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::*;
-use crate::state::Controllers;
+use crate::Controllers;
 
 async fn send(server: &FakeServer, method: Method, path: &str) -> (http::response::Parts, Vec<u8>) {
     let request = Request::builder()

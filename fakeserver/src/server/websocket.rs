@@ -27,10 +27,10 @@ use tokio_tungstenite::{
 use tokio_util::sync::CancellationToken;
 use tracing::debug;
 
+use super::assembly::Server;
 use crate::{
     edge::{authentication::spoken_protocols, response::EventStream},
     faults::{Breakage, Connection},
-    state::Server,
 };
 
 /// The time limit for the client to take the answer, a message, or the end.
@@ -97,10 +97,10 @@ impl Handshake {
         };
         let content_type = response.headers().get(header::CONTENT_TYPE);
         let is_text = content_type.is_some_and(|kind| kind == "application/json");
-        let stop = server.tasks.stop_token().clone();
+        let stop = server.api.tasks.stop_token().clone();
         let (upgrade, connection) = (self.upgrade, self.connection);
         let body = response.into_body();
-        server.tasks.spawn(async move {
+        server.api.tasks.spawn(async move {
             serve(upgrade, connection, body, is_text, stop).await;
         });
         accepted

@@ -21,6 +21,7 @@ mod state;
 mod base;
 mod transaction;
 mod storage;
+mod leases;
 pub(crate) mod continue_token;
 pub(crate) mod snapshot;
 pub(crate) mod manifests;
@@ -34,6 +35,7 @@ pub use self::{
 };
 pub(crate) use self::{
     key::ObjectKey,
+    leases::Leases,
     state::{HistoryError, TooOld, View},
     storage::{ChangeSink, Storage, Unmade},
     table::{Range, Snapshot},

@@ -33,7 +33,7 @@ pub(super) async fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Stat
         let (code, draft) = draft(call, attempt, &options, &config, duplicate.as_deref())?;
         Ok((code, run(attempt, draft)?))
     };
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     let ((code, outcome), said) = writer.write(&call.target, &options, work).await?;
     let warnings: Vec<String> = duplicate.into_iter().chain(said).collect();
     Ok(call.answer(code, &encoding, &outcome, &warnings))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::{HeaderMap, HeaderValue, Method, header};
 
-use super::{Requester, Verb};
+use super::{Api, Requester, Verb};
 use crate::{
     edge::{
         request::{ListOptions, Query},
@@ -15,7 +15,6 @@ use crate::{
     },
     faults::{Connection, RequestFacts},
     kinds::{apiextensions::custom_resource_definition, registry::Lookup, table::Printer},
-    state::Server,
     store::{Range, StoredObject},
     value::{
         names::path_segment_problems,
@@ -32,7 +31,7 @@ use crate::{
 
 /// A request for objects of one resource type.
 pub(crate) struct Call<'a> {
-    pub(crate) server: &'a Server,
+    pub(crate) api: &'a Api,
     pub(crate) requester: Requester,
     pub(crate) target: Target,
     pub(crate) query: Query,
@@ -46,13 +45,13 @@ pub(crate) struct Call<'a> {
 impl<'a> Call<'a> {
     /// Looks up the resource of `path`.
     pub(crate) fn new(
-        server: &'a Server,
+        api: &'a Api,
         requester: Requester,
         path: ResourcePath,
         query: Query,
         headers: &'a HeaderMap,
     ) -> Result<Self, Status> {
-        let registry = server.core.registry();
+        let registry = api.backend.registry();
         let Lookup::Found(resource) = registry.lookup(&path.group, &path.version, &path.resource)
         else {
             return Err(Status::unknown_resource());
@@ -70,7 +69,7 @@ impl<'a> Call<'a> {
             return Err(Status::unknown_resource());
         }
         Ok(Self {
-            server,
+            api,
             requester,
             target: Target { resource, path },
             query,
@@ -189,10 +188,10 @@ impl<'a> Call<'a> {
         &self,
         stored: Vec<Arc<StoredObject>>,
     ) -> Result<Vec<Arc<StoredObject>>, Status> {
-        let core = &self.server.core;
+        let backend = &self.api.backend;
         match self.target.rules().as_custom() {
             Some(custom) => {
-                let converter = Converter::new(&core.webhooks, &core.entropy);
+                let converter = Converter::new(&backend.webhooks, &backend.entropy);
                 converter.present(custom, stored).await
             }
             None => Ok(stored),
@@ -252,7 +251,7 @@ impl<'a> Call<'a> {
             ))
         })?;
         let printer = Printer::of(&self.target.resource);
-        Ok(encoding.with_table(TableView::new(printer, include, self.server.core.clock)))
+        Ok(encoding.with_table(TableView::new(printer, include, self.api.backend.clock)))
     }
 
     /// Returns the name of a real server's Go type of the shown objects.
@@ -285,20 +284,6 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// As requests are counted: `deployments.apps/status`.
-    pub(super) fn counted_as(&self) -> String {
-        let mut name = self.target.resource.plural.to_string();
-        if !self.target.resource.group.is_empty() {
-            name.push('.');
-            name.push_str(&self.target.resource.group);
-        }
-        if let Some(subresource) = &self.target.path.subresource {
-            name.push('/');
-            name.push_str(subresource);
-        }
-        name
-    }
-
     /// Returns the facts of the request for fault rules.
     pub(super) fn facts(&self, verb: Verb, options: &ListOptions) -> RequestFacts {
         RequestFacts {
@@ -315,7 +300,7 @@ impl<'a> Call<'a> {
             has_continue: verb == Verb::List && !options.continue_token.is_empty(),
             continue_token: options.continue_token.clone(),
             user: self.requester.user.name().to_owned(),
-            revision: self.server.core.storage.revision().get(),
+            revision: self.api.backend.storage.revision().get(),
         }
     }
 }

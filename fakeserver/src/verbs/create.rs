@@ -15,7 +15,7 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
     let encoding = call.encoding(Shape::Object)?;
     let options = write_options(&call.query, "CreateOptions")?;
     let (draft, mut warnings) = read(call, &options, body)?;
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     let mut draft = Some(draft);
     let mut written = None;
     // Webhooks need several attempts. Otherwise the first one mostly commits, and uses up the draft.
@@ -49,7 +49,7 @@ fn read<'a>(
     let mut received = call.receive(body, options.validation())?;
     call.target.place(&mut received.object)?;
     duplicate_owners::drop_sent(&mut received);
-    let now = call.server.core.clock.now_text();
+    let now = call.api.backend.clock.now_text();
     let author = call.author(options);
     let draft = Draft::create(&call.target, author, received.object, Source::Sent, &now);
     Ok((draft, received.warnings))

@@ -24,7 +24,7 @@ pub(super) async fn delete(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
     let author = call.deleter();
     let work =
         |attempt: &mut Attempt<'_, '_>| delete_named(&call.target, author, attempt, &options);
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     let ((uid, outcome), warnings) = writer.write(&call.target, &options, work).await?;
     let outcome = match outcome {
         Outcome::Stored(kept) => Outcome::Stored(call.present(&kept).await?),

@@ -30,7 +30,7 @@ pub(super) async fn delete_collection(call: &Call<'_>, body: &[u8]) -> Result<Re
     let Page {
         mut metadata,
         items: selected,
-    } = query.read(&call.server.core).await?;
+    } = query.read(&call.api.backend).await?;
     call.complete(&mut metadata);
     let (target, author) = (&call.target, call.deleter());
     let mut warnings = Vec::new();
@@ -45,7 +45,7 @@ pub(super) async fn delete_collection(call: &Call<'_>, body: &[u8]) -> Result<Re
             let existing = Existing { stored, shown };
             delete_existing(target, author, attempt, &options, existing).map(drop)
         };
-        let writer = call.server.core.writer();
+        let writer = &call.api.backend;
         let ((), said) = writer.write(target, &options, work).await?;
         warnings.extend(said);
     }

@@ -3,16 +3,13 @@
 use axum::response::Response;
 use http::request::Parts;
 
-use super::{Requester, call::client_of, request_faults::RequestFaults};
-use crate::{
-    faults::{Connection, RequestFacts},
-    state::Core,
-};
+use super::{Api, Requester, call::client_of, request_faults::RequestFaults};
+use crate::faults::{Connection, RequestFacts};
 
 /// A question about what the server has.
 #[derive(Debug)]
 pub(crate) struct Asked<'a> {
-    core: &'a Core,
+    api: &'a Api,
     parts: &'a Parts,
     user: &'a str,
 }
@@ -31,7 +28,7 @@ pub(crate) async fn discover(
     let connection = asked.parts.extensions.get::<Connection>();
     let connection = connection.cloned().unwrap_or_default();
     let facts = asked.facts(group, version);
-    let faults = RequestFaults::of(asked.core, &connection, &facts).await?;
+    let faults = RequestFaults::of(asked.api, &connection, &facts).await?;
     // Discovery changes nothing, so that a client cannot tell this from a delay after it.
     faults.delay_head().await;
     Ok(())
@@ -40,9 +37,9 @@ pub(crate) async fn discover(
 // === impl Asked ===
 
 impl<'a> Asked<'a> {
-    pub(crate) fn new(core: &'a Core, requester: &'a Requester, parts: &'a Parts) -> Self {
+    pub(crate) fn new(api: &'a Api, requester: &'a Requester, parts: &'a Parts) -> Self {
         Self {
-            core,
+            api,
             parts,
             user: requester.user.name(),
         }
@@ -50,7 +47,7 @@ impl<'a> Asked<'a> {
 
     /// Returns whether a fault hides a version of a group where all are listed together.
     pub(crate) fn is_hidden(&self, group: &str, version: &str) -> bool {
-        self.core.faults.hides(&self.facts(group, version))
+        self.api.faults.hides(&self.facts(group, version))
     }
 
     fn facts(&self, group: &str, version: &str) -> RequestFacts {
@@ -60,7 +57,7 @@ impl<'a> Asked<'a> {
             group: group.to_owned(),
             version: version.to_owned(),
             user: self.user.to_owned(),
-            revision: self.core.storage.revision().get(),
+            revision: self.api.backend.storage.revision().get(),
             ..RequestFacts::default()
         }
     }

@@ -23,13 +23,13 @@ pub(super) async fn get(
     }
     let version = Version::parse(&options.resource_version)
         .map_err(|error| Status::unclassified(error.to_string()))?;
-    let core = &call.server.core;
+    let backend = &call.api.backend;
     if let Version::At(revision) = version {
-        reach(core, revision, sees).await?;
+        reach(backend, revision, sees).await?;
     }
     let name = call.target.path.name.as_deref().unwrap_or_default();
     let key = call.target.key(name);
-    let object = core
+    let object = backend
         .storage
         .view(|view| {
             if sees.is_none() {

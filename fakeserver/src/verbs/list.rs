@@ -14,10 +14,10 @@ use crate::{
         request::ListOptions,
         response::{ListMeta, Shape, list_pieces},
     },
-    state::Core,
     store::{HistoryError, Snapshot, StoredObject, continue_token::ContinueToken},
     value::{resource::GroupResource, revision::Revision, status::Status},
     watch::Selection,
+    write::Backend,
 };
 
 /// The time for which a read waits for a version that has not come yet.
@@ -34,7 +34,7 @@ pub(super) async fn list(
         sees,
         ..query(call, options)?
     };
-    let mut page = query.read(&call.server.core).await?;
+    let mut page = query.read(&call.api.backend).await?;
     call.complete(&mut page.metadata);
     let items = call.present_all(page.items).await?;
     let delivery = call.delivery(&encoding);
@@ -88,25 +88,25 @@ impl ListQuery {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped.
-    pub(crate) async fn read(&self, core: &Core) -> Result<Page, Status> {
+    pub(crate) async fn read(&self, backend: &Backend) -> Result<Page, Status> {
         let (asked, start) = match &self.at {
             ListAt::NotOlderThan(revision) | ListAt::Exact(revision) => (Some(*revision), None),
             ListAt::Continue(token) => (token.revision, Some(token.start.as_str())),
         };
         if let Some(asked) = asked {
-            reach(core, asked, self.sees).await?;
+            reach(backend, asked, self.sees).await?;
         }
-        let (snapshot, revision) = self.snapshot(core)?;
+        let (snapshot, revision) = self.snapshot(backend)?;
         Ok(self.page(&snapshot, revision, start))
     }
 
-    fn snapshot(&self, core: &Core) -> Result<(Snapshot, Revision), Status> {
+    fn snapshot(&self, backend: &Backend) -> Result<(Snapshot, Revision), Status> {
         let exact = match &self.at {
             ListAt::Exact(revision) => Some(*revision),
             ListAt::Continue(token) => token.revision,
             ListAt::NotOlderThan(_) => None,
         };
-        core.storage.view(|view| {
+        backend.storage.view(|view| {
             let Some(revision) = exact else {
                 return Ok(view.snapshot_seen(&self.resource, self.sees));
             };
@@ -170,7 +170,7 @@ impl ListQuery {
 
 /// Waits until the store is not older than `asked`, which it never is for somebody who sees less.
 pub(super) async fn reach(
-    core: &Core,
+    backend: &Backend,
     asked: Revision,
     sees: Option<Revision>,
 ) -> Result<(), Status> {
@@ -178,7 +178,8 @@ pub(super) async fn reach(
         sleep(FRESHNESS_WAIT).await;
         return Err(Status::version_too_large(asked.get(), sees.get()));
     }
-    core.storage
+    backend
+        .storage
         .reach(asked, FRESHNESS_WAIT)
         .await
         .map_err(|current| Status::version_too_large(asked.get(), current.get()))

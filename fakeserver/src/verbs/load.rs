@@ -7,22 +7,16 @@ use std::sync::Arc;
 
 use http::HeaderMap;
 use serde_json::{Value, json};
-use tokio::time::Instant;
 
-use super::{Call, Requester, Verb, apply, definitions, delete::delete_named};
+use super::{Api, Call, Requester, Verb, apply, delete::delete_named};
 use crate::{
-    controllers,
     edge::request::Query,
     kinds::ResourceType,
-    state::{Core, Server},
-    store::{
-        StoredObject,
-        snapshot::{Restart, Snapshot},
-    },
+    store::StoredObject,
     value::{resource::api_version, resource_path::ResourcePath, status::Status},
     write::{
         Attempt, AttemptError, DeleteOptions, Draft, Existing, FieldValidation, Outcome, Source,
-        WriteOptions, namespace_key, remove, run,
+        WriteOptions, definitions, namespace_key, remove, run,
     },
 };
 
@@ -34,16 +28,16 @@ const DEFAULT_NAMESPACE: &str = "default";
 ///
 /// A new object keeps the uid, the time of its creation, the generation and the status that it brings, so that references
 /// to it stay valid. Its version and its managers are new, and it is not being deleted.
-pub(crate) fn load(server: &Server, object: &Value) -> Result<Arc<StoredObject>, Status> {
-    let place = Place::of(server, object)?;
+pub(crate) fn load(api: &Api, object: &Value) -> Result<Arc<StoredObject>, Status> {
+    let place = Place::of(api, object)?;
     let headers = HeaderMap::new();
-    let call = place.call(server, &headers, None)?;
+    let call = place.call(api, &headers, None)?;
     let mut received = call.receive(object.to_string().as_bytes(), FieldValidation::Strict)?;
     call.target.place(&mut received.object)?;
     let object = received.object;
     let options = options();
     make_namespace(&call)?;
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     let stored = writer.write_unreviewed(&options, |attempt| {
         let (target, author) = (&call.target, call.author(&options));
         let Some(existing) = attempt.find(target)? else {
@@ -60,11 +54,9 @@ pub(crate) fn load(server: &Server, object: &Value) -> Result<Arc<StoredObject>,
         let draft = Draft::update(target, author, existing, object, Source::Import, now)?;
         let stored = stored_of(run(attempt, draft)?)?;
         match status.filter(|_| target.imports_status()) {
-            Some(status) => set_status(
-                &place.call(server, &headers, Some("status"))?,
-                attempt,
-                status,
-            ),
+            Some(status) => {
+                set_status(&place.call(api, &headers, Some("status"))?, attempt, status)
+            }
             None => Ok(stored),
         }
     })?;
@@ -72,28 +64,11 @@ pub(crate) fn load(server: &Server, object: &Value) -> Result<Arc<StoredObject>,
     Ok(stored)
 }
 
-/// Goes on with what `snapshot` holds: serves what it defines, and ends what was going away.
-pub(crate) fn restore(core: &Core, snapshot: &Snapshot, restart: Restart) {
-    core.restore(snapshot, restart, || definitions::serve_defined(core));
-    controllers::namespaces::resume(core);
-    definitions::resume(core);
-}
-
-/// Goes back by so many revisions, and goes on from there.
-pub(crate) fn roll_back(core: &Core, revisions: u64) {
-    core.storage.roll_back(revisions);
-    core.storage
-        .view(|view| core.leases.renew(view, Instant::now()));
-    definitions::serve_defined(core);
-    controllers::namespaces::resume(core);
-    definitions::resume(core);
-}
-
 /// Applies `object` by server-side apply with force, and then its status, if it has one.
-pub(crate) fn apply(server: &Server, object: Value) -> Result<Value, Status> {
-    let place = Place::of(server, &object)?;
+pub(crate) fn apply(api: &Api, object: Value) -> Result<Value, Status> {
+    let place = Place::of(api, &object)?;
     let headers = HeaderMap::new();
-    let call = place.call(server, &headers, None)?;
+    let call = place.call(api, &headers, None)?;
     let object = without_identity(object);
     // A configuration is not read strictly by itself: its unknown fields would be dropped in silence.
     call.receive(object.to_string().as_bytes(), FieldValidation::Strict)?;
@@ -103,13 +78,13 @@ pub(crate) fn apply(server: &Server, object: Value) -> Result<Value, Status> {
         let (_, draft) = apply::draft(call, attempt, &options, &object, None)?;
         Ok(stored_of(run(attempt, draft)?)?)
     };
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     let stored = writer.write_unreviewed(&options, |attempt| {
         let stored = apply_by(&call, attempt)?;
         if object.get("status").is_none_or(Value::is_null) || !call.target.imports_status() {
             return Ok(stored);
         }
-        apply_by(&place.call(server, &headers, Some("status"))?, attempt)
+        apply_by(&place.call(api, &headers, Some("status"))?, attempt)
     })?;
     settle(&call);
     Ok(call.target.shown(&stored))
@@ -117,22 +92,22 @@ pub(crate) fn apply(server: &Server, object: Value) -> Result<Value, Status> {
 
 /// Returns the object under the kind and name of `object`, if there is one.
 #[cfg(feature = "client")]
-pub(crate) fn find(server: &Server, object: &Value) -> Result<Option<Value>, Status> {
-    let place = Place::of(server, object)?;
+pub(crate) fn find(api: &Api, object: &Value) -> Result<Option<Value>, Status> {
+    let place = Place::of(api, object)?;
     let headers = HeaderMap::new();
-    let call = place.call(server, &headers, None)?;
+    let call = place.call(api, &headers, None)?;
     let key = call.target.key(call.target.name());
-    let stored = server.core.storage.view(|view| view.get(&key).cloned());
+    let stored = api.backend.storage.view(|view| view.get(&key).cloned());
     Ok(stored.map(|stored| call.target.shown(&stored)))
 }
 
 /// Deletes the object of the kind and name of `object`, as a client would without options.
-pub(crate) fn delete(server: &Server, object: &Value) -> Result<(), Status> {
-    let place = Place::of(server, object)?;
+pub(crate) fn delete(api: &Api, object: &Value) -> Result<(), Status> {
+    let place = Place::of(api, object)?;
     let headers = HeaderMap::new();
-    let call = place.call(server, &headers, None)?;
+    let call = place.call(api, &headers, None)?;
     let (options, author) = (DeleteOptions::default(), call.deleter());
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     writer.write_unreviewed(&options, |attempt| {
         delete_named(&call.target, author, attempt, &options)
     })?;
@@ -151,7 +126,7 @@ struct Place {
 // === impl Place ===
 
 impl Place {
-    fn of(server: &Server, object: &Value) -> Result<Self, Status> {
+    fn of(api: &Api, object: &Value) -> Result<Self, Status> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (kind, said_version) = (text(&object["kind"]), text(&object["apiVersion"]));
         if kind.is_empty() || said_version.is_empty() {
@@ -169,7 +144,7 @@ impl Place {
             ));
         }
         let (group, version) = said_version.split_once('/').unwrap_or(("", &said_version));
-        let registry = server.core.registry();
+        let registry = api.backend.registry();
         let known = registry.version(group, version);
         let mut resources = known.into_iter().flat_map(|version| &version.resources);
         let resource = resources.find(|resource| *resource.kind == *kind);
@@ -193,7 +168,7 @@ impl Place {
 
     fn call<'a>(
         &self,
-        server: &'a Server,
+        api: &'a Api,
         headers: &'a HeaderMap,
         subresource: Option<&str>,
     ) -> Result<Call<'a>, Status> {
@@ -206,13 +181,7 @@ impl Place {
             subresource: subresource.map(str::to_owned),
             is_watch: false,
         };
-        Call::new(
-            server,
-            Requester::internal(),
-            path,
-            Query::default(),
-            headers,
-        )
+        Call::new(api, Requester::internal(), path, Query::default(), headers)
     }
 }
 
@@ -270,7 +239,7 @@ fn make_namespace(call: &Call<'_>) -> Result<(), Status> {
         return Ok(());
     };
     let is_there = |view: crate::store::View<'_>| view.get(&namespace_key(name)).is_some();
-    if call.server.core.storage.view(is_there) {
+    if call.api.backend.storage.view(is_there) {
         return Ok(());
     }
     let namespace = json!({
@@ -278,7 +247,7 @@ fn make_namespace(call: &Call<'_>) -> Result<(), Status> {
         "apiVersion": api_version("", "v1"),
         "metadata": {"name": name},
     });
-    load(call.server, &namespace).map(drop)
+    load(call.api, &namespace).map(drop)
 }
 
 /// Returns the stored object. The removal of its last finalizer may have ended it instead.
@@ -293,6 +262,6 @@ fn stored_of(outcome: Outcome) -> Result<Arc<StoredObject>, Status> {
 
 fn settle(call: &Call<'_>) {
     if call.concerns_definitions(Verb::Update) {
-        definitions::settle(&call.server.core);
+        definitions::settle(&call.api.backend);
     }
 }

@@ -1,6 +1,8 @@
 //! The verbs, one a file.
 
 mod requester;
+mod tally;
+mod api;
 mod request_faults;
 mod shaping;
 mod discover;
@@ -32,23 +34,22 @@ use tokio::time::timeout;
 #[cfg(feature = "client")]
 pub(crate) use self::load::find as find_object;
 pub(crate) use self::{
+    api::Api,
     call::Call,
     discover::{Asked, discover},
-    load::{
-        apply as apply_object, delete as delete_object, load as load_object, restore, roll_back,
-    },
+    load::{apply as apply_object, delete as delete_object, load as load_object},
     requester::Requester,
+    tally::Tally,
 };
 use self::{request_faults::RequestFaults, reviews::Review, subresources::Subresource};
 use crate::{
-    controllers::definitions,
     edge::{
         request::{ListOptions, Query, read_body, time_limit},
         response::timed_out,
     },
     faults::{Connection, RequestFacts},
-    state::Server,
     value::{resource_path::ResourcePath, status::Status},
+    write::definitions,
 };
 
 /// A request that has less time than this has none.
@@ -72,14 +73,14 @@ pub(crate) enum Verb {
 
 /// Answers a request for a resource. Rules of faults see it before it is known whether it is allowed.
 pub(crate) async fn serve(
-    server: &Server,
+    api: &Api,
     requester: &Requester,
     parts: &Parts,
     path: ResourcePath,
     query: Query,
     body: Body,
 ) -> Result<Response, Status> {
-    let understood = Call::new(server, requester.clone(), path, query, &parts.headers)
+    let understood = Call::new(api, requester.clone(), path, query, &parts.headers)
         .and_then(|call| Ok((call.verb(&parts.method)?, call)));
     let connection = parts.extensions.get::<Connection>().cloned();
     let (verb, call) = match understood {
@@ -96,10 +97,10 @@ pub(crate) async fn serve(
         Verb::Get | Verb::List | Verb::Watch => call.list_options(verb)?,
         _ => ListOptions::default(),
     };
-    server.core.tally.count(&call.counted_as(), verb.name());
+    api.tally.count(&call.target, verb.name());
 
     let facts = call.facts(verb, &options);
-    let faults = match RequestFaults::of(&server.core, &call.connection, &facts).await {
+    let faults = match RequestFaults::of(api, &call.connection, &facts).await {
         Ok(faults) => faults,
         Err(answer) => return Ok(answer),
     };
@@ -148,9 +149,10 @@ async fn answer(
         }
     };
     if call.concerns_definitions(verb) {
-        definitions::settle(&call.server.core);
+        definitions::settle(&call.api.backend);
     }
-    call.server.keep_leases();
+    let backend = &call.api.backend;
+    backend.leases.keep(&backend.storage, &call.api.tasks);
     answer.map(|answer| deprecation::warn_of(&call.target.resource, answer))
 }
 

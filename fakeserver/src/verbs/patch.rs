@@ -64,7 +64,7 @@ pub(super) async fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Stat
         let draft = Draft::update(target, author, existing, object, Source::Patch, now)?;
         run(attempt, draft)
     };
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     let written = writer.write(target, &options, work).await;
     let (outcome, said) = written.map_err(|status| status.after(&warnings))?;
     warnings.extend(said);

@@ -3,11 +3,12 @@
 use axum::response::Response;
 use tokio::time::Instant;
 
-use super::{load, shaping};
+use super::{Api, shaping};
 use crate::{
+    controllers,
     faults::{Action, Connection, Disposition, ReadBound, RequestFacts},
-    state::Core,
     value::{revision::Revision, status::Status},
+    write::Backend,
 };
 
 /// The verdict of the rules on one request, and the store's revision that it allows.
@@ -28,18 +29,18 @@ impl RequestFaults {
     ///
     /// A rule has fired, and nothing else has happened.
     pub(super) async fn of(
-        core: &Core,
+        api: &Api,
         connection: &Connection,
         request: &RequestFacts,
     ) -> Result<Self, Response> {
-        let verdict = core.faults.on_request(request);
+        let verdict = api.faults.on_request(request);
         let disposition = verdict.carry_out(connection).await?;
         if let Some(action) = disposition.action {
-            perform(core, action);
+            perform(&api.backend, action);
         }
         let bound = disposition.read_bound;
         Ok(Self {
-            sees: bound.map(|bound| newest_revision(core, bound)),
+            sees: bound.map(|bound| newest_revision(&api.backend, bound)),
             disposition,
         })
     }
@@ -89,18 +90,18 @@ impl RequestFaults {
 }
 
 /// Performs an action behind the API.
-fn perform(core: &Core, action: Action) {
+fn perform(backend: &Backend, action: Action) {
     match action {
-        Action::Compact => core.storage.compact(),
-        Action::Expire => core.storage.expire(),
-        Action::Disconnect => core.watchers.disconnect(),
-        Action::RollBack { revisions } => load::roll_back(core, revisions),
+        Action::Compact => backend.storage.compact(),
+        Action::Expire => backend.storage.expire(),
+        Action::Disconnect => backend.watchers.disconnect(),
+        Action::RollBack { revisions } => controllers::roll_back(backend, revisions),
     }
 }
 
 /// Returns the newest revision within `bound`.
-fn newest_revision(core: &Core, bound: ReadBound) -> Revision {
-    core.storage.view(|view| match bound {
+fn newest_revision(backend: &Backend, bound: ReadBound) -> Revision {
+    backend.storage.view(|view| match bound {
         ReadBound::Revision(revision) => view.floored(Revision::new(revision)),
         ReadBound::Age(age) => match Instant::now().checked_sub(age) {
             Some(then) => view.revision_at(then),

@@ -28,7 +28,7 @@ pub(super) async fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
         let (code, draft) = draft(call, attempt, &options, object)?;
         Ok((code, run(attempt, draft)?))
     };
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     let written = writer.write(&call.target, &options, work).await;
     let ((code, outcome), said) = written.map_err(|status| status.after(&warnings))?;
     warnings.extend(said);

@@ -6,7 +6,7 @@ use axum::{body::Body, response::Response};
 use tokio::time::Instant;
 
 use super::{
-    Call,
+    Api, Call,
     list::reach,
     request_faults::RequestFaults,
     version::{Version, WatchFrom},
@@ -18,10 +18,10 @@ use crate::{
     },
     faults::{FaultGate, RequestFacts},
     kinds::registry::Lookup,
-    state::{Core, Server},
     store::{TooOld, View},
     value::{resource::GroupResource, revision::Revision, status::Status},
     watch::{self, Gate, Initial, Queued, Selection, Watch, Watcher},
+    write::Backend,
 };
 
 /// Longer than any watch lasts; added to any instant it is one.
@@ -43,10 +43,10 @@ pub(super) async fn watch(
     } else {
         WatchFrom::new(version, options.send_initial_events)
     };
-    let core = &call.server.core;
+    let backend = &call.api.backend;
     let mut frames = WatchEncoding::new(encoding.clone());
     if let Some(custom) = call.target.rules().as_custom() {
-        frames = frames.converting(custom, &core.webhooks, &core.entropy);
+        frames = frames.converting(custom, &backend.webhooks, &backend.entropy);
     }
     let query = WatchQuery {
         resource: call.target.group_resource(),
@@ -59,13 +59,13 @@ pub(super) async fn watch(
         served: request.clone(),
     };
     let gate = FaultGate::new(
-        core.faults.clone(),
+        call.api.faults.clone(),
         request,
         call.connection.clone(),
         frames,
     );
     // Errors that depend on the version are sent inside the stream.
-    let body = match query.open(call.server, gate).await {
+    let body = match query.open(call.api, gate).await {
         Ok(body) => body,
         Err(status) => Body::from(encoding.error_frame(&status)),
     };
@@ -98,25 +98,25 @@ impl WatchQuery {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped.
-    async fn open(self, server: &Server, gate: impl Gate) -> Result<Body, Status> {
+    async fn open(self, api: &Api, gate: impl Gate) -> Result<Body, Status> {
         if let WatchFrom::State {
             not_older_than: Some(asked),
             ..
         } = self.from
         {
-            reach(&server.core, asked, self.sees).await?;
+            reach(&api.backend, asked, self.sees).await?;
         }
-        let core = &server.core;
+        let backend = &api.backend;
         // The replay and the queue meet at one revision, since nothing is written meanwhile.
-        let (watcher, watch) = core.storage.view(|view| self.begin(core, view))?;
-        let store = Arc::clone(&core.storage);
-        Ok(watch::open(store, &server.tasks, watcher, watch, gate))
+        let (watcher, watch) = backend.storage.view(|view| self.begin(backend, view))?;
+        let store = Arc::clone(&backend.storage);
+        Ok(watch::open(store, &api.tasks, watcher, watch, gate))
     }
 
-    fn begin(self, core: &Core, view: View<'_>) -> Result<(Watcher, Watch), Status> {
+    fn begin(self, backend: &Backend, view: View<'_>) -> Result<(Watcher, Watch), Status> {
         // Its definition may have been deleted since the request came; the watch would never end then.
         let asked = &self.served;
-        let found = core
+        let found = backend
             .registry()
             .lookup(&asked.group, &asked.version, &asked.resource);
         if !matches!(found, Lookup::Found(_)) {
@@ -153,9 +153,9 @@ impl WatchQuery {
         }
         let timeout = self
             .timeout
-            .unwrap_or_else(|| core.entropy.watch_timeout())
+            .unwrap_or_else(|| backend.entropy.watch_timeout())
             .min(LONGEST);
-        let (watcher, receiver) = core
+        let (watcher, receiver) = backend
             .watchers
             .register(&self.resource, Arc::clone(&self.selection));
         let watch = Watch {

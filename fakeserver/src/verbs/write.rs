@@ -76,7 +76,7 @@ impl Call<'_> {
         let work = |attempt: &mut Attempt<'_, '_>| {
             admit(attempt, &self.target, author, kind, object.clone())
         };
-        let writer = self.server.core.writer();
+        let writer = &self.api.backend;
         writer.write(&self.target, options, work).await
     }
 

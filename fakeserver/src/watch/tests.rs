@@ -13,7 +13,6 @@ use crate::{
     Compaction, FakeServer,
     edge::response::{Encoding, Representation, WatchEncoding},
     faults::{Connection, Fault, FaultGate, Filter, FrameFacts, FrameVerdict, RequestFacts, Rule},
-    state::Server,
     store::{ObjectKey, Range},
     value::{object::selectors::FieldSelector, resource::GroupResource, revision::Revision},
 };
@@ -33,8 +32,7 @@ fn put(server: &FakeServer, name: &str, app: &str) -> u64 {
         "spec": {"app": app},
     });
     let stored: Result<_, Infallible> = server
-        .server()
-        .core
+        .backend()
         .storage
         .transact(|tx| Ok(tx.put(&key(name), pod)));
     let Ok(stored) = stored;
@@ -43,8 +41,7 @@ fn put(server: &FakeServer, name: &str, app: &str) -> u64 {
 
 fn delete(server: &FakeServer, name: &str) {
     let deleted: Result<_, Infallible> = server
-        .server()
-        .core
+        .backend()
         .storage
         .transact(|tx| Ok(tx.delete(&key(name))));
     let Ok(deleted) = deleted;
@@ -74,11 +71,11 @@ impl Default for Plan {
 }
 
 fn watch(server: &FakeServer, plan: &Plan) -> Body {
-    let server: &Server = server.server();
-    let core = &server.core;
+    let backend = server.backend();
+    let tasks = &server.server().api.tasks;
     let selection = Arc::new(Selection::everything(Range::All));
-    let (watcher, watch) = core.storage.view(|view| {
-        let (watcher, receiver) = core.watchers.register(&pods(), Arc::clone(&selection));
+    let (watcher, watch) = backend.storage.view(|view| {
+        let (watcher, receiver) = backend.watchers.register(&pods(), Arc::clone(&selection));
         let start = plan.after.map_or(view.revision(), Revision::new);
         let replay = match plan.after {
             Some(_) => view.changes_since(&pods(), &Range::All, start).unwrap(),
@@ -102,18 +99,12 @@ fn watch(server: &FakeServer, plan: &Plan) -> Body {
     });
     let encoding = WatchEncoding::new(Encoding::new("Pod", "v1", plan.representation));
     let gate = FaultGate::new(
-        core.faults.clone(),
+        server.faults(),
         RequestFacts::default(),
         Connection::default(),
         encoding,
     );
-    open(
-        Arc::clone(&core.storage),
-        &server.tasks,
-        watcher,
-        watch,
-        gate,
-    )
+    open(Arc::clone(&backend.storage), tasks, watcher, watch, gate)
 }
 
 /// A frame in short: `ADDED a@2`, `BOOKMARK @7`; what is no whole line as it is.
@@ -317,8 +308,7 @@ async fn bookmarks_tell_of_progress_and_only_of_progress() {
     // A write to another resource moves the version.
     let key = ObjectKey::cluster(GroupResource::new("", "nodes"), "n");
     let _: Result<_, Infallible> = server
-        .server()
-        .core
+        .backend()
         .storage
         .transact(|tx| Ok(tx.put(&key, json!({"metadata": {"name": "n"}}))));
     assert_eq!(
@@ -339,8 +329,7 @@ async fn bookmarks_tell_of_progress_and_only_of_progress() {
         [format!("ADDED a@{}", start + 2)]
     );
     let _: Result<_, Infallible> = server
-        .server()
-        .core
+        .backend()
         .storage
         .transact(|tx| Ok(tx.put(&key, json!({"metadata": {"name": "n"}}))));
     // 198 s after the start, two seconds before the end; the one of 180 s has told it already.
@@ -364,8 +353,7 @@ async fn a_bookmark_comes_two_seconds_before_the_end() {
     assert_eq!(read(&mut body, 3).await.0, [format!("BOOKMARK @{start}")]);
     let key = ObjectKey::cluster(GroupResource::new("", "nodes"), "n");
     let _: Result<_, Infallible> = server
-        .server()
-        .core
+        .backend()
         .storage
         .transact(|tx| Ok(tx.put(&key, json!({"metadata": {"name": "n"}}))));
     let waited = Instant::now();
@@ -409,7 +397,7 @@ async fn no_watch_is_left_behind() {
     server.shutdown().await;
     assert_eq!(server.stats().watchers, 0);
     assert_eq!(read(&mut last, 1).await.1, "ended");
-    assert!(server.server().tasks.is_empty());
+    assert!(server.server().api.tasks.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -574,13 +562,13 @@ async fn a_silent_watch_outlives_its_deadline_and_ends_with_its_client() {
     drop(body);
     assert_eq!(server.stats().watchers, 0);
     advance(Duration::from_secs(1)).await;
-    assert!(server.server().tasks.is_empty());
+    assert!(server.server().api.tasks.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn who_is_found_by_a_field_sees_what_he_would_if_all_were_asked() {
     let server = FakeServer::builder().build();
-    let core = &server.server().core;
+    let backend = server.backend();
     let fields = |pairs: &[(&str, &str)]| {
         pairs
             .iter()
@@ -604,11 +592,11 @@ async fn who_is_found_by_a_field_sees_what_he_would_if_all_were_asked() {
                 fields,
                 ..Selection::everything(Range::All)
             });
-            let registered = core.watchers.register(&pods(), Arc::clone(&selection));
+            let registered = backend.watchers.register(&pods(), Arc::clone(&selection));
             (selection, registered)
         })
         .into();
-    assert_eq!(core.watchers.len(), watches.len());
+    assert_eq!(backend.watchers.len(), watches.len());
     let before = server.revision();
     for (name, node, phase) in [
         ("p", "", ""),
@@ -624,7 +612,7 @@ async fn who_is_found_by_a_field_sees_what_he_would_if_all_were_asked() {
             "status": {"phase": phase},
         });
         let written: Result<_, Infallible> =
-            core.storage.transact(|tx| Ok(tx.put(&key(name), pod)));
+            backend.storage.transact(|tx| Ok(tx.put(&key(name), pod)));
         let Ok(_) = written;
     }
     delete(&server, "p");
@@ -645,5 +633,5 @@ async fn who_is_found_by_a_field_sees_what_he_would_if_all_were_asked() {
         assert!(receiver.recv().await.is_none());
         drop(watcher);
     }
-    assert_eq!(core.watchers.len(), 0);
+    assert_eq!(backend.watchers.len(), 0);
 }

@@ -7,7 +7,7 @@
 //!
 //! The time, uids and generated names are the same in all attempts. Without webhooks there is one, without a wait.
 //!
-//! A write may also be tried while others write ([`Writer::write_optimistically`]), and takes the store only to read and to
+//! A write may also be tried while others write ([`Backend::write_optimistically`]), and takes the store only to read and to
 //! commit. It has to be repeated, alone, if another write has changed what it had read, or if it needs a webhook.
 
 use std::{
@@ -16,41 +16,23 @@ use std::{
     sync::Arc,
 };
 
-use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    Existing, Outcome, Target,
-    admission::{Attributes, Dispatcher, HookCache, Hooks, Mutated, Phase, Versions, versions_of},
+    Backend, Existing, Outcome, Target,
+    admission::{Attributes, Hooks, Mutated, Phase, Versions, versions_of},
     options::AdmissionOptions,
     question::Question,
 };
 use crate::{
     clock::Clock,
-    entropy::Entropy,
-    kinds::registry::Registry,
-    store::{ObjectKey, Storage, StoredObject, Transaction, Unmade},
+    store::{ObjectKey, StoredObject, Transaction},
     value::{
         json::{OBJECT_DEPTH_MAX, depth},
         status::Status,
     },
-    write::webhook::Webhooks,
 };
-
-/// The number of times that a write begins anew because the object has changed while webhooks were asked.
-const RESTARTS_MAX: usize = 16;
-
-/// The parts of a server that writes use.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Writer<'a> {
-    pub(crate) storage: &'a Storage,
-    pub(crate) registry: &'a ArcSwap<Registry>,
-    pub(crate) clock: &'a Clock,
-    pub(crate) entropy: &'a Entropy,
-    pub(crate) webhooks: &'a Webhooks,
-    pub(crate) hooks: &'a HookCache,
-}
 
 /// The error of an attempt that did not commit.
 #[derive(Debug)]
@@ -63,15 +45,16 @@ pub(crate) enum AttemptError {
 
 /// The values that are the same in all attempts at a write, and the answers of webhooks so far.
 #[derive(Debug)]
-struct Progress {
+pub(super) struct Progress {
     options: Value,
     is_dry_run: bool,
     now: Timestamp,
     now_text: String,
     uid: Option<String>,
     name_suffixes: Vec<String>,
-    answers: Vec<(Box<Question>, Mutated)>,
-    restarts: usize,
+    pub(super) answers: Vec<(Box<Question>, Mutated)>,
+    /// The number of times that the object has changed while webhooks were asked.
+    pub(super) restarts: usize,
     /// The warnings about the object as the last attempt has it.
     warnings: Vec<String>,
 }
@@ -82,127 +65,12 @@ struct Progress {
 pub(crate) struct Attempt<'a, 't> {
     tx: &'a mut Transaction<'t>,
     progress: &'a mut Progress,
-    registry: &'a ArcSwap<Registry>,
-    entropy: &'a Entropy,
+    backend: &'a Backend,
     hooks: Arc<Hooks>,
     /// True if webhooks may be called.
     is_reviewed: bool,
     /// The number of answers that this attempt has used.
     used: usize,
-}
-
-// === impl Writer ===
-
-impl<'a> Writer<'a> {
-    /// Runs `work` alone on the store, again after each webhook that it needs, and returns its result with all warnings.
-    /// `options` are those of the request.
-    ///
-    /// # Errors
-    ///
-    /// `work` or a webhook rejects the write, or the object changes each time before webhooks have answered.
-    ///
-    /// # Cancel safety
-    ///
-    /// If dropped, nothing is written.
-    pub(crate) async fn write<T>(
-        self,
-        target: &Target,
-        options: &impl AdmissionOptions,
-        mut work: impl FnMut(&mut Attempt<'_, '_>) -> Result<T, AttemptError> + Send,
-    ) -> Result<(T, Vec<String>), Status> {
-        let mut progress = Progress::new(self, options);
-        loop {
-            let result = self.storage.transact(|tx| {
-                let hooks = self.hooks.current(tx);
-                work(&mut self.attempt(tx, &mut progress, Some(hooks)))
-            });
-            let question = match result {
-                Ok(done) => return Ok((done, progress.all_warnings())),
-                Err(AttemptError::Rejected(status)) => {
-                    return Err(status.after(&progress.all_warnings()));
-                }
-                Err(AttemptError::NeedsWebhook(question)) => question,
-            };
-            if progress.restarts > RESTARTS_MAX {
-                return Err(Status::stale(target.named(target.name())));
-            }
-            let dispatcher = Dispatcher {
-                webhooks: self.webhooks,
-                entropy: self.entropy,
-                target,
-                versions: &versions_of(&self.registry.load(), target),
-            };
-            let answer = question.put_to(dispatcher).await?;
-            progress.answers.push((question, answer));
-        }
-    }
-
-    /// Runs `work` on the store while others write to it, and returns its result with all warnings. Returns `None` if the
-    /// work has to be run alone, by [`write`](Self::write): nothing has happened then.
-    pub(crate) fn write_optimistically(
-        self,
-        options: &impl AdmissionOptions,
-        work: impl FnOnce(&mut Attempt<'_, '_>) -> Result<Outcome, AttemptError>,
-    ) -> Option<Result<(Outcome, Vec<String>), Status>> {
-        let mut progress = Progress::new(self, options);
-        let done = self.storage.transact_optimistically(|tx| {
-            let hooks = self.hooks.current(tx);
-            work(&mut self.attempt(tx, &mut progress, Some(hooks)))
-        });
-        match done {
-            Ok((outcome, changes)) => {
-                Some(Ok((outcome.made_by(&changes), progress.all_warnings())))
-            }
-            Err(Unmade::Refused(AttemptError::Rejected(status))) => {
-                Some(Err(status.after(&progress.all_warnings())))
-            }
-            Err(Unmade::Overtaken | Unmade::Refused(AttemptError::NeedsWebhook(_))) => None,
-        }
-    }
-
-    /// Runs `work` alone on the store, for a writer behind the API: no webhook is asked.
-    pub(crate) fn write_unreviewed<T>(
-        self,
-        options: &impl AdmissionOptions,
-        work: impl FnOnce(&mut Attempt<'_, '_>) -> Result<T, AttemptError>,
-    ) -> Result<T, Status> {
-        let mut progress = Progress::new(self, options);
-        let result = self
-            .storage
-            .transact(|tx| work(&mut self.attempt(tx, &mut progress, None)));
-        result.map_err(|error| match error {
-            AttemptError::Rejected(status) => status,
-            AttemptError::NeedsWebhook(_) => {
-                unreachable!("an attempt without webhooks asks none")
-            }
-        })
-    }
-
-    /// Returns whether webhooks are configured, as far as the last write knows.
-    pub(crate) fn has_webhooks(self) -> bool {
-        self.hooks.has_some()
-    }
-
-    fn attempt<'b, 't>(
-        self,
-        tx: &'b mut Transaction<'t>,
-        progress: &'b mut Progress,
-        hooks: Option<Arc<Hooks>>,
-    ) -> Attempt<'b, 't>
-    where
-        'a: 'b,
-    {
-        progress.warnings.clear();
-        Attempt {
-            tx,
-            progress,
-            registry: self.registry,
-            entropy: self.entropy,
-            is_reviewed: hooks.is_some(),
-            hooks: hooks.unwrap_or_default(),
-            used: 0,
-        }
-    }
 }
 
 // === impl AttemptError ===
@@ -216,12 +84,12 @@ impl From<Status> for AttemptError {
 // === impl Progress ===
 
 impl Progress {
-    fn new(writer: Writer<'_>, options: &impl AdmissionOptions) -> Self {
+    pub(super) fn new(clock: &Clock, options: &impl AdmissionOptions) -> Self {
         Self {
             options: options.to_json(),
             is_dry_run: options.is_dry_run(),
-            now: writer.clock.now(),
-            now_text: writer.clock.now_text(),
+            now: clock.now(),
+            now_text: clock.now_text(),
             uid: None,
             name_suffixes: Vec::new(),
             answers: Vec::new(),
@@ -231,7 +99,7 @@ impl Progress {
     }
 
     /// Returns the warnings about the object and those of webhooks, each once.
-    fn all_warnings(&self) -> Vec<String> {
+    pub(super) fn all_warnings(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         let of_webhooks = self.answers.iter().flat_map(|(_, said)| &said.warnings);
         for warning in self.warnings.iter().chain(of_webhooks) {
@@ -244,6 +112,26 @@ impl Progress {
 }
 
 // === impl Attempt ===
+
+impl<'a, 't> Attempt<'a, 't> {
+    /// Begins another attempt. Without `hooks` no webhook is called.
+    pub(super) fn new(
+        backend: &'a Backend,
+        tx: &'a mut Transaction<'t>,
+        progress: &'a mut Progress,
+        hooks: Option<Arc<Hooks>>,
+    ) -> Self {
+        progress.warnings.clear();
+        Self {
+            tx,
+            progress,
+            backend,
+            is_reviewed: hooks.is_some(),
+            hooks: hooks.unwrap_or_default(),
+            used: 0,
+        }
+    }
+}
 
 impl Attempt<'_, '_> {
     /// Returns `input`, or a copy of it if this may not be the last attempt.
@@ -280,7 +168,7 @@ impl Attempt<'_, '_> {
 
     /// Returns the uid of the object that is created.
     pub(super) fn uid(&mut self) -> &str {
-        let draw = || self.entropy.uid().to_string();
+        let draw = || self.backend.entropy.uid().to_string();
         self.progress.uid.get_or_insert_with(draw)
     }
 
@@ -288,7 +176,7 @@ impl Attempt<'_, '_> {
     pub(super) fn name_suffix(&mut self, tried: usize) -> &str {
         let suffixes = &mut self.progress.name_suffixes;
         while suffixes.len() <= tried {
-            suffixes.push(self.entropy.name_suffix());
+            suffixes.push(self.backend.entropy.name_suffix());
         }
         &suffixes[tried]
     }
@@ -365,7 +253,7 @@ impl Attempt<'_, '_> {
 
     /// Returns the versions of the resource of the target.
     pub(super) fn versions(&self, target: &Target) -> Versions {
-        versions_of(&self.registry.load(), target)
+        versions_of(&self.backend.registry(), target)
     }
 
     /// Puts a write to the webhooks of a phase, and returns the object if they have changed it.

@@ -13,10 +13,13 @@ mod update;
 mod attempt;
 mod conversion;
 mod question;
+mod backend;
 mod chain;
 mod steps;
 mod allocation;
 mod escalation;
+mod recovery;
+pub(crate) mod definitions;
 pub(crate) mod admission;
 pub(crate) mod deletion;
 pub(crate) mod webhook;
@@ -24,11 +27,13 @@ pub(crate) mod webhook;
 use serde_json::Value;
 
 pub(crate) use self::{
-    attempt::{Attempt, AttemptError, Writer},
+    attempt::{Attempt, AttemptError},
     author::{Author, manager},
+    backend::Backend,
     conversion::Converter,
     options::{DeleteOptions, FieldValidation, Preconditions, Propagation, WriteOptions},
     reading::Received,
+    recovery::{restore, roll_back},
     run::{Draft, Outcome, Source, Write, admit, run},
     steps::{complete as complete_new, namespace_lifecycle::key as namespace_key},
     target::Target,

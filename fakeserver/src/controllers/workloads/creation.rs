@@ -36,7 +36,7 @@ impl Cluster<'_, '_> {
         let key = |name: &str| ObjectKey::new(resource.clone(), namespace.as_deref(), name);
         if object["metadata"]["name"].is_null() {
             let name = (0..NAMES_TRIED)
-                .map(|_| format!("{prefix}{}", self.core.entropy.name_suffix()))
+                .map(|_| format!("{prefix}{}", self.backend.entropy.name_suffix()))
                 .find(|name| self.tx.get(&key(name)).is_none())?;
             object["metadata"]["name"] = json!(name);
         }
@@ -44,7 +44,7 @@ impl Cluster<'_, '_> {
         if self.tx.get(&key).is_some() {
             return None;
         }
-        let uid = self.core.entropy.uid().to_string();
+        let uid = self.backend.entropy.uid().to_string();
         let object = written::created(&resource_type, actor, object, &uid, &self.now_text());
         Some(self.tx.put(&key, object))
     }

@@ -10,13 +10,13 @@ use super::{
 };
 use crate::{
     controllers::{
+        Workloads,
         cluster::{Actor, Cluster},
         controller::Controller,
         index::{Index, Observed},
         queue::Due,
     },
     kinds::core,
-    state::Workloads,
     store::ObjectKey,
     write::deletion::Wanted,
 };

@@ -10,6 +10,7 @@
 //! They follow the rules of the real ones as far as clients can tell: counts, conditions, revisions, owners, names, events.
 //! Each looks at a key when something that belongs to it has changed, and finds its pods in the index.
 
+mod options;
 mod creation;
 mod objects;
 pub(super) mod pods;
@@ -33,7 +34,8 @@ use self::{
 };
 
 use super::controller::Controller;
-use crate::state::Workloads;
+
+pub use self::options::Workloads;
 
 /// The controllers of workloads, in the order in which they hear of changes.
 pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::objects::{has_condition, number, text};
 use crate::{
     controllers::{
+        Workloads,
         cluster::{Actor, Cluster},
         controller::Controller,
         index::{Index, Observed},
         queue::Due,
     },
     kinds::core,
-    state::Workloads,
     store::ObjectKey,
 };
 

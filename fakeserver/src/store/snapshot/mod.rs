@@ -30,7 +30,13 @@ pub use self::error::SnapshotError;
 pub(crate) use self::file::DataFile;
 #[cfg(feature = "cli")]
 pub(crate) use self::file::{directory_of, resolve};
-use crate::{entropy::Position, store::ObjectKey, value::revision::Revision};
+use crate::{
+    clock::Clock,
+    entropy::{Entropy, Position},
+    kinds::apiextensions::custom_resource_definition,
+    store::{ObjectKey, Range, Storage},
+    value::revision::Revision,
+};
 
 /// The distance by which a restart that [advances](Restart::Advance) moves the revision.
 const ADVANCE: u64 = 1_000_000;
@@ -95,6 +101,35 @@ impl Snapshot {
         file::write(file, &self.to_bytes())
     }
 
+    /// Takes a snapshot of the whole store.
+    pub(crate) fn take(storage: &Storage, clock: &Clock, entropy: &Entropy) -> Self {
+        let (revision, drawn, tables) = storage.view(|view| {
+            let tables: Vec<_> = view
+                .resources()
+                .map(|resource| view.snapshot(resource))
+                .collect();
+            (view.revision(), entropy.position(), tables)
+        });
+        let objects = tables
+            .iter()
+            .flat_map(|table| table.objects(&Range::All, None));
+        let mut objects: Vec<Kept> = objects
+            .map(|object| Kept {
+                key: object.key().clone(),
+                revision: Revision::new(object.revision()),
+                json: object.json(),
+            })
+            .collect();
+        objects.sort_by_key(|kept| !kept.is_definition());
+        Self {
+            revision,
+            time: clock.now(),
+            seed: entropy.seed(),
+            drawn,
+            objects,
+        }
+    }
+
     /// The revision at which the store stood.
     pub fn revision(&self) -> u64 {
         self.revision.get()
@@ -123,6 +158,15 @@ impl fmt::Debug for Snapshot {
             .field("revision", &self.revision)
             .field("objects", &self.objects.len())
             .finish_non_exhaustive()
+    }
+}
+
+// === impl Kept ===
+
+impl Kept {
+    /// Returns whether it is a definition of custom resources.
+    pub(crate) fn is_definition(&self) -> bool {
+        self.key.resource() == custom_resource_definition::KIND.storage()
     }
 }
 

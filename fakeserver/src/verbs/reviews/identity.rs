@@ -7,7 +7,7 @@ use crate::verbs::Call;
 
 /// Tells who has asked.
 pub(super) fn answer(call: &Call<'_>) -> Value {
-    let now = call.server.core.clock.now_text();
+    let now = call.api.backend.clock.now_text();
     let mut answer = blank(call, &json!({"creationTimestamp": now}));
     answer["status"] = json!({"userInfo": call.requester.user.to_json()});
     answer

@@ -20,10 +20,9 @@ pub(super) fn answer(call: &Call<'_>, mut review: Value) -> Result<Value, Status
     if audiences.is_empty() {
         audiences.push(ISSUER.to_owned());
     }
-    let core = &call.server.core;
-    let known = core
-        .authenticator
-        .token_user(token, &audiences, &core.storage, core.clock.now());
+    let backend = &call.api.backend;
+    let now = backend.clock.now();
+    let known = (call.api.authenticator).token_user(token, &audiences, &backend.storage, now);
     review["status"] = match known {
         Ok(known) => json!({
             "authenticated": true,

@@ -60,7 +60,7 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
         }
         Ok(())
     };
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     let ((), warnings) = writer.write(&call.target, &options, work).await?;
     let mut response = call.succeed(StatusCode::CREATED, &encoding, &Success::created());
     add_warnings(&mut response, &warnings);

@@ -14,7 +14,7 @@ use crate::{
 /// Answers as a real server does as far as it goes without asking the node.
 pub(super) fn serve(call: &Call<'_>) -> Result<Response, Status> {
     let key = call.target.key(call.target.name());
-    let storage = &call.server.core.storage;
+    let storage = &call.api.backend.storage;
     let object = storage.view(|view| view.get(&key).cloned());
     let object = object.ok_or_else(|| Status::not_found(call.target.named(call.target.name())))?;
     if call.target.rules().is(&pod::KIND) {

@@ -56,7 +56,7 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
             attempt, kind, wanted, &stored, &shown, now,
         ))
     };
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     let (_, warnings) = writer.write(target, &create_options, work).await?;
     let mut response = call.succeed(StatusCode::CREATED, &encoding, &Success::created());
     add_warnings(&mut response, &warnings);

@@ -37,7 +37,7 @@ pub(super) async fn get(call: &Call<'_>) -> Result<Response, Status> {
     let encoding = call.encoding_of(&kind(), Shape::Object)?;
     let target = &call.target;
     let key = target.key(target.name());
-    let storage = &call.server.core.storage;
+    let storage = &call.api.backend.storage;
     let stored = storage
         .view(|view| view.get(&key).cloned())
         .ok_or_else(|| Status::not_found(target.named(target.name())))?;
@@ -66,7 +66,7 @@ pub(super) async fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
         let draft = Draft::update_part(target, author, existing, scale, Source::Sent, now)?;
         run(attempt, draft)
     };
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     let (outcome, said) = writer.write(target, &options, work).await?;
     warnings.extend(said);
     Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
@@ -95,7 +95,7 @@ pub(super) async fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Stat
         let draft = Draft::update_part(target, author, existing, scale, Source::Patch, now)?;
         run(attempt, draft)
     };
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     let (outcome, said) = writer.write(target, &options, work).await?;
     warnings.extend(said);
     Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
@@ -118,7 +118,7 @@ async fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
         let draft = Draft::update_part(target, author, existing, scale, Source::Apply, now)?;
         run(attempt, draft)
     };
-    let writer = call.server.core.writer();
+    let writer = &call.api.backend;
     let (outcome, said) = writer.write(target, &options, work).await?;
     Ok(call.answer(StatusCode::OK, &encoding, &outcome, &said))
 }

@@ -33,8 +33,8 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
     received.warnings.extend(said);
     let key = call.target.key(call.target.name());
     let account = call
-        .server
-        .core
+        .api
+        .backend
         .storage
         .view(|view| view.get(&key).cloned());
     let account =
@@ -51,7 +51,7 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
         request["spec"]["audiences"] = json!([ISSUER]);
     }
     request["spec"]["expirationSeconds"] = json!(seconds);
-    let now = call.server.core.clock.now();
+    let now = call.api.backend.clock.now();
     let expires = now.as_second() + seconds;
     let namespace = call.target.path.namespace.as_deref().unwrap_or_default();
     let claims = json!({
@@ -59,7 +59,7 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
         "exp": expires,
         "iat": now.as_second(),
         "iss": ISSUER,
-        "jti": call.server.core.entropy.audit_id().to_string(),
+        "jti": call.api.backend.entropy.audit_id().to_string(),
         "kubernetes.io": {
             "namespace": namespace,
             "serviceaccount": {"name": call.target.name(), "uid": account.uid()},
@@ -70,10 +70,10 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
     request["metadata"] = json!({
         "name": call.target.name(),
         "namespace": namespace,
-        "creationTimestamp": call.server.core.clock.now_text(),
+        "creationTimestamp": call.api.backend.clock.now_text(),
     });
     request["status"] = json!({
-        "token": call.server.core.authenticator.signer().sign(&claims),
+        "token": call.api.authenticator.signer().sign(&claims),
         "expirationTimestamp": instant(now, seconds),
     });
     let outcome = Outcome::Shown(request);

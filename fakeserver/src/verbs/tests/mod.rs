@@ -46,8 +46,7 @@ fn put(server: &FakeServer, namespace: &str, name: &str, app: &str) -> u64 {
         "data": {"app": app},
     });
     let stored: Result<_, Infallible> = server
-        .server()
-        .core
+        .backend()
         .storage
         .transact(|tx| Ok(tx.put(&config_map(namespace, name), object)));
     let Ok(stored) = stored;
@@ -56,8 +55,7 @@ fn put(server: &FakeServer, namespace: &str, name: &str, app: &str) -> u64 {
 
 fn delete(server: &FakeServer, namespace: &str, name: &str) {
     let deleted: Result<_, Infallible> = server
-        .server()
-        .core
+        .backend()
         .storage
         .transact(|tx| Ok(tx.delete(&config_map(namespace, name))));
     let Ok(deleted) = deleted;

@@ -6,7 +6,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The requests that are being served, of those that read and of those that write. Watches and the like do not count.
 #[derive(Debug, Default)]
-pub(crate) struct InFlight {
+pub(super) struct InFlight {
     reading: Option<Arc<Semaphore>>,
     writing: Option<Arc<Semaphore>>,
 }
@@ -14,13 +14,13 @@ pub(crate) struct InFlight {
 /// A request that is being served. It counts until this is dropped.
 #[derive(Debug)]
 #[must_use = "a request counts until its slot is dropped"]
-pub(crate) struct Slot(Option<OwnedSemaphorePermit>);
+pub(super) struct Slot(Option<OwnedSemaphorePermit>);
 
 // === impl InFlight ===
 
 impl InFlight {
     /// At most so many requests that read, and so many that write, are served at a time. 0 is no limit.
-    pub(crate) fn new(reading: usize, writing: usize) -> Self {
+    pub(super) fn new(reading: usize, writing: usize) -> Self {
         let limited = |count: usize| {
             let count = count.min(Semaphore::MAX_PERMITS);
             (count > 0).then(|| Arc::new(Semaphore::new(count)))
@@ -32,7 +32,7 @@ impl InFlight {
     }
 
     /// Counts a request, unless there are too many.
-    pub(crate) fn enter(&self, is_reading: bool) -> Option<Slot> {
+    pub(super) fn enter(&self, is_reading: bool) -> Option<Slot> {
         let slots = if is_reading {
             &self.reading
         } else {
@@ -52,7 +52,7 @@ impl InFlight {
 
 impl Slot {
     /// Returns whether requests are counted.
-    pub(crate) fn is_counted(&self) -> bool {
+    pub(super) fn is_counted(&self) -> bool {
         self.0.is_some()
     }
 }

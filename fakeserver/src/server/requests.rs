@@ -140,11 +140,11 @@ impl Requests {
     }
 
     /// Returns the number of requests that were dropped from the log.
-    pub(super) fn forgotten(&self) -> u64 {
+    pub(crate) fn forgotten(&self) -> u64 {
         self.lock().forgotten
     }
 
-    pub(super) fn reset(&self) {
+    pub(crate) fn reset(&self) {
         *self.lock() = Ring::default();
     }
 

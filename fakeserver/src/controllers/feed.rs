@@ -14,7 +14,7 @@ use crate::store::{Change, ChangeSink};
 
 /// Something that the controllers have not seen yet.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(super) enum News {
     Changed(Arc<Change>),
     /// The store is empty, and begins anew.
     Reset,
@@ -24,33 +24,30 @@ pub(crate) enum News {
 ///
 /// # Memory
 ///
-/// It has no bound, since a change that is left out would be lost for good; [`Stats`](super::Stats) tells its length.
+/// It has no bound, since a change that is left out would be lost for good; [`Stats`](crate::Stats) tells its length.
 #[derive(Debug, Default)]
-pub(crate) struct Feed {
+pub(super) struct Feed {
     is_open: AtomicBool,
     news: Mutex<VecDeque<News>>,
     arrived: Notify,
 }
 
-/// Tells several of each change, in this order.
-pub(super) struct Sinks(pub(super) [Arc<dyn ChangeSink>; 3]);
-
 // === impl Feed ===
 
 impl Feed {
     /// Keeps changes from now on. False if it did so already.
-    pub(crate) fn open(&self) -> bool {
+    pub(super) fn open(&self) -> bool {
         !self.is_open.load(Ordering::Acquire) && !self.is_open.swap(true, Ordering::AcqRel)
     }
 
     /// Keeps nothing any more.
-    pub(crate) fn close(&self) {
+    pub(super) fn close(&self) {
         self.is_open.store(false, Ordering::Release);
         self.lock().clear();
     }
 
     /// Everything that has come since the last time.
-    pub(crate) fn take(&self) -> VecDeque<News> {
+    pub(super) fn take(&self) -> VecDeque<News> {
         std::mem::take(&mut *self.lock())
     }
 
@@ -59,14 +56,14 @@ impl Feed {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped.
-    pub(crate) async fn arrived(&self) {
+    pub(super) async fn arrived(&self) {
         while self.len() == 0 {
             self.arrived.notified().await;
         }
     }
 
     /// Returns the number of waiting changes.
-    pub(crate) fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.lock().len()
     }
 
@@ -90,21 +87,5 @@ impl ChangeSink for Feed {
     fn reset(&self) {
         self.lock().clear();
         self.push(News::Reset);
-    }
-}
-
-// === impl Sinks ===
-
-impl ChangeSink for Sinks {
-    fn changed(&self, change: &Arc<Change>) {
-        for sink in &self.0 {
-            sink.changed(change);
-        }
-    }
-
-    fn reset(&self) {
-        for sink in &self.0 {
-            sink.reset();
-        }
     }
 }

@@ -2,22 +2,21 @@
 
 use serde_json::json;
 
-use super::Core;
 use crate::{
-    edge::authorization::Authorization,
     kinds::{core::namespace, rbac::policy::bootstrap_objects},
     store::{ObjectKey, Transaction},
+    write::Backend,
 };
 
 /// The namespaces that a server makes for itself, in its order.
 const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
 
-/// Writes the namespaces of an empty cluster, and what lets its users in if there are rules.
-pub(super) fn bootstrap(core: &Core, tx: &mut Transaction<'_>) {
+/// Writes the namespaces of an empty cluster.
+pub(super) fn bootstrap_namespaces(backend: &Backend, tx: &mut Transaction<'_>) {
     let namespaces = namespace::KIND.storage();
-    let now = core.clock.now_text();
+    let now = backend.clock.now_text();
     for name in NAMESPACES {
-        let uid = core.entropy.uid();
+        let uid = backend.entropy.uid();
         let namespace = json!({
             "metadata": {
                 "name": name,
@@ -42,20 +41,17 @@ pub(super) fn bootstrap(core: &Core, tx: &mut Transaction<'_>) {
         });
         tx.put(&ObjectKey::cluster(namespaces.clone(), name), namespace);
     }
-    if core.authorizer.mode() == Authorization::Rbac {
-        bootstrap_roles(core, tx);
-    }
 }
 
 /// Writes those of the roles and bindings that a cluster begins with that are not there.
-pub(super) fn bootstrap_roles(core: &Core, tx: &mut Transaction<'_>) {
+pub(super) fn bootstrap_roles(backend: &Backend, tx: &mut Transaction<'_>) {
     for (kind, mut object) in bootstrap_objects() {
         let metadata = &mut object["metadata"];
         let name = metadata["name"].as_str().unwrap_or_default();
         let key = ObjectKey::cluster(kind.storage().clone(), name);
         if tx.get(&key).is_none() {
-            metadata["uid"] = json!(core.entropy.uid().to_string());
-            metadata["creationTimestamp"] = json!(core.clock.now_text());
+            metadata["uid"] = json!(backend.entropy.uid().to_string());
+            metadata["creationTimestamp"] = json!(backend.clock.now_text());
             tx.put(&key, object);
         }
     }

@@ -2,17 +2,15 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    convert::Infallible,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep_until};
 
-use crate::{
-    kinds,
-    store::{Change, ChangeSink, ObjectKey, Range, View},
-    value::resource::GroupResource,
-};
+use super::{Change, ChangeSink, ObjectKey, Range, Storage, View};
+use crate::{kinds, task::TaskSet, value::resource::GroupResource};
 
 /// The lifetime of an event.
 const EVENT_TTL: Duration = Duration::from_hours(1);
@@ -40,25 +38,22 @@ struct Lease {
 // === impl Leases ===
 
 impl Leases {
-    /// Returns whether the caller has to start the task that waits for expiry.
-    pub(crate) fn start(&self) -> bool {
-        let mut table = self.lock();
-        let is_needed = !table.is_kept && !table.by_time.is_empty();
-        table.is_kept |= is_needed;
-        is_needed
-    }
-
-    /// Returns the time of the next expiry; `None` if there is none, and the task ends.
-    pub(crate) fn next(&self) -> Option<Instant> {
-        let mut table = self.lock();
-        let next = table.by_time.first().map(|(expires, _)| *expires);
-        table.is_kept = next.is_some();
-        next
-    }
-
-    /// Takes the objects that have expired at `now`, with the revisions that they had.
-    pub(crate) fn take_expired(&self, now: Instant) -> Vec<(ObjectKey, u64)> {
-        self.lock().take_expired(now)
+    /// Starts a task that deletes objects from `storage` as they expire, if one is needed and none runs.
+    pub(crate) fn keep(self: &Arc<Self>, storage: &Arc<Storage>, tasks: &TaskSet) {
+        if !self.start() {
+            return;
+        }
+        let (leases, storage) = (Arc::clone(self), Arc::clone(storage));
+        let stop = tasks.stop_token().clone();
+        tasks.spawn(async move {
+            while let Some(next) = leases.next() {
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => return,
+                    () = sleep_until(next) => leases.expire(&storage, next),
+                }
+            }
+        });
     }
 
     /// Grants leases to what is there and was not written: nobody knows how long it has been there.
@@ -74,6 +69,45 @@ impl Leases {
                 table.set(object.key(), Some(lease));
             }
         }
+    }
+
+    /// Deletes the objects that have expired at `now`, unless they were written since.
+    fn expire(&self, storage: &Storage, now: Instant) {
+        let expired = self.take_expired(now);
+        if expired.is_empty() {
+            return;
+        }
+        let deleted: Result<(), Infallible> = storage.transact(|tx| {
+            for (key, revision) in expired {
+                let found = tx.get(&key);
+                if found.is_some_and(|object| object.revision() == revision) {
+                    tx.delete(&key);
+                }
+            }
+            Ok(())
+        });
+        let Ok(()) = deleted;
+    }
+
+    /// Returns whether the caller has to start the task that waits for expiry.
+    fn start(&self) -> bool {
+        let mut table = self.lock();
+        let is_needed = !table.is_kept && !table.by_time.is_empty();
+        table.is_kept |= is_needed;
+        is_needed
+    }
+
+    /// Returns the time of the next expiry; `None` if there is none, and the task ends.
+    fn next(&self) -> Option<Instant> {
+        let mut table = self.lock();
+        let next = table.by_time.first().map(|(expires, _)| *expires);
+        table.is_kept = next.is_some();
+        next
+    }
+
+    /// Takes the objects that have expired at `now`, with the revisions that they had.
+    fn take_expired(&self, now: Instant) -> Vec<(ObjectKey, u64)> {
+        self.lock().take_expired(now)
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {

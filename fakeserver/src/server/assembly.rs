@@ -1,0 +1,121 @@
+//! The parts of a server, put together.
+
+use std::{convert::Infallible, sync::Arc};
+
+use uuid::Uuid;
+
+use super::{
+    Stats,
+    bootstrap::{bootstrap_namespaces, bootstrap_roles},
+    requests::Requests,
+    slots::InFlight,
+};
+use crate::{
+    cluster::SimulatedCluster,
+    controllers::{self, ControllerManager},
+    edge::{
+        authorization::{Authorization, Authorizer},
+        openapi::DocumentsCache,
+    },
+    store::{
+        manifests::Manifest,
+        snapshot::{DataFile, Restart, Snapshot},
+    },
+    verbs::Api,
+    write::{self, Backend},
+};
+
+/// A server: the API, what limits and records its requests, and the controllers behind it.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) api: Api,
+    pub(super) authorizer: Authorizer,
+    pub(super) openapi: DocumentsCache,
+    pub(super) requests: Arc<Requests>,
+    pub(super) in_flight: InFlight,
+    /// The uids of the flow schema and the priority level that every request is classified as.
+    pub(super) flow_control: (Uuid, Uuid),
+    /// The controllers behind the requests.
+    pub(super) controllers: ControllerManager,
+    /// The simulated cluster, if there is one.
+    pub(super) cluster: Option<Arc<SimulatedCluster>>,
+    pub(super) beginning: Beginning,
+    /// The file of the state, if there is one.
+    pub(super) data: Option<DataFile>,
+}
+
+/// The initial state beside that of every cluster, which a reset restores.
+#[derive(Debug, Default)]
+pub(super) struct Beginning {
+    pub(super) snapshot: Option<(Snapshot, Restart)>,
+    pub(super) objects: Vec<Manifest>,
+}
+
+// === impl Server ===
+
+impl Server {
+    pub(super) fn backend(&self) -> &Arc<Backend> {
+        &self.api.backend
+    }
+
+    /// Starts the tasks that work behind the requests, unless they run. It is to be called in a runtime.
+    pub(super) fn start(&self) {
+        let tasks = &self.api.tasks;
+        self.controllers.start(self.backend(), tasks);
+        if let Some(cluster) = &self.cluster {
+            cluster.start(self.backend(), tasks);
+        }
+    }
+
+    /// Makes it an empty cluster. Time, uids and faults go on.
+    pub(super) fn clear(&self) {
+        self.backend().reset(|tx| {
+            bootstrap_namespaces(self.backend(), tx);
+            if self.has_rules() {
+                bootstrap_roles(self.backend(), tx);
+            }
+        });
+        self.reset_counts();
+    }
+
+    /// Goes on with the contents of `snapshot`: serves what it defines, and ends what was going away.
+    pub(super) fn restore(&self, snapshot: &Snapshot, restart: Restart) {
+        write::restore(self.backend(), snapshot, restart);
+        if self.has_rules() {
+            // The state may come from a server without rules.
+            let Ok(()) = self.backend().storage.transact(|tx| {
+                bootstrap_roles(self.backend(), tx);
+                Ok::<_, Infallible>(())
+            });
+        }
+        self.reset_counts();
+        controllers::resume(self.backend());
+    }
+
+    /// Returns the whole store as it is now.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let backend = self.backend();
+        Snapshot::take(&backend.storage, &backend.clock, &backend.entropy)
+    }
+
+    /// Returns the counts of the server.
+    pub(super) fn stats(&self) -> Stats {
+        Stats {
+            revision: self.backend().storage.revision().get(),
+            watchers: self.backend().watchers.len(),
+            unseen_changes: self.controllers.unseen_changes(),
+            requests: self.api.tally.counts(),
+            requests_forgotten: self.requests.forgotten(),
+        }
+    }
+
+    /// Returns whether requests are allowed by rules, which a new cluster begins with.
+    fn has_rules(&self) -> bool {
+        self.authorizer.mode() == Authorization::Rbac
+    }
+
+    fn reset_counts(&self) {
+        self.api.tally.reset();
+        self.requests.reset();
+    }
+}

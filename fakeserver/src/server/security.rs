@@ -1,0 +1,45 @@
+//! Tokens, anonymous access and authorization.
+
+use crate::{
+    edge::{
+        authentication::{Authenticator, StaticTokens, TokenSigner},
+        authorization::Authorization,
+    },
+    entropy::Entropy,
+};
+
+/// The security of a server: tokens, anonymous access, and authorization.
+#[derive(Clone, Debug)]
+pub(super) struct Security {
+    pub(super) tokens: StaticTokens,
+    /// True if requests without credentials are served, as far as the rules allow.
+    pub(super) serves_anonymous: bool,
+    pub(super) authorization: Authorization,
+    /// The key that signs tokens of service accounts, if it is not to follow from the seed.
+    pub(super) token_key: Option<[u8; 32]>,
+}
+
+// === impl Security ===
+
+impl Security {
+    /// Returns the authenticator of a server that draws its key from `entropy`, unless one was given.
+    pub(super) fn authenticator(self, entropy: &Entropy) -> Authenticator {
+        let token_key = self.token_key.unwrap_or_else(|| entropy.token_key());
+        Authenticator::new(
+            self.tokens,
+            TokenSigner::new(token_key),
+            self.serves_anonymous,
+        )
+    }
+}
+
+impl Default for Security {
+    fn default() -> Self {
+        Self {
+            tokens: StaticTokens::default(),
+            serves_anonymous: true,
+            authorization: Authorization::default(),
+            token_key: None,
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! The parts of a server that verbs use.
+
+use std::sync::Arc;
+
+use super::tally::Tally;
+use crate::{edge::authentication::Authenticator, faults::Faults, task::TaskSet, write::Backend};
+
+/// The backend, and the parts of a server that only verbs use.
+#[derive(Debug)]
+pub(crate) struct Api {
+    pub(crate) backend: Arc<Backend>,
+    pub(crate) faults: Faults,
+    pub(crate) authenticator: Authenticator,
+    pub(crate) tally: Tally,
+    /// The owner of the tasks of watches, and of the server's others.
+    pub(crate) tasks: TaskSet,
+}

@@ -1,0 +1,198 @@
+//! The parts of a server that writes and controllers work with, and how a write is attempted.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+use super::{
+    Attempt, AttemptError, Outcome, Target,
+    admission::{Dispatcher, HookCache, versions_of},
+    attempt::Progress,
+    options::AdmissionOptions,
+    webhook::Webhooks,
+};
+use crate::{
+    clock::Clock,
+    entropy::Entropy,
+    kinds::registry::Registry,
+    store::{Change, ChangeSink, Compaction, Leases, Storage, Transaction, Unmade},
+    value::status::Status,
+    watch::Watchers,
+};
+
+/// The number of times that a write begins anew because the object has changed while webhooks were asked.
+const RESTARTS_MAX: usize = 16;
+
+/// The store, its watchers, and the resources, webhooks, time and randomness that writes depend on.
+#[derive(Debug)]
+pub(crate) struct Backend {
+    pub(crate) storage: Arc<Storage>,
+    /// Replaced as a whole under the lock of the storage.
+    registry: Arc<ArcSwap<Registry>>,
+    pub(crate) watchers: Arc<Watchers>,
+    /// The expiry of events.
+    pub(crate) leases: Arc<Leases>,
+    pub(crate) clock: Clock,
+    pub(crate) entropy: Arc<Entropy>,
+    /// The routes of webhooks, and their configurations.
+    pub(crate) webhooks: Arc<Webhooks>,
+    hooks: HookCache,
+}
+
+/// Passes each change on to several sinks, in this order.
+struct Sinks([Arc<dyn ChangeSink>; 3]);
+
+// === impl Backend ===
+
+impl Backend {
+    /// Creates an empty backend. `feed` receives each change after the watchers.
+    pub(crate) fn new(
+        seed: u64,
+        clock: Clock,
+        compaction: Compaction,
+        watcher_buffer: usize,
+        feed: Arc<dyn ChangeSink>,
+    ) -> Self {
+        let watchers = Arc::new(Watchers::new(watcher_buffer));
+        let leases = Arc::new(Leases::default());
+        let sinks = Sinks([Arc::clone(&watchers) as _, Arc::clone(&leases) as _, feed]);
+        let registry = Arc::new(ArcSwap::new(Registry::builtin()));
+        let known = Arc::clone(&registry);
+        let fields =
+            move |resource: &_, object: &_| known.load().selectable_values(resource, object);
+        Self {
+            storage: Arc::new(Storage::new(compaction, Box::new(fields), Arc::new(sinks))),
+            registry,
+            watchers,
+            leases,
+            clock,
+            entropy: Arc::new(Entropy::new(seed)),
+            webhooks: Arc::default(),
+            hooks: HookCache::default(),
+        }
+    }
+
+    /// Returns the resources that exist now.
+    pub(crate) fn registry(&self) -> Arc<Registry> {
+        self.registry.load_full()
+    }
+
+    /// Serves other resources from now on. To be called in a transaction, so that what is stored and what is served go
+    /// together.
+    pub(super) fn set_registry(&self, registry: Arc<Registry>) {
+        self.registry.store(registry);
+    }
+
+    /// Empties the store, and lets `bootstrap` write its first objects. Time and uids go on.
+    pub(crate) fn reset(&self, bootstrap: impl FnOnce(&mut Transaction<'_>)) {
+        self.storage.reset(|tx| {
+            self.set_registry(Registry::builtin());
+            bootstrap(tx);
+        });
+    }
+
+    /// Runs `work` alone on the store, again after each webhook that it needs, and returns its result with all warnings.
+    /// `options` are those of the request.
+    ///
+    /// # Errors
+    ///
+    /// `work` or a webhook rejects the write, or the object changes each time before webhooks have answered.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, nothing is written.
+    pub(crate) async fn write<T>(
+        &self,
+        target: &Target,
+        options: &impl AdmissionOptions,
+        mut work: impl FnMut(&mut Attempt<'_, '_>) -> Result<T, AttemptError> + Send,
+    ) -> Result<(T, Vec<String>), Status> {
+        let mut progress = Progress::new(&self.clock, options);
+        loop {
+            let result = self.storage.transact(|tx| {
+                let hooks = self.hooks.current(tx);
+                work(&mut Attempt::new(self, tx, &mut progress, Some(hooks)))
+            });
+            let question = match result {
+                Ok(done) => return Ok((done, progress.all_warnings())),
+                Err(AttemptError::Rejected(status)) => {
+                    return Err(status.after(&progress.all_warnings()));
+                }
+                Err(AttemptError::NeedsWebhook(question)) => question,
+            };
+            if progress.restarts > RESTARTS_MAX {
+                return Err(Status::stale(target.named(target.name())));
+            }
+            let dispatcher = Dispatcher {
+                webhooks: &self.webhooks,
+                entropy: &self.entropy,
+                target,
+                versions: &versions_of(&self.registry.load(), target),
+            };
+            let answer = question.put_to(dispatcher).await?;
+            progress.answers.push((question, answer));
+        }
+    }
+
+    /// Runs `work` on the store while others write to it, and returns its result with all warnings. Returns `None` if the
+    /// work has to be run alone, by [`write`](Self::write): nothing has happened then.
+    pub(crate) fn write_optimistically(
+        &self,
+        options: &impl AdmissionOptions,
+        work: impl FnOnce(&mut Attempt<'_, '_>) -> Result<Outcome, AttemptError>,
+    ) -> Option<Result<(Outcome, Vec<String>), Status>> {
+        let mut progress = Progress::new(&self.clock, options);
+        let done = self.storage.transact_optimistically(|tx| {
+            let hooks = self.hooks.current(tx);
+            work(&mut Attempt::new(self, tx, &mut progress, Some(hooks)))
+        });
+        match done {
+            Ok((outcome, changes)) => {
+                Some(Ok((outcome.made_by(&changes), progress.all_warnings())))
+            }
+            Err(Unmade::Refused(AttemptError::Rejected(status))) => {
+                Some(Err(status.after(&progress.all_warnings())))
+            }
+            Err(Unmade::Overtaken | Unmade::Refused(AttemptError::NeedsWebhook(_))) => None,
+        }
+    }
+
+    /// Runs `work` alone on the store, for a writer behind the API: no webhook is asked.
+    pub(crate) fn write_unreviewed<T>(
+        &self,
+        options: &impl AdmissionOptions,
+        work: impl FnOnce(&mut Attempt<'_, '_>) -> Result<T, AttemptError>,
+    ) -> Result<T, Status> {
+        let mut progress = Progress::new(&self.clock, options);
+        let result = self
+            .storage
+            .transact(|tx| work(&mut Attempt::new(self, tx, &mut progress, None)));
+        result.map_err(|error| match error {
+            AttemptError::Rejected(status) => status,
+            AttemptError::NeedsWebhook(_) => {
+                unreachable!("an attempt without webhooks asks none")
+            }
+        })
+    }
+
+    /// Returns whether webhooks are configured, as far as the last write knows.
+    pub(crate) fn has_webhooks(&self) -> bool {
+        self.hooks.has_some()
+    }
+}
+
+// === impl Sinks ===
+
+impl ChangeSink for Sinks {
+    fn changed(&self, change: &Arc<Change>) {
+        for sink in &self.0 {
+            sink.changed(change);
+        }
+    }
+
+    fn reset(&self) {
+        for sink in &self.0 {
+            sink.reset();
+        }
+    }
+}
