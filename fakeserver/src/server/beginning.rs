@@ -40,7 +40,7 @@ pub(super) fn fill(server: &Server, progress: Option<&Progress>) -> Result<(), B
 
 fn put(server: &Server, manifest: &Manifest) -> Result<(), BuildError> {
     let object = &manifest.object;
-    let Err(status) = verbs::load_object(&server.api, object) else {
+    let Err(status) = verbs::load_object(server.backend(), object) else {
         return Ok(());
     };
     let source = refused(&identity(object), &status);

@@ -68,7 +68,7 @@ impl FakeServer {
             "apiVersion": K::api_version(&()),
             "metadata": {"name": name, "namespace": namespace},
         });
-        let found = verbs::find_object(&self.server.api, &wanted);
+        let found = verbs::find_object(self.backend(), &wanted);
         let found = found.map_err(|status| refused(&identity(&wanted), &status))?;
         let Some(object) = found else {
             return Ok(None);

@@ -51,7 +51,7 @@ impl FakeServer {
     {
         let value = to_value(object)?;
         let named = identity(&value);
-        let stored = verbs::apply_object(&self.server.api, value)
+        let stored = verbs::apply_object(self.backend(), value)
             .map_err(|status| refused(&named, &status))?;
         T::deserialize(stored).map_err(|source| ObjectError::Unreadable {
             object: named,
@@ -71,7 +71,7 @@ impl FakeServer {
     /// Outside of a tokio runtime, if what is deleted holds others: a namespace, or a definition of custom resources.
     pub fn delete<T: Serialize>(&self, object: &T) -> Result<(), ObjectError> {
         let value = to_value(object)?;
-        verbs::delete_object(&self.server.api, &value)
+        verbs::delete_object(self.backend(), &value)
             .map_err(|status| refused(&identity(&value), &status))
     }
 

@@ -4,7 +4,7 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::Call;
+use super::{Api, Request, answer, author::author};
 use crate::{
     edge::{
         request::{apply_options, duplicate_key, parse_config},
@@ -21,40 +21,46 @@ use crate::{
 };
 
 /// Applies the configuration in `body`, and creates the object if there is none.
-pub(super) async fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
-    let options = apply_options(&call.query)?;
-    let encoding = call.encoding(Shape::Object)?;
+pub(super) async fn apply(
+    api: &Api,
+    request: &Request<'_>,
+    body: &[u8],
+) -> Result<Response, Status> {
+    let options = apply_options(&request.query)?;
+    let encoding = answer::encoding(api, request, Shape::Object)?;
     let config = parse_config(body)?;
     let duplicate = match options.validation() {
         FieldValidation::Ignore => None,
         FieldValidation::Warn | FieldValidation::Strict => duplicate_key(body),
     };
     let work = |attempt: &mut Attempt<'_, '_>| {
-        let (code, draft) = draft(call, attempt, &options, &config, duplicate.as_deref())?;
+        let (code, draft) = draft(request, attempt, &options, &config, duplicate.as_deref())?;
         Ok((code, run(attempt, draft)?))
     };
-    let writer = &call.api.backend;
-    let ((code, outcome), said) = writer.write(&call.target, &options, work).await?;
+    let written = api.backend.write(&request.target, &options, work).await;
+    let ((code, outcome), said) = written?;
     let warnings: Vec<String> = duplicate.into_iter().chain(said).collect();
-    Ok(call.answer(code, &encoding, &outcome, &warnings))
+    Ok(answer::written(
+        request, code, &encoding, &outcome, &warnings,
+    ))
 }
 
 /// Applies `config` to the object, or makes it a new object if there is none.
 pub(super) fn draft<'a>(
-    call: &'a Call<'_>,
+    request: &'a Request<'_>,
     attempt: &mut Attempt<'_, '_>,
     options: &'a WriteOptions,
     config: &Value,
     duplicate: Option<&str>,
 ) -> Result<(StatusCode, Draft<'a>), AttemptError> {
-    let (target, author) = (&call.target, call.author(options));
+    let (target, author) = (&request.target, author(request, options));
     let existing = attempt.find(target)?;
     if existing.is_none() && !target.subresource().is_empty() {
         return Err(Status::not_found(target.named(target.name())).into());
     }
     let now = attempt.now_text();
     let live = existing.as_ref().map(|existing| &existing.shown);
-    let mut object = applied(call, options, live, config, now)?;
+    let mut object = applied(target, options, live, config, now)?;
     if let Some(duplicate) = duplicate
         && options.validation() == FieldValidation::Strict
     {
@@ -71,7 +77,7 @@ pub(super) fn draft<'a>(
         let draft = Draft::update(target, author, existing, object, Source::Apply, now)?;
         return Ok((StatusCode::OK, draft));
     }
-    call.requester.check_create(target)?;
+    request.requester.check_create(target)?;
     // There is no version yet that it could be based on.
     remove(&mut object["metadata"], "resourceVersion");
     let draft = Draft::create(target, author, object, Source::Apply, now);
@@ -94,32 +100,29 @@ fn check_no_uid(target: &Target, object: &Value) -> Result<(), Status> {
 
 /// Returns `live` with the configuration applied, in the form in which objects of the type are held.
 fn applied(
-    call: &Call<'_>,
+    target: &Target,
     options: &WriteOptions,
     live: Option<&Value>,
     config: &Value,
     now: &str,
 ) -> Result<Value, Status> {
-    let resource = &*call.target.resource;
+    let resource = &*target.resource;
     let api_version = resource.api_version();
     let applier = Applier {
         manager: Manager {
             name: &options.field_manager,
             api_version: &api_version,
-            subresource: call.target.subresource(),
+            subresource: target.subresource(),
         },
         is_forced: options.is_forced,
-        described: call.target.described(),
+        described: target.described(),
         now,
     };
     applier.check(config, &resource.kind)?;
     let mut wanted = config.clone();
-    call.target
-        .resource
-        .keep_for_endpoint(call.target.subresource(), &mut wanted);
+    resource.keep_for_endpoint(target.subresource(), &mut wanted);
     let object = applier.apply(live, &wanted)?;
-    let received = call
-        .target
+    let received = target
         .read_as(
             &resource.group_version_kind(),
             object.to_string().as_bytes(),

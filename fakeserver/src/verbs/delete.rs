@@ -6,7 +6,12 @@
 use axum::response::Response;
 use http::StatusCode;
 
-use super::{Call, write::add_warnings};
+use super::{
+    Api, Request,
+    answer::{self, add_warnings},
+    author::deleter,
+    present::present,
+};
 use crate::{
     edge::{
         request::{delete_options, parse_delete_options},
@@ -18,19 +23,21 @@ use crate::{
 };
 
 /// Deletes the object, or marks it as deleted.
-pub(super) async fn delete(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
-    let encoding = call.encoding(Shape::Object)?;
-    let options = options(call, body)?;
-    let author = call.deleter();
-    let work =
-        |attempt: &mut Attempt<'_, '_>| delete_named(&call.target, author, attempt, &options);
-    let writer = &call.api.backend;
-    let ((uid, outcome), warnings) = writer.write(&call.target, &options, work).await?;
+pub(super) async fn delete(
+    api: &Api,
+    request: &Request<'_>,
+    body: &[u8],
+) -> Result<Response, Status> {
+    let encoding = answer::encoding(api, request, Shape::Object)?;
+    let options = options(request, body)?;
+    let (target, author) = (&request.target, deleter(request));
+    let work = |attempt: &mut Attempt<'_, '_>| delete_named(target, author, attempt, &options);
+    let ((uid, outcome), warnings) = api.backend.write(target, &options, work).await?;
     let outcome = match outcome {
-        Outcome::Stored(kept) => Outcome::Stored(call.present(&kept).await?),
+        Outcome::Stored(kept) => Outcome::Stored(present(api, request, &kept).await?),
         other => other,
     };
-    let mut response = answer(call, &encoding, &outcome, uid);
+    let mut response = deleted(request, &encoding, &outcome, uid);
     if options.is_cascading && !matches!(outcome, Outcome::Deleted(_)) {
         *response.status_mut() = StatusCode::ACCEPTED;
     }
@@ -67,18 +74,19 @@ pub(super) fn delete_existing(
 }
 
 /// Reads the options of a delete, from the body if there is one.
-pub(super) fn options(call: &Call<'_>, body: &[u8]) -> Result<DeleteOptions, Status> {
-    let body = parse_delete_options(call.headers, body)?;
-    delete_options(&call.query, body.as_ref())
+pub(super) fn options(request: &Request<'_>, body: &[u8]) -> Result<DeleteOptions, Status> {
+    let body = parse_delete_options(request.headers, body)?;
+    delete_options(&request.query, body.as_ref())
 }
 
-fn answer(call: &Call<'_>, encoding: &Encoding, outcome: &Outcome, uid: String) -> Response {
-    let target = &call.target;
+/// Answers with the object, or with its uid if it is gone and its kind has it so.
+fn deleted(request: &Request<'_>, encoding: &Encoding, outcome: &Outcome, uid: String) -> Response {
+    let target = &request.target;
     if matches!(outcome, Outcome::Deleted(_)) && !target.rules().habits.returns_deleted {
         let success = Success::of(target.named(target.name()), uid);
-        return call.succeed(StatusCode::OK, encoding, &success);
+        return answer::succeeded(request, StatusCode::OK, encoding, &success);
     }
-    call.answer(StatusCode::OK, encoding, outcome, &[])
+    answer::written(request, StatusCode::OK, encoding, outcome, &[])
 }
 
 /// Refuses another object than the one that the client means. The kind stands where the resource would.

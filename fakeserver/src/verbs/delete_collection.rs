@@ -3,10 +3,12 @@
 use axum::response::Response;
 
 use super::{
-    Call,
+    Api, Request,
+    answer::{self, add_warnings},
+    author::deleter,
     delete::{delete_existing, options},
     list::{self, Page},
-    write::add_warnings,
+    present::present_all,
 };
 use crate::{
     edge::{
@@ -18,21 +20,25 @@ use crate::{
 };
 
 /// Deletes the selected objects, and answers with them as they were.
-pub(super) async fn delete_collection(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
-    let encoding = call.encoding(Shape::List)?;
-    let mut options = options(call, body)?;
+pub(super) async fn delete_collection(
+    api: &Api,
+    request: &Request<'_>,
+    body: &[u8],
+) -> Result<Response, Status> {
+    let encoding = answer::encoding(api, request, Shape::List)?;
+    let mut options = options(request, body)?;
     // They would be those of one object.
     options.preconditions = Preconditions::default();
-    let list_options = ListOptions::parse(&call.query)?;
+    let list_options = ListOptions::parse(&request.query)?;
     list_options.validate()?;
     // With a limit, only a page of it is deleted.
-    let query = list::query(call, &list_options)?;
+    let query = list::query(request, &list_options)?;
     let Page {
         mut metadata,
         items: selected,
-    } = query.read(&call.api.backend).await?;
-    call.complete(&mut metadata);
-    let (target, author) = (&call.target, call.deleter());
+    } = query.read(&api.backend.storage).await?;
+    list::complete(request, &mut metadata);
+    let (target, author) = (&request.target, deleter(request));
     let mut warnings = Vec::new();
     for object in &selected {
         let work = |attempt: &mut Attempt<'_, '_>| {
@@ -45,12 +51,11 @@ pub(super) async fn delete_collection(call: &Call<'_>, body: &[u8]) -> Result<Re
             let existing = Existing { stored, shown };
             delete_existing(target, author, attempt, &options, existing).map(drop)
         };
-        let writer = &call.api.backend;
-        let ((), said) = writer.write(target, &options, work).await?;
+        let ((), said) = api.backend.write(target, &options, work).await?;
         warnings.extend(said);
     }
-    let selected = call.present_all(selected).await?;
-    let delivery = call.delivery(&encoding);
+    let selected = present_all(api, request, selected).await?;
+    let delivery = answer::delivery(request, &encoding);
     let mut response = delivery.pieces(list_pieces(encoding, &metadata, selected));
     add_warnings(&mut response, &warnings);
     Ok(response)

@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 
-use super::write::add_warning;
+use super::answer::add_warning;
 use crate::kinds::ResourceType;
 
 /// The answer to a request for objects of `resource`, with a warning if it is deprecated.

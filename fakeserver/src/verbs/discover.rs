@@ -3,7 +3,7 @@
 use axum::response::Response;
 use http::request::Parts;
 
-use super::{Api, Requester, call::client_of, request_faults::RequestFaults};
+use super::{Api, Requester, facts::client, request_faults::RequestFaults};
 use crate::faults::{Connection, RequestFacts};
 
 /// A question about what the server has.
@@ -52,7 +52,7 @@ impl<'a> Asked<'a> {
 
     fn facts(&self, group: &str, version: &str) -> RequestFacts {
         RequestFacts {
-            client: client_of(&self.parts.headers).to_owned(),
+            client: client(&self.parts.headers).to_owned(),
             verb: "discover",
             group: group.to_owned(),
             version: version.to_owned(),

@@ -3,7 +3,7 @@
 use axum::response::Response;
 use http::StatusCode;
 
-use super::{Call, list::reach, version::Version};
+use super::{Api, Request, answer, list::reach, present::present, version::Version};
 use crate::{
     edge::{request::ListOptions, response::Shape},
     value::{revision::Revision, status::Status},
@@ -11,26 +11,26 @@ use crate::{
 
 /// Answers with the object, from a state that is not older than asked, nor newer than what `sees` says.
 pub(super) async fn get(
-    call: &Call<'_>,
+    api: &Api,
+    request: &Request<'_>,
     options: &ListOptions,
     sees: Option<Revision>,
 ) -> Result<Response, Status> {
-    let encoding = call.encoding(Shape::Object)?;
-    if call.query.bool("export") == Some(true) {
+    let encoding = answer::encoding(api, request, Shape::Object)?;
+    if request.query.bool("export") == Some(true) {
         return Err(Status::bad_request(
             "the export parameter, deprecated since v1.14, is no longer supported",
         ));
     }
     let version = Version::parse(&options.resource_version)
         .map_err(|error| Status::unclassified(error.to_string()))?;
-    let backend = &call.api.backend;
+    let storage = &api.backend.storage;
     if let Version::At(revision) = version {
-        reach(backend, revision, sees).await?;
+        reach(storage, revision, sees).await?;
     }
-    let name = call.target.path.name.as_deref().unwrap_or_default();
-    let key = call.target.key(name);
-    let object = backend
-        .storage
+    let name = request.target.path.name.as_deref().unwrap_or_default();
+    let key = request.target.key(name);
+    let object = storage
         .view(|view| {
             if sees.is_none() {
                 return view.get(&key).cloned();
@@ -38,8 +38,8 @@ pub(super) async fn get(
             let (then, _) = view.snapshot_seen(key.resource(), sees);
             then.get(key.path()).cloned()
         })
-        .ok_or_else(|| Status::not_found(call.target.named(name)))?;
-    let object = call.present(&object).await?;
+        .ok_or_else(|| Status::not_found(request.target.named(name)))?;
+    let object = present(api, request, &object).await?;
     let body = encoding.object(&object);
-    Ok(call.delivery(&encoding).whole(StatusCode::OK, body))
+    Ok(answer::delivery(request, &encoding).whole(StatusCode::OK, body))
 }

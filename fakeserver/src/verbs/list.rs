@@ -6,7 +6,9 @@ use axum::response::Response;
 use tokio::time::sleep;
 
 use super::{
-    Call,
+    Api, Request, answer,
+    present::present_all,
+    selection::selection,
     version::{ListAt, Version, VersionMatch},
 };
 use crate::{
@@ -14,10 +16,9 @@ use crate::{
         request::ListOptions,
         response::{ListMeta, Shape, list_pieces},
     },
-    store::{HistoryError, Snapshot, StoredObject, continue_token::ContinueToken},
+    store::{HistoryError, Snapshot, Storage, StoredObject, continue_token::ContinueToken},
     value::{resource::GroupResource, revision::Revision, status::Status},
     watch::Selection,
-    write::Backend,
 };
 
 /// The time for which a read waits for a version that has not come yet.
@@ -25,25 +26,33 @@ pub(super) const FRESHNESS_WAIT: Duration = Duration::from_secs(3);
 
 /// Answers with a state of the collection, or a page of it: no state that is newer than what `sees` says.
 pub(super) async fn list(
-    call: &Call<'_>,
+    api: &Api,
+    request: &Request<'_>,
     options: &ListOptions,
     sees: Option<Revision>,
 ) -> Result<Response, Status> {
-    let encoding = call.encoding(Shape::List)?;
+    let encoding = answer::encoding(api, request, Shape::List)?;
     let query = ListQuery {
         sees,
-        ..query(call, options)?
+        ..query(request, options)?
     };
-    let mut page = query.read(&call.api.backend).await?;
-    call.complete(&mut page.metadata);
-    let items = call.present_all(page.items).await?;
-    let delivery = call.delivery(&encoding);
+    let mut page = query.read(&api.backend.storage).await?;
+    complete(request, &mut page.metadata);
+    let items = present_all(api, request, page.items).await?;
+    let delivery = answer::delivery(request, &encoding);
     Ok(delivery.pieces(list_pieces(encoding, &page.metadata, items)))
 }
 
+/// Adds an empty continue token to a list of custom resources that ends: those always have one.
+pub(super) fn complete(request: &Request<'_>, metadata: &mut ListMeta) {
+    if request.target.rules().as_custom().is_some() {
+        metadata.continue_token.get_or_insert_default();
+    }
+}
+
 /// Reads the list that a request asks for.
-pub(super) fn query(call: &Call<'_>, options: &ListOptions) -> Result<ListQuery, Status> {
-    let selection = call.selection(options)?;
+pub(super) fn query(request: &Request<'_>, options: &ListOptions) -> Result<ListQuery, Status> {
+    let selection = selection(&request.target, options)?;
     let version = Version::parse(&options.resource_version)
         .map_err(|error| Status::bad_request(format!("invalid resource version: {error}")))?;
     let matching = match options.version_match.as_str() {
@@ -53,7 +62,7 @@ pub(super) fn query(call: &Call<'_>, options: &ListOptions) -> Result<ListQuery,
     };
     let (at, limit) = ListAt::new(version, matching, options.limit, &options.continue_token)?;
     Ok(ListQuery {
-        resource: call.target.group_resource(),
+        resource: request.target.group_resource(),
         selection,
         at,
         limit,
@@ -88,25 +97,25 @@ impl ListQuery {
     /// # Cancel safety
     ///
     /// Nothing is lost if the future is dropped.
-    pub(crate) async fn read(&self, backend: &Backend) -> Result<Page, Status> {
+    pub(crate) async fn read(&self, storage: &Storage) -> Result<Page, Status> {
         let (asked, start) = match &self.at {
             ListAt::NotOlderThan(revision) | ListAt::Exact(revision) => (Some(*revision), None),
             ListAt::Continue(token) => (token.revision, Some(token.start.as_str())),
         };
         if let Some(asked) = asked {
-            reach(backend, asked, self.sees).await?;
+            reach(storage, asked, self.sees).await?;
         }
-        let (snapshot, revision) = self.snapshot(backend)?;
+        let (snapshot, revision) = self.snapshot(storage)?;
         Ok(self.page(&snapshot, revision, start))
     }
 
-    fn snapshot(&self, backend: &Backend) -> Result<(Snapshot, Revision), Status> {
+    fn snapshot(&self, storage: &Storage) -> Result<(Snapshot, Revision), Status> {
         let exact = match &self.at {
             ListAt::Exact(revision) => Some(*revision),
             ListAt::Continue(token) => token.revision,
             ListAt::NotOlderThan(_) => None,
         };
-        backend.storage.view(|view| {
+        storage.view(|view| {
             let Some(revision) = exact else {
                 return Ok(view.snapshot_seen(&self.resource, self.sees));
             };
@@ -170,7 +179,7 @@ impl ListQuery {
 
 /// Waits until the store is not older than `asked`, which it never is for somebody who sees less.
 pub(super) async fn reach(
-    backend: &Backend,
+    storage: &Storage,
     asked: Revision,
     sees: Option<Revision>,
 ) -> Result<(), Status> {
@@ -178,8 +187,7 @@ pub(super) async fn reach(
         sleep(FRESHNESS_WAIT).await;
         return Err(Status::version_too_large(asked.get(), sees.get()));
     }
-    backend
-        .storage
+    storage
         .reach(asked, FRESHNESS_WAIT)
         .await
         .map_err(|current| Status::version_too_large(asked.get(), current.get()))

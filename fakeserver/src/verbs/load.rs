@@ -8,15 +8,22 @@ use std::sync::Arc;
 use http::HeaderMap;
 use serde_json::{Value, json};
 
-use super::{Api, Call, Requester, Verb, apply, delete::delete_named};
+use super::{
+    Request, Requester, Verb, apply,
+    author::{author, deleter},
+    body::receive,
+    delete::delete_named,
+    request::{concerns_definitions, find_target},
+};
 use crate::{
     edge::request::Query,
+    faults::Connection,
     kinds::ResourceType,
     store::StoredObject,
     value::{resource::api_version, resource_path::ResourcePath, status::Status},
     write::{
-        Attempt, AttemptError, DeleteOptions, Draft, Existing, FieldValidation, Outcome, Source,
-        WriteOptions, definitions, namespace_key, remove, run,
+        Attempt, AttemptError, Backend, DeleteOptions, Draft, Existing, FieldValidation, Outcome,
+        Source, Target, WriteOptions, definitions, namespace_key, remove, run,
     },
 };
 
@@ -28,18 +35,21 @@ const DEFAULT_NAMESPACE: &str = "default";
 ///
 /// A new object keeps the uid, the time of its creation, the generation and the status that it brings, so that references
 /// to it stay valid. Its version and its managers are new, and it is not being deleted.
-pub(crate) fn load(api: &Api, object: &Value) -> Result<Arc<StoredObject>, Status> {
-    let place = Place::of(api, object)?;
+pub(crate) fn load(backend: &Backend, object: &Value) -> Result<Arc<StoredObject>, Status> {
+    let place = Place::of(backend, object)?;
     let headers = HeaderMap::new();
-    let call = place.call(api, &headers, None)?;
-    let mut received = call.receive(object.to_string().as_bytes(), FieldValidation::Strict)?;
-    call.target.place(&mut received.object)?;
+    let request = place.request(backend, &headers, None)?;
+    let mut received = receive(
+        &request,
+        object.to_string().as_bytes(),
+        FieldValidation::Strict,
+    )?;
+    request.target.place(&mut received.object)?;
     let object = received.object;
     let options = options();
-    make_namespace(&call)?;
-    let writer = &call.api.backend;
-    let stored = writer.write_unreviewed(&options, |attempt| {
-        let (target, author) = (&call.target, call.author(&options));
+    make_namespace(backend, &request.target)?;
+    let stored = backend.write_unreviewed(&options, |attempt| {
+        let (target, author) = (&request.target, author(&request, &options));
         let Some(existing) = attempt.find(target)? else {
             let mut object = object;
             remove(&mut object["metadata"], "resourceVersion");
@@ -54,64 +64,68 @@ pub(crate) fn load(api: &Api, object: &Value) -> Result<Arc<StoredObject>, Statu
         let draft = Draft::update(target, author, existing, object, Source::Import, now)?;
         let stored = stored_of(run(attempt, draft)?)?;
         match status.filter(|_| target.imports_status()) {
-            Some(status) => {
-                set_status(&place.call(api, &headers, Some("status"))?, attempt, status)
-            }
+            Some(status) => set_status(
+                &place.request(backend, &headers, Some("status"))?,
+                attempt,
+                status,
+            ),
             None => Ok(stored),
         }
     })?;
-    settle(&call);
+    settle(backend, &request.target);
     Ok(stored)
 }
 
 /// Applies `object` by server-side apply with force, and then its status, if it has one.
-pub(crate) fn apply(api: &Api, object: Value) -> Result<Value, Status> {
-    let place = Place::of(api, &object)?;
+pub(crate) fn apply(backend: &Backend, object: Value) -> Result<Value, Status> {
+    let place = Place::of(backend, &object)?;
     let headers = HeaderMap::new();
-    let call = place.call(api, &headers, None)?;
+    let request = place.request(backend, &headers, None)?;
     let object = without_identity(object);
     // A configuration is not read strictly by itself: its unknown fields would be dropped in silence.
-    call.receive(object.to_string().as_bytes(), FieldValidation::Strict)?;
-    make_namespace(&call)?;
+    receive(
+        &request,
+        object.to_string().as_bytes(),
+        FieldValidation::Strict,
+    )?;
+    make_namespace(backend, &request.target)?;
     let options = options();
-    let apply_by = |call: &Call<'_>, attempt: &mut Attempt<'_, '_>| {
-        let (_, draft) = apply::draft(call, attempt, &options, &object, None)?;
+    let apply_by = |request: &Request<'_>, attempt: &mut Attempt<'_, '_>| {
+        let (_, draft) = apply::draft(request, attempt, &options, &object, None)?;
         Ok(stored_of(run(attempt, draft)?)?)
     };
-    let writer = &call.api.backend;
-    let stored = writer.write_unreviewed(&options, |attempt| {
-        let stored = apply_by(&call, attempt)?;
-        if object.get("status").is_none_or(Value::is_null) || !call.target.imports_status() {
+    let stored = backend.write_unreviewed(&options, |attempt| {
+        let stored = apply_by(&request, attempt)?;
+        if object.get("status").is_none_or(Value::is_null) || !request.target.imports_status() {
             return Ok(stored);
         }
-        apply_by(&place.call(api, &headers, Some("status"))?, attempt)
+        apply_by(&place.request(backend, &headers, Some("status"))?, attempt)
     })?;
-    settle(&call);
-    Ok(call.target.shown(&stored))
+    settle(backend, &request.target);
+    Ok(request.target.shown(&stored))
 }
 
 /// Returns the object under the kind and name of `object`, if there is one.
 #[cfg(feature = "client")]
-pub(crate) fn find(api: &Api, object: &Value) -> Result<Option<Value>, Status> {
-    let place = Place::of(api, object)?;
+pub(crate) fn find(backend: &Backend, object: &Value) -> Result<Option<Value>, Status> {
+    let place = Place::of(backend, object)?;
     let headers = HeaderMap::new();
-    let call = place.call(api, &headers, None)?;
-    let key = call.target.key(call.target.name());
-    let stored = api.backend.storage.view(|view| view.get(&key).cloned());
-    Ok(stored.map(|stored| call.target.shown(&stored)))
+    let request = place.request(backend, &headers, None)?;
+    let key = request.target.key(request.target.name());
+    let stored = backend.storage.view(|view| view.get(&key).cloned());
+    Ok(stored.map(|stored| request.target.shown(&stored)))
 }
 
 /// Deletes the object of the kind and name of `object`, as a client would without options.
-pub(crate) fn delete(api: &Api, object: &Value) -> Result<(), Status> {
-    let place = Place::of(api, object)?;
+pub(crate) fn delete(backend: &Backend, object: &Value) -> Result<(), Status> {
+    let place = Place::of(backend, object)?;
     let headers = HeaderMap::new();
-    let call = place.call(api, &headers, None)?;
-    let (options, author) = (DeleteOptions::default(), call.deleter());
-    let writer = &call.api.backend;
-    writer.write_unreviewed(&options, |attempt| {
-        delete_named(&call.target, author, attempt, &options)
+    let request = place.request(backend, &headers, None)?;
+    let (options, author) = (DeleteOptions::default(), deleter(&request));
+    backend.write_unreviewed(&options, |attempt| {
+        delete_named(&request.target, author, attempt, &options)
     })?;
-    settle(&call);
+    settle(backend, &request.target);
     Ok(())
 }
 
@@ -126,7 +140,7 @@ struct Place {
 // === impl Place ===
 
 impl Place {
-    fn of(api: &Api, object: &Value) -> Result<Self, Status> {
+    fn of(backend: &Backend, object: &Value) -> Result<Self, Status> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (kind, said_version) = (text(&object["kind"]), text(&object["apiVersion"]));
         if kind.is_empty() || said_version.is_empty() {
@@ -144,7 +158,7 @@ impl Place {
             ));
         }
         let (group, version) = said_version.split_once('/').unwrap_or(("", &said_version));
-        let registry = api.backend.registry();
+        let registry = backend.registry();
         let known = registry.version(group, version);
         let mut resources = known.into_iter().flat_map(|version| &version.resources);
         let resource = resources.find(|resource| *resource.kind == *kind);
@@ -166,12 +180,12 @@ impl Place {
         })
     }
 
-    fn call<'a>(
+    fn request<'a>(
         &self,
-        api: &'a Api,
+        backend: &Backend,
         headers: &'a HeaderMap,
         subresource: Option<&str>,
-    ) -> Result<Call<'a>, Status> {
+    ) -> Result<Request<'a>, Status> {
         let path = ResourcePath {
             group: self.resource.group.to_string(),
             version: self.resource.version.to_string(),
@@ -181,7 +195,13 @@ impl Place {
             subresource: subresource.map(str::to_owned),
             is_watch: false,
         };
-        Call::new(api, Requester::internal(), path, Query::default(), headers)
+        Ok(Request {
+            target: find_target(&backend.registry(), path)?,
+            requester: Requester::internal(),
+            query: Query::default(),
+            headers,
+            connection: Connection::default(),
+        })
     }
 }
 
@@ -218,28 +238,28 @@ fn replacing(existing: &Existing, mut object: Value) -> Value {
     object
 }
 
-/// Sets the status of the object of `call`, which is about its subresource.
+/// Sets the status of the object of `request`, which is about its subresource.
 fn set_status(
-    call: &Call<'_>,
+    request: &Request<'_>,
     attempt: &mut Attempt<'_, '_>,
     status: Value,
 ) -> Result<Arc<StoredObject>, AttemptError> {
-    let (target, options) = (&call.target, options());
+    let (target, options) = (&request.target, options());
     let existing = attempt.existing(target)?;
     let mut object = existing.shown.clone();
     object["status"] = status;
-    let (author, now) = (call.author(&options), attempt.now_text());
+    let (author, now) = (author(request, &options), attempt.now_text());
     let draft = Draft::update(target, author, existing, object, Source::Import, now)?;
     Ok(stored_of(run(attempt, draft)?)?)
 }
 
 /// Makes the namespace that the object is to be in, unless it is there.
-fn make_namespace(call: &Call<'_>) -> Result<(), Status> {
-    let Some(name) = call.target.path.namespace.as_deref() else {
+fn make_namespace(backend: &Backend, target: &Target) -> Result<(), Status> {
+    let Some(name) = target.path.namespace.as_deref() else {
         return Ok(());
     };
     let is_there = |view: crate::store::View<'_>| view.get(&namespace_key(name)).is_some();
-    if call.api.backend.storage.view(is_there) {
+    if backend.storage.view(is_there) {
         return Ok(());
     }
     let namespace = json!({
@@ -247,7 +267,7 @@ fn make_namespace(call: &Call<'_>) -> Result<(), Status> {
         "apiVersion": api_version("", "v1"),
         "metadata": {"name": name},
     });
-    load(call.api, &namespace).map(drop)
+    load(backend, &namespace).map(drop)
 }
 
 /// Returns the stored object. The removal of its last finalizer may have ended it instead.
@@ -260,8 +280,9 @@ fn stored_of(outcome: Outcome) -> Result<Arc<StoredObject>, Status> {
     }
 }
 
-fn settle(call: &Call<'_>) {
-    if call.concerns_definitions(Verb::Update) {
-        definitions::settle(&call.api.backend);
+/// Serves the custom resources that are defined now, if a write to `target` may have changed that.
+fn settle(backend: &Backend, target: &Target) {
+    if concerns_definitions(target, Verb::Update) {
+        definitions::settle(backend);
     }
 }

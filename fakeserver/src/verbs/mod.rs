@@ -1,17 +1,24 @@
 //! The verbs, one a file.
+//!
+//! A verb is a function of the [`Api`] and of a [`Request`]. One that writes makes a [`Draft`](crate::write::Draft).
 
 mod requester;
 mod tally;
 mod api;
+mod request;
 mod request_faults;
 mod shaping;
+mod facts;
 mod discover;
-mod call;
+mod author;
+mod body;
+mod answer;
+mod present;
+mod selection;
 mod version;
 mod get;
 mod list;
 mod watch;
-mod write;
 mod duplicate_owners;
 mod create;
 mod update;
@@ -20,6 +27,7 @@ mod apply;
 mod delete;
 mod delete_collection;
 mod deprecation;
+mod admit;
 mod subresources;
 mod load;
 mod reviews;
@@ -35,13 +43,17 @@ use tokio::time::timeout;
 pub(crate) use self::load::find as find_object;
 pub(crate) use self::{
     api::Api,
-    call::Call,
     discover::{Asked, discover},
     load::{apply as apply_object, delete as delete_object, load as load_object},
     requester::Requester,
     tally::Tally,
 };
-use self::{request_faults::RequestFaults, reviews::Review, subresources::Subresource};
+use self::{
+    request::{Request, concerns_definitions, find_target},
+    request_faults::RequestFaults,
+    reviews::Review,
+    subresources::Subresource,
+};
 use crate::{
     edge::{
         request::{ListOptions, Query, read_body, time_limit},
@@ -80,27 +92,35 @@ pub(crate) async fn serve(
     query: Query,
     body: Body,
 ) -> Result<Response, Status> {
-    let understood = Call::new(api, requester.clone(), path, query, &parts.headers)
-        .and_then(|call| Ok((call.verb(&parts.method)?, call)));
-    let connection = parts.extensions.get::<Connection>().cloned();
-    let (verb, call) = match understood {
-        Ok((verb, call)) => (verb, call.by(connection.unwrap_or_default())),
+    let connection = parts.extensions.get::<Connection>();
+    let understood = find_target(&api.backend.registry(), path).and_then(|target| {
+        let request = Request {
+            target,
+            requester: requester.clone(),
+            query,
+            headers: &parts.headers,
+            connection: connection.cloned().unwrap_or_default(),
+        };
+        Ok((request.verb(&parts.method)?, request))
+    });
+    let (verb, request) = match understood {
+        Ok(understood) => understood,
         // Whoever may not do it does not learn that it cannot be done.
         Err(status) => return requester.refusal(&parts.headers).ok_or(status),
     };
     let limit = match verb {
         Verb::Watch => None,
-        _ => Some(time_limit(&call.query)?),
+        _ => Some(time_limit(&request.query)?),
     };
-    call.check_name(verb)?;
+    request.check_name(verb)?;
     let options = match verb {
-        Verb::Get | Verb::List | Verb::Watch => call.list_options(verb)?,
+        Verb::Get | Verb::List | Verb::Watch => request.list_options(verb)?,
         _ => ListOptions::default(),
     };
-    api.tally.count(&call.target, verb.name());
+    api.tally.count(&request.target, verb.name());
 
-    let facts = call.facts(verb, &options);
-    let faults = match RequestFaults::of(api, &call.connection, &facts).await {
+    let facts = facts::facts(&request, verb, &options, api.backend.storage.revision());
+    let faults = match RequestFaults::of(api, &request.connection, &facts).await {
         Ok(faults) => faults,
         Err(answer) => return Ok(answer),
     };
@@ -108,7 +128,7 @@ pub(crate) async fn serve(
         faults.delay_head().await;
         return Ok(refused);
     }
-    let answering = answer(&call, verb, facts, &options, &faults, body);
+    let answering = answer(api, &request, verb, facts, &options, &faults, body);
     let answer = match limit {
         None => answering.await,
         // No request is that quick.
@@ -118,42 +138,46 @@ pub(crate) async fn serve(
             Err(_) => Ok(timed_out()),
         },
     };
-    faults.deliver(&call.connection, answer).await
+    faults.deliver(&request.connection, answer).await
 }
 
 async fn answer(
-    call: &Call<'_>,
+    api: &Api,
+    request: &Request<'_>,
     verb: Verb,
     facts: RequestFacts,
     options: &ListOptions,
     faults: &RequestFaults,
     body: Body,
 ) -> Result<Response, Status> {
-    if let Some(review) = Review::of(call) {
-        return review.serve(call, &read_body(body).await?).await;
+    let target = &request.target;
+    if let Some(review) = Review::of(target) {
+        return review.serve(api, request, &read_body(body).await?).await;
     }
-    if let Some(subresource) = Subresource::of(call) {
-        let answer = subresource.serve(call, verb, &read_body(body).await?).await;
-        return answer.map(|answer| deprecation::warn_of(&call.target.resource, answer));
+    if let Some(subresource) = Subresource::of(target) {
+        let body = read_body(body).await?;
+        let answer = subresource.serve(api, request, verb, &body).await;
+        return answer.map(|answer| deprecation::warn_of(&target.resource, answer));
     }
     let answer = match verb {
-        Verb::Get => get::get(call, options, faults.sees).await,
-        Verb::List => list::list(call, options, faults.sees).await,
-        Verb::Watch => watch::watch(call, facts, options, faults).await,
-        Verb::Create => create::create(call, &read_body(body).await?).await,
-        Verb::Update => update::update(call, &read_body(body).await?).await,
-        Verb::Patch => patch::patch(call, &read_body(body).await?).await,
-        Verb::Delete => delete::delete(call, &read_body(body).await?).await,
+        Verb::Get => get::get(api, request, options, faults.sees).await,
+        Verb::List => list::list(api, request, options, faults.sees).await,
+        Verb::Watch => watch::watch(api, request, facts, options, faults).await,
+        Verb::Create => create::create(api, request, &read_body(body).await?).await,
+        Verb::Update => update::update(api, request, &read_body(body).await?).await,
+        Verb::Patch => patch::patch(api, request, &read_body(body).await?).await,
+        Verb::Delete => delete::delete(api, request, &read_body(body).await?).await,
         Verb::DeleteCollection => {
-            delete_collection::delete_collection(call, &read_body(body).await?).await
+            let body = read_body(body).await?;
+            delete_collection::delete_collection(api, request, &body).await
         }
     };
-    if call.concerns_definitions(verb) {
-        definitions::settle(&call.api.backend);
+    let backend = &api.backend;
+    if concerns_definitions(target, verb) {
+        definitions::settle(backend);
     }
-    let backend = &call.api.backend;
-    backend.leases.keep(&backend.storage, &call.api.tasks);
-    answer.map(|answer| deprecation::warn_of(&call.target.resource, answer))
+    backend.leases.keep(&backend.storage, &api.tasks);
+    answer.map(|answer| deprecation::warn_of(&target.resource, answer))
 }
 
 // === impl Verb ===

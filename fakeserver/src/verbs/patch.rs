@@ -7,7 +7,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
-    Call, apply,
+    Api, Request, answer, apply,
+    author::author,
     duplicate_owners::{AFTER_ADMISSION, drop_duplicate_owners},
 };
 use crate::{
@@ -26,7 +27,7 @@ use crate::{
         },
         status::{FieldError, Status},
     },
-    write::{Attempt, Draft, FieldValidation, Received, Source, run},
+    write::{Attempt, Draft, FieldValidation, Received, Source, Target, run},
 };
 
 /// The maximum number of operations in a JSON patch.
@@ -40,47 +41,57 @@ enum Change {
 }
 
 /// Applies the patch in `body`.
-pub(super) async fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
-    let kind = call.target.resource.group_version_kind();
-    let patch_type = patch_type(call.headers, &kind)?;
+pub(super) async fn patch(
+    api: &Api,
+    request: &Request<'_>,
+    body: &[u8],
+) -> Result<Response, Status> {
+    let kind = request.target.resource.group_version_kind();
+    let patch_type = patch_type(request.headers, &kind)?;
     if patch_type == PatchType::Apply {
-        return apply::apply(call, body).await;
+        return apply::apply(api, request, body).await;
     }
-    let encoding = call.encoding(Shape::Object)?;
-    let options = write_options(&call.query, "PatchOptions")?;
-    let target = &call.target;
+    let encoding = answer::encoding(api, request, Shape::Object)?;
+    let options = write_options(&request.query, "PatchOptions")?;
+    let target = &request.target;
     let mut warnings = Vec::new();
     let work = |attempt: &mut Attempt<'_, '_>| {
         let existing = attempt.existing(target)?;
         let validation = options.validation();
-        let received = receive_patched(call, patch_type, &kind, &existing.shown, body, validation)?;
+        let received =
+            receive_patched(target, patch_type, &kind, &existing.shown, body, validation)?;
         warnings = received.warnings;
         let mut object = received.object;
         warnings.extend(drop_duplicate_owners(&mut object, AFTER_ADMISSION));
         target.check_name(&object)?;
         target.place_patched(&mut object)?;
-        let author = call.author(&options);
+        let author = author(request, &options);
         let now = attempt.now_text();
         let draft = Draft::update(target, author, existing, object, Source::Patch, now)?;
         run(attempt, draft)
     };
-    let writer = &call.api.backend;
-    let written = writer.write(target, &options, work).await;
+    let written = api.backend.write(target, &options, work).await;
     let (outcome, said) = written.map_err(|status| status.after(&warnings))?;
     warnings.extend(said);
-    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
+    Ok(answer::written(
+        request,
+        StatusCode::OK,
+        &encoding,
+        &outcome,
+        &warnings,
+    ))
 }
 
 /// Applies the patch in `body` to `shown`, an object of a kind, and reads what it makes as an object again.
 pub(super) fn receive_patched(
-    call: &Call<'_>,
+    target: &Target,
     patch_type: PatchType,
     kind: &GroupVersionKind,
     shown: &Value,
     body: &[u8],
     validation: FieldValidation,
 ) -> Result<Received, Status> {
-    Change::parse(patch_type, body)?.receive(call, kind, shown, body, validation)
+    Change::parse(patch_type, body)?.receive(target, kind, shown, body, validation)
 }
 
 // === impl Change ===
@@ -145,7 +156,7 @@ impl Change {
     /// Applies the patch to an object, and reads what it makes as an object again.
     fn receive(
         &self,
-        call: &Call<'_>,
+        target: &Target,
         kind: &GroupVersionKind,
         shown: &Value,
         body: &[u8],
@@ -164,8 +175,7 @@ impl Change {
         } else {
             FieldValidation::Warn
         };
-        let mut received = call
-            .target
+        let mut received = target
             .read_as(kind, text.as_bytes(), reading)
             .map_err(|why| {
                 let misfit = self.misfit(kind, &patched);

@@ -7,6 +7,7 @@ use super::{Api, shaping};
 use crate::{
     controllers,
     faults::{Action, Connection, Disposition, ReadBound, RequestFacts},
+    store::Storage,
     value::{revision::Revision, status::Status},
     write::Backend,
 };
@@ -40,7 +41,7 @@ impl RequestFaults {
         }
         let bound = disposition.read_bound;
         Ok(Self {
-            sees: bound.map(|bound| newest_revision(&api.backend, bound)),
+            sees: bound.map(|bound| newest_revision(&api.backend.storage, bound)),
             disposition,
         })
     }
@@ -100,8 +101,8 @@ fn perform(backend: &Backend, action: Action) {
 }
 
 /// Returns the newest revision within `bound`.
-fn newest_revision(backend: &Backend, bound: ReadBound) -> Revision {
-    backend.storage.view(|view| match bound {
+fn newest_revision(storage: &Storage, bound: ReadBound) -> Revision {
+    storage.view(|view| match bound {
         ReadBound::Revision(revision) => view.floored(Revision::new(revision)),
         ReadBound::Age(age) => match Instant::now().checked_sub(age) {
             Some(then) => view.revision_at(then),

@@ -6,9 +6,10 @@ use axum::{body::Body, response::Response};
 use tokio::time::Instant;
 
 use super::{
-    Api, Call,
+    Api, Request, answer,
     list::reach,
     request_faults::RequestFaults,
+    selection::selection,
     version::{Version, WatchFrom},
 };
 use crate::{
@@ -29,13 +30,14 @@ const LONGEST: Duration = Duration::from_hours(24 * 365);
 
 /// Answers with a stream of events.
 pub(super) async fn watch(
-    call: &Call<'_>,
-    request: RequestFacts,
+    api: &Api,
+    request: &Request<'_>,
+    facts: RequestFacts,
     options: &ListOptions,
     faults: &RequestFaults,
 ) -> Result<Response, Status> {
-    let encoding = call.encoding(Shape::Watch)?;
-    let selection = Arc::new(call.selection(options)?);
+    let encoding = answer::encoding(api, request, Shape::Watch)?;
+    let selection = Arc::new(selection(&request.target, options)?);
     let version = Version::parse(&options.resource_version)
         .map_err(|error| Status::unclassified(error.to_string()))?;
     let from = if faults.ignores_watch_list() {
@@ -43,33 +45,33 @@ pub(super) async fn watch(
     } else {
         WatchFrom::new(version, options.send_initial_events)
     };
-    let backend = &call.api.backend;
+    let backend = &api.backend;
     let mut frames = WatchEncoding::new(encoding.clone());
-    if let Some(custom) = call.target.rules().as_custom() {
+    if let Some(custom) = request.target.rules().as_custom() {
         frames = frames.converting(custom, &backend.webhooks, &backend.entropy);
     }
     let query = WatchQuery {
-        resource: call.target.group_resource(),
+        resource: request.target.group_resource(),
         selection,
         from,
         bookmarks: options.allow_bookmarks,
         timeout: options.timeout,
         sees: faults.sees,
         shuffle: faults.shuffle(),
-        served: request.clone(),
+        served: facts.clone(),
     };
     let gate = FaultGate::new(
-        call.api.faults.clone(),
-        request,
-        call.connection.clone(),
+        api.faults.clone(),
+        facts,
+        request.connection.clone(),
         frames,
     );
     // Errors that depend on the version are sent inside the stream.
-    let body = match query.open(call.api, gate).await {
+    let body = match query.open(api, gate).await {
         Ok(body) => body,
         Err(status) => Body::from(encoding.error_frame(&status)),
     };
-    Ok(call.delivery(&encoding).stream(body))
+    Ok(answer::delivery(request, &encoding).stream(body))
 }
 
 /// The objects and versions that a watch is to show.
@@ -104,7 +106,7 @@ impl WatchQuery {
             ..
         } = self.from
         {
-            reach(&api.backend, asked, self.sees).await?;
+            reach(&api.backend.storage, asked, self.sees).await?;
         }
         let backend = &api.backend;
         // The replay and the queue meet at one revision, since nothing is written meanwhile.

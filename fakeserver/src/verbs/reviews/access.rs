@@ -11,21 +11,25 @@ use crate::{
         status::{FieldError, Status},
         user::UserInfo,
     },
-    verbs::Call,
+    verbs::Request,
 };
 
 /// Answers a question about the one who asks, or about another.
-pub(super) fn answer(kind: Review, call: &Call<'_>, mut review: Value) -> Result<Value, Status> {
+pub(super) fn answer(
+    kind: Review,
+    request: &Request<'_>,
+    mut review: Value,
+) -> Result<Value, Status> {
     let errors = errors(kind, &review);
     if !errors.is_empty() {
-        return Err(call.target.invalid("", &errors));
+        return Err(request.target.invalid("", &errors));
     }
     let spec = &review["spec"];
     let user = match kind {
-        Review::SelfSubjectAccess => Arc::clone(&call.requester.user),
+        Review::SelfSubjectAccess => Arc::clone(&request.requester.user),
         _ => Arc::new(subject(spec)),
     };
-    let decision = call.requester.access.decide(&user, &attributes(spec));
+    let decision = request.requester.access.decide(&user, &attributes(spec));
     review["status"] = status(&decision);
     Ok(review)
 }

@@ -9,12 +9,12 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Value, json};
 
-use super::Call;
+use super::{Api, Request, admit::admit, answer, body::receive};
 use crate::{
     edge::{request::write_options, response::Shape},
     kinds::{Kind, authentication, authorization},
     value::status::{FieldError, Status},
-    write::{Outcome, remove},
+    write::{Outcome, Target, remove},
 };
 
 /// A kind of question.
@@ -63,42 +63,53 @@ static KINDS: [(&Kind, Review); 6] = [
 
 impl Review {
     /// The one that a request is about, if it is one of these.
-    pub(super) fn of(call: &Call<'_>) -> Option<Self> {
+    pub(super) fn of(target: &Target) -> Option<Self> {
         let mut kinds = KINDS.into_iter();
-        let found = kinds.find(|(kind, _)| call.target.rules().is(kind));
+        let found = kinds.find(|(kind, _)| target.rules().is(kind));
         found.map(|(_, review)| review)
     }
 
     /// Answers the question in `body`.
-    pub(super) async fn serve(self, call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
-        let encoding = call.encoding(Shape::Object)?;
-        let options = write_options(&call.query, "CreateOptions")?;
-        let mut received = call.receive(body, options.validation())?;
-        call.target.place(&mut received.object)?;
+    pub(super) async fn serve(
+        self,
+        api: &Api,
+        request: &Request<'_>,
+        body: &[u8],
+    ) -> Result<Response, Status> {
+        let encoding = answer::encoding(api, request, Shape::Object)?;
+        let options = write_options(&request.query, "CreateOptions")?;
+        let mut received = receive(request, body, options.validation())?;
+        request.target.place(&mut received.object)?;
         let mut review = std::mem::take(&mut received.object);
         remove(&mut review, "status");
-        let kind = call.target.resource.group_version_kind();
-        let (mut review, said) = call.admit(&kind, &options, review).await?;
+        let kind = request.target.resource.group_version_kind();
+        let (mut review, said) = admit(api, request, &kind, &options, review).await?;
         received.warnings.extend(said);
-        call.target.place(&mut review)?;
+        request.target.place(&mut review)?;
         let answered = match self {
             Self::SelfSubjectAccess | Self::SubjectAccess | Self::LocalSubjectAccess => {
-                access::answer(self, call, review)?
+                access::answer(self, request, review)?
             }
-            Self::SelfSubjectRules => rules::answer(call, &review)?,
-            Self::Token => token::answer(call, review)?,
-            Self::SelfSubject => identity::answer(call),
+            Self::SelfSubjectRules => rules::answer(request, &review)?,
+            Self::Token => token::answer(api, review)?,
+            Self::SelfSubject => identity::answer(api, request),
         };
         let outcome = Outcome::Shown(answered);
-        Ok(call.answer(StatusCode::CREATED, &encoding, &outcome, &received.warnings))
+        Ok(answer::written(
+            request,
+            StatusCode::CREATED,
+            &encoding,
+            &outcome,
+            &received.warnings,
+        ))
     }
 }
 
 /// A question about nothing in particular, with this metadata: what some answers begin with.
-fn blank(call: &Call<'_>, metadata: &Value) -> Value {
+fn blank(target: &Target, metadata: &Value) -> Value {
     json!({
-        "kind": call.target.resource.kind.to_string(),
-        "apiVersion": call.target.resource.api_version(),
+        "kind": target.resource.kind.to_string(),
+        "apiVersion": target.resource.api_version(),
         "metadata": metadata,
     })
 }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::{edge::authentication::ISSUER, value::status::Status, verbs::Call};
+use crate::{edge::authentication::ISSUER, value::status::Status, verbs::Api};
 
 /// Tells the user of a token, if it is one for the audiences in question.
-pub(super) fn answer(call: &Call<'_>, mut review: Value) -> Result<Value, Status> {
+pub(super) fn answer(api: &Api, mut review: Value) -> Result<Value, Status> {
     let spec = &review["spec"];
     let token = spec["token"].as_str().unwrap_or_default();
     if token.is_empty() {
@@ -20,9 +20,11 @@ pub(super) fn answer(call: &Call<'_>, mut review: Value) -> Result<Value, Status
     if audiences.is_empty() {
         audiences.push(ISSUER.to_owned());
     }
-    let backend = &call.api.backend;
+    let backend = &api.backend;
     let now = backend.clock.now();
-    let known = (call.api.authenticator).token_user(token, &audiences, &backend.storage, now);
+    let known = api
+        .authenticator
+        .token_user(token, &audiences, &backend.storage, now);
     review["status"] = match known {
         Ok(known) => json!({
             "authenticated": true,

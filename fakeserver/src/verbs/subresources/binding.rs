@@ -12,30 +12,44 @@ use crate::{
         resource::GroupVersionKind,
         status::{FieldError, Named, Status, Success},
     },
-    verbs::{Call, write::add_warnings},
+    verbs::{
+        Api, Request,
+        answer::{self, add_warnings},
+        author::author,
+        body::receive_as,
+    },
     write::{Attempt, admit},
 };
 
 /// Puts the pod that the binding in `body` names on the node that it names.
-pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
-    let encoding = call.encoding_of(&GroupVersionKind::new("", "v1", "Status"), Shape::Object)?;
-    let options = write_options(&call.query, "CreateOptions")?;
+pub(super) async fn create(
+    api: &Api,
+    request: &Request<'_>,
+    body: &[u8],
+) -> Result<Response, Status> {
+    let encoding = answer::encoding_of(
+        api,
+        request,
+        &GroupVersionKind::new("", "v1", "Status"),
+        Shape::Object,
+    )?;
+    let options = write_options(&request.query, "CreateOptions")?;
     let kind = GroupVersionKind::new("", "v1", "Binding");
-    let mut received = call.receive_as(&kind, body, options.validation())?;
-    call.target.place(&mut received.object)?;
+    let mut received = receive_as(request, &kind, body, options.validation())?;
+    request.target.place(&mut received.object)?;
     let binding = received.object;
     let said = binding["metadata"]["name"].as_str().unwrap_or_default();
-    let name = call.target.path.name.as_deref().unwrap_or(said);
+    let name = request.target.path.name.as_deref().unwrap_or(said);
     if said != name {
         return Err(Status::bad_request(
             "name in URL does not match name in Binding object",
         ));
     }
-    let namespace = call.target.path.namespace.as_deref();
+    let namespace = request.target.path.namespace.as_deref();
     let key = ObjectKey::new(pod::KIND.storage().clone(), namespace, name);
-    let author = call.author(&options);
+    let author = author(request, &options);
     let work = |attempt: &mut Attempt<'_, '_>| {
-        let binding = admit(attempt, &call.target, author, &kind, binding.clone())?;
+        let binding = admit(attempt, &request.target, author, &kind, binding.clone())?;
         let node = check_target(&binding)?;
         let stored = attempt.get(&key).ok_or_else(|| {
             Status::not_found(Named {
@@ -60,9 +74,9 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
         }
         Ok(())
     };
-    let writer = &call.api.backend;
-    let ((), warnings) = writer.write(&call.target, &options, work).await?;
-    let mut response = call.succeed(StatusCode::CREATED, &encoding, &Success::created());
+    let ((), warnings) = api.backend.write(&request.target, &options, work).await?;
+    let mut response =
+        answer::succeeded(request, StatusCode::CREATED, &encoding, &Success::created());
     add_warnings(&mut response, &warnings);
     Ok(response)
 }

@@ -8,23 +8,24 @@ use crate::{
     kinds::core::{node, pod},
     store::ObjectKey,
     value::status::{Named, Status},
-    verbs::Call,
+    verbs::{Api, Request},
 };
 
 /// Answers as a real server does as far as it goes without asking the node.
-pub(super) fn serve(call: &Call<'_>) -> Result<Response, Status> {
-    let key = call.target.key(call.target.name());
-    let storage = &call.api.backend.storage;
+pub(super) fn serve(api: &Api, request: &Request<'_>) -> Result<Response, Status> {
+    let key = request.target.key(request.target.name());
+    let storage = &api.backend.storage;
     let object = storage.view(|view| view.get(&key).cloned());
-    let object = object.ok_or_else(|| Status::not_found(call.target.named(call.target.name())))?;
-    if call.target.rules().is(&pod::KIND) {
+    let object =
+        object.ok_or_else(|| Status::not_found(request.target.named(request.target.name())))?;
+    if request.target.rules().is(&pod::KIND) {
         let pod = object.to_value();
-        if matches!(call.target.subresource(), "log" | "exec" | "attach") {
-            check_container(call, &pod["spec"])?;
+        if matches!(request.target.subresource(), "log" | "exec" | "attach") {
+            check_container(request, &pod["spec"])?;
         }
         let node = pod["spec"]["nodeName"].as_str().unwrap_or_default();
         if node.is_empty() {
-            return unassigned(call);
+            return unassigned(request);
         }
         let key = ObjectKey::new(node::KIND.storage().clone(), None, node);
         if storage.view(|view| view.get(&key).is_none()) {
@@ -37,32 +38,32 @@ pub(super) fn serve(call: &Call<'_>) -> Result<Response, Status> {
     }
     Err(Status::internal(&format!(
         "this server runs no containers: {}/{} has no answer",
-        call.target.resource.plural,
-        call.target.subresource(),
+        request.target.resource.plural,
+        request.target.subresource(),
     )))
 }
 
 /// A pod that is on no node has no logs yet, and nobody to talk to.
-fn unassigned(call: &Call<'_>) -> Result<Response, Status> {
-    if call.target.subresource() == "log" {
+fn unassigned(request: &Request<'_>) -> Result<Response, Status> {
+    if request.target.subresource() == "log" {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     Err(Status::bad_request(format!(
         "pod {} does not have a host assigned",
-        call.target.name()
+        request.target.name()
     )))
 }
 
 /// A container has to be named if there are several, and to be there if it is named.
-fn check_container(call: &Call<'_>, spec: &Value) -> Result<(), Status> {
+fn check_container(request: &Request<'_>, spec: &Value) -> Result<(), Status> {
     let names = |list: &str| -> Vec<&str> {
         let containers = spec[list].as_array().into_iter().flatten();
         let names = containers.filter_map(|container| container["name"].as_str());
         names.collect()
     };
     let (containers, init) = (names("containers"), names("initContainers"));
-    let pod = call.target.name();
-    match call.query.get("container").unwrap_or_default() {
+    let pod = request.target.name();
+    match request.query.get("container").unwrap_or_default() {
         "" if containers.len() < 2 => Ok(()),
         "" => {
             let alternative = match init.join(" ") {

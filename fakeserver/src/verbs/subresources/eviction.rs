@@ -16,7 +16,13 @@ use crate::{
         resource::GroupVersionKind,
         status::{Status, Success},
     },
-    verbs::{Call, delete::check_preconditions, write::add_warnings},
+    verbs::{
+        Api, Request,
+        answer::{self, add_warnings},
+        author::author,
+        body::receive_as,
+        delete::check_preconditions,
+    },
     write::{
         Attempt, AttemptError, Existing, admit,
         deletion::{self, Wanted},
@@ -27,23 +33,32 @@ use crate::{
 const RETRY_AFTER_SECONDS: u32 = 10;
 
 /// Deletes the pod, as the eviction in `body` asks.
-pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
-    let encoding = call.encoding_of(&GroupVersionKind::new("", "v1", "Status"), Shape::Object)?;
-    let create_options = write_options(&call.query, "CreateOptions")?;
+pub(super) async fn create(
+    api: &Api,
+    request: &Request<'_>,
+    body: &[u8],
+) -> Result<Response, Status> {
+    let encoding = answer::encoding_of(
+        api,
+        request,
+        &GroupVersionKind::new("", "v1", "Status"),
+        Shape::Object,
+    )?;
+    let create_options = write_options(&request.query, "CreateOptions")?;
     let kind = GroupVersionKind::new("policy", "v1", "Eviction");
-    let mut received = call.receive_as(&kind, body, create_options.validation())?;
-    call.target.place(&mut received.object)?;
+    let mut received = receive_as(request, &kind, body, create_options.validation())?;
+    request.target.place(&mut received.object)?;
     let eviction = received.object;
-    if eviction["metadata"]["name"] != call.target.name() {
+    if eviction["metadata"]["name"] != request.target.name() {
         return Err(Status::bad_request(
             "name in URL does not match name in Eviction object",
         ));
     }
     let given = Some(&eviction["deleteOptions"]).filter(|options| !options.is_null());
-    let mut options = delete_options(&call.query, given)?;
+    let mut options = delete_options(&request.query, given)?;
     options.is_dry_run |= create_options.is_dry_run;
 
-    let (target, author) = (&call.target, call.author(&create_options));
+    let (target, author) = (&request.target, author(request, &create_options));
     let work = |attempt: &mut Attempt<'_, '_>| {
         admit(attempt, target, author, &kind, eviction.clone())?;
         let Existing { stored, shown } = attempt.existing(target)?;
@@ -56,9 +71,9 @@ pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
             attempt, kind, wanted, &stored, &shown, now,
         ))
     };
-    let writer = &call.api.backend;
-    let (_, warnings) = writer.write(target, &create_options, work).await?;
-    let mut response = call.succeed(StatusCode::CREATED, &encoding, &Success::created());
+    let (_, warnings) = api.backend.write(target, &create_options, work).await?;
+    let mut response =
+        answer::succeeded(request, StatusCode::CREATED, &encoding, &Success::created());
     add_warnings(&mut response, &warnings);
     Ok(response)
 }

@@ -11,10 +11,11 @@ mod token;
 
 use axum::response::Response;
 
-use super::{Call, Verb};
+use super::{Api, Request, Verb};
 use crate::{
     kinds::core::{self, pod, service_account},
     value::status::Status,
+    write::Target,
 };
 
 /// A subresource with bodies of its own.
@@ -36,9 +37,9 @@ pub(super) enum Subresource {
 
 impl Subresource {
     /// The one that a request is about, if it is one of these.
-    pub(super) fn of(call: &Call<'_>) -> Option<Self> {
-        let kind = call.target.rules();
-        match call.target.subresource() {
+    pub(super) fn of(target: &Target) -> Option<Self> {
+        let kind = target.rules();
+        match target.subresource() {
             "" if kind.is(&core::binding::KIND) => Some(Self::Binding),
             "scale" => Some(Self::Scale),
             "binding" if kind.is(&pod::KIND) => Some(Self::Binding),
@@ -52,18 +53,19 @@ impl Subresource {
     /// Answers a request whose verb the subresource has.
     pub(super) async fn serve(
         self,
-        call: &Call<'_>,
+        api: &Api,
+        request: &Request<'_>,
         verb: Verb,
         body: &[u8],
     ) -> Result<Response, Status> {
         match (self, verb) {
-            (Self::Scale, Verb::Get) => scale::get(call).await,
-            (Self::Scale, Verb::Update) => scale::update(call, body).await,
-            (Self::Scale, Verb::Patch) => scale::patch(call, body).await,
-            (Self::Binding, Verb::Create) => binding::create(call, body).await,
-            (Self::Eviction, Verb::Create) => eviction::create(call, body).await,
-            (Self::Token, Verb::Create) => token::create(call, body).await,
-            (Self::Container, _) => container::serve(call),
+            (Self::Scale, Verb::Get) => scale::get(api, request).await,
+            (Self::Scale, Verb::Update) => scale::update(api, request, body).await,
+            (Self::Scale, Verb::Patch) => scale::patch(api, request, body).await,
+            (Self::Binding, Verb::Create) => binding::create(api, request, body).await,
+            (Self::Eviction, Verb::Create) => eviction::create(api, request, body).await,
+            (Self::Token, Verb::Create) => token::create(api, request, body).await,
+            (Self::Container, _) => container::serve(api, request),
             _ => Err(Status::method_not_allowed()),
         }
     }

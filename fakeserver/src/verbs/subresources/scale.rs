@@ -19,7 +19,10 @@ use crate::{
         schema::{canonical, type_of_kind, types},
         status::{FieldError, Status},
     },
-    verbs::{Call, patch::receive_patched},
+    verbs::{
+        Api, Request, answer, author::author, body::receive_as, patch::receive_patched,
+        present::present,
+    },
     write::{Attempt, Draft, FieldValidation, Part, Received, Source, Target, WriteOptions, run},
 };
 
@@ -33,32 +36,36 @@ struct Scales<'a> {
 }
 
 /// Answers with the scale.
-pub(super) async fn get(call: &Call<'_>) -> Result<Response, Status> {
-    let encoding = call.encoding_of(&kind(), Shape::Object)?;
-    let target = &call.target;
+pub(super) async fn get(api: &Api, request: &Request<'_>) -> Result<Response, Status> {
+    let encoding = answer::encoding_of(api, request, &kind(), Shape::Object)?;
+    let target = &request.target;
     let key = target.key(target.name());
-    let storage = &call.api.backend.storage;
+    let storage = &api.backend.storage;
     let stored = storage
         .view(|view| view.get(&key).cloned())
         .ok_or_else(|| Status::not_found(target.named(target.name())))?;
-    let stored = call.present(&stored).await?;
+    let stored = present(api, request, &stored).await?;
     let body = encoding.value(&Scales { target }.of(&target.shown(&stored)));
-    Ok(call.delivery(&encoding).whole(StatusCode::OK, body))
+    Ok(answer::delivery(request, &encoding).whole(StatusCode::OK, body))
 }
 
 /// Sets the replicas to those of the scale in `body`.
-pub(super) async fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
-    let encoding = call.encoding_of(&kind(), Shape::Object)?;
-    let options = write_options(&call.query, "UpdateOptions")?;
-    let target = &call.target;
-    let mut received = call.receive_as(&kind(), body, options.validation())?;
+pub(super) async fn update(
+    api: &Api,
+    request: &Request<'_>,
+    body: &[u8],
+) -> Result<Response, Status> {
+    let encoding = answer::encoding_of(api, request, &kind(), Shape::Object)?;
+    let options = write_options(&request.query, "UpdateOptions")?;
+    let target = &request.target;
+    let mut received = receive_as(request, &kind(), body, options.validation())?;
     target.place(&mut received.object)?;
     target.check_name(&received.object)?;
     let Received {
         object,
         mut warnings,
     } = received;
-    let (scales, author) = (Scales { target }, call.author(&options));
+    let (scales, author) = (Scales { target }, author(request, &options));
     let work = |attempt: &mut Attempt<'_, '_>| {
         let existing = attempt.existing(target)?;
         let (target, now) = ((target, &scales as &dyn Part), attempt.now_text());
@@ -66,27 +73,36 @@ pub(super) async fn update(call: &Call<'_>, body: &[u8]) -> Result<Response, Sta
         let draft = Draft::update_part(target, author, existing, scale, Source::Sent, now)?;
         run(attempt, draft)
     };
-    let writer = &call.api.backend;
-    let (outcome, said) = writer.write(target, &options, work).await?;
+    let (outcome, said) = api.backend.write(target, &options, work).await?;
     warnings.extend(said);
-    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
+    Ok(answer::written(
+        request,
+        StatusCode::OK,
+        &encoding,
+        &outcome,
+        &warnings,
+    ))
 }
 
 /// Applies a patch to the scale, and sets the replicas to those of the result.
-pub(super) async fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
-    let encoding = call.encoding_of(&kind(), Shape::Object)?;
-    let patch_type = patch_type(call.headers, &kind())?;
+pub(super) async fn patch(
+    api: &Api,
+    request: &Request<'_>,
+    body: &[u8],
+) -> Result<Response, Status> {
+    let encoding = answer::encoding_of(api, request, &kind(), Shape::Object)?;
+    let patch_type = patch_type(request.headers, &kind())?;
     if patch_type == PatchType::Apply {
-        return apply(call, body).await;
+        return apply(api, request, body).await;
     }
-    let options = write_options(&call.query, "PatchOptions")?;
-    let (target, validation) = (&call.target, options.validation());
-    let (scales, author) = (Scales { target }, call.author(&options));
+    let options = write_options(&request.query, "PatchOptions")?;
+    let (target, validation) = (&request.target, options.validation());
+    let (scales, author) = (Scales { target }, author(request, &options));
     let mut warnings = Vec::new();
     let work = |attempt: &mut Attempt<'_, '_>| {
         let existing = attempt.existing(target)?;
         let shown = scales.of(&existing.shown);
-        let received = receive_patched(call, patch_type, &kind(), &shown, body, validation)?;
+        let received = receive_patched(target, patch_type, &kind(), &shown, body, validation)?;
         warnings = received.warnings;
         let mut scale = received.object;
         target.place(&mut scale)?;
@@ -95,19 +111,24 @@ pub(super) async fn patch(call: &Call<'_>, body: &[u8]) -> Result<Response, Stat
         let draft = Draft::update_part(target, author, existing, scale, Source::Patch, now)?;
         run(attempt, draft)
     };
-    let writer = &call.api.backend;
-    let (outcome, said) = writer.write(target, &options, work).await?;
+    let (outcome, said) = api.backend.write(target, &options, work).await?;
     warnings.extend(said);
-    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &warnings))
+    Ok(answer::written(
+        request,
+        StatusCode::OK,
+        &encoding,
+        &outcome,
+        &warnings,
+    ))
 }
 
 /// Applies the configuration of a scale in `body`.
-async fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
-    let encoding = call.encoding_of(&kind(), Shape::Object)?;
-    let options = apply_options(&call.query)?;
+async fn apply(api: &Api, request: &Request<'_>, body: &[u8]) -> Result<Response, Status> {
+    let encoding = answer::encoding_of(api, request, &kind(), Shape::Object)?;
+    let options = apply_options(&request.query)?;
     let config = parse_config(body)?;
-    let target = &call.target;
-    let (scales, author) = (Scales { target }, call.author(&options));
+    let target = &request.target;
+    let (scales, author) = (Scales { target }, author(request, &options));
     let work = |attempt: &mut Attempt<'_, '_>| {
         let existing = attempt.existing(target)?;
         let now = attempt.now_text();
@@ -118,9 +139,14 @@ async fn apply(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
         let draft = Draft::update_part(target, author, existing, scale, Source::Apply, now)?;
         run(attempt, draft)
     };
-    let writer = &call.api.backend;
-    let (outcome, said) = writer.write(target, &options, work).await?;
-    Ok(call.answer(StatusCode::OK, &encoding, &outcome, &said))
+    let (outcome, said) = api.backend.write(target, &options, work).await?;
+    Ok(answer::written(
+        request,
+        StatusCode::OK,
+        &encoding,
+        &outcome,
+        &said,
+    ))
 }
 
 fn kind() -> GroupVersionKind {

@@ -11,7 +11,7 @@ use crate::{
         resource::GroupVersionKind,
         status::{FieldError, Status},
     },
-    verbs::Call,
+    verbs::{Api, Request, admit::admit, answer, body::receive_as},
     write::Outcome,
 };
 
@@ -22,62 +22,68 @@ const SECONDS_MIN: i64 = 600;
 const SECONDS_MAX: i64 = 1 << 32;
 
 /// Issues the token that the request in `body` asks for.
-pub(super) async fn create(call: &Call<'_>, body: &[u8]) -> Result<Response, Status> {
+pub(super) async fn create(
+    api: &Api,
+    request: &Request<'_>,
+    body: &[u8],
+) -> Result<Response, Status> {
     let kind = GroupVersionKind::new(GROUP, "v1", KIND);
-    let encoding = call.encoding_of(&kind, Shape::Object)?;
-    let options = write_options(&call.query, "CreateOptions")?;
-    let mut received = call.receive_as(&kind, body, options.validation())?;
-    call.target.place(&mut received.object)?;
+    let encoding = answer::encoding_of(api, request, &kind, Shape::Object)?;
+    let options = write_options(&request.query, "CreateOptions")?;
+    let mut received = receive_as(request, &kind, body, options.validation())?;
+    request.target.place(&mut received.object)?;
     let object = std::mem::take(&mut received.object);
-    let (mut request, said) = call.admit(&kind, &options, object).await?;
+    let (mut asked, said) = admit(api, request, &kind, &options, object).await?;
     received.warnings.extend(said);
-    let key = call.target.key(call.target.name());
-    let account = call
-        .api
-        .backend
-        .storage
-        .view(|view| view.get(&key).cloned());
-    let account =
-        account.ok_or_else(|| Status::not_found(call.target.named(call.target.name())))?;
+    let target = &request.target;
+    let key = target.key(target.name());
+    let account = api.backend.storage.view(|view| view.get(&key).cloned());
+    let account = account.ok_or_else(|| Status::not_found(target.named(target.name())))?;
 
-    let seconds = request["spec"]["expirationSeconds"]
+    let seconds = asked["spec"]["expirationSeconds"]
         .as_i64()
         .unwrap_or(SECONDS_DEFAULT);
     check_duration(seconds)?;
-    let has_audiences = request["spec"]["audiences"]
+    let has_audiences = asked["spec"]["audiences"]
         .as_array()
         .is_some_and(|audiences| !audiences.is_empty());
     if !has_audiences {
-        request["spec"]["audiences"] = json!([ISSUER]);
+        asked["spec"]["audiences"] = json!([ISSUER]);
     }
-    request["spec"]["expirationSeconds"] = json!(seconds);
-    let now = call.api.backend.clock.now();
+    asked["spec"]["expirationSeconds"] = json!(seconds);
+    let now = api.backend.clock.now();
     let expires = now.as_second() + seconds;
-    let namespace = call.target.path.namespace.as_deref().unwrap_or_default();
+    let namespace = target.path.namespace.as_deref().unwrap_or_default();
     let claims = json!({
-        "aud": request["spec"]["audiences"],
+        "aud": asked["spec"]["audiences"],
         "exp": expires,
         "iat": now.as_second(),
         "iss": ISSUER,
-        "jti": call.api.backend.entropy.audit_id().to_string(),
+        "jti": api.backend.entropy.audit_id().to_string(),
         "kubernetes.io": {
             "namespace": namespace,
-            "serviceaccount": {"name": call.target.name(), "uid": account.uid()},
+            "serviceaccount": {"name": target.name(), "uid": account.uid()},
         },
         "nbf": now.as_second(),
-        "sub": format!("system:serviceaccount:{namespace}:{}", call.target.name()),
+        "sub": format!("system:serviceaccount:{namespace}:{}", target.name()),
     });
-    request["metadata"] = json!({
-        "name": call.target.name(),
+    asked["metadata"] = json!({
+        "name": target.name(),
         "namespace": namespace,
-        "creationTimestamp": call.api.backend.clock.now_text(),
+        "creationTimestamp": api.backend.clock.now_text(),
     });
-    request["status"] = json!({
-        "token": call.api.authenticator.signer().sign(&claims),
+    asked["status"] = json!({
+        "token": api.authenticator.signer().sign(&claims),
         "expirationTimestamp": instant(now, seconds),
     });
-    let outcome = Outcome::Shown(request);
-    Ok(call.answer(StatusCode::CREATED, &encoding, &outcome, &received.warnings))
+    let outcome = Outcome::Shown(asked);
+    Ok(answer::written(
+        request,
+        StatusCode::CREATED,
+        &encoding,
+        &outcome,
+        &received.warnings,
+    ))
 }
 
 fn check_duration(seconds: i64) -> Result<(), Status> {

@@ -1,0 +1,107 @@
+//! A request for a resource, understood: the type, the objects and the parameters.
+
+use http::{HeaderMap, Method};
+
+use super::{Requester, Verb};
+use crate::{
+    edge::request::{ListOptions, Query},
+    faults::Connection,
+    kinds::{
+        apiextensions::custom_resource_definition,
+        registry::{Lookup, Registry},
+    },
+    value::{names::path_segment_problems, resource_path::ResourcePath, status::Status},
+    write::Target,
+};
+
+/// A request for objects of one resource type.
+pub(crate) struct Request<'a> {
+    pub(crate) target: Target,
+    pub(crate) requester: Requester,
+    pub(crate) query: Query,
+    pub(crate) headers: &'a HeaderMap,
+    /// The connection that it came by.
+    pub(crate) connection: Connection,
+}
+
+/// Looks up the resource of `path`.
+pub(super) fn find_target(registry: &Registry, path: ResourcePath) -> Result<Target, Status> {
+    let Lookup::Found(resource) = registry.lookup(&path.group, &path.version, &path.resource)
+    else {
+        return Err(Status::unknown_resource());
+    };
+    // An object of a namespaced type is in a namespace, and nothing else is.
+    let is_misplaced = match path.namespace {
+        Some(_) => !resource.is_namespaced,
+        None => resource.is_namespaced && path.name.is_some(),
+    };
+    let is_unknown = path
+        .subresource
+        .as_deref()
+        .is_some_and(|name| resource.subresource(name).is_none());
+    if is_misplaced || is_unknown {
+        return Err(Status::unknown_resource());
+    }
+    Ok(Target { resource, path })
+}
+
+/// Returns whether `verb` may change the set of custom resources.
+pub(super) fn concerns_definitions(target: &Target, verb: Verb) -> bool {
+    let is_read = matches!(verb, Verb::Get | Verb::List | Verb::Watch);
+    let custom = target.rules().as_custom();
+    let is_terminating = custom.is_some_and(|custom| custom.is_terminating());
+    !is_read && (target.rules().is(&custom_resource_definition::KIND) || is_terminating)
+}
+
+// === impl Request ===
+
+impl Request<'_> {
+    /// Returns the verb of `method` here, if the type has it.
+    pub(super) fn verb(&self, method: &Method) -> Result<Verb, Status> {
+        let Self { target, query, .. } = self;
+        let verb = Verb::of(method, &target.path, query).ok_or_else(Status::method_not_allowed)?;
+        let is_across_namespaces = target.resource.is_namespaced && target.path.namespace.is_none();
+        let is_read = matches!(verb, Verb::Get | Verb::List | Verb::Watch);
+        let is_served = match &target.path.subresource {
+            None => target.resource.has_verb(verb.name()),
+            Some(subresource) => target
+                .resource
+                .subresource(subresource)
+                .is_some_and(|subresource| subresource.has_verb(verb.name())),
+        };
+        if !is_served || (is_across_namespaces && !is_read) {
+            return Err(Status::method_not_allowed());
+        }
+        let custom = target.rules().as_custom();
+        if verb == Verb::Create && custom.is_some_and(|custom| custom.is_terminating()) {
+            return Err(Status::definition_terminating("create"));
+        }
+        Ok(verb)
+    }
+
+    /// Refuses a name that could not be a part of a path.
+    pub(super) fn check_name(&self, verb: Verb) -> Result<(), Status> {
+        let name = match &self.target.path.name {
+            Some(name) if verb != Verb::Watch => name,
+            _ => return Ok(()),
+        };
+        let problems = path_segment_problems(name);
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let problems = problems.join(";");
+        Err(Status::bad_request(format!(
+            "Name parameter invalid: {name:?}: {problems}"
+        )))
+    }
+
+    /// Reads the parameters of a read, and checks them where they have to go together.
+    pub(super) fn list_options(&self, verb: Verb) -> Result<ListOptions, Status> {
+        let mut options = ListOptions::parse(&self.query)?;
+        options.is_watch = verb == Verb::Watch;
+        if verb != Verb::Get {
+            options.validate()?;
+        }
+        Ok(options)
+    }
+}
