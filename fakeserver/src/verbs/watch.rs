@@ -20,15 +20,18 @@ use crate::{
     faults::{FaultGate, RequestFacts},
     kinds::registry::Lookup,
     store::{TooOld, View},
-    value::{resource::GroupResource, revision::Revision, status::Status},
-    watch::{self, Gate, Initial, Queued, Selection, Watch, Watcher},
-    write::Backend,
+    value::status::Status,
+    watch::{self, Initial, Queued, Selection, Watch, Watcher},
 };
 
 /// Longer than any watch lasts; added to any instant it is one.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
 
 /// Answers with a stream of events.
+///
+/// # Cancel safety
+///
+/// Nothing is lost if the future is dropped.
 pub(super) async fn watch(
     api: &Api,
     request: &Request<'_>,
@@ -50,125 +53,89 @@ pub(super) async fn watch(
     if let Some(custom) = request.target.rules().as_custom() {
         frames = frames.converting(custom, &backend.webhooks, &backend.entropy);
     }
-    let query = WatchQuery {
-        resource: request.target.group_resource(),
-        selection,
-        from,
-        bookmarks: options.allow_bookmarks,
-        timeout: options.timeout,
-        sees: faults.sees,
-        shuffle: faults.shuffle(),
-        served: facts.clone(),
+    let connection = request.connection.clone();
+    let gate = FaultGate::new(api.faults.clone(), facts, connection, frames);
+    let reached = match from {
+        WatchFrom::State {
+            not_older_than: Some(asked),
+            ..
+        } => reach(&backend.storage, asked, faults.sees).await,
+        _ => Ok(()),
     };
-    let gate = FaultGate::new(
-        api.faults.clone(),
-        facts,
-        request.connection.clone(),
-        frames,
-    );
+    // The replay and the queue meet at one revision, since nothing is written meanwhile.
+    let begun = reached.and_then(|()| {
+        let begin = |view: View<'_>| begin(api, request, options, (from, selection), faults, view);
+        backend.storage.view(begin)
+    });
     // Errors that depend on the version are sent inside the stream.
-    let body = match query.open(api, gate).await {
-        Ok(body) => body,
+    let body = match begun {
+        Ok((watcher, watch)) => {
+            let store = Arc::clone(&backend.storage);
+            watch::open(store, &api.tasks, watcher, watch, gate)
+        }
         Err(status) => Body::from(encoding.error_frame(&status)),
     };
     Ok(answer::delivery(request, &encoding).stream(body))
 }
 
-/// The objects and versions that a watch is to show.
-#[derive(Debug)]
-struct WatchQuery {
-    resource: GroupResource,
-    selection: Arc<Selection>,
-    from: WatchFrom,
-    bookmarks: bool,
-    /// Its duration, if its client has given one.
-    timeout: Option<Duration>,
-    /// The revision up to which its beginning sees, if that is not the present one.
-    sees: Option<Revision>,
-    /// The seed of the order of its initial events, if it is not that of their names.
-    shuffle: Option<u64>,
-    /// The resource as the request named it.
-    served: RequestFacts,
-}
-
-// === impl WatchQuery ===
-
-impl WatchQuery {
-    /// Opens the watch: returns the body of the answer, filled by a task of the server. An error is sent as an event in
-    /// the body of an answer that is 200.
-    ///
-    /// # Cancel safety
-    ///
-    /// Nothing is lost if the future is dropped.
-    async fn open(self, api: &Api, gate: impl Gate) -> Result<Body, Status> {
-        if let WatchFrom::State {
-            not_older_than: Some(asked),
-            ..
-        } = self.from
-        {
-            reach(&api.backend.storage, asked, self.sees).await?;
-        }
-        let backend = &api.backend;
-        // The replay and the queue meet at one revision, since nothing is written meanwhile.
-        let (watcher, watch) = backend.storage.view(|view| self.begin(backend, view))?;
-        let store = Arc::clone(&backend.storage);
-        Ok(watch::open(store, &api.tasks, watcher, watch, gate))
+/// Registers a watcher, and returns it with the watch that it begins: its initial state and its replay.
+fn begin(
+    api: &Api,
+    request: &Request<'_>,
+    options: &ListOptions,
+    (from, selection): (WatchFrom, Arc<Selection>),
+    faults: &RequestFaults,
+    view: View<'_>,
+) -> Result<(Watcher, Watch), Status> {
+    let (backend, target) = (&api.backend, &request.target);
+    // Its definition may have been deleted since the request came; the watch would never end then.
+    let asked = &target.path;
+    let found = backend
+        .registry()
+        .lookup(&asked.group, &asked.version, &asked.resource);
+    if !matches!(found, Lookup::Found(_)) {
+        return Err(Status::unknown_resource());
     }
-
-    fn begin(self, backend: &Backend, view: View<'_>) -> Result<(Watcher, Watch), Status> {
-        // Its definition may have been deleted since the request came; the watch would never end then.
-        let asked = &self.served;
-        let found = backend
-            .registry()
-            .lookup(&asked.group, &asked.version, &asked.resource);
-        if !matches!(found, Lookup::Found(_)) {
-            return Err(Status::unknown_resource());
-        }
-        let mut initial = None;
-        let mut replay = Vec::new();
-        let (snapshot, mut start) = view.snapshot_seen(&self.resource, self.sees);
-        if start < view.revision() {
-            // What it does not see at its beginning comes behind it.
-            let range = &self.selection.range;
-            let unseen = view.changes_since(&self.resource, range, start);
-            replay = Queued::all(unseen.unwrap_or_default(), &self.selection);
-        }
-        match self.from {
-            WatchFrom::State { marks_end, .. } => {
-                initial = Some(Initial {
-                    snapshot,
-                    revision: start,
-                    marks_end: marks_end && self.bookmarks,
-                    shuffle: self.shuffle,
-                });
-            }
-            WatchFrom::Now => {}
-            WatchFrom::After(asked) => {
-                let changes = view
-                    .changes_since(&self.resource, &self.selection.range, asked)
-                    .map_err(|TooOld { oldest }| {
-                        Status::watch_expired(asked.get(), oldest.get())
-                    })?;
-                replay = Queued::all(changes, &self.selection);
-                start = asked;
-            }
-        }
-        let timeout = self
-            .timeout
-            .unwrap_or_else(|| backend.entropy.watch_timeout())
-            .min(LONGEST);
-        let (watcher, receiver) = backend
-            .watchers
-            .register(&self.resource, Arc::clone(&self.selection));
-        let watch = Watch {
-            selection: self.selection,
-            initial,
-            replay,
-            receiver,
-            start,
-            bookmarks: self.bookmarks,
-            deadline: Instant::now() + timeout,
-        };
-        Ok((watcher, watch))
+    let resource = target.group_resource();
+    let mut initial = None;
+    let mut replay = Vec::new();
+    let (snapshot, mut start) = view.snapshot_seen(&resource, faults.sees);
+    if start < view.revision() {
+        // What it does not see at its beginning comes behind it.
+        let unseen = view.changes_since(&resource, &selection.range, start);
+        replay = Queued::all(unseen.unwrap_or_default(), &selection);
     }
+    match from {
+        WatchFrom::State { marks_end, .. } => {
+            initial = Some(Initial {
+                snapshot,
+                revision: start,
+                marks_end: marks_end && options.allow_bookmarks,
+                shuffle: faults.shuffle(),
+            });
+        }
+        WatchFrom::Now => {}
+        WatchFrom::After(asked) => {
+            let changes = view
+                .changes_since(&resource, &selection.range, asked)
+                .map_err(|TooOld { oldest }| Status::watch_expired(asked.get(), oldest.get()))?;
+            replay = Queued::all(changes, &selection);
+            start = asked;
+        }
+    }
+    let timeout = options
+        .timeout
+        .unwrap_or_else(|| backend.entropy.watch_timeout())
+        .min(LONGEST);
+    let (watcher, receiver) = backend.watchers.register(&resource, Arc::clone(&selection));
+    let watch = Watch {
+        selection,
+        initial,
+        replay,
+        receiver,
+        start,
+        bookmarks: options.allow_bookmarks,
+        deadline: Instant::now() + timeout,
+    };
+    Ok((watcher, watch))
 }
