@@ -289,13 +289,13 @@ fn fields_without_a_schema_are_found() {
     let schemas = r#"{"definitions": {"Pod": {"properties": {"spec": {}, "replicas": {}}}}}"#;
     let types = r#"{"types": {"Pod": {"fields": [{"name": "kind"}]}}}"#;
     let source = [
-        r#"fn f(x: &Value) {"#,
+        "fn f(x: &Value) {",
         r#"    let (a, b) = (&x["spec"]["replica"], x.at("sepc").get("kind"));"#,
         r#"    let c = x.pointer("/spec/knd").get("app.kubernetes.io/name");"#,
         r#"    let d = json!({"spec": {"relicas": "text"}, "kind": ["a"]});"#,
         r#"    for word in ["a"] { g("b", ["c"], word) }"#,
-        r#"}"#,
-        r#"#[cfg(test)]"#,
+        "}",
+        "#[cfg(test)]",
         r#"fn t(x: &Value) { x["none"] }"#,
     ];
     check(

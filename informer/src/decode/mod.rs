@@ -17,6 +17,7 @@
 
 mod frame;
 mod outline;
+mod intern;
 mod peek;
 mod lengths;
 mod typed;
@@ -34,12 +35,12 @@ use std::sync::Arc;
 use serde::{Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use self::{form::MeasuredJson, lengths::Lengths, peek::Peek};
+use self::{form::MeasuredJson, intern::Interner, lengths::Lengths, peek::Peek};
 use crate::{
     field_path::{Dropped, FieldPath},
     known::Known,
     list_watch::{Arrived, ListWatchError},
-    object::{DecodeError, Interner, Object},
+    object::{DecodeError, Object},
     serde_layer::Layered,
     sync::{Mutex, lock},
 };

@@ -8,13 +8,14 @@ use serde::{
 };
 
 use super::{
+    intern::Interner,
     lengths::Lengths,
     outline::{MetadataOutline, outline},
     protocol,
 };
 use crate::{
     list_watch::ListWatchError,
-    object::{Interner, Metadata, ObjectKey, OwnerReference, ResourceVersion},
+    object::{Metadata, ObjectKey, OwnerReference, ResourceVersion},
 };
 
 /// An object's type and metadata, borrowed from its JSON. Managed fields, annotations and the content are not built.

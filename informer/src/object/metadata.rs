@@ -99,7 +99,8 @@ impl Labels {
     }
 
     /// Returns whether somebody else holds the same allocation.
-    pub(super) fn is_shared(&self) -> bool {
+    #[cfg(feature = "http")]
+    pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
 

@@ -3,13 +3,11 @@
 mod key;
 mod resource_version;
 mod metadata;
-mod intern;
 mod reads;
 mod undecodable;
 mod handle;
 mod tombstone;
 
-pub(crate) use self::intern::Interner;
 pub use self::{
     handle::Object,
     key::ObjectKey,

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, hash::Hasher, sync::Arc};
 
 use rustc_hash::FxHasher;
 
-use super::{Labels, OwnerReference};
+use crate::object::{Labels, OwnerReference};
 
 /// The least number of entries at which those that nobody else holds are looked for.
 const SWEEP_MIN: usize = 1024;
