@@ -12,7 +12,6 @@ use crate::{
         resource::GroupResource,
         schema,
     },
-    write,
 };
 
 /// The writer of an object, and the subresource that it writes through.
@@ -81,7 +80,7 @@ pub(crate) fn created(
     let mut object = recorded(resource, actor, None, object, now);
     object["metadata"]["uid"] = json!(uid);
     object["metadata"]["creationTimestamp"] = json!(now);
-    write::complete_new(&resource.rules, &mut object);
+    crate::write::complete_new(&resource.rules, &mut object);
     resource.rules.prepare_create(&mut object);
     resource.rules.complete_status(&mut object);
     object

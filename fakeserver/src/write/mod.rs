@@ -26,6 +26,8 @@ pub(crate) mod webhook;
 
 use serde_json::Value;
 
+#[cfg(feature = "controllers")]
+pub(crate) use self::steps::complete as complete_new;
 pub(crate) use self::{
     attempt::{Attempt, AttemptError},
     author::{Author, manager},
@@ -35,7 +37,7 @@ pub(crate) use self::{
     reading::Received,
     recovery::{restore, roll_back},
     run::{Draft, Outcome, Source, Write, admit, run},
-    steps::{complete as complete_new, namespace_lifecycle::key as namespace_key},
+    steps::namespace_lifecycle::key as namespace_key,
     target::Target,
     update::{Existing, Part},
 };

@@ -14,15 +14,15 @@ mod tests;
 
 use serde_json::Value;
 
+#[cfg(feature = "controllers")]
+use crate::kinds::core::{node, pod};
 use crate::{
-    kinds::{
-        Kind,
-        core::{node, pod},
-    },
+    kinds::Kind,
     store::{ObjectKey, StoredObject, Transaction},
 };
 
 /// Adds to a new object what plugins add without looking at other objects. Controllers create objects so.
+#[cfg(feature = "controllers")]
 pub(crate) fn complete(kind: &Kind, object: &mut Value) {
     if kind.is(&pod::KIND) {
         priority::set_default(&mut object["spec"]);
