@@ -1,8 +1,8 @@
 //! Feeds a [`kube_runtime::Controller`] from shared informers, so that it lists and watches nothing itself.
 //!
-//! The controller keeps its scheduler and its reconcile loop. What it owns and watches comes from informers that others share,
-//! with what kube-runtime's own watches do not have: deletions that a relist found, a resync period, limits on every wait, and
-//! streams that delay nobody when the controller is slow.
+//! The controller keeps its scheduler and its reconcile loop. What it owns and watches comes from informers that others
+//! share, with what kube-runtime's own watches do not have: deletions that a relist found, a resync period, limits on
+//! every wait, and streams that delay no other reader when the controller is slow.
 //!
 //! # Examples
 //!
@@ -37,7 +37,7 @@
 //! | `owns_shared_stream`, `watches_shared_stream` | [`touched_objects`] |
 //! | `owns_stream_with`, `watches_stream_with` of a dynamic type | [`touched_objects`], [owned](TouchedObjects::owned) |
 //!
-//! The informers are started, waited for and shut down by whoever made them.
+//! The caller starts the informers, waits for their sync, and shuts them down.
 
 use std::{
     collections::BTreeMap,
@@ -94,7 +94,7 @@ pub struct TouchedObjects<K>(NotificationStream<K>);
 
 /// The main kind of a controller: what triggers it, and the store that it reads.
 ///
-/// Each object comes when it is added or updated, or told again by a resync; a deletion only takes it out of the store, as
+/// Each object comes when it is added or updated, or by a resync; a deletion only takes it out of the store, as
 /// kube-runtime has it. The store is ready once it has what the informer held at first.
 ///
 /// # Memory
@@ -190,13 +190,13 @@ impl<K> ReflectedObjects<K>
 where
     K: ControllerObject,
 {
-    /// Puts what is told into the store; gives the object if the controller is to hear of it.
+    /// Applies a notification to the store; returns the object if the controller is to receive it.
     fn apply(&mut self, notification: &Notification<K>) -> Option<K::Kind> {
         let object = K::value(notification.object()?)?;
         let object = Arc::unwrap_or_clone(object);
         let is_deletion = matches!(notification, Notification::Delete { .. });
         let event = match &mut self.gone {
-            // A store that is not ready cannot be told of a deletion.
+            // A store that is not ready does not accept a deletion.
             Some(gone) if is_deletion => {
                 gone.insert(notification.key().clone(), object);
                 return None;
@@ -240,7 +240,7 @@ where
         let this = self.get_mut();
         loop {
             let polled = this.notifications.poll_next_unpin(cx);
-            // What was read by now comes first: the initial state ends before the next change is told.
+            // What was read by now comes first: the initial state ends before the next change is delivered.
             this.settle();
             match polled {
                 Poll::Ready(Some(notification)) => {

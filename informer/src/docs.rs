@@ -1,6 +1,6 @@
 //! Pages beside the reference.
 //!
-//! They are read by rustdoc only, so that a word in them compiles nothing anew.
+//! Only rustdoc reads them, so that an edit recompiles nothing.
 
 /// Each name of client-go, ours, and what differs.
 #[cfg_attr(doc, doc = include_str!("../docs/client-go.md"))]

@@ -7,7 +7,7 @@ use crate::reflector::{Chance, Chances, Mode};
 /// Tells a reflector's machine what the bytes say, four an input: which of those that fit its step, with which cause, with
 /// which version, and after how long.
 ///
-/// Panics where the machine would commit a part of a list, or go on without a delay for ever.
+/// Panics if the machine commits a part of a list, or continues for ever without a delay.
 pub fn reflector_machine(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else {
         return;

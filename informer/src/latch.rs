@@ -1,4 +1,4 @@
-//! An event that happens once and wakes everybody who waits for it, in the order in which they came.
+//! An event that happens once and wakes all its waiters, in the order in which they came.
 
 use tokio_util::sync::CancellationToken;
 

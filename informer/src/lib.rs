@@ -1,8 +1,8 @@
 //! client-go's informer machinery for Rust: a local, indexed, always-converging copy of cluster state.
 //!
-//! A [`SharedInformer`] lists one resource of a Kubernetes cluster and watches it from there on. What it heard is in an
-//! [`Indexer`] that any number of tasks read without waiting, and every change is told to any number of
-//! [`EventHandler`]s. Whatever fails is tried again; however it failed, the copy ends up equal to the server.
+//! A [`SharedInformer`] lists one resource of a Kubernetes cluster and watches it from there on. The objects are in an
+//! [`Indexer`] that any number of tasks read without waiting, and any number of [`EventHandler`]s are notified of every
+//! change. A request that fails is retried; after any failure, the copy ends up equal to the server.
 //!
 //! # Examples
 //!
@@ -50,9 +50,10 @@
 //! # What you may rely on
 //!
 //! - The cache shows a change before any handler hears of it, and never goes back in time for a key.
-//! - A handler hears of one key in order, and of every deletion of what it has heard of, be it as a tombstone.
-//! - A handler may join and leave at any time; a slow one, or one that panics, is nobody else's problem.
-//! - A relist is told as what changed; what did not change stays where it is in memory.
+//! - A handler receives the changes of one key in order, and the deletion of every object it has seen, if necessary as
+//!   a tombstone.
+//! - A handler may join and leave at any time; a slow one, or one that panics, does not affect the others.
+//! - A relist sends notifications of what changed; an unchanged object keeps its allocation.
 //! - Objects are held decoded, or [compact] at a small fraction of the memory.
 //! - Every wait on the server has a limit, every task an owner: dropping the last handle of an informer ends it.
 //!

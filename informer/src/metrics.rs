@@ -4,9 +4,8 @@
 //! # Informers
 //!
 //! Every series has the labels `name` (the informer's identity, see
-//! [`SharedInformerBuilder::with_name`](crate::SharedInformerBuilder::with_name)) and `resource`.
-//! Informers with equal labels share their series: counts add up, and a gauge shows what was set last.
-//! Give them names to tell them apart.
+//! [`SharedInformerBuilder::with_name`](crate::SharedInformerBuilder::with_name)) and `resource`. Informers with equal
+//! labels share their series: counts add up, and a gauge shows what was set last. Give them names to distinguish them.
 //!
 //! | name | kind | unit | what it counts | client-go |
 //! |---|---|---|---|---|

@@ -62,7 +62,7 @@ impl TaskSet {
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the tasks still end, but nobody waits for them.
+    /// If dropped, the tasks still end, but the caller does not wait for them.
     pub async fn shutdown(&self) {
         self.stop.cancel();
         self.wait().await;
@@ -111,8 +111,8 @@ impl Spawner {
     }
 }
 
-/// Returns whether other threads can take a part of the work. On a runtime of one thread whoever has work does it at
-/// once: simulations and tests are such, and remain the same from run to run.
+/// Returns whether other threads can take a part of the work. On a runtime of one thread, as in simulations and tests,
+/// callers do their work immediately, so that each run is the same.
 pub(crate) fn has_threads() -> bool {
     Handle::try_current().is_ok_and(|handle| {
         handle.runtime_flavor() == RuntimeFlavor::MultiThread && handle.metrics().num_workers() > 1
@@ -125,7 +125,7 @@ pub(crate) fn has_threads() -> bool {
 ///
 /// # Cancel safety
 ///
-/// If dropped, the work goes on, and nobody waits for it.
+/// If dropped, the work continues, but the caller does not wait for it.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the one place that spawns; its callers say that the clock stands still meanwhile"

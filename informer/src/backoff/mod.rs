@@ -117,7 +117,7 @@ impl Backoff {
         let asked = retry_after
             .unwrap_or_default()
             .min(self.options.retry_after_max);
-        // Jitter goes on top of what the server asks for too: it asks all its clients for the same.
+        // Jitter is added to `Retry-After` too: the server asks all its clients for the same delay.
         base.max(asked) + jitter
     }
 

@@ -1,4 +1,4 @@
-//! The pure core of sharing: which decoded objects somebody holds, and the few that are kept for the next who asks.
+//! The pure core of sharing: the decoded objects that readers hold, and the few that are kept for the next reader.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -15,11 +15,11 @@ pub(super) struct LiveKey {
     pub(super) is_changed: bool,
 }
 
-/// The decoded objects that somebody holds.
+/// The decoded objects that readers hold.
 ///
 /// # Memory
 ///
-/// An entry a held object, and as many again of objects that were dropped.
+/// One entry for each held object, and up to as many again for objects that were dropped.
 pub(super) struct Live<K> {
     held: BTreeMap<LiveKey, Weak<K>>,
     sweep_at: usize,
@@ -44,8 +44,8 @@ impl<K> Live<K> {
         self.held.get(&key)?.upgrade()
     }
 
-    /// Takes a decoded object; gives the one to be used, which is another if somebody was faster. The second is one that is
-    /// no longer kept: dropping a large object takes a while, and is done without the lock.
+    /// Takes a decoded object, and returns the one to use, which is another if a concurrent reader was faster. The
+    /// second object returned is no longer kept: dropping a large object takes a while, and is done without the lock.
     pub(super) fn put(&mut self, key: LiveKey, value: Arc<K>) -> (Arc<K>, Option<Arc<K>>) {
         if let Some(other) = self.get(key) {
             return (other, Some(value));

@@ -3,10 +3,10 @@
 //! An informer of [`Compact<K>`](Compact) holds objects in this form; [`Object::decode`](crate::Object#method.decode) reads
 //! one. An informer of `K` holds them decoded, and [`Object::get`](crate::Object::get) cannot fail.
 //!
-//! An object arrives as JSON and stays as it is in the *young area*, since what changes often is replaced before it is worth
-//! compressing. When that area is full, its older half is compressed in one batch by a dictionary that was trained on the
-//! resource's own objects: on a runtime with several threads beside what goes on, else at once, so that a simulation remains
-//! the same from run to run.
+//! An object arrives as JSON and stays as it is in the *young area*, since what changes often is replaced before it is
+//! worth compressing. When that area is full, its older half is compressed in one batch by a dictionary that was
+//! trained on the resource's own objects: on a runtime with several threads in the background, otherwise immediately,
+//! so that a simulation remains the same from run to run.
 //!
 //! Readers of one object share the decoded form while any of them holds it; the last few that were decoded are kept.
 //!
@@ -15,7 +15,7 @@
 //! | objects are held | choose it when | what it costs |
 //! |---|---|---|
 //! | typed (the default) | they are few, or read all the time | 67 KB for a pod of 7.9 KB JSON, 32 KB without its managed fields |
-//! | compact | they are many, and read by key now and then | 1.4 KB for such a pod; a read of one that nobody holds decodes it, some tens of microseconds |
+//! | compact | they are many, and read by key now and then | 1.4 KB for such a pod; a read of one that no reader holds decodes it, some tens of microseconds |
 //! | metadata only (`PartialObjectMeta<K>`) | only names, labels, owners and annotations are needed | the server sends nothing else; as compact as the objects' metadata |
 //!
 //! Indices and filters over metadata cost nothing more in a compact store, those over fields unpack the object but do not

@@ -159,7 +159,7 @@ impl<K> Compact<K> {
 }
 
 impl<K: Send + Sync + 'static> Compact<K> {
-    /// Sets the change of an object that nobody else holds; a shared one is copied first.
+    /// Sets the change of an object; copies it first if another handle shares it.
     fn changed(self: Arc<Self>, change: &Arc<Change<K>>) -> Arc<Self> {
         let own = if Arc::strong_count(&self) == 1 {
             self

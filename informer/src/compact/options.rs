@@ -5,9 +5,9 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompactOptions {
-    /// The size of the young area, in bytes of JSON: the newest versions are held there as they came. 1 MiB.
+    /// The size of the young area, in bytes of JSON: the newest versions are held there uncompressed. 1 MiB.
     pub young_size_max_bytes: usize,
-    /// The number of objects that stay decoded after they were read, the last ones. 64.
+    /// The number of most recently read objects that stay decoded. 64.
     pub hot_objects_max: usize,
     /// zstd's level. 3, as is its own default; 1 is faster, above 9 it becomes slow for little gain.
     pub compression_level: i32,
@@ -23,7 +23,7 @@ impl CompactOptions {
         self
     }
 
-    /// Keeps so many objects decoded after they were read.
+    /// Keeps the `count` most recently read objects decoded.
     #[must_use]
     pub fn with_hot_objects_max(mut self, count: usize) -> Self {
         self.hot_objects_max = count;

@@ -288,7 +288,7 @@ async fn on_several_threads_all_is_read_as_it_came_whenever_it_is_packed() {
 }
 
 proptest! {
-    /// Against a list of texts: whatever is put, dropped and read in which order, each object reads as it came.
+    /// Against a list of texts: after any order of puts, drops and reads, each object reads as it was put.
     #[test]
     fn each_object_reads_as_it_came(
         steps in prop::collection::vec((any::<prop::sample::Index>(), 0..4_u8, ".{0,40}"), 1..200),

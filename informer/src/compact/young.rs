@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Weak};
 
 /// The objects that arrived last, held uncompressed.
 ///
-/// What is dropped before it is old costs no packing: only its place here is left.
+/// An object that is dropped before it is old costs no packing: only its place here is left.
 pub(super) struct Young<T> {
     waiting: VecDeque<(Weak<T>, usize)>,
     size_bytes: usize,

@@ -6,7 +6,7 @@ use rustc_hash::FxHasher;
 
 use crate::object::{Labels, OwnerReference};
 
-/// The least number of entries at which those that nobody else holds are looked for.
+/// The least number of entries at which the interner looks for entries without other holders.
 const SWEEP_MIN: usize = 1024;
 
 /// A table of shared values by their hash: namespaces, label sets and lists of owners are few, and objects are many.
@@ -32,7 +32,7 @@ struct Shared<T> {
 
 /// A value that can be shared.
 trait Share: Clone {
-    /// Returns whether somebody else holds it.
+    /// Returns whether the value has another holder.
     fn is_held(&self) -> bool;
 }
 
@@ -56,7 +56,7 @@ impl Interner {
         let Self {
             texts, labels: met, ..
         } = self;
-        // The server sends them sorted, as they are held; in another order they are made anew.
+        // The server sends them sorted, as they are held; in another order they are rebuilt.
         met.get_or_insert(
             hash,
             |met| {

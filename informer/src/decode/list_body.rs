@@ -16,8 +16,7 @@ use crate::{
 
 /// The body of a list, its items found but not yet decoded.
 ///
-/// Decoding a large list takes long: whoever does it on a runtime's thread decodes item by item, and lets others run in
-/// between.
+/// Decoding a large list takes long: a caller on a runtime's thread decodes item by item, and yields in between.
 #[derive(Debug)]
 pub struct ListBody<'a> {
     decoder: &'a Decoder,

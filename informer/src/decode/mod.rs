@@ -4,10 +4,10 @@
 //! frame into a [`WatchEvent`](crate::list_watch::WatchEvent) and takes one body apart as a [`ListBody`]. Items are cut out of
 //! a list while it arrives, by `list_splitter`.
 //!
-//! An object is first *peeked* at: its metadata is read, its arrays are measured, and the rest is stepped over; whoever then
-//! builds it checks all of it. If [`Known`] holds exactly that version, the handle that is held is used and nothing is
-//! decoded. An object whose metadata is sound but whose content its type refuses is a [`DecodeError`] beside the others; a
-//! body that is not what the API promises is an error of the whole response.
+//! An object is first *peeked* at: its metadata is read, its arrays are measured, and the rest is skipped; the step
+//! that builds it checks all of it. If [`Known`] holds exactly that version, the handle that is held is used and
+//! nothing is decoded. An object whose metadata is sound but whose content its type refuses is a [`DecodeError`] beside
+//! the others; a body that is not what the API promises is an error of the whole response.
 //!
 //! # Memory
 //!

@@ -137,11 +137,11 @@ impl<'a> Peek<'a> {
         serde_json::from_str(text)
     }
 
-    /// The metadata for good; what others have, too, is shared with them.
+    /// Converts into owned metadata; equal parts are shared with other objects.
     ///
     /// # Errors
     ///
-    /// An object without name or version cannot be filed, nor told from another version of itself.
+    /// If the object has no name or version: it could not be stored, nor distinguished from another version of itself.
     pub(super) fn into_metadata(self, interner: &mut Interner) -> Result<Metadata, ListWatchError> {
         let meta = self.metadata;
         if meta.name.is_empty() {

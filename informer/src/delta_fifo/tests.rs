@@ -114,7 +114,7 @@ fn any_delta() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    /// Against a model that is a plain list: nothing is lost, merged or moved, whatever the batches.
+    /// Against a model that is a plain list: nothing is lost, merged or moved, for any batches.
     #[test]
     fn what_goes_in_comes_out_in_order(
         steps in prop::collection::vec(prop_oneof![3 => any_delta().prop_map(Some), 1 => Just(None)], 0..60),

@@ -17,10 +17,10 @@ use super::{
 
 /// A [`DiscoveryClient`] that remembers, shared by all its clones.
 ///
-/// What is known is answered at once and waits for no request until it is older than [`CacheOptions::max_age`]; then
-/// one refresh is waited for, and if it fails, what was known is answered. What is missing is asked for again, group by group,
-/// unless that was done less than [`CacheOptions::miss_ttl`] ago; at most one refresh runs at a time, whoever waits for
-/// it takes its outcome, and no more are sent than [`CacheOptions::refresh_burst`] allows.
+/// Known resources are returned at once and without a request until they are older than [`CacheOptions::max_age`]. Then
+/// a call waits for one refresh, and returns the old answer if that fails. Missing resources are requested again, group
+/// by group, unless that was done less than [`CacheOptions::miss_ttl`] ago; at most one refresh runs at a time, all
+/// callers that wait for it share its outcome, and [`CacheOptions::refresh_burst`] limits the number of refreshes.
 #[doc(alias = "CachedDiscoveryInterface")]
 #[derive(Clone, Debug)]
 pub struct CachedDiscovery {
@@ -141,7 +141,7 @@ impl CachedDiscovery {
         self.ledger().invalidate_group(group);
     }
 
-    /// Reads `scope` again for somebody who has missed something in it since `asked_at`, unless that was done lately.
+    /// Reads `scope` again after a lookup at `asked_at` missed something in it, unless it was read recently.
     ///
     /// # Errors
     ///
@@ -151,7 +151,7 @@ impl CachedDiscovery {
         scope: Scope,
         asked_at: Instant,
     ) -> Result<(), DiscoveryError> {
-        // Without a turn first: what is known to be missing is answered at once, whoever is reading.
+        // Without a turn first: a known miss is answered at once, even while another caller reads.
         if let Some(outcome) = self.recent(&scope, asked_at) {
             return outcome;
         }

@@ -18,7 +18,8 @@ use super::{
 };
 use crate::list_watch::Status;
 
-/// Asks a server what it serves, each time anew. [`CachedDiscovery`](super::CachedDiscovery) remembers the answers.
+/// A client that asks a server what it serves, with new requests for each call.
+/// [`CachedDiscovery`](super::CachedDiscovery) remembers the answers.
 #[doc(alias = "DiscoveryInterface")]
 #[derive(Clone)]
 pub struct DiscoveryClient {
@@ -26,7 +27,7 @@ pub struct DiscoveryClient {
     options: DiscoveryOptions,
 }
 
-/// A whole answer, whatever its status.
+/// A whole answer, of any status.
 struct Answer {
     status: StatusCode,
     content_type: Option<String>,
@@ -52,18 +53,18 @@ impl DiscoveryClient {
         self
     }
 
-    /// Everything that the server serves.
+    /// Reads everything that the server serves.
     ///
     /// Group versions that fail are part of the answer: look at [`ServerResources::failures`] before concluding that
     /// something is not there. They have been asked for [`DiscoveryOptions::attempts_max`] times.
     ///
-    /// Each of `/api` and `/apis` is asked for the aggregated form. Where the server answers in the plain one, its
-    /// groups are asked for version by version, whatever the other endpoint did.
+    /// Each of `/api` and `/apis` is asked for the aggregated form. If the server answers in the plain one, its groups
+    /// are read version by version, independently of the other endpoint.
     ///
     /// # Errors
     ///
     /// If `/apis` fails, or `/api` with anything but 404: then nothing can be said about any group.
-    /// Whether to try again is told by [`DiscoveryError::is_retryable`].
+    /// [`DiscoveryError::is_retryable`] reports whether to try again.
     ///
     /// # Cancel safety
     ///

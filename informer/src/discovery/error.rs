@@ -6,7 +6,7 @@ use crate::list_watch::Status;
 
 /// A failed request for discovery, or a group version that the server itself knows nothing current about.
 ///
-/// It can be cloned, since one failure is told to everybody who waited for the request.
+/// It can be cloned, since all callers that waited for the request receive one failure.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DiscoveryError {
@@ -41,7 +41,7 @@ pub enum DiscoveryError {
     #[doc(alias = "StaleGroupVersionError")]
     #[error("the server's own knowledge of it is stale")]
     Stale,
-    /// So many requests failed or found nothing new that this one was not sent.
+    /// Too many requests failed or found nothing new, so that this one was not sent.
     #[error("discovery is asked for too often; try again in {retry_after:?}")]
     Throttled {
         /// The time until the next request.

@@ -15,7 +15,8 @@ pub(crate) enum Scope {
     Group(String),
 }
 
-/// Leave to read a scope: it tells what was declared out of date before the reading began, and what since.
+/// Leave to read a scope: it separates what was declared out of date before the reading began from what was declared so
+/// since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub(super) struct Ticket {
@@ -91,7 +92,7 @@ impl Ledger {
 
     /// Returns whether `scope` was read so recently that a resource missing in it is known not to be served.
     ///
-    /// Where a part of the scope `has_failures`, that is believed for a shorter time.
+    /// If the scope `has_failures`, the answer is valid for a shorter time.
     pub(super) fn is_recently_read(
         &self,
         scope: &Scope,
@@ -105,7 +106,7 @@ impl Ledger {
             self.options.miss_ttl
         };
         let alone = self.record(scope);
-        // Whoever waited while somebody else asked takes that answer, however short the limits are.
+        // A caller that waited for another caller's request takes its answer, however short the limits are.
         [Some(&self.whole), alone]
             .into_iter()
             .flatten()

@@ -1,6 +1,7 @@
-//! Asks a server what it serves: groups, versions, resources, and what of it could not be found out.
+//! Asks a server what it serves: groups, versions, resources, and the failures to read them.
 //!
-//! - [`DiscoveryClient`] asks each time anew, in the aggregated form (two requests for everything) or the plain one.
+//! - [`DiscoveryClient`] sends new requests for each call, in the aggregated form (two requests for everything) or the
+//!   plain one.
 //! - [`CachedDiscovery`] remembers, reads a group again when something is missing in it, and answers in three ways:
 //!   found, not served, unknown ([`Served`]).
 //! - [`ServerResources`] is the answer, a value; [`ServerResource`] is one resource in it.
@@ -12,15 +13,15 @@
 //!
 //! # Where client-go differs
 //!
-//! - *Missing for ever*: its memory cache answers a group version that it does not know from the cache alone until
-//!   somebody calls `Invalidate`, so that new custom resources stay unknown. Here a miss reads the group again, limited
-//!   by [`CacheOptions::miss_ttl`] and an allowance.
+//! - *Missing for ever*: its memory cache answers a group version that it does not know from the cache alone until the
+//!   program calls `Invalidate`, so that new custom resources stay unknown. Here a miss reads the group again, limited
+//!   by [`CacheOptions::miss_ttl`] and a rate limit.
 //! - *Unknown taken for missing*: its convenience functions drop the error as soon as there is any result. Here [`Served::Unknown`]
 //!   and the failures stay with the answer.
 //! - *All or nothing*: it throws aggregated resources away if only one of `/api` and `/apis` answers in that form. Here
 //!   each endpoint falls back by itself.
 //! - *Retries of everything*: one failing group has it read all groups twice. Here only what failed is asked for again,
-//!   and by its own path, which tells the reason where the aggregated document says only that it is stale.
+//!   and by its own path, which has the reason where the aggregated document says only that it is stale.
 //! - *Stale versions vanish* from the group there. Here they stay in it, with the failure, and do not count as
 //!   preferred.
 //! - *An empty document is an empty cluster*: here a document has to say what it is, so that a proxy's `{}` is an error.

@@ -38,7 +38,7 @@ pub struct GroupVersionResource {
     pub resource: String,
 }
 
-/// A kind, whatever its version, printed `Deployment.apps`, or `Pod` for the core group.
+/// A kind of any version, printed `Deployment.apps`, or `Pod` for the core group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupKind {
     /// The API group; empty for the core group.
@@ -47,7 +47,7 @@ pub struct GroupKind {
     pub kind: String,
 }
 
-/// A resource, whatever its version, printed `deployments.apps`, or `pods` for the core group.
+/// A resource of any version, printed `deployments.apps`, or `pods` for the core group.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupResource {
     /// The API group; empty for the core group.

@@ -37,8 +37,8 @@ impl<K> InformerConfig<K> {
         }
     }
 
-    /// With an index of this name. If the informer has one of this name already, that one is kept: whoever shares an
-    /// informer agrees on what the names of its indices mean.
+    /// Adds an index of this name. If the informer has one of this name already, that one is kept: all users of an
+    /// informer must agree on what the names of its indices mean.
     #[doc(alias = "AddIndexers")]
     #[must_use]
     pub fn with_index(mut self, name: impl Into<Arc<str>>, function: IndexFn<K>) -> Self {

@@ -63,9 +63,10 @@ impl SharedInformerFactory {
 
     /// Starts every informer that was asked for and is not running. From now on, one that is asked for is started at once.
     ///
-    /// A second call does nothing. After a [`shutdown`](Self::shutdown) each informer goes on, as after a long outage: with
-    /// its cache, its indices and its handlers, who are told of what changed meanwhile, deletions included. A handler that
-    /// came between is told of everything. If the shutdown is not over, they go on when it is.
+    /// A second call does nothing. After a [`shutdown`](Self::shutdown) each informer resumes, as after a long outage,
+    /// with its cache, its indices and its handlers. The handlers are notified of what changed meanwhile, deletions
+    /// included. A handler that was added in between receives everything. If the shutdown is not over, the informers
+    /// resume when it is.
     ///
     /// # Panics
     ///
@@ -93,15 +94,15 @@ impl SharedInformerFactory {
         wait_for_all(entries, limit).await
     }
 
-    /// Ends and forgets every informer of which nobody holds a handle, and tells how many. Resolves when their handlers have
-    /// heard what waited for them, and no task is left.
+    /// Ends and forgets every informer without a handle, and returns their number. Resolves when their handlers have
+    /// received all pending notifications, and no task is left.
     ///
     /// A lister or a registration is not a handle, and neither is a handler that was
     /// [detached](super::ScopedRegistration::detach).
     ///
     /// # Cancel safety
     ///
-    /// If dropped after its first poll, the informers end all the same, but nobody waits for them.
+    /// If dropped after its first poll, the informers still end, but the caller does not wait for them.
     pub async fn release_unused(&self) -> usize {
         let unused: Vec<_> = {
             let mut state = self.shared.lock();
@@ -119,17 +120,17 @@ impl SharedInformerFactory {
         unused.len()
     }
 
-    /// Stops every informer of all views, and resolves when their handlers have heard everything that waited for them, and
-    /// no task is left. Every caller waits for all that is ending, whoever ended it.
+    /// Stops every informer of all views, and resolves when their handlers have received all pending notifications, and
+    /// no task is left. Every caller waits for all informers that are ending, also those that another caller stopped.
     ///
-    /// Caches can still be read. The factory keeps its informers and their handlers; they go on when it is
+    /// Caches can still be read. The factory keeps its informers and their handlers; they resume when it is
     /// [started](Self::start) again.
     ///
     /// It takes as long as the slowest handler.
     ///
     /// # Cancel safety
     ///
-    /// If dropped after its first poll, the informers end all the same, but nobody waits for them.
+    /// If dropped after its first poll, the informers still end, but the caller does not wait for them.
     pub async fn shutdown(&self) {
         let ends = {
             let mut state = self.shared.lock();
@@ -153,7 +154,7 @@ impl SharedInformerFactory {
             let drained = state.released.extract_if(.., |own| own.is_drained());
             drained.collect()
         };
-        // Whoever is told by its end may ask the factory.
+        // Outside the lock: code that runs when an informer is dropped may call the factory.
         drop(drained);
     }
 }

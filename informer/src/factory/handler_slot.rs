@@ -87,7 +87,7 @@ impl<H> HandlerSlot<H> {
         };
         let end = registration.as_ref().and_then(|own| own.end());
         if matches!(end, Some(HandlerEnd::Overflowed { .. })) {
-            // It lacks what did not fit; only a new registration tells it everything.
+            // It lacks what did not fit; only a new registration delivers everything.
             return;
         }
         let new = register(handler.clone(), HandlerOptions::clone(&self.options));
@@ -173,7 +173,7 @@ impl<H> SharedHandler<H> {
         Self(Arc::new(Mutex::new(handler)))
     }
 
-    /// Held for one call, which does not block. A handler that panicked goes on with the next call.
+    /// Held for one call, which does not block. A handler that panicked receives the next call.
     fn lock(&self) -> MutexGuard<'_, H> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

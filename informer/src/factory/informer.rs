@@ -17,8 +17,8 @@ use crate::{
 
 /// The informers of one resource in the scope of a factory, to be used as one: one informer, or one a namespace.
 ///
-/// It stays good when the factory is shut down and started again, and so do its listers and registrations: they show what
-/// was held last, and go on with it.
+/// It stays valid when the factory is shut down and started again, and so do its listers and registrations: they show
+/// what was held last, and resume from it.
 ///
 /// While a handle is held, [`release_unused`](super::SharedInformerFactory::release_unused) leaves its informers running.
 /// Listers and registrations are not handles. A handler that holds a handle of its own informer keeps it for ever: give it
@@ -46,11 +46,11 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
         }
     }
 
-    /// Adds a handler, at any time, that is told again of everything as often as the factory says. What is held already is
-    /// told first, with `in_initial_list`.
+    /// Adds a handler, at any time, with the factory's resync period. The handler first receives the objects that are
+    /// already held, with `in_initial_list`.
     ///
-    /// When the factory is started again after a shutdown, the handler is told of what changed meanwhile, deletions included,
-    /// as after a long outage.
+    /// When the factory is started again after a shutdown, the handler is notified of what changed meanwhile, deletions
+    /// included, as after a long outage.
     ///
     /// # Ordering
     ///
@@ -65,7 +65,7 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
         self.add_handler_with(handler, options)
     }
 
-    /// Adds a handler that is served as `options` say, whatever the factory says.
+    /// Adds a handler with `options`, which override the factory's.
     #[doc(alias = "AddEventHandlerWithResyncPeriod")]
     pub fn add_handler_with<H: EventHandler<K>>(
         &self,
@@ -138,7 +138,7 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
         wait_for_all(entries.collect(), limit).await
     }
 
-    /// Returns whether every informer has its first whole state; after a new start, once more.
+    /// Returns whether every informer has its first whole state; after a new start, whether each has one again.
     pub fn has_synced(&self) -> bool {
         self.informers().all(|informer| informer.has_synced())
     }

@@ -20,7 +20,7 @@ use crate::{
 /// Makes a generation, the successor of another one if there was any.
 pub(super) type Make<K> = Box<dyn Fn(Option<SharedInformer<K>>) -> SharedInformer<K> + Send + Sync>;
 
-/// One informer of a factory, through its generations: each goes on with the cache, the indices and the handlers of the
+/// One informer of a factory, through its generations: each takes over the cache, the indices and the handlers of the
 /// one before.
 ///
 /// All who use it hold a count of it, and the factory one more.
@@ -34,7 +34,7 @@ pub(super) struct ManagedInformer<K> {
 struct State<K> {
     /// The present generation.
     informer: SharedInformer<K>,
-    /// It was told to end, so that nothing is added to it any more.
+    /// It is stopping, so that nothing is added to it any more.
     is_ending: bool,
     slots: Vec<Arc<dyn InformerSlot<K>>>,
 }
@@ -133,7 +133,8 @@ impl<K: Send + Sync + 'static> AnyManagedInformer for ManagedInformer<K> {
         }
         let informer = (self.make)(Some(state.informer.clone()));
         state.slots.retain(|own| !own.is_removed());
-        // Who was told of what is held hears of what changed since; whoever came later hears all of it, from the writer.
+        // A handler that knows what is held receives what changed since; one that was added later receives all of it,
+        // from the writer.
         let (told, new): (Vec<_>, Vec<_>) =
             state.slots.iter().partition(|own| own.knows_the_cache());
         for own in told {

@@ -1,6 +1,6 @@
 //! One shared informer for each resource, scope, selection and representation, however many ask for it.
 //!
-//! - [`SharedInformerFactory`] makes informers, and gives the same one to everybody who asks for the same.
+//! - [`SharedInformerFactory`] makes informers, and returns the same one to all callers that request the same.
 //! - [`ScopedInformer`] is what it gives: the informer of its scope, or one a namespace, to be used as one.
 //! - [`ScopedLister`] and [`ScopedRegistration`] are the same for reading and for a handler.
 //!
@@ -51,26 +51,26 @@
 //!
 //! # Life of an informer
 //!
-//! A factory keeps what it made. [`start`](SharedInformerFactory::start) runs all of it, and from then on whatever is asked
-//! for. [`shutdown`](SharedInformerFactory::shutdown) ends all, and the factory can be started again: then each informer
-//! has a new generation, which goes on with the cache, the indices and the handlers of the one before, as after a long
-//! outage. Handlers are told of what changed meanwhile, and of nothing that they know; an object that was deleted meanwhile
-//! is told as a tombstone. Handles, listers and registrations stay good. An informer that somebody ended behind the factory's
-//! back goes on in the same way when it is asked for.
+//! A factory keeps its informers. [`start`](SharedInformerFactory::start) runs all of them, and from then on every
+//! informer that is requested. [`shutdown`](SharedInformerFactory::shutdown) ends all, and the factory can be started
+//! again: then each informer has a new generation, which takes over the cache, the indices and the handlers of the one
+//! before, as after a long outage. Handlers are notified of what changed meanwhile, and of nothing that they know; an
+//! object that was deleted meanwhile is delivered as a tombstone. Handles, listers and registrations stay valid. An
+//! informer that was ended by other means resumes in the same way when it is requested.
 //!
-//! Handles are counted, but an informer does not end with its last handle: most programs add a handler, drop the
-//! handle and want to go on hearing. [`release_unused`](SharedInformerFactory::release_unused) ends and forgets the
-//! informers of which nobody holds a [`ScopedInformer`] any more, with their handlers.
+//! Handles are counted, but an informer does not end with its last handle: most programs add a handler, drop the handle
+//! and want to receive further changes. [`release_unused`](SharedInformerFactory::release_unused) ends and forgets the
+//! informers without a [`ScopedInformer`], with their handlers.
 //!
 //! # Where client-go differs
 //!
 //! - *An informer asked for after the start* waits there for another `Start`, which is easily forgotten. Here it runs.
-//! - *The key is the type alone*, so that selectors and transforms of whoever came second are silently not used.
+//! - *The key is the type alone*, so that selectors and transforms of the second request are silently ignored.
 //! - *A stopped informer is handed out again*, and never hears of anything.
 //! - *A namespace is put into the path of cluster-scoped resources* by the dynamic factory. Here it is left out.
-//! - *A resource that is not served* is listed in vain for ever. Here [`for_resource`](SharedInformerFactory::for_resource)
-//!   asks discovery, and fails.
-//! - *`Shutdown` only waits*, for ever if nobody cancelled the context. Here it stops, and waits.
+//! - *A resource that is not served* is listed without success for ever. Here
+//!   [`for_resource`](SharedInformerFactory::for_resource) asks discovery, and fails.
+//! - *`Shutdown` only waits*, for ever if the context was not cancelled. Here it stops, and waits.
 
 mod selectors;
 mod object;

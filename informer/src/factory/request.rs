@@ -44,7 +44,7 @@ impl SharedInformerFactory {
         )
     }
 
-    /// The same with indices and observers: it is the informer that everybody gets, and has them from now on.
+    /// Does the same with indices and observers: all callers get one informer, which has them from now on.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl SharedInformerFactory {
         self.request(&api_resource, is_namespaced::<K>(), &InformerConfig::new())
     }
 
-    /// The informer of a resource's objects, whatever they are. Discovery is asked for their kind and scope.
+    /// Returns the informer of a resource's objects, of any kind. Discovery provides their kind and scope.
     ///
     /// # Errors
     ///
@@ -118,7 +118,7 @@ impl SharedInformerFactory {
         Ok(self.for_mapping(&self.options.mapper.resource_for(name).await?))
     }
 
-    /// The informer of a resource whose kind and scope are known, so that nobody needs to be asked.
+    /// Returns the informer of a resource whose kind and scope are known, so that no request is needed.
     ///
     /// # Panics
     ///
@@ -128,12 +128,12 @@ impl SharedInformerFactory {
         self.request(&mapping.api_resource(), mapping.is_namespaced(), &config)
     }
 
-    /// The same with indices and observers, as [`informer_with`](Self::informer_with), and for
+    /// Does the same with indices and observers, as [`informer_with`](Self::informer_with), and for
     /// `Compact<DynamicObject>` if the config is for that.
     ///
     /// # Errors
     ///
-    /// The informer was stopped by somebody else meanwhile. Ask again.
+    /// The informer was stopped by another caller meanwhile. Ask again.
     ///
     /// # Panics
     ///

@@ -43,7 +43,7 @@ impl SharedInformerFactory {
         self
     }
 
-    /// Handlers are told of everything again every `period`, for resources that have none of their own; zero means never.
+    /// Sets the resync period of handlers to `period`, for resources that have none of their own; zero means never.
     ///
     /// See [`HandlerOptions::with_resync_period`](crate::HandlerOptions::with_resync_period).
     #[must_use]
@@ -60,7 +60,7 @@ impl SharedInformerFactory {
         self
     }
 
-    /// Changes each object of type `K` once, before anybody sees it: to leave out what is not needed.
+    /// Changes each object of type `K` once, before any reader sees it, for example to drop unused fields.
     ///
     /// It takes the place of an earlier one for `K`. Requests share an informer if their transform was set by the same
     /// call; for one dynamic resource, set it on a view that asks for this resource only. See

@@ -24,8 +24,8 @@ pub(crate) use self::prune::Dropped;
 /// | `.metadata.labels['app.kubernetes.io/name']`, `.metadata.labels.app\.kubernetes\.io/name` | a key with dots |
 /// | `.metadata.labels[*]` | all values of a map |
 ///
-/// What is found are texts: strings as they are, numbers and bools as they are printed. A field that is absent, null, or an
-/// object gives none, a list one for each of its elements.
+/// The values found are texts: strings as they are, numbers and bools as they are printed. A field that is absent,
+/// null, or an object gives none, a list one for each of its elements.
 ///
 /// # Examples
 ///
@@ -73,7 +73,7 @@ impl<T: Serialize> Fields for T {
 impl FieldPath {
     /// Returns the texts at this path in `value`, in its order.
     ///
-    /// What is not on the path is not looked at, and nothing is built but the texts.
+    /// Values off the path are skipped, and only the texts are built.
     ///
     /// # Errors
     ///

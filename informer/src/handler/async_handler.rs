@@ -26,8 +26,8 @@ use crate::object::{Deleted, Object};
 ///
 /// # Ordering
 ///
-/// A call begins after the one before it was awaited. What comes meanwhile waits in the mailbox, under the limit of
-/// [`Buffer`](crate::Buffer); it delays nobody else.
+/// A call begins after the one before it was awaited. Notifications that arrive meanwhile wait in the mailbox, under
+/// the limit of [`Buffer`](crate::Buffer); they do not delay other handlers.
 ///
 /// # Cancel safety
 ///
@@ -36,8 +36,8 @@ use crate::object::{Deleted, Object};
 ///
 /// # Panics
 ///
-/// A panic is contained and reported, be it before the first await or after it; that notification is lost, the handler goes
-/// on with the next.
+/// A panic is contained and reported, both before the first await and after it. That notification is lost; the handler
+/// continues with the next.
 pub trait AsyncEventHandler<K: Send + Sync + 'static>: Send + 'static {
     /// See [`EventHandler::on_add`](super::EventHandler::on_add).
     fn on_add(

@@ -10,8 +10,8 @@ use crate::{
 
 /// Accepts some objects and not others.
 ///
-/// As with an [`IndexFn`](crate::IndexFn), there are three kinds, and [`reads`](Self::reads) tells which: over metadata, over
-/// a field, and over the object itself. It must be a function of the object alone.
+/// As with an [`IndexFn`](crate::IndexFn), there are three kinds, and [`reads`](Self::reads) returns which: over
+/// metadata, over a field, and over the object itself. It must be a function of the object alone.
 ///
 /// A filter saves memory and calls, not requests: the server sends what it rejects all the same. Where the server can select
 /// by itself (by labels, and by some fields), let it:

@@ -47,7 +47,7 @@ impl<F, H> FilteringHandler<F, H> {
             .on_notification(&Notification::Add { object, cause });
     }
 
-    /// The object ceased to be accepted; `old` is what the handler was last told.
+    /// The object ceased to be accepted; `old` is the last state that the handler received.
     fn leave<K>(&mut self, old: &Object<K>, cause: NotificationCause)
     where
         H: EventHandler<K>,
@@ -60,7 +60,7 @@ impl<F, H> FilteringHandler<F, H> {
 }
 
 impl<H> FilteringHandler<(), H> {
-    /// Lets `handler` hear of what `filter` accepts, be it by metadata, by a field, or by the object.
+    /// Passes to `handler` what `filter` accepts, by metadata, by a field, or by the object.
     pub fn with_filter<K>(
         filter: Filter<K>,
         handler: H,

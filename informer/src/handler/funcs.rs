@@ -69,7 +69,8 @@ impl<K> HandlerFuncs<K> {
         self
     }
 
-    /// Calls `notification` for everything, with its cause; and after it what is there of the other three.
+    /// Calls `notification` for everything, with its cause; and after it the matching one of the other three, if it is
+    /// set.
     #[doc(alias = "ResourceEventHandlerDetailedFuncs")]
     #[must_use]
     pub fn with_notification(

@@ -1,4 +1,4 @@
-//! Seam to the user: handlers, and what they are told.
+//! Seam to the user: handlers and their notifications.
 
 mod notification_cause;
 mod notification;
@@ -16,9 +16,9 @@ pub use self::{
     funcs::HandlerFuncs, notification::Notification, notification_cause::NotificationCause,
 };
 
-/// Hears of every change of the cache.
+/// A receiver of every change of the cache.
 ///
-/// Most handlers have the three methods of client-go. One that wants to know why it is told something has
+/// Most handlers have the three methods of client-go. One that needs the cause of a notification has
 /// [`on_notification`](Self::on_notification) instead.
 ///
 /// # Ordering
@@ -28,7 +28,7 @@ pub use self::{
 ///
 /// # Panics
 ///
-/// A panic is contained and reported; that notification is lost, the handler goes on with the next.
+/// A panic is contained and reported. That notification is lost; the handler continues with the next.
 ///
 /// # Threads
 ///
@@ -43,8 +43,8 @@ pub trait EventHandler<K>: Send + 'static {
         let _ = (object, in_initial_list);
     }
 
-    /// The object changed from `old`, which is what this handler was last told, to `new`. Never another uid. On a resync
-    /// both are the same handle.
+    /// The object changed from `old`, which is the last state that this handler received, to `new`. Never another uid.
+    /// On a resync both are the same handle.
     fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
         let _ = (old, new);
     }
@@ -54,9 +54,10 @@ pub trait EventHandler<K>: Send + 'static {
         let _ = deleted;
     }
 
-    /// Any of the three, with its [`NotificationCause`]. Unless it is overridden, it calls that one which the notification is for.
+    /// Handles any of the three, with its [`NotificationCause`]. The default calls the method that the notification is
+    /// for.
     ///
-    /// This is what a handler is told by: one that tells another calls this, not the three.
+    /// Notifications arrive here: a handler that wraps another calls this, not the three.
     #[doc(alias = "ResourceEventHandlerDetailedFuncs")]
     fn on_notification(&mut self, notification: &Notification<K>) {
         notification.dispatch(self);

@@ -1,9 +1,9 @@
-//! One thing told to a handler.
+//! A notification for a handler.
 
 use super::{EventHandler, NotificationCause};
 use crate::object::{Deleted, Object, ObjectKey};
 
-/// One thing told to a handler, and why it is told.
+/// One change for a handler, with its cause.
 #[derive(Debug)]
 #[expect(
     clippy::exhaustive_enums,
@@ -65,7 +65,7 @@ impl<K> Notification<K> {
         }
     }
 
-    /// Calls that one of the handler's three methods which it is for. To tell a handler, call
+    /// Calls the one of the handler's three methods that it is for. To notify a handler, call
     /// [`EventHandler::on_notification`].
     pub fn dispatch(&self, handler: &mut (impl EventHandler<K> + ?Sized)) {
         match self {

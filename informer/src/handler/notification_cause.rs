@@ -6,7 +6,7 @@
 pub enum NotificationCause {
     /// It was there when the informer started, or when the handler joined.
     Initial,
-    /// The server told of a change.
+    /// The server reported a change.
     Live,
     /// A relist found that something had changed meanwhile.
     Relist,

@@ -4,9 +4,9 @@ use kube::{Client, Config};
 
 /// A client for `config` without kube's own retry layer and without a read timeout.
 ///
-/// The retry layer repeats a failed request up to 15 times before anybody hears of the failure, which hides an outage for
-/// minutes; an informer backs off by itself, and reports. A read timeout would end every watch that is quiet for so long; an
-/// informer has its own deadline for each list, for each response's headers and for each silent stream.
+/// The retry layer repeats a failed request up to 15 times before it reports the failure, which hides an outage for
+/// minutes; an informer backs off by itself, and reports. A read timeout would end every watch that is quiet for so
+/// long; an informer has its own deadline for each list, for each response's headers and for each silent stream.
 /// Everything else in `config` holds: address, TLS, authentication, proxy, connect timeout.
 ///
 /// # Errors

@@ -108,7 +108,7 @@ impl<K: Send + Sync + 'static> Maker<K> {
         let has_cut = splitter.has_cut();
         let frame = splitter.finish();
         let mut list = self.decoder.list_body(&frame)?;
-        // What says where the list goes on may stand behind the items.
+        // The continue token may come after the items.
         following
             .begin(list.continue_token().map(str::to_owned), &ask)
             .await;
@@ -139,7 +139,7 @@ impl<K: Send + Sync + 'static> Maker<K> {
 // === impl Following ===
 
 impl Following {
-    /// Asks for the page that begins at `token`, if there is one and nobody has asked yet.
+    /// Requests the page that begins at `token`, if there is one and it was not requested yet.
     async fn begin(&mut self, token: Option<String>, ask: impl Fn(&str) -> Body) {
         let Some(token) = token.filter(|_| self.asked.is_none()) else {
             return;
@@ -204,7 +204,7 @@ impl<'a, K: Send + Sync + 'static> Decoding<'a, K> {
         let (done, decoded) = oneshot::channel();
         let (maker, stop) = (self.maker.clone(), tasks.stop_token().clone());
         tasks.spawn(async move {
-            // Whoever waits for it may have gone.
+            // The receiver may have been dropped.
             let _ = done.send(maker.chunk(&chunk, &stop));
         });
         self.decoded.push_back(decoded);
@@ -214,7 +214,7 @@ impl<'a, K: Send + Sync + 'static> Decoding<'a, K> {
         Ok(())
     }
 
-    /// All items, in the order of the list, whoever decoded what.
+    /// Returns all items, in the order of the list, on whichever thread each was decoded.
     async fn finish(mut self) -> Result<Vec<Arrived<K>>, ListWatchError> {
         let last = self.maker.chunk(&self.waiting, &CancellationToken::new());
         while !self.decoded.is_empty() {
@@ -234,7 +234,7 @@ impl<'a, K: Send + Sync + 'static> Decoding<'a, K> {
                 self.items.extend(chunk?);
                 Ok(())
             }
-            // The runtime goes down: nobody reads the answer any more.
+            // The runtime shuts down: no caller reads the answer any more.
             Err(_) => pending().await,
         }
     }

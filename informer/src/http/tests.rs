@@ -341,7 +341,7 @@ async fn a_next_page_that_nobody_asks_for_is_given_up() {
     let first = ListRequest::default();
     list_watch.list(&first, &nothing()).await.unwrap();
     settle(&server, 2).await;
-    // Another list in between: what comes after the token is then asked anew, and fails by itself.
+    // Another list in between: the page after the token is then requested again, and fails by itself.
     list_watch.list(&first, &nothing()).await.unwrap();
     settle(&server, 3).await;
     let failed = list_watch.list(&after("t"), &nothing()).await;

@@ -14,7 +14,7 @@ use crate::object::{Object, ObjectKey};
 #[derive(Debug)]
 pub(super) struct Entry<K> {
     pub(super) value: Arc<str>,
-    /// The handle itself: whoever looks it up need not search for it by its key.
+    /// The handle itself: a lookup need not search for it by its key.
     object: Object<K>,
 }
 

@@ -10,8 +10,9 @@ use crate::{
 
 /// Gives the values under which an index finds an object: none, one or many; duplicates count once.
 ///
-/// There are three kinds, and [`reads`](Self::reads) tells which: over metadata, over a field, and over the object itself.
-/// Take the first that will do, since the last forces every object to be decoded where a store holds it compressed.
+/// There are three kinds, and [`reads`](Self::reads) returns which: over metadata, over a field, and over the object
+/// itself. Take the first that will do, since the last forces every object to be decoded where a store holds it
+/// compressed.
 ///
 /// It must be a function of the object alone, since an object is taken out of an index by asking again where it was put.
 /// An object for which it fails or panics is stored, but not indexed, and reported; see

@@ -1,7 +1,7 @@
 //! The objects of one resource, ordered by key, with indices; readers hold snapshots and never wait.
 //!
-//! A [`Snapshot`] is persistent: editing a copy shares all that did not change. The one [`IndexerWriter`] edits a copy and
-//! publishes it once a batch; an [`Indexer`] reads whatever was published last, as of one moment.
+//! A [`Snapshot`] is persistent: editing a copy shares all that did not change. The one [`IndexerWriter`] edits a copy
+//! and publishes it once per batch; an [`Indexer`] reads the last published one, as of one moment.
 //!
 //! The index [`NAMESPACE_INDEX`] always exists and costs nothing: it is the order of the keys.
 //!

@@ -62,7 +62,7 @@ impl<K> Snapshot<K> {
         old
     }
 
-    /// Takes out what is under `key`, be it an object or the mark of an undecodable one; gives the object.
+    /// Removes the object, or the mark of an undecodable one, under `key`; returns the object.
     pub fn remove(&mut self, key: &ObjectKey) -> Option<Object<K>> {
         self.undecodable.remove(key);
         let old = self.objects.remove(key)?;
@@ -244,7 +244,7 @@ impl<K> Snapshot<K> {
         &self.resource_version
     }
 
-    /// Checks that every index equals one built anew from the objects. Costs as much as building all indices.
+    /// Checks that every index equals one rebuilt from the objects. Costs as much as building all indices.
     ///
     /// # Errors
     ///

@@ -505,7 +505,7 @@ fn check_words(
 
 proptest! {
     /// Any sequence of edits, published at any moment: the objects and every index equal a plain map, and a snapshot
-    /// that somebody holds still shows what it showed.
+    /// that is held still shows what it showed.
     #[test]
     fn an_indexer_equals_a_plain_map(steps in prop::collection::vec(any_step(), 0..80)) {
         let mut writer = IndexerWriter::new();

@@ -21,7 +21,8 @@ impl WallClock {
         Self(Source::System)
     }
 
-    /// Shows so many seconds since 1970 now, and advances with tokio's clock, so that tests can pause it.
+    /// Creates a clock that now shows `start_seconds` since 1970, and advances with tokio's clock, so that tests can
+    /// pause it.
     pub fn simulated(start_seconds: u32) -> Self {
         Self(Source::Simulated {
             start: Timestamp::from_second(start_seconds.into())

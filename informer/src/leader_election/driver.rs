@@ -132,7 +132,7 @@ impl Candidate {
         let begun = Instant::now();
         if let Some(record) = self.machine.renewal(begun, self.options.clock.now()) {
             match self.write(begun, record).await {
-                // Somebody wrote to it, be it an earlier attempt of ours whose answer never came.
+                // The lease was written to, perhaps by an earlier attempt of this candidate whose answer was lost.
                 Err(error) if error.is_conflict() => {}
                 outcome => return outcome.map(|()| Attempt::Leads),
             }
@@ -184,7 +184,7 @@ enum AttemptError {
 // === impl AttemptError ===
 
 impl AttemptError {
-    /// Returns whether somebody else has written or created the lease since it was read.
+    /// Returns whether another client has written or created the lease since it was read.
     fn is_conflict(&self) -> bool {
         matches!(self, Self::Server(kube::Error::Api(status)) if status.code == 409)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeaderElectionError {
-    /// The identity is empty, which in a lease means that nobody holds it.
+    /// The identity is empty, which in a lease means that it has no holder.
     #[error("a candidate needs an identity")]
     NoIdentity,
     /// The lease must last for longer than the renew deadline, and that for longer than 1.2 retry periods; the lease lasts

@@ -18,8 +18,8 @@ pub struct LeaderElector {
 
 /// Proof of leading, for as long as it [is held](Self::is_held). A task renews the lease behind it.
 ///
-/// Dropping it ends that task, which gives the lease back if the runtime goes on; [`release`](Self::release) waits for it.
-/// Stop the work before either.
+/// Dropping it ends that task, which gives the lease back if the runtime keeps running; [`release`](Self::release)
+/// waits for it. Stop the work before either.
 #[must_use = "dropping it gives the leadership up"]
 pub struct Leadership {
     lost: CancellationToken,
@@ -128,7 +128,7 @@ impl Leadership {
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the leadership ends all the same, but nobody waits for it.
+    /// If dropped, the leadership still ends, but the caller does not wait for it.
     pub async fn release(self) {
         self.tasks.shutdown().await;
     }

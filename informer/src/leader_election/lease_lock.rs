@@ -20,7 +20,7 @@ pub struct LeaseLock {
     name: String,
 }
 
-/// The lease as it was read or written last. What an election does not know of it is sent back as it came.
+/// The lease as it was read or written last. Fields that an election does not know are sent back unchanged.
 #[derive(Clone, Debug)]
 pub(super) struct Held(DynamicObject);
 
@@ -53,7 +53,7 @@ impl LeaseLock {
         let Some(lease) = self.api.get_opt(&self.name).await? else {
             return Ok(None);
         };
-        // A spec that is none of ours to read holds for nobody.
+        // A spec that cannot be read counts as one without a holder.
         let spec = lease.data.get("spec").cloned().unwrap_or_default();
         let record = serde_json::from_value(spec).unwrap_or_default();
         Ok(Some((record, Held(lease))))

@@ -97,7 +97,7 @@ impl Machine {
         });
     }
 
-    /// A write failed, so that nobody knows what the lease says: it is read before the next.
+    /// Notes that a write failed, so that the state of the lease is unknown: it is read before the next write.
     pub(super) fn on_write_failed(&mut self) {
         self.leads = false;
     }

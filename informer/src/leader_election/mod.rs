@@ -44,7 +44,7 @@
 //! | a leader whose lease was taken tries on until its deadline | it gives up the moment it sees another holder |
 //! | a request may take as long as the client allows | half of the renew deadline at most |
 //! | callbacks for "started" and "stopped" leading | a [`Leadership`], which is held or lost, and ends when it is dropped |
-//! | the lease is handed over only if one asks for `ReleaseOnCancel` | it is, unless [told otherwise](LeaderElectionOptions::release_on_cancel) |
+//! | the lease is handed over only if one asks for `ReleaseOnCancel` | it is, unless [disabled](LeaderElectionOptions::release_on_cancel) |
 //!
 //! `ConfigMap` and `Endpoints` locks, long gone from client-go, and its `MultiLock` for migrating from them, are not here.
 

@@ -81,8 +81,8 @@ pub struct StatusCause {
 // === impl ListWatchError ===
 
 impl ListWatchError {
-    /// The message with those of its causes, for logs and people. Of what a decoder says only the place is told: its words
-    /// quote the object.
+    /// Returns the message with those of its causes, for logs and people. Of a decoder's error it has only the
+    /// position: the decoder's message quotes the object.
     pub fn in_full(&self) -> String {
         let mut text = self.to_string();
         let mut cause = std::error::Error::source(self);

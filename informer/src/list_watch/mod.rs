@@ -80,7 +80,7 @@ impl<K, L: ListWatch<K>> ListWatch<K> for Arc<L> {
     }
 }
 
-/// An object that arrived, or the reason why it could not be decoded. The others go on either way.
+/// An object that arrived, or the reason why it could not be decoded. The others are delivered either way.
 pub type Arrived<K> = Result<Object<K>, DecodeError>;
 
 /// One page of a list.

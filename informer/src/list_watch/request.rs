@@ -21,7 +21,8 @@ pub enum VersionMatch {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListRequest {
-    /// Unknown: the most recent state, consistently. `0`: whatever the server has at hand. Else as `version_match` says.
+    /// Unknown: the most recent state, consistently. `0`: any state that the server has cached. Else as `version_match`
+    /// says.
     pub resource_version: ResourceVersion,
     /// The way to read `resource_version`; `None` for the server's default.
     pub version_match: Option<VersionMatch>,

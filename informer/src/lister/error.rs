@@ -18,7 +18,8 @@ pub enum ListerError {
         /// The name.
         name: Arc<str>,
     },
-    /// The informer was never started, so that its cache is empty whatever the server has. Start it, and wait for its sync.
+    /// The informer was never started, so that its cache is empty, even if the server has objects. Start it, and wait
+    /// for its sync.
     #[error("the informer of {resource} was never started")]
     NotStarted {
         /// The resource that the informer mirrors.

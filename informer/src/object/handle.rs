@@ -112,9 +112,9 @@ impl<K> Object<K> {
         &self.0.value
     }
 
-    /// Replaces the value by what `change` makes of it. The metadata stay as they arrived.
+    /// Replaces the value by the result of `change`. The metadata stay as they arrived.
     ///
-    /// `change` is given the only handle to the value if nobody else holds the object.
+    /// `change` receives the only handle to the value if the object has no other holder.
     ///
     /// # Errors
     ///

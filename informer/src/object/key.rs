@@ -4,8 +4,8 @@ use std::{fmt, sync::Arc};
 
 /// Identifies an object of one resource: namespace and name, printed `namespace/name`, or `name` when cluster-scoped.
 ///
-/// The uid is not part of it: an object that was deleted and made anew has the same key.
-/// Keys order by namespace, then name, byte for byte, as the API server lists them.
+/// The uid is not part of it: an object that was deleted and recreated has the same key. Keys order by namespace, then
+/// name, byte for byte, as the API server lists them.
 ///
 /// # Memory
 ///

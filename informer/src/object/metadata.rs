@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use super::{ObjectKey, ResourceVersion};
 
-/// The part of an object's metadata that is parsed on arrival and stays beside it: free to read, whatever the store.
+/// The part of an object's metadata that is parsed on arrival and stays beside it: free to read in every store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {
     /// Namespace and name.
@@ -98,7 +98,7 @@ impl Labels {
         self.0.is_empty()
     }
 
-    /// Returns whether somebody else holds the same allocation.
+    /// Returns whether the allocation has another holder.
     #[cfg(feature = "http")]
     pub(crate) fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1

@@ -1,4 +1,4 @@
-//! The vocabulary of every stage: keys, versions, handles to objects, and how a deletion is told.
+//! The vocabulary of every stage: keys, versions, handles to objects, and deletions.
 
 mod key;
 mod resource_version;

@@ -32,7 +32,7 @@ impl ResourceVersion {
     }
 
     /// Returns whether a watch from here on sends every later change. From the empty version or `0` the server begins
-    /// with the present state instead, at whatever version.
+    /// with the present state instead, at any version.
     pub fn is_resumable(&self) -> bool {
         !matches!(&*self.0, "" | "0")
     }

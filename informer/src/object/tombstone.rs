@@ -20,7 +20,7 @@ pub struct Tombstone<K> {
 pub enum TombstoneReason {
     /// A relist no longer has it.
     MissedDelete,
-    /// The key now belongs to another object: deleted and made anew while nobody watched.
+    /// The key now belongs to another object: deleted and recreated while no watch was open.
     UidChanged,
     /// Its newest version cannot be decoded, so that the copy held here was out of date.
     Undecodable,

@@ -1,6 +1,6 @@
 //! The buffer of a handler that falls behind.
 
-/// Live changes that wait in order, unless told otherwise.
+/// The default number of live changes that wait in order.
 const LIMIT: usize = 10_000;
 
 /// The policy for live changes that a handler is too slow for.
@@ -14,7 +14,7 @@ pub enum Buffer {
     ///
     /// The handler hears of fewer states, and ends with the same as if it had heard of all:
     ///
-    /// | waits | comes | is told |
+    /// | pending | arriving | delivered |
     /// |---|---|---|
     /// | update from a to b | update from b to c | update from a to c |
     /// | add of a | update from a to b | add of b |
@@ -22,7 +22,7 @@ pub enum Buffer {
     /// | update from a to b | delete | delete |
     /// | delete | add | both: it may be another object |
     ///
-    /// For one key the order stays; a merged notification is told in the place of the first. Nothing is merged over the end
+    /// For one key the order stays; a merged notification takes the place of the first. Nothing is merged over the end
     /// of the initial state, or over a resync.
     ///
     /// # Memory

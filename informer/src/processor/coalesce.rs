@@ -43,7 +43,7 @@ impl<K> Coalesced<K> {
             .get_mut(&place.at)
             .expect("a place is that of an entry");
         match (last, notification) {
-            // It was never told, so that there is nothing to update. It stays initial if it was.
+            // The add was never delivered, so that there is nothing to update. It stays initial if it was.
             (Add { object, .. }, Update { new, .. }) => *object = new,
             (Add { .. }, Delete { deleted, .. }) => self.cancel(deleted.key(), place),
             (
@@ -59,7 +59,7 @@ impl<K> Coalesced<K> {
             }
             (last @ Update { .. }, deletion @ Delete { .. }) => *last = deletion,
             (Delete { .. }, notification) => self.append(notification, Some(place.at)),
-            // A cache never says this; in order is right whatever it means.
+            // A cache never sends this; delivery in order is correct in any case.
             (Add { .. } | Update { .. }, add @ Add { .. }) => self.append(add, place.deletion),
         }
     }
@@ -89,7 +89,7 @@ impl<K> Coalesced<K> {
         self.entries.insert(at, notification);
     }
 
-    /// Takes back an add that was never told; a deletion before it still holds.
+    /// Takes back an add that was never delivered; a deletion before it still holds.
     fn cancel(&mut self, key: &ObjectKey, place: Place) {
         self.entries.remove(&place.at);
         match place.deletion {

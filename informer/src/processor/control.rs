@@ -50,20 +50,20 @@ pub struct ListenerMetrics {
 pub(super) struct Control {
     pub(super) name: Arc<str>,
     pub(super) options: HandlerOptions,
-    /// Wakes whoever reads the mailbox.
+    /// Wakes the reader of the mailbox.
     pub(super) wake: Arc<Notify>,
     /// The handler has heard the initial state.
     pub(super) synced: Latch,
     /// The listener is removed, or hears only what waits.
     pub(super) ending: Latch,
-    /// The informer is gone: nobody waits for a call to return.
+    /// The informer is gone: no task waits for a call to return.
     pub(super) stopped: Latch,
     /// The task has ended, or never will run.
     pub(super) ended: Latch,
     /// The reason why no call begins any more: one of [`Removal`], or zero.
     removal: AtomicU8,
     has_begun: AtomicBool,
-    /// It was told everything before it ended.
+    /// It received everything before it ended.
     has_drained: AtomicBool,
     /// The task that calls the handler.
     caller: OnceLock<tokio::task::Id>,
@@ -207,7 +207,7 @@ impl Control {
         }
     }
 
-    /// So many more are to be told.
+    /// Adds `count` notifications to those that are pending.
     pub(super) fn note_queued(&self, count: u64, is_live: bool) {
         self.pending.fetch_add(count, Ordering::Relaxed);
         if is_live {
@@ -216,7 +216,7 @@ impl Control {
         self.report_pending();
     }
 
-    /// So many live ones are not to be told, since they were merged with others.
+    /// Subtracts `count` live notifications that were merged with others.
     pub(super) fn note_coalesced(&self, count: u64) {
         self.pending.fetch_sub(count, Ordering::Relaxed);
         self.backlog.fetch_sub(count, Ordering::Relaxed);
@@ -259,7 +259,7 @@ impl Control {
         tracing::error!(handler = %self.name, key = %key, "handler panicked");
     }
 
-    /// Returns the number of notifications that it has yet to receive. What is not told is still counted below: a
+    /// Returns the number of notifications that it has yet to receive. What is not delivered is still counted below: a
     /// thread may be left in a call.
     pub(super) fn pending(&self) -> u64 {
         if self.is_removed() || self.ended.is_set() {

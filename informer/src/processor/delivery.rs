@@ -139,7 +139,7 @@ where
 }
 
 impl<K, C> Delivery<K, C> {
-    /// The handler is gone when its end is told.
+    /// Drops the handler before its end is reported.
     fn finish(self, end: EndGuard) {
         self.shared.clear();
         drop(self);

@@ -19,10 +19,12 @@ use crate::{
     task::Spawner,
 };
 
-/// Notifications that are handed over as one item. A slow handler keeps at most so many that others have heard.
+/// The largest number of notifications in one item. It bounds how many a slow handler keeps that the others have
+/// handled.
 const CHUNK_MAX: usize = 1_024;
 
-/// All listeners of one informer. The writer owns it; dropping it ends all listeners, with what they have not told.
+/// All listeners of one informer. The writer owns it; dropping it ends all listeners, without delivery of what is
+/// pending.
 pub struct Processor<K> {
     listeners: Vec<Attached<K>>,
     /// Listeners that joined before there was anything to run on.
@@ -41,7 +43,7 @@ pub(crate) struct ListenerList(Arc<Mutex<Vec<Arc<Control>>>>);
 struct Attached<K> {
     shared: Arc<Shared<K>>,
     schedule: Option<Schedule>,
-    /// Set if it is read as a stream, by somebody who is not waited for.
+    /// Set if it is read as a stream: the processor does not wait for its reader.
     stream: Option<CloseGuard<K>>,
 }
 
@@ -71,8 +73,9 @@ impl<K: Send + Sync + 'static> Processor<K> {
         self
     }
 
-    /// Adds a listener. First of all it is told what is `present`, as a part of the initial state; then everything that is
-    /// distributed after this call. Nothing is left out and nothing told twice, since the writer is the caller.
+    /// Adds a listener. It first receives the objects that are `present`, as a part of the initial state, and then
+    /// everything that is distributed after this call. Nothing is left out or delivered twice, since the writer is the
+    /// caller.
     pub fn attach(&mut self, listener: Listener<K>, present: Present<K>, now: Instant) {
         let Listener { shared, reader } = listener;
         if let Some(labels) = &self.labels {
@@ -162,7 +165,7 @@ impl<K: Send + Sync + 'static> Processor<K> {
         }
     }
 
-    /// Takes nothing more. The listeners tell what waits, and end.
+    /// Takes nothing more. The listeners deliver what is pending, and end.
     pub fn close(&mut self) {
         self.is_closed = true;
         for attached in &self.listeners {
@@ -170,8 +173,8 @@ impl<K: Send + Sync + 'static> Processor<K> {
         }
     }
 
-    /// Resolves once all listeners have ended; after [`close`](Self::close), when they have told everything. Streams are not
-    /// waited for.
+    /// Resolves once all listeners have ended; after [`close`](Self::close), when they have delivered everything.
+    /// Streams are not waited for.
     ///
     /// # Cancel safety
     ///

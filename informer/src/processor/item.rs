@@ -8,14 +8,14 @@ use crate::{
     object::Object,
 };
 
-/// The objects that were held at one moment, read as they are told.
+/// The objects that were held at one moment, read as they are delivered.
 pub type Present<K> = Box<dyn ExactSizeIterator<Item = Object<K>> + Send>;
 
 pub(super) enum Item<K> {
     /// Changes, shared with the other handlers.
     Changes {
         notifications: Arc<[Notification<K>]>,
-        /// Those that are to be told.
+        /// The notifications to deliver.
         range: Range<usize>,
         /// True if they happened after the initial state.
         is_live: bool,
@@ -26,7 +26,7 @@ pub(super) enum Item<K> {
     Replay(Present<K>),
     /// All that was held when a resync came due.
     Resync(Present<K>),
-    /// All of the initial state was told before.
+    /// All of the initial state was delivered before.
     EndOfInitialState,
 }
 
@@ -42,7 +42,7 @@ impl<K> Item<K> {
         }
     }
 
-    /// The next that is to be told.
+    /// Returns the next notification to deliver.
     pub(super) fn next(&mut self) -> Option<Cow<'_, Notification<K>>> {
         match self {
             Self::Changes {

@@ -27,11 +27,11 @@ pub(super) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub(super) enum Reader<K> {
     /// A task that is yet to be spawned.
     Task(Task),
-    /// A stream that somebody has. It reads what waits even when the processor is gone.
+    /// A stream held by its reader. It can read what is pending even when the processor is gone.
     Stream(CloseGuard<K>),
 }
 
-/// Closes a mailbox when nobody is left who could put something into it.
+/// A guard that closes a mailbox when it has no writer left.
 pub(super) struct CloseGuard<K>(Arc<Shared<K>>);
 
 pub(super) struct Shared<K> {
@@ -144,7 +144,7 @@ impl<K> Shared<K> {
         tracing::warn!(handler = %self.control.name, limit, "handler removed, since it fell behind");
     }
 
-    /// Takes nothing more; what waits is still told.
+    /// Takes nothing more; pending notifications are still delivered.
     pub(super) fn close(&self) {
         self.mailbox().close();
         self.control.ending.set();
@@ -185,7 +185,7 @@ impl<K> Shared<K> {
         }
     }
 
-    /// All of `item` has been told.
+    /// Notes that all of `item` has been delivered.
     pub(super) fn finish(&self, item: &Item<K>) {
         match item {
             Item::Resync(_) => self.mailbox().finish_resync(),

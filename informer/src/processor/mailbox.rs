@@ -1,4 +1,4 @@
-//! The pure core: what waits for one handler, and what becomes of it when that is too much.
+//! The pure core: the pending notifications of one handler, and their treatment beyond the limit.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -17,7 +17,7 @@ pub(super) struct Mailbox<K> {
     /// The number of live changes that wait.
     backlog: usize,
     is_closed: bool,
-    /// A resync waits or is being told: another one would only repeat it.
+    /// A resync is pending or being delivered: another one would only repeat it.
     has_resync: bool,
 }
 

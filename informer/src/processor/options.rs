@@ -45,11 +45,11 @@ impl HandlerOptions {
         self
     }
 
-    /// Told again of all that is held, every `period`: an update whose old and new state are the same handle.
+    /// Sends all held objects again every `period`, each as an update whose old and new state are the same handle.
     ///
-    /// It costs no request. A period below one second is one second; zero means never. The period is this handler's own,
-    /// whatever others ask for and whenever it joins; a resync that comes due while the last one is still being heard is
-    /// left out.
+    /// It costs no request. A period below one second is one second; zero means never. The period is this handler's
+    /// own, independent of other handlers and of when it joins; a resync that is due before the last one was handled is
+    /// skipped.
     #[must_use]
     pub fn with_resync_period(mut self, period: Duration) -> Self {
         self.resync_period = (!period.is_zero()).then(|| period.max(RESYNC_PERIOD_MIN));
@@ -63,11 +63,11 @@ impl HandlerOptions {
         self
     }
 
-    /// Called on a thread that it may block, one of the runtime's for blocking work, instead of a task.
+    /// Calls the handler on a thread that it may block, one of the runtime's for blocking work, instead of a task.
     ///
-    /// Its calls still come one at a time and in order. Once it is removed, or the informer ends, what it has yet to hear and
-    /// the call that runs are waited for no longer than `limit`; then it is left alone: a shutdown goes on without it, and the
-    /// thread ends when the call returns. A runtime that is dropped waits for that thread.
+    /// Its calls still come one at a time and in order. Once it is removed, or the informer ends, its pending
+    /// notifications and the running call are waited for no longer than `limit`. Then a shutdown continues without it,
+    /// and the thread ends when the call returns. A runtime that is dropped waits for that thread.
     ///
     /// tokio's paused clock does not advance by itself while such a call runs.
     ///
@@ -78,7 +78,8 @@ impl HandlerOptions {
         self
     }
 
-    /// Warns once more than `pending` notifications of live changes wait; again after they went below half of it.
+    /// Logs a warning when more than `pending` notifications of live changes wait, and another only after their number
+    /// was below half of it.
     #[must_use]
     pub fn with_warning_at(mut self, pending: u64) -> Self {
         self.warning_at = pending;

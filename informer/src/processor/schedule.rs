@@ -1,4 +1,4 @@
-//! The pure core of resyncing: when one handler is to be told again.
+//! The pure core of resyncing: the times of one handler's resyncs.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Tells a running reflector to pause and to go on.
+//! Pauses and resumes a running reflector.
 
 use std::sync::{
     Arc,
@@ -7,7 +7,7 @@ use std::sync::{
 
 use tokio::sync::Notify;
 
-/// Pauses a reflector and lets it go on. Clones control the same one; see
+/// A handle that pauses and resumes a reflector. Clones control the same one; see
 /// [`Reflector::with_control`](super::Reflector::with_control).
 ///
 /// The last word counts, also one that was said before the reflector runs.
@@ -47,7 +47,7 @@ impl ReflectorControl {
         self.give(PAUSE);
     }
 
-    /// Ends a pause, whatever its reason, and a wait before the next attempt: the reflector goes on at once.
+    /// Ends a pause of any cause, or a wait before the next attempt: the reflector resumes at once.
     pub fn resume(&self) {
         self.give(RESUME);
     }

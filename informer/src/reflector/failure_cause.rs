@@ -14,7 +14,7 @@ pub enum FailureCause {
     TooLargeVersion,
     /// The server asks for fewer requests (429).
     Throttled,
-    /// Nobody listens at the server's address.
+    /// No process listens at the server's address.
     Refused,
     /// The connection failed or broke off.
     Transport,
@@ -22,8 +22,8 @@ pub enum FailureCause {
     TimedOut,
     /// The server, or a proxy before it, cannot serve at the moment (502, 503, 504).
     Unavailable,
-    /// The server cannot read an object in its storage (reason `StoreReadError`). A watch that says so leaves that object's
-    /// deletion out, so that only a new state can tell.
+    /// The server cannot read an object in its storage (reason `StoreReadError`). A watch that says so leaves that
+    /// object's deletion out, so that only a new state can show it.
     Unreadable,
     /// The server failed (any other 5xx).
     ServerError,
@@ -43,7 +43,8 @@ pub enum FailureCause {
     Request,
     /// The watch ended at once and brought nothing.
     EndedEarly,
-    /// An object cannot be decoded. It is left out and the others go on, unless the error policy says otherwise.
+    /// An object cannot be decoded. It is left out and the others are delivered, unless the error policy says
+    /// otherwise.
     Undecodable,
 }
 
@@ -101,7 +102,7 @@ impl FailureCause {
         self.is_denied() || matches!(self, Self::Invalid | Self::Request)
     }
 
-    /// Returns true if the resource or the permission for it is gone: somebody has to bring it back.
+    /// Returns true if the resource or the permission for it is gone: an administrator has to restore it.
     #[must_use]
     pub fn is_withdrawn(self) -> bool {
         matches!(self, Self::Forbidden | Self::NotFound)

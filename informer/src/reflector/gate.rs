@@ -1,14 +1,15 @@
-//! Lets only so many reflectors get a whole state at a time.
+//! A limit on the number of reflectors that get a whole state at a time.
 
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Lets only so many reflectors get a whole state at a time; the others wait their turn, in the order in which they came.
+/// A limit on the number of reflectors that get a whole state at a time; the others wait their turn, in the order in
+/// which they came.
 ///
-/// Clones are the same gate. Share one among the informers of one server: after an outage they list one after another instead
-/// of all at once. A watch that goes on from a version needs no turn. A turn ends with the list, whatever became of it, so that
-/// the time limits of lists bound the wait.
+/// Clones are the same gate. Share one among the informers of one server: after an outage they list one after another
+/// instead of all at once. A watch that resumes from a version needs no turn. A turn ends with the list, even if it
+/// failed, so that the time limits of lists bound the wait.
 #[derive(Clone, Debug)]
 pub struct ListGate(Arc<Semaphore>);
 

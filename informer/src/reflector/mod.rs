@@ -1,8 +1,8 @@
 //! Stage 2: keeps a `ReflectorStore` equal to the server by list and watch.
 //!
 //! A [`Reflector`] lists a selection, writes the whole of it to its store, then watches from the list's version on and
-//! writes each change. It goes on for ever: whatever fails is tried again, from the last version where that is enough, from
-//! a new list where it is not, and after a delay that grows until the server has proved healthy.
+//! writes each change. It runs until it is stopped. A failure is retried from the last version if that is enough,
+//! otherwise from a new list, and after a delay that grows until the server has proved healthy.
 //!
 //! `machine`, a pure function of inputs and their times, decides the next action; `driver` performs it, by a `connection` to
 //! the server and a `reporter` to observer and log. The machine's page has the states and transitions.
@@ -123,8 +123,8 @@ where
         }
     }
 
-    /// Goes on from a store that holds the state at `version`: an older one is believed only if the server says that it is
-    /// its most recent.
+    /// Resumes from a store that holds the state at `version`: an older one is accepted only if the server says that it
+    /// is its most recent.
     #[must_use]
     pub fn with_last_version(mut self, version: ResourceVersion) -> Self {
         self.last_version = version;
@@ -174,12 +174,12 @@ where
 
     /// Lists and watches until `stop` fires, the store is closed, or the error policy says [`Decision::Stop`].
     ///
-    /// Never gives up by itself: what goes wrong is reported to the observer and tried again.
+    /// Never gives up by itself: a failure is reported to the observer and retried.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future ends the request in flight; the store keeps what was written to it, in order and without a
-    /// part of a list. Nothing goes on in the background.
+    /// part of a list. No task remains in the background.
     pub async fn run(self, stop: CancellationToken) {
         let mut driver = self.into_driver(Mode::Mirror);
         tokio::select! {

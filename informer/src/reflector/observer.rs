@@ -28,7 +28,7 @@ pub trait ReflectorObserver: Send + Sync + 'static {
         let _ = list;
     }
 
-    /// A watch has ended, whatever ended it.
+    /// Reports that a watch has ended, for any reason.
     fn watched(&self, watch: WatchSummary) {
         let _ = watch;
     }
@@ -69,8 +69,7 @@ pub enum Phase {
         /// For how long.
         delay: Duration,
     },
-    /// Asks for nothing, or only now and then whether it may go on. See
-    /// [`PauseOptions`](super::PauseOptions).
+    /// Sends no requests, or only a probe now and then. See [`PauseOptions`](super::PauseOptions).
     Paused {
         /// The cause; `None` if its owner asked for it.
         cause: Option<FailureCause>,

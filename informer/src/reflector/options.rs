@@ -29,12 +29,12 @@ pub struct ReflectorOptions {
     /// The time until the response to a watch has to begin; 30 s.
     pub header_timeout: Duration,
     /// Each watch asks the server to end it after a time drawn between this and its double, so that watches do not all
-    /// begin anew at once; 5 min. At least 1 s.
+    /// restart at once; 5 min. At least 1 s.
     #[doc(alias = "MinWatchTimeout")]
     pub watch_timeout_min: Duration,
-    /// The time for which a watch may go on after the time it was asked to end; 30 s.
+    /// The time for which a watch may outlast its requested timeout; 30 s.
     pub watch_timeout_slack: Duration,
-    /// The longest silence of a watch, bookmarks included, before it is opened anew; 3 min. A server sends a bookmark
+    /// The longest silence of a watch, bookmarks included, before it is reopened; 3 min. A server sends a bookmark
     /// about once a minute.
     pub watch_silence: Duration,
     /// The lifetime that proves the server healthy if a watch brings nothing; 30 s. Only then, or when changes came,
@@ -52,9 +52,9 @@ pub struct ReflectorOptions {
 
 /// Options of a pause: its condition, and the treatment of the cache.
 ///
-/// A resource whose CRD was removed (404), or for which the permission was withdrawn (403), may be gone for good. When the
-/// server has said so several times in a row, the reflector pauses: it probes now and then, and otherwise asks for nothing. The
-/// pause is logged and shown once; the first probe that succeeds ends it, and so does
+/// A resource whose CRD was removed (404), or for which the permission was withdrawn (403), may be gone permanently.
+/// After several such responses in a row, the reflector pauses: it sends a probe now and then, and no other request.
+/// The pause is logged and shown once; the first probe that succeeds ends it, and so does
 /// [`ReflectorControl::resume`](super::ReflectorControl::resume).
 ///
 /// Begin with [`PauseOptions::default`] and change what you need.
@@ -74,7 +74,7 @@ pub struct PauseOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhenRemoved {
-    /// The store keeps what it held. When the resource comes back, a list tells what became of it.
+    /// The store keeps what it held. When the resource comes back, a list reports the differences.
     #[default]
     KeepStore,
     /// The store is emptied: handlers hear of each deletion as of a tombstone.
@@ -162,14 +162,14 @@ impl ReflectorOptions {
         self
     }
 
-    /// Gives up a watch that goes on for longer than it was asked to and `slack`.
+    /// Gives up a watch that lasts longer than its requested timeout plus `slack`.
     #[must_use]
     pub fn with_watch_timeout_slack(mut self, slack: Duration) -> Self {
         self.watch_timeout_slack = slack;
         self
     }
 
-    /// Opens a watch anew that is silent for longer.
+    /// Sets the silence after which a watch is reopened.
     #[must_use]
     pub fn with_watch_silence(mut self, silence: Duration) -> Self {
         self.watch_silence = silence;
@@ -225,7 +225,7 @@ impl Default for PauseOptions {
 }
 
 impl PauseOptions {
-    /// Pauses after so many refusals in a row; at least 1.
+    /// Pauses after `count` refusals in a row; at least 1.
     #[must_use]
     pub fn with_after_failures(mut self, count: u32) -> Self {
         self.after_failures = count.max(1);

@@ -20,14 +20,14 @@ pub enum Decision {
     /// does not, that is the next failure. Where there is no whole state yet, and while the first list fails, it is as
     /// [`Relist`](Self::Relist).
     Retry,
-    /// Gets the whole state anew, after the usual delay.
+    /// Gets a new whole state, after the usual delay.
     Relist,
-    /// Does what it does without a policy, but after so long; at least 100 ms and what the server asked for, so that no policy
-    /// makes a hot loop.
+    /// Does what it does without a policy, but after this delay; at least 100 ms and what the server asked for, so that
+    /// no policy makes a hot loop.
     BackOff(Duration),
     /// Pauses as if the resource had been withdrawn: see [`PauseOptions`](super::PauseOptions).
     Pause,
-    /// Ends the reflector, and the informer with it. What was received is still applied and told.
+    /// Ends the reflector, and the informer with it. What was received is still applied and delivered.
     Stop,
 }
 

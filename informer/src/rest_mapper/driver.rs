@@ -77,11 +77,12 @@ impl RestMapper {
 
     /// Resolves a name typed by a person: `po`, `pods`, `pod`, `Pod`, `deployments.apps`, `Deployment.v1.apps`.
     ///
-    /// Why it might have meant something else is logged as a warning; [`resolve`](Self::resolve) returns it instead.
+    /// The reason why it might have meant something else is logged as a warning; [`resolve`](Self::resolve) returns it
+    /// instead.
     ///
     /// # Errors
     ///
-    /// See [`RestMapperError`]; its questions tell whether to try again.
+    /// See [`RestMapperError`]; its methods report whether to try again.
     ///
     /// # Cancel safety
     ///
@@ -96,7 +97,7 @@ impl RestMapper {
     ///
     /// # Errors
     ///
-    /// See [`RestMapperError`]; its questions tell whether to try again.
+    /// See [`RestMapperError`]; its methods report whether to try again.
     ///
     /// # Cancel safety
     ///
@@ -111,7 +112,7 @@ impl RestMapper {
     ///
     /// # Errors
     ///
-    /// See [`RestMapperError`]; its questions tell whether to try again.
+    /// See [`RestMapperError`]; its methods report whether to try again.
     ///
     /// # Cancel safety
     ///
@@ -129,7 +130,7 @@ impl RestMapper {
     ///
     /// # Errors
     ///
-    /// See [`RestMapperError`]; its questions tell whether to try again.
+    /// See [`RestMapperError`]; its methods report whether to try again.
     ///
     /// # Cancel safety
     ///
@@ -149,7 +150,7 @@ impl RestMapper {
     ///
     /// # Errors
     ///
-    /// See [`RestMapperError`]; its questions tell whether to try again.
+    /// See [`RestMapperError`]; its methods report whether to try again.
     ///
     /// # Cancel safety
     ///
@@ -171,7 +172,7 @@ impl RestMapper {
     ///
     /// # Errors
     ///
-    /// See [`RestMapperError`]; its questions tell whether to try again.
+    /// See [`RestMapperError`]; its methods report whether to try again.
     ///
     /// # Cancel safety
     ///
@@ -193,7 +194,7 @@ impl RestMapper {
     ///
     /// # Errors
     ///
-    /// See [`RestMapperError`]; its questions tell whether to try again.
+    /// See [`RestMapperError`]; its methods report whether to try again.
     ///
     /// # Cancel safety
     ///
@@ -265,7 +266,7 @@ impl RestMapper {
         let mut failures = Vec::new();
         for scope in plan(&table) {
             match self.discovery.refresh(scope.clone(), asked_at).await {
-                // The list of groups tells more than failing to read one of them.
+                // The list of groups says more than the failure to read one of them.
                 Ok(()) if scope == Scope::Whole => failures.clear(),
                 Ok(()) => {}
                 Err(error) => failures.push(match scope {

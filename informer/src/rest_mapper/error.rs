@@ -66,7 +66,7 @@ pub enum RestMapperError {
         /// The failed groups that may have it.
         failures: Vec<DiscoveryFailure>,
     },
-    /// Nothing is known, because the server could not be asked. [`DiscoveryError::is_retryable`] tells whether to try
+    /// Nothing is known, because the server could not be asked. [`DiscoveryError::is_retryable`] reports whether to try
     /// again.
     #[error("discovery failed")]
     Discovery(#[from] Box<DiscoveryError>),

@@ -16,7 +16,7 @@ use crate::discovery::{
 pub struct RestMapping {
     /// The group, version and plural name.
     pub resource: GroupVersionResource,
-    /// The kind, as the server spells it, whatever the spelling of the request.
+    /// The kind in the server's spelling, not in the request's.
     pub kind: GroupVersionKind,
     /// The scope of its objects: a namespace or the cluster.
     pub scope: Scope,
@@ -76,7 +76,7 @@ impl From<&ServerResource> for RestMapping {
         let gvr = &resource.resource;
         Self {
             resource: gvr.clone(),
-            // An object is addressed by the version of its path, whatever its schema is shared with.
+            // An object is addressed by the version of its path, even if another version shares its schema.
             kind: gvr.group_version().with_kind(&*resource.kind.kind),
             scope: resource.scope.clone(),
         }

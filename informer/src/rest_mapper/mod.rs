@@ -22,14 +22,14 @@
 //!
 //! # Where client-go differs
 //!
-//! - *New resources stay unknown* until somebody resets its mapper (it refreshes only until the first success). Here
+//! - *New resources stay unknown* until the program resets its mapper (it refreshes only until the first success). Here
 //!   each miss has discovery read again what may have the name, limited in time and number.
 //! - *A group that failed looks like a name that is not served.* Here the answer is one of three: a mapping,
 //!   [`is_no_match`](RestMapperError::is_no_match), or [`is_unknown`](RestMapperError::is_unknown) with what failed;
 //!   and a mapping says which failed group might have come before it ([`ResolveWarning`]).
 //! - *Short names drop the version*: there, `deploy.v9.apps` finds `deployments.v1.apps`. Here it finds nothing.
 //! - *A group's beginning can beat the group itself*, because its rule holds within each group version alone. Here
-//!   `foos.storage` is in the group `storage` if that has it, whatever the order of groups.
+//!   `foos.storage` is in the group `storage` if that has it, in any order of groups.
 //! - *`pods.v1.` means any group*, since an empty group counts as left out. Here it is the core group's if that has it.
 //! - *A mapping echoes the spelling of the question*: kind `deployment` for `deployment`. Here the kind is the server's.
 //! - *The last resource of a kind wins*, though it may be an action that borrows the kind. Here one that can be listed

@@ -41,7 +41,7 @@ impl Preference {
         }
     }
 
-    /// Every resource called so (plural), whatever its group.
+    /// Prefers every resource of this (plural) name, in any group.
     pub fn resource(resource: impl Into<String>) -> Self {
         Self {
             resource: Some(resource.into()),
@@ -86,7 +86,7 @@ impl Order {
         Self::new(preferences, place, &resource.group_version(), name)
     }
 
-    /// The order of whatever is in the group version that stands at `place`.
+    /// Returns the order of the resources in the group version at `place`.
     pub(super) fn of_version(
         preferences: &[Preference],
         place: usize,

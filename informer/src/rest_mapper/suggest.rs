@@ -1,4 +1,4 @@
-//! Names that somebody may have meant.
+//! Suggestions of similar names.
 
 use super::table::Index;
 

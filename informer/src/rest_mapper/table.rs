@@ -15,7 +15,8 @@ use crate::discovery::{
     ServerResources,
 };
 
-/// Answers what names mean, for one state of a server. It never asks anybody; [`RestMapper`](super::RestMapper) does.
+/// A table of the meanings of names, for one state of a server. It sends no requests; [`RestMapper`](super::RestMapper)
+/// does.
 ///
 /// Made by hand ([`ServerResources::from_resources`]), it is a static mapper for tests and for programs without a
 /// server.
@@ -225,8 +226,8 @@ impl RestTable {
         Ok(entry.singular_name.clone())
     }
 
-    /// The resources of a category, as in `all`, each once whatever its versions, in the server's order; empty if there
-    /// is no such category.
+    /// Returns the resources of a category such as `all`, each once for all its versions, in the server's order; empty
+    /// if there is no such category.
     #[doc(alias = "CategoryExpander")]
     pub fn category(&self, name: &str) -> &[GroupResource] {
         self.categories.get(name).map_or(&[], Vec::as_slice)

@@ -1,8 +1,8 @@
-//! The pure core: what a batch does to a snapshot, and what handlers are told of it.
+//! The pure core: applies a batch to a snapshot, and computes the notifications for handlers.
 //!
-//! A version that is known to be older than what is held, or than a state in which the key is known to be absent, changes
-//! nothing: neither a replayed event nor a list from a server that lags takes a key back in time. What cannot be compared is
-//! believed.
+//! A version that is known to be older than what is held, or than a state in which the key is known to be absent,
+//! changes nothing: neither a replayed event nor a list from a server that lags takes a key back in time. Versions that
+//! cannot be compared are accepted.
 
 use super::deletion_log::DeletionLog;
 use crate::{
@@ -85,7 +85,7 @@ impl<K> Change<'_, K> {
             return;
         }
         if let Some(deleted) = self.put(object, old) {
-            // The add that follows is the last that was told: the deletion belongs before it.
+            // The add that follows is the last notification: the deletion belongs before it.
             let at = self.applied.notifications.len() - 1;
             self.applied.notifications.insert(at, deleted);
         }
@@ -145,7 +145,7 @@ impl<K> Change<'_, K> {
         self.deletions.settle(version);
     }
 
-    /// Puts `object` in the place of `old`; says what is to be told first, if that is a deletion.
+    /// Puts `object` in the place of `old`; returns the deletion to deliver first, if there is one.
     ///
     /// The same version of the same object changes nothing: the handle that is held stays.
     pub(super) fn put(
@@ -174,7 +174,7 @@ impl<K> Change<'_, K> {
         deleted
     }
 
-    /// Remembers that a key's newest version cannot be decoded; says what is to be told.
+    /// Remembers that a key's newest version cannot be decoded; returns the notification for it.
     pub(super) fn mark(&mut self, error: DecodeError) -> Option<Notification<K>> {
         let old = self.snapshot.mark_undecodable(error)?;
         Some(self.tombstone(old, TombstoneReason::Undecodable))
@@ -199,7 +199,7 @@ impl<K> Change<'_, K> {
             || mark.is_some_and(|mark| version.is_before(&mark.resource_version))
     }
 
-    /// Returns true if a deletion is older than the object that is held, which was made anew since.
+    /// Returns true if a deletion is older than the object that is held, which was recreated since.
     fn is_stale_deletion(&self, key: &ObjectKey, version: &ResourceVersion) -> bool {
         let held = self.snapshot.get(key);
         held.is_some_and(|held| version.is_before(held.resource_version()))

@@ -85,7 +85,8 @@ where
         }
     }
 
-    /// With this identity in logs and metrics, to tell it from others of the same resource; else the resource's name.
+    /// Sets the identity in logs and metrics, to distinguish it from others of the same resource; by default the
+    /// resource's name.
     #[doc(alias = "Identifier")]
     pub fn with_name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.plan.name = Some(name.into());
@@ -173,10 +174,11 @@ where
         self
     }
 
-    /// Changes each object once, after it was decoded and before anybody sees it: to leave out what is not needed.
+    /// Changes each object once, after it was decoded and before any reader sees it, for example to drop unused fields.
     ///
-    /// Key, uid, version, labels and owners of the handle stay as they arrived, whatever is done to the object. An object
-    /// for which the transform panics is treated as [`with_fallible_transform`](Self::with_fallible_transform) says.
+    /// Key, uid, version, labels and owners of the handle stay as they arrived, even if the transform changes them. An
+    /// object for which the transform panics is treated as [`with_fallible_transform`](Self::with_fallible_transform)
+    /// says.
     #[doc(alias = "SetTransform")]
     pub fn with_transform(self, transform: impl Fn(&mut K) + Send + Sync + 'static) -> Self
     where
@@ -191,8 +193,8 @@ where
     /// The same with a transform that can fail.
     ///
     /// An object for which it fails is treated as one that cannot be decoded: it is reported by key
-    /// ([`SharedInformer::undecodable`]), an older copy of it is taken out of the cache and told as a tombstone, and the
-    /// others go on. It is tried again when its next version or the next list comes.
+    /// ([`SharedInformer::undecodable`]), an older copy of it is removed from the cache and delivered as a tombstone,
+    /// and the others are delivered. It is tried again when its next version or the next list comes.
     ///
     /// It is not a choice to keep the older copy or to fail the list: the cache would no longer show all changes up to its
     /// version, on which [`SharedInformer::wait_until`] relies, or one object would stop all others.
@@ -210,7 +212,8 @@ where
         self
     }
 
-    /// The successor of `previous`, which was told to end: with its cache and its indices, as after a long outage.
+    /// Makes this the successor of `previous`, which is stopping: with its cache and its indices, as after a long
+    /// outage.
     ///
     /// It writes nothing before the last task of `previous` has ended.
     pub(crate) fn with_previous(mut self, previous: SharedInformer<K>) -> Self {

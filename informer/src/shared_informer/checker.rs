@@ -1,4 +1,4 @@
-//! Lists the present state once more and compares the cache with it.
+//! Lists the present state again and compares the cache with it.
 
 use std::{sync::Arc, time::Duration};
 

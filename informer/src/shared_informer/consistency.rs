@@ -78,7 +78,7 @@ pub enum ConsistencyError {
         /// The resource that the informer mirrors.
         resource: Arc<str>,
     },
-    /// The list failed; its error tells whether to try again.
+    /// The list failed; its error says whether to try again.
     #[error("cannot list {resource} to compare")]
     List {
         /// The resource that the informer mirrors.

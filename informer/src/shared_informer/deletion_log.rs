@@ -20,18 +20,18 @@ pub(super) struct DeletionLog {
 // === impl DeletionLog ===
 
 impl DeletionLog {
-    /// The key was deleted at `version`.
+    /// Notes that the key was deleted at `version`.
     pub(super) fn note_deleted(&mut self, key: ObjectKey, version: &ResourceVersion) {
         if self.deleted.len() == DELETED_MAX {
-            // Events come in order, so that all before this one have been told. It is less certain than a bookmark (an event
-            // out of order would now be taken for an old one), but some servers send none.
+            // Events come in order, so that all before this one have been received. It is less certain than a bookmark
+            // (an event out of order would now be taken for an old one), but some servers send none.
             self.settle(version);
             self.deleted.clear();
         }
         self.deleted.insert(key, version.clone());
     }
 
-    /// Everything up to `version` has been told.
+    /// Notes that everything up to `version` has been received.
     pub(super) fn settle(&mut self, version: &ResourceVersion) {
         if version.is_unknown() || version.is_before(&self.settled) {
             return;
@@ -40,7 +40,7 @@ impl DeletionLog {
         self.deleted.retain(|_, deleted| version.is_before(deleted));
     }
 
-    /// The whole state at `version` was told on the server's authority, whatever was told before.
+    /// Resets the log to `version`, the version of an authoritative whole state, which may be below earlier ones.
     pub(super) fn reset(&mut self, version: ResourceVersion) {
         self.settled = version;
         self.deleted.clear();

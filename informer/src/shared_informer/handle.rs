@@ -131,7 +131,7 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         drop(self.0.commands.send(Command::AddListener(listener)));
     }
 
-    /// Adds a handler that was told of what is held, by the informer that this one
+    /// Adds a handler that knows the held objects, from the informer that this one
     /// [succeeds](SharedInformerBuilder::with_previous). Only before the start.
     pub(crate) fn resume_handler(
         &self,
@@ -164,7 +164,7 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
             .await
     }
 
-    /// Forgets an index, at any time. Whoever holds a snapshot can still ask it there.
+    /// Removes an index, at any time. Snapshots that are held still have it.
     ///
     /// # Errors
     ///
@@ -253,9 +253,9 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
 
     /// Compares the cache with what the server says it was at the cache's version, and reports differences by key.
     ///
-    /// It waits for the sync, lists everything once more at exactly the version at which the cache stands, and compares keys,
-    /// uids and versions. Changes that happen meanwhile belong to later versions and make no difference. If the server no
-    /// longer has that version, it goes on with the cache's next.
+    /// It waits for the sync, lists everything again at exactly the cache's version, and compares keys, uids and
+    /// versions. Changes that happen meanwhile belong to later versions and make no difference. If the server no longer
+    /// has that version, it retries with the cache's next.
     ///
     /// # Errors
     ///
@@ -296,14 +296,15 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         self.0.state.sync.status_stream()
     }
 
-    /// Gives up the request or the watch in flight, and makes no other until [`resume`](Self::resume). The cache keeps what it
-    /// holds, and handlers are told what waits for them. Before the start, the informer begins with the pause.
+    /// Gives up the request or the watch in flight, and makes no other until [`resume`](Self::resume). The cache keeps
+    /// what it holds, and handlers receive their pending notifications. Before the start, the informer begins with the
+    /// pause.
     pub fn pause(&self) {
         self.0.control.pause();
     }
 
-    /// Ends a pause, whatever its reason, and a wait before the next attempt: the informer goes on at once, from the last
-    /// version if the server still knows what happened since.
+    /// Ends a pause of any cause, or a wait before the next attempt: the informer resumes at once, from the last
+    /// version if the server still has the changes since.
     pub fn resume(&self) {
         self.0.control.resume();
     }
@@ -383,14 +384,14 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         Arc::strong_count(&self.0)
     }
 
-    /// Stops listing and watching; applies what was received, tells the handlers everything that waits for them, and
+    /// Stops listing and watching, applies what was received, delivers all pending notifications to the handlers, and
     /// resolves when no task of the informer is left.
     ///
-    /// It takes as long as the slowest handler. To stop at once, with what was not told, drop all handles.
+    /// It takes as long as the slowest handler. To stop at once, without the pending notifications, drop all handles.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the informer still ends, but nobody waits for it.
+    /// If dropped, the informer still ends, but the caller does not wait for it.
     pub async fn shutdown(&self) {
         // Dropped outside the lock, since it holds handlers.
         let unstarted = self.take_unstarted();

@@ -9,7 +9,7 @@ use crate::{
 // === impl SharedInformer ===
 
 impl<K: Send + Sync + 'static> SharedInformer<K> {
-    /// Adds a handler, at any time. What is held already is told first, with `in_initial_list`.
+    /// Adds a handler, at any time. It first receives the objects that are already held, with `in_initial_list`.
     ///
     /// The handler stays for as long as the registration is kept. If the informer has stopped, it hears nothing, and its
     /// registration says so.

@@ -16,7 +16,7 @@ use crate::{
 /// calls the handler from the loop that writes the cache, so that a slow one holds both up; here it has a mailbox and a task of
 /// its own.
 ///
-/// client-go's `InformerOptions` are found thus:
+/// The counterparts of client-go's `InformerOptions`:
 ///
 /// | option | here |
 /// |---|---|
@@ -63,8 +63,8 @@ pub struct Informer<K> {
 // === impl Informer ===
 
 impl<K: Send + Sync + 'static> Informer<K> {
-    /// An informer of what `list_watch` lists and watches, which tells `handler`. It does nothing until it is
-    /// [started](Self::start).
+    /// Creates an informer of what `list_watch` lists and watches, which notifies `handler`. It does nothing until it
+    /// is [started](Self::start).
     pub fn new(list_watch: impl ListWatch<K>, handler: impl EventHandler<K>) -> Self {
         let builder = SharedInformer::builder(list_watch);
         Self::with_options(builder, handler, HandlerOptions::default())
@@ -132,11 +132,12 @@ impl<K: Send + Sync + 'static> Informer<K> {
         &self.registration
     }
 
-    /// Stops listing and watching, tells the handler everything that waits for it, and resolves when no task is left.
+    /// Stops listing and watching, delivers all pending notifications to the handler, and resolves when no task is
+    /// left.
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the informer still ends, but nobody waits for it.
+    /// If dropped, the informer still ends, but the caller does not wait for it.
     pub async fn shutdown(&self) {
         self.shared.shutdown().await;
     }

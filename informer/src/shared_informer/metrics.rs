@@ -36,7 +36,8 @@ pub const STORE_RESOURCE_VERSION: &str = "informer_store_resource_version";
 /// Objects in the cache, a gauge.
 pub const STORE_OBJECTS: &str = "informer_store_objects";
 
-/// The upper bounds of the buckets of [`PROCESSING_LATENCY_SECONDS`], for an exporter to be told: client-go's.
+/// The upper bounds of the buckets of [`PROCESSING_LATENCY_SECONDS`], for the configuration of an exporter:
+/// client-go's.
 pub const PROCESSING_LATENCY_BUCKETS_SECONDS: [f64; 13] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 ];

@@ -39,7 +39,7 @@ pub enum WaitError {
         /// The version of the cache.
         held: ResourceVersion,
     },
-    /// It cannot be told which of the versions is the later one: what was asked for is empty or not a version of this
+    /// It is unknown which of the versions is the later one: what was asked for is empty or not a version of this
     /// server's, or the server does not count its versions. Waiting again is useless.
     #[error("versions {version:?} and {held:?} of {resource} cannot be compared")]
     NotComparable {

@@ -31,7 +31,7 @@ impl<K> Change<'_, K> {
         } = replacement;
         let arrived = objects.into_iter().map(Ok);
         let state = by_key(arrived.chain(undecodable.into_iter().map(Err)));
-        // What was told before stays in front, although a replacement comes alone.
+        // Notifications from before stay in front, although a replacement comes alone.
         let told_before = mem::take(&mut self.applied.notifications);
 
         let mut deletions = self.remove_missing(&state, &version, is_authoritative);

@@ -1,4 +1,4 @@
-//! The only writer: takes batches from the queue, shows them in the cache, and then tells the handlers.
+//! The only writer: takes batches from the queue, publishes them in the cache, and then notifies the handlers.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(super) enum IndexEdit<K> {
 
 /// A command to the writer.
 ///
-/// The channel is not bounded: each command is a handler or an index that somebody wants to keep.
+/// The channel is not bounded: each command is a handler or an index that its caller wants to keep.
 pub(super) enum Command<K> {
     AddListener(Listener<K>),
     EditIndices {
@@ -45,9 +45,9 @@ pub(super) struct Runner<K> {
     pub(super) commands: mpsc::UnboundedReceiver<Command<K>>,
     pub(super) deletions: DeletionLog,
     pub(super) state: State,
-    /// Whose cache this one goes on with, until it has ended.
+    /// The informer whose cache this one takes over, until it has ended.
     pub(super) previous: Option<SharedInformer<K>>,
-    /// Last, so that whoever is woken by it finds everything ended.
+    /// The last field, so that a task that it wakes finds everything ended.
     pub(super) _end: EndGuard,
 }
 
@@ -91,7 +91,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
             // A queue that is never empty must not keep the thread from others.
             yield_now().await;
         }
-        // Whoever still asks is told that it is too late.
+        // Callers that are still waiting receive an error.
         self.commands.close();
         while self.commands.try_recv().is_ok() {}
         self.processor.close();
@@ -125,7 +125,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
         match command {
             Command::AddListener(listener) => self.attach(listener),
             Command::EditIndices { edit, reply } => {
-                // Whoever asked may have stopped waiting.
+                // The caller may have stopped waiting.
                 let _ = reply.send(self.edit_indices(edit));
             }
         }
@@ -146,7 +146,7 @@ impl<K: Send + Sync + 'static> Runner<K> {
         if is_replacement {
             self.state.stats.replacements.increment();
         }
-        // The cache shows it: now others may hear of it.
+        // The cache shows it: now others may be notified.
         self.state.progress.advance();
         if applied.stale_count > 0 {
             self.state.stats.stale_versions.add(applied.stale_count);

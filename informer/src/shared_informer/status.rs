@@ -68,7 +68,7 @@ pub struct StatusStream {
     is_over: bool,
 }
 
-/// The latest status, and who is to be told of the next.
+/// The latest status, and the wakers for the next.
 #[derive(Debug)]
 pub(super) struct StatusCell(Mutex<Current>);
 
@@ -94,7 +94,7 @@ impl StatusCell {
         }))
     }
 
-    /// Changes the status, unless the informer has ended. Everybody who waits is woken if that made a difference.
+    /// Changes the status, unless the informer has ended. Wakes all waiting streams if that made a difference.
     pub(super) fn change(&self, change: impl FnOnce(&mut SyncStatus)) {
         let mut current = self.lock();
         if current.status.phase == SyncPhase::Stopped {

@@ -45,7 +45,7 @@ pub(super) struct SyncState {
     ended: Latch,
 }
 
-/// Says that an informer has ended, whatever ended it.
+/// A guard that marks an informer as ended when dropped, for any reason.
 #[derive(Debug)]
 pub(super) struct EndGuard(pub(super) Arc<SyncState>);
 

@@ -40,7 +40,7 @@ impl<K> Transform<K> {
         let function = move |object: Object<K>| {
             let (key, version) = (object.key().clone(), object.resource_version().clone());
             let change = |mut value: Arc<K>| {
-                // Copied only if somebody else holds it.
+                // Copied only if another handle shares it.
                 transform(Arc::make_mut(&mut value)).map_err(Into::into)?;
                 Ok(value)
             };

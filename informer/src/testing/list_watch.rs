@@ -271,7 +271,7 @@ impl<K> ListCall<K> {
 
     /// Answers.
     pub fn answer(self, answer: Result<ListPage<K>, ListWatchError>) {
-        // Nobody waits for it any more if the request was given up.
+        // The receiver is gone if the request was given up.
         drop(self.answer.send(answer));
     }
 
@@ -287,7 +287,7 @@ impl<K> WatchCall<K> {
     /// Answers with an open stream, which is fed by hand.
     pub fn open(self) -> EventSender<K> {
         let (tx, rx) = mpsc::unbounded_channel();
-        // Nobody waits for it any more if the request was given up.
+        // The receiver is gone if the request was given up.
         drop(self.answer.send(Ok(ScriptedStream { events: rx })));
         EventSender { events: tx }
     }
@@ -344,7 +344,7 @@ impl<K> EventSender<K> {
     /// Ends the stream in good order.
     pub fn end(self) {}
 
-    /// Sends any event. If nobody reads the stream any more, it is lost.
+    /// Sends any event. The event is lost if the stream was dropped.
     pub fn send(&self, event: WatchEvent<K>) {
         drop(self.events.send(Ok(event)));
     }

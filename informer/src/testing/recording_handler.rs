@@ -1,4 +1,4 @@
-//! A handler that keeps what it was told, and the handle by which a test reads it.
+//! A handler that records its notifications, and the handle by which a test reads them.
 
 use std::{
     fmt,
@@ -19,7 +19,7 @@ pub struct Recording<K>(Arc<Mutex<Vec<Notification<K>>>>);
 // === impl RecordingHandler ===
 
 impl<K> RecordingHandler<K> {
-    /// A handler, and what it will have been told.
+    /// A handler, and its recorded notifications.
     pub fn new() -> (Self, Recording<K>) {
         let recording = Recording(Arc::default());
         (Self(recording.clone()), recording)
@@ -27,7 +27,7 @@ impl<K> RecordingHandler<K> {
 }
 
 impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
-    /// Called by a handler around this one only, as are the next two: the cause is what can be told from the arguments.
+    /// Called by a handler around this one only, as are the next two: the cause is derived from the arguments.
     fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
         let cause = if in_initial_list {
             NotificationCause::Initial
@@ -67,12 +67,12 @@ impl<K> fmt::Debug for RecordingHandler<K> {
 // === impl Recording ===
 
 impl<K> Recording<K> {
-    /// The causes of what was told since the last call, in order; takes it.
+    /// Takes the notifications since the last call, and returns their causes in order.
     pub fn take_causes(&self) -> Vec<NotificationCause> {
         self.take().iter().map(Notification::cause).collect()
     }
 
-    /// Takes what was told since the last call, in order.
+    /// Takes the notifications since the last call, in order.
     pub fn take(&self) -> Vec<Notification<K>> {
         std::mem::take(
             &mut *self

@@ -41,7 +41,7 @@ impl Clock {
         &self.journal
     }
 
-    /// Does `act`, lets every task run until it waits, and tells what happened.
+    /// Runs `act`, lets every task run until it waits, and returns what happened.
     pub(crate) fn act<T>(&self, act: impl FnOnce() -> T) -> (T, String) {
         self.wait(async { act() })
     }
@@ -58,7 +58,7 @@ impl Clock {
         })
     }
 
-    /// Lets `time` pass and tells what happened, and when.
+    /// Lets `time` pass and returns what happened, and when.
     pub(crate) fn advance(&self, time: Duration) -> String {
         // A timer can be made only where the clock is.
         self.wait(async { sleep(time).await }).1

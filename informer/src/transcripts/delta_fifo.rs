@@ -12,7 +12,7 @@ use crate::{
 
 struct Queueing {
     fifo: DeltaFifo<Value>,
-    /// The items to be written; `None` once the writer was told to end.
+    /// The items to be written; `None` once the writer is to end.
     feed: Option<mpsc::UnboundedSender<String>>,
     tasks: TaskSet,
     /// Dropped last.

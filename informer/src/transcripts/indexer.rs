@@ -1,4 +1,4 @@
-//! A cache with its indices, and snapshots of it that somebody holds.
+//! A cache with its indices, and snapshots of it that are held.
 
 use std::{collections::BTreeMap, panic::resume_unwind, sync::Arc};
 

@@ -1,7 +1,8 @@
-//! Transcripts: text tests of the stages. Commands go in; what came of each stands under it, and is rewritten on request.
+//! Transcripts: text tests of the stages. Each command is followed by its observed output, which is regenerated on
+//! request.
 //!
-//! The texts are in `tests/transcripts`, a folder a stage. The page there tells the commands, and which transcript shows what
-//! becomes of each failure.
+//! The texts are in `tests/transcripts`, a folder a stage. The page there lists the commands, and the transcript of
+//! each failure.
 
 mod command;
 mod clock;
@@ -26,7 +27,7 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/transcripts");
 pub(crate) trait World: Sized {
     fn new() -> Self;
 
-    /// Does what `command` says and tells what came of it.
+    /// Runs `command` and returns its outcome.
     fn run(&mut self, command: &mut Command<'_>) -> Outcome;
 }
 

@@ -148,7 +148,7 @@ impl Processing {
     }
 }
 
-/// Takes a permit for each call, and notes what it was told.
+/// Takes a permit for each call, and records its notifications.
 fn handler(
     name: String,
     calls: Arc<Semaphore>,

@@ -1,4 +1,4 @@
-//! A reflector over HTTP, with a store that notes what it is told.
+//! A reflector over HTTP, with a store that records its writes.
 
 use std::{
     collections::BTreeMap,
@@ -39,7 +39,7 @@ struct Running {
     _tasks: TaskSet,
 }
 
-/// Notes what it is told, and keeps it. Clones are the same store.
+/// A store that records its writes and keeps their state. Clones are the same store.
 #[derive(Clone)]
 struct Noting {
     journal: Journal,

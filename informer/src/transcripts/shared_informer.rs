@@ -1,4 +1,4 @@
-//! A whole informer over HTTP, with handlers that note what they are told.
+//! A whole informer over HTTP, with handlers that record their notifications.
 
 use std::{collections::BTreeMap, panic::resume_unwind, sync::Arc};
 
@@ -29,7 +29,7 @@ struct Informing {
     clock: Clock,
 }
 
-/// Notes what it is told; then it may panic.
+/// A handler that records each notification, and then may panic.
 struct NotingHandler {
     name: String,
     journal: Journal,

@@ -11,8 +11,8 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RetryWatcherError {
-    /// There is nothing to go on from: from this version the server would begin with the present state, in no order of
-    /// versions. List first, and watch from the list's version.
+    /// There is no state to resume from: from this version the server would begin with the present state, in no order
+    /// of versions. List first, and watch from the list's version.
     #[error("a watch cannot be resumed from version {0:?}")]
     StartVersion(ResourceVersion),
     /// The server no longer has the changes after the last version (410). List again.
@@ -24,7 +24,7 @@ pub enum RetryWatcherError {
         #[source]
         source: ListWatchError,
     },
-    /// The server cannot tell a change (`StoreReadError`, or an event without a version). List again.
+    /// The server cannot report a change (`StoreReadError`, or an event without a version). List again.
     #[error("a change after version {version} cannot be told")]
     Untold {
         /// The last version that was seen.
@@ -43,7 +43,7 @@ pub enum RetryWatcherError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UntilError<E> {
-    /// It did not come within the limit. The same wait may be begun again, and goes on from where it stands.
+    /// The condition did not hold within the limit. The same wait may be repeated, and continues where this one ended.
     #[error(transparent)]
     Timeout(Box<UntilTimeout>),
     /// The condition gave an error.

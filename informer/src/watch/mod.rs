@@ -6,12 +6,12 @@
 //! | wait until a selection is as wanted | [`Waiter::until`] |
 //! | hear every change after a version, across broken connections | [`RetryWatcher`] |
 //!
-//! They are for programs that wait for one thing and go on: a test, a tool, a step of an installation. A program that looks
-//! at the same objects again and again needs a [`SharedInformer`](crate::SharedInformer).
+//! They are for programs that wait for one condition and then continue: a test, a tool, a step of an installation. A
+//! program that looks at the same objects again and again needs a [`SharedInformer`](crate::SharedInformer).
 //!
-//! Both are [reflectors](crate::reflector) that are driven step by step, by whoever waits: a [`Waiter`] lists and watches, a
-//! [`RetryWatcher`] only watches. Failures are met as by a reflector, but for two differences: a rejected request ends the
-//! wait, and a watch that fails is never given up for a list while the server has its version.
+//! Both are [reflectors](crate::reflector) that the waiting caller drives step by step: a [`Waiter`] lists and watches,
+//! a [`RetryWatcher`] only watches. Failures are handled as by a reflector, but for two differences: a rejected request
+//! ends the wait, and a failed watch is never replaced by a list while the server has its version.
 //!
 //! # Examples
 //!
@@ -41,11 +41,12 @@
 //!
 //! - A condition sees the present state first, as of a moment after the call, and then every change, one by one and in
 //!   order. Nothing is missed between the state and the changes, nor when a connection breaks.
-//! - When the server no longer has the changes after the last version (410), the state is asked for again. What went
-//!   meanwhile is told as a deletion, by a [`Tombstone`](crate::Tombstone); so is an object that was made anew.
+//! - When the server no longer has the changes after the last version (410), the state is requested again. An object
+//!   that vanished meanwhile is delivered as a deletion, with a [`Tombstone`](crate::Tombstone); so is one that was
+//!   recreated.
 //! - Every wait has a limit, and the error at its end names what was waited for and what was seen last.
-//! - There is no hot loop, whatever the server answers: watches begin at least a second apart, failures back off, and a
-//!   `Retry-After` is honoured.
+//! - There is no hot loop for any response of the server: watches begin at least a second apart, failures back off, and
+//!   a `Retry-After` is honoured.
 //!
 //! # Traps of client-go that are avoided
 //!
@@ -57,7 +58,7 @@
 //! | a silent connection is waited on until the kernel gives up | a limit on the silence; bookmarks count as sound |
 //! | `Until` sees events only, so that what was so before it began is never seen | the state comes first |
 //! | `Until` ends with "watch closed" on 410 | the state is asked for again |
-//! | a time-out says no more than that | [`UntilError::Timeout`] |
+//! | a timeout has no details | [`UntilError::Timeout`] |
 
 mod options;
 mod error;

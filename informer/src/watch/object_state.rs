@@ -1,4 +1,4 @@
-//! The state of one object, and the conditions that need no more than that.
+//! The state of one object, and the conditions that need nothing else.
 
 use std::{convert::Infallible, fmt};
 
@@ -14,7 +14,7 @@ pub enum ObjectState<K> {
     Absent,
     /// It exists, in this version.
     Present(Object<K>),
-    /// It was deleted during the wait: the last state, or a tombstone if nobody watched at that moment.
+    /// It was deleted during the wait: the last state, or a tombstone if no watch was open at that moment.
     Deleted(Deleted<K>),
 }
 
@@ -64,8 +64,8 @@ pub fn exists<K>(state: &ObjectState<K>) -> Result<bool, Infallible> {
     Ok(state.is_present())
 }
 
-/// The condition that an object does not exist, be it that it never did. An object that is deleted and made anew meets it
-/// too, for the moment in between.
+/// Returns whether an object does not exist, including one that never existed. An object that is deleted and recreated
+/// meets this condition too, for the moment in between.
 ///
 /// # Errors
 ///

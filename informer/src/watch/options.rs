@@ -20,9 +20,9 @@ pub struct WatchOptions {
     pub header_timeout: Duration,
     /// Each watch asks the server to end it after a time drawn between this and its double; 5 min. At least 1 s.
     pub watch_timeout_min: Duration,
-    /// The time for which a watch may go on after the time it was asked to end; 30 s.
+    /// The time for which a watch may outlast its requested timeout; 30 s.
     pub watch_timeout_slack: Duration,
-    /// The longest silence of a watch, bookmarks included, before it is opened anew; 3 min.
+    /// The longest silence of a watch, bookmarks included, before it is reopened; 3 min.
     pub watch_silence: Duration,
     /// The lifetime that proves the server healthy if a watch brings nothing; 30 s. Only then, or when changes came,
     /// delays begin again with the shortest.

@@ -18,8 +18,8 @@ use crate::{
 ///
 /// # Ordering
 ///
-/// Changes come in the order of their versions, each once. A change that is told again after a reconnect, or that is older
-/// than one that was told, is left out.
+/// Changes come in the order of their versions, each once. A change that repeats after a reconnect, or that is older
+/// than one already returned, is left out.
 ///
 /// # Examples
 ///
@@ -124,7 +124,7 @@ where
         })
     }
 
-    /// The version up to which all was told: that of the last change or bookmark.
+    /// The version up to which all changes were returned: that of the last change or bookmark.
     pub fn resource_version(&self) -> &ResourceVersion {
         self.driver.resource_version()
     }

@@ -19,8 +19,8 @@ const LIMIT_MAX: Duration = Duration::from_hours(24 * 365 * 30);
 
 /// Waits for conditions on a selection, one after the other, without a gap between them.
 ///
-/// The first wait asks for the present state; the later ones go on from where the one before ended, and judge that state
-/// first. While nobody waits, changes stay with the server: after a long pause the state is asked for anew.
+/// The first wait asks for the present state; each later one continues where the one before ended, and checks that
+/// state first. Between waits, changes stay with the server: after a long pause the state is requested again.
 ///
 /// # Examples
 ///
@@ -55,7 +55,7 @@ struct Awaited<K> {
     has_listed: bool,
 }
 
-/// The server rejects the request, so that no wait can go on.
+/// The server rejects the request, so that no wait can continue.
 struct Refused(ListWatchError);
 
 // === impl Waiter ===
@@ -90,21 +90,21 @@ where
     /// Waits until `condition` holds of the whole selection, for `limit` at most. The state in which it held is then to be
     /// read from [`selection`](Self::selection).
     ///
-    /// The condition is asked about the present state, and then after each change. A state that was asked for anew, as
-    /// after 410, is one change.
+    /// The condition is checked against the present state, and then after each change. A state that was requested
+    /// again, as after 410, is one change.
     ///
     /// # Errors
     ///
-    /// [`UntilError::Condition`] with what the condition gave, [`UntilError::Timeout`] and [`UntilError::Refused`]. What
-    /// may pass is tried again until the limit. After each of them the waiter can be used again.
+    /// [`UntilError::Condition`] with the condition's error, [`UntilError::Timeout`] and [`UntilError::Refused`].
+    /// Transient failures are retried until the limit. After each of them the waiter can be used again.
     ///
     /// # Panics
     ///
-    /// If the condition does. The waiter can be used again; it has taken in what the condition was asked about.
+    /// If the condition does. The waiter can be used again; it has applied the state that was checked.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if dropped: the next wait goes on from where this one stood.
+    /// Nothing is lost if dropped: the next wait continues where this one stopped.
     pub async fn until<C, E>(
         &mut self,
         limit: Duration,
@@ -129,8 +129,8 @@ where
 
     /// Waits until `condition` holds of the object under `key`, for `limit` at most, and gives the state in which it held.
     ///
-    /// The condition is asked about the present state, and then after each change of this object. A deletion is told, also
-    /// one that was not seen, and also if the object was made anew.
+    /// The condition is checked against the present state, and then after each change of this object. A deletion is
+    /// delivered, also if it was missed, and also if the object was recreated.
     ///
     /// # Errors
     ///
@@ -138,12 +138,12 @@ where
     ///
     /// # Panics
     ///
-    /// If the condition does. The waiter can be used again; it has taken in what the condition was asked about.
+    /// If the condition does. The waiter can be used again; it has applied the state that was checked.
     ///
     /// # Cancel safety
     ///
-    /// Nothing is lost if dropped: the next wait goes on from where this one stood, but a deletion that this one heard of
-    /// is then mere absence.
+    /// Nothing is lost if dropped: the next wait continues where this one stopped, but a deletion that this one saw is
+    /// then mere absence.
     pub async fn until_object<C, E>(
         &mut self,
         limit: Duration,

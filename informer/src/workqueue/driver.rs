@@ -32,9 +32,9 @@ pub(super) struct State<T> {
     getters: Getters<T>,
     drainers: BTreeMap<u64, Waker>,
     next_drainer: u64,
-    /// The number of times that drains were told to stop waiting.
+    /// The number of times that drains were aborted.
     releases_count: u64,
-    /// The drainers that are still to hear of it.
+    /// The drainers that are still to be woken for it.
     released: Vec<Waker>,
     pub(super) metrics: Option<Metrics>,
 }
@@ -58,7 +58,7 @@ pub(super) struct Drain<'a, T: Ord + Clone> {
 enum Step<T> {
     Take(Taken<T>),
     Finished,
-    /// Nothing yet; the one that keeps the timer looks again at this time, even if nobody wakes it.
+    /// Nothing yet; the getter that keeps the timer checks again at this time, even without a wake-up.
     Wait {
         until: Option<Instant>,
     },
@@ -177,7 +177,7 @@ impl<T: Ord + Clone> State<T> {
             metrics.record(effect);
         }
         if self.queue.is_drained() {
-            // Nobody refreshes the times of work in flight any more.
+            // The times of work in flight are no longer refreshed.
             metrics.refresh(Unfinished::default());
         }
     }

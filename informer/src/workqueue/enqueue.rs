@@ -14,8 +14,8 @@ use crate::{
 /// An update is about what the old object leads to and what the new one does, so that an object which changes its owner is
 /// heard of by both. A deletion, tombstones included, is about the last state that is known.
 ///
-/// What was there before and what did not change has a [low priority](Priority::LOW), so that real changes overtake a start-up
-/// or a resync.
+/// An initial or unchanged object has a [low priority](Priority::LOW), so that real changes overtake a start-up or a
+/// resync.
 ///
 /// # Examples
 ///
@@ -151,8 +151,8 @@ impl<K, T: Ord + Clone> fmt::Debug for Enqueue<K, T> {
 // === impl OwnerKind ===
 
 impl OwnerKind {
-    /// The controlling owner of a kind in a group, whatever its version, which lives in the same namespace as what it owns.
-    /// The group of the core kinds is empty.
+    /// Creates the kind of a controlling owner in a group, of any version, in the same namespace as the objects it
+    /// owns. The group of the core kinds is empty.
     pub fn new(group: impl Into<Arc<str>>, kind: impl Into<Arc<str>>) -> Self {
         Self {
             group: group.into(),

@@ -10,8 +10,8 @@ use super::queue::{Queue, Taken};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct GetterId(u64);
 
-/// The getters that found nothing. Each item goes to the one that waited longest and wakes nobody else; one of them
-/// keeps the timer for the delayed items.
+/// The getters that found nothing. Each item goes to the one that waited longest and wakes no other; one of them keeps
+/// the timer for the delayed items.
 #[derive(Debug)]
 pub(super) struct Getters<T> {
     waiting: BTreeMap<GetterId, Waker>,
@@ -79,14 +79,14 @@ impl<T: Ord + Clone> Getters<T> {
         }
     }
 
-    /// Tells those who wait that nothing will come.
+    /// Wakes all waiting getters, since no item will come.
     pub(super) fn dismiss(&mut self, wakers: &mut Vec<Waker>) {
         self.timer = None;
         wakers.extend(std::mem::take(&mut self.waiting).into_values());
     }
 
-    /// Makes sure that somebody keeps the timer, if somebody waits, and that it goes off when the next item is due.
-    /// `polled` is awake and will see for itself.
+    /// Makes sure that one of the waiting getters, if there are any, keeps the timer, and that the timer fires when the
+    /// next item is due. `polled` is awake and needs no wake-up.
     pub(super) fn set_timer(
         &mut self,
         due: Option<Instant>,

@@ -24,14 +24,14 @@ pub const LONGEST_RUNNING_PROCESSOR_SECONDS: &str = "workqueue_longest_running_p
 /// Items that were added with a delay or a rate limit, a counter.
 pub const RETRIES_TOTAL: &str = "workqueue_retries_total";
 
-/// The upper bounds of the two histograms' buckets, in seconds, for an exporter to be told: client-go's.
+/// The upper bounds of the two histograms' buckets, in seconds, for the configuration of an exporter: client-go's.
 pub const DURATION_BUCKETS_SECONDS: [f64; 10] =
     [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0];
 
 /// The interval at which the two gauges of work in flight are refreshed.
 pub(super) const REFRESH_INTERVAL: Duration = Duration::from_millis(500);
 
-/// So many priorities get a label of their own.
+/// The number of priorities that get a label of their own.
 const PRIORITIES_MAX: usize = 25;
 /// The label of the others, as controller-runtime calls it.
 const PRIORITIES_EXCEEDED: &str = "exceeded_cardinality_limit";

@@ -1,9 +1,9 @@
 //! Keys to reconcile, each at most once at a time: delaying, rate limited, by priority.
 //!
 //! There is one queue type, and options. client-go has a family (base, delaying, rate limited) whose members wrap each
-//! other, and controller-runtime another one with priorities; but a base queue is a queue in which nobody delays and all
-//! priorities are equal, so that the family is one table with three columns, and only a single owner of that table can
-//! say when a drain is over, merge a delayed item with a queued one, or give an item back to its place.
+//! other, and controller-runtime another one with priorities; but a base queue is a queue in which no item is delayed
+//! and all priorities are equal, so that the family is one table with three columns, and only a single owner of that
+//! table can say when a drain is over, merge a delayed item with a queued one, or give an item back to its place.
 //! [`WorkQueueOptions::new`] keeps client-go's rules, [`WorkQueueOptions::controller_runtime`] those of its priority
 //! queue.
 //!
@@ -50,7 +50,7 @@
 //! # What it promises
 //!
 //! - An item is in one worker's hands at a time.
-//! - An add is never lost: after it, the item is handed out, if it is in flight then once more after that.
+//! - An add is never lost: after it, the item is handed out; an item that is in flight is handed out again afterwards.
 //! - Any number of adds are at most one item in the queue and one in flight.
 //! - Items of one priority are handed out in the order of their first add; an item that is queued again goes to the end.
 //!   An item that became due is ahead of what was added after that moment.
@@ -62,23 +62,23 @@
 //! # Items
 //!
 //! An item is any `Ord + Clone + Send + 'static` value, and should be cheap to clone, as
-//! [`ObjectKey`](crate::ObjectKey) is. `Ord`, because the tables are ordered trees: the same calls give the same
-//! order in every run, which hashing at random would not, and keys that somebody chose with care cost no more than others.
-//! `Clone`, because the queue and the worker both hold it. Its `Ord`, `Clone` and `Drop` run under the queue's lock, so
-//! they must not panic and must not call the queue.
+//! [`ObjectKey`](crate::ObjectKey) is. `Ord`, because the tables are ordered trees: the same calls give the same order
+//! in every run, which hashing at random would not, and adversarial keys cost no more than others. `Clone`, because the
+//! queue and the worker both hold it. Its `Ord`, `Clone` and `Drop` run under the queue's lock, so they must not panic
+//! and must not call the queue.
 //!
 //! # Traps of client-go that are avoided
 //!
 //! | there | here |
 //! |---|---|
-//! | a drain returns when nothing is being processed, even with items in the queue that nobody took yet | it waits for the queue too |
-//! | while a dirty item is in flight, other workers are told that it is over, and may leave it alone | [`get`](WorkQueue::get) waits for an item that will be queued again |
+//! | a drain returns when nothing is being processed, even with items in the queue that no worker has taken yet | it waits for the queue too |
+//! | while a dirty item is in flight, other workers see the queue as ended, and may leave the item behind | [`get`](WorkQueue::get) waits for an item that will be queued again |
 //! | `Done` of an item that one does not hold queues it twice | `Done` is the drop of a [`WorkItem`], which only its holder has |
 //! | a worker that panics or returns early never calls `Done`; the item is stuck, and a drain hangs | dropping is `Done`, also in a panic or a cancellation |
 //! | a drainer and a getter share one signal, and may take each other's wake-up | each item is put aside for the one that waited longest, and wakes that one |
 //! | an item that is sent to a reader who has gone is lost (a trap of channels) | it gets its place back |
 //! | `AddAfter` blocks once 1,000 delayed items were not picked up | it never blocks |
-//! | a task looks at the delayed items every 10 s, and lives on for as long after a shutdown | there is no task: who waits for an item keeps the timer |
+//! | a task looks at the delayed items every 10 s, and lives on for as long after a shutdown | there is no task: a waiting getter keeps the timer |
 //! | delayed items can neither be seen nor cancelled | [`delayed`](WorkQueue::delayed), [`delayed_until`](WorkQueue::delayed_until), [`cancel_delayed`](WorkQueue::cancel_delayed) |
 //! | an add does not cancel a delayed one | the same by default; [`DelayedItems::Merged`] makes them one |
 //! | failures of an item that is never forgotten stay in memory for ever | they are forgotten when they are old |

@@ -7,7 +7,7 @@ use super::{
     priority::Priority,
 };
 
-/// One in so many items handed out is the oldest, whatever its priority, unless told otherwise.
+/// The default fair share: one in 16 items handed out is the oldest, of any priority.
 const FAIR_SHARE: NonZeroU32 = NonZeroU32::new(16).expect("16 is not zero");
 
 /// Options of a queue. The default keeps client-go's promises.
@@ -89,9 +89,8 @@ impl<T> WorkQueueOptions<T> {
         self
     }
 
-    /// Of so many items in a row that are handed out over the head of an older one, lets the last be the oldest one, so
-    /// that no flood of urgent items can starve the others: 16, unless told otherwise. Without effect while all items
-    /// have one priority.
+    /// Makes the oldest item the last of each `fair_share` items in a row that overtook an older one, so that no flood
+    /// of urgent items can starve the others; 16 by default. Without effect while all items have one priority.
     #[must_use]
     pub fn with_fair_share(mut self, fair_share: NonZeroU32) -> Self {
         self.fair_share = Some(fair_share);

@@ -37,7 +37,7 @@ pub(super) struct Queue<T> {
 pub(super) enum Effect {
     /// An item became dirty.
     Added,
-    /// An item was added with a delay, be it zero.
+    /// An item was added with a delay, which may be zero.
     Retried,
     /// The queue grew by an item of this priority.
     Queued(Priority),
@@ -143,8 +143,8 @@ impl<T: Ord + Clone> Queue<T> {
         }
     }
 
-    /// Adds what is due. To be called before everything else, so that an item whose time has come is ahead of what is
-    /// added later, whenever somebody looks.
+    /// Queues the items that are due. To be called before every other operation, so that a due item is ahead of items
+    /// that are added later.
     pub(super) fn promote(&mut self, now: Instant) {
         while let Some((item, entry)) = self.waiting.pop_due(now) {
             self.mark_dirty(item, entry.priority, entry.due);
@@ -256,7 +256,7 @@ impl<T: Ord + Clone> Queue<T> {
     }
 
     /// Returns whether no item will be handed out any more. An item that is dirty or could be given back counts as one
-    /// that will: if its worker told the others to leave, it would be left alone with it.
+    /// that will: otherwise all other workers could leave while the item still needs one.
     pub(super) fn is_finished(&self) -> bool {
         match self.shutdown {
             Shutdown::No => false,

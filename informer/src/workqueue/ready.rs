@@ -8,13 +8,13 @@ use super::priority::Priority;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place(pub(super) u64);
 
-/// The queued items. Who comes first in the highest class is next, but for every so many items that overtook an older
-/// one the oldest of all is.
+/// The queued items. The first of the highest class is next; after `fair_share` items that overtook an older one, the
+/// oldest of all is.
 #[derive(Debug)]
 pub(super) struct Ready<T> {
     /// No class is empty.
     classes: BTreeMap<Reverse<Priority>, BTreeMap<Place, T>>,
-    /// One in so many handed out is the oldest of all; unset for strict priorities.
+    /// The number of items handed out of which one is the oldest of all; unset for strict priorities.
     fair_share: Option<NonZeroU32>,
     /// The number of items in a row that overtook an older one.
     overtaken_count: u32,

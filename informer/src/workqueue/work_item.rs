@@ -4,8 +4,8 @@ use std::{fmt, ops::Deref, sync::Arc};
 
 use super::{driver::Shared, priority::Priority, queue::Taken};
 
-/// An item to work on. Nobody else holds it until this is dropped: that is what `Done` is in client-go, and it happens
-/// also when the worker panics or is cancelled.
+/// An item to work on. No other worker holds it until this is dropped. The drop is client-go's `Done`, and happens also
+/// when the worker panics or is cancelled.
 ///
 /// An item that was added meanwhile is queued again by the drop.
 #[must_use = "dropping it tells the queue that the work is done"]

@@ -22,7 +22,7 @@ use super::{
 
 /// Items to work on, each of them at most once at a time. Clones are handles of one queue.
 ///
-/// What it promises, and how it differs from client-go's, is told by the [module](super).
+/// The [module](super) documents its guarantees and the differences from client-go's.
 ///
 /// # Memory
 ///
@@ -144,8 +144,8 @@ impl<T: Ord + Clone> WorkQueue<T> {
     /// Waits for the next item. None once the queue is shut down and nothing is left to hand out; an item that is in
     /// flight and will be queued again is waited for.
     ///
-    /// Those who wait are served in the order in which they came, each item wakes one of them, and it is theirs: nobody
-    /// takes it from them before they run.
+    /// Waiting calls are served in the order in which they began. Each item wakes one of them and is reserved for it:
+    /// no other call takes the item before the woken one runs.
     ///
     /// # Panics
     ///
@@ -153,8 +153,8 @@ impl<T: Ord + Clone> WorkQueue<T> {
     ///
     /// # Cancel safety
     ///
-    /// No item is lost if dropped: one that was put aside for it gets its place in the queue back and goes to the next in
-    /// line. Only the place among those who wait is lost.
+    /// No item is lost if dropped: an item that was reserved for the call gets its place in the queue back and goes to
+    /// the next in line. Only the place among the waiting calls is lost.
     #[doc(alias = "Get")]
     pub async fn get(&self) -> Option<WorkItem<T>> {
         // A queue that is never empty would otherwise keep a worker that never waits from yielding.
@@ -181,9 +181,9 @@ impl<T: Ord + Clone> WorkQueue<T> {
         });
     }
 
-    /// As [`shut_down`](Self::shut_down), and waits until all that was queued or in flight has been worked on. It takes
-    /// workers to get there: without one that goes on calling [`get`](Self::get), or with one that keeps its item, it
-    /// waits until a plain [`shut_down`](Self::shut_down).
+    /// Shuts down as [`shut_down`](Self::shut_down), and waits until all items that were queued or in flight are done.
+    /// This needs workers: if none keeps calling [`get`](Self::get), or one keeps its item, it waits until a plain
+    /// [`shut_down`](Self::shut_down).
     ///
     /// # Cancel safety
     ///

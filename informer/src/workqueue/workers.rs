@@ -54,7 +54,7 @@ pub struct WorkersOptions {
 pub struct Workers<T: Ord + Clone> {
     queue: WorkQueue<T>,
     tasks: TaskSet,
-    /// The task that keeps metrics up to date: it has nothing to finish, and nobody waits for it.
+    /// The task that keeps metrics up to date: it has nothing to finish, and no caller waits for it.
     _refresher: TaskSet,
 }
 
@@ -132,7 +132,7 @@ where
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the workers still stop, but nobody waits for them.
+    /// If dropped, the workers still stop, but the caller does not wait for them.
     pub async fn abort(self) {
         self.tasks.shutdown().await;
     }
@@ -149,7 +149,7 @@ impl<T: Ord + Clone> Debug for Workers<T> {
 // === impl WorkersOptions ===
 
 impl WorkersOptions {
-    /// So many workers, which retry for ever and give a reconcile all the time it takes.
+    /// Creates options for `count` workers, which retry without a limit, and reconcile without a timeout.
     #[doc(alias = "MaxConcurrentReconciles")]
     pub fn new(count: NonZeroUsize) -> Self {
         Self {
@@ -159,7 +159,7 @@ impl WorkersOptions {
         }
     }
 
-    /// Gives an item up that has failed this often in a row and fails again, until it is added anew.
+    /// Gives up an item that fails more than `retries_max` times in a row, until it is added again.
     #[must_use]
     pub fn with_retries_max(mut self, retries_max: u32) -> Self {
         self.retries_max = Some(retries_max);

@@ -21,7 +21,7 @@ const ITEMS: &[u8] = br#""items""#;
 pub(crate) struct ListSplitter {
     /// The body, with [`CUT`] for each item.
     frame: Vec<u8>,
-    /// The item that has begun, as far as it came with earlier chunks.
+    /// The part of the current item that arrived with earlier chunks.
     begun: BytesMut,
     place: Place,
     progress: Progress,
@@ -29,7 +29,7 @@ pub(crate) struct ListSplitter {
     key: Vec<u8>,
     /// True if the items have begun.
     has_cut: bool,
-    /// A list without items that begins as this one, until somebody takes it.
+    /// A list without items that begins as this one, until the caller takes it.
     beginning: Option<Vec<u8>>,
 }
 
@@ -177,7 +177,7 @@ impl ListSplitter {
 // === impl Progress ===
 
 impl Progress {
-    /// Goes on through `bytes`; gives how many of them belong to the value, and whether it is over.
+    /// Skips through `bytes`; returns the number of bytes that belong to the value, and whether it has ended.
     fn skip(&mut self, bytes: &[u8]) -> (usize, bool) {
         let mut at = 0;
         if !self.is_in_string && self.depth == 0 && !self.is_scalar {

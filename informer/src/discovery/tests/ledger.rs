@@ -39,7 +39,7 @@ impl Clocked {
         self.ledger.on_read(scope, ticket, self.now)
     }
 
-    /// Returns whether a miss in `scope` is believed without a request.
+    /// Returns whether a miss in `scope` is answered without a request.
     fn is_believed(&self, scope: &Scope, has_failures: bool) -> bool {
         self.ledger
             .is_recently_read(scope, has_failures, self.now, self.now)

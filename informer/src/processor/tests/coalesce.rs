@@ -75,7 +75,7 @@ fn changes_of_one_key_are_merged_to_what_they_come_to() {
     check("+a@1 ~a@1..2 -a@3", "");
     check("~a@1..2 -a@3", "-a@3");
     check("-a@3 +a@4#new", "-a@3 +a@4");
-    // The same object may leave a selection and enter it again: the deletion is told.
+    // The same object may leave a selection and enter it again: the deletion is delivered.
     check("-a@3 +a@4", "-a@3 +a@4");
     check("-a@3 +a@4#new ~a@4..5", "-a@3 +a@5");
     check("-a@3 +a@4#new -a@5#new", "-a@3");
@@ -130,7 +130,7 @@ enum Step {
     /// All of the initial state was handed over.
     MarkSynced,
     Resync,
-    /// The handler takes an item, and hears so many of its notifications before the next step.
+    /// The handler takes an item, and handles this number of its notifications before the next step.
     Pop,
     Tell {
         count: usize,
@@ -149,7 +149,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A cache, a mailbox, and a handler that keeps what it is told.
+/// A cache, a mailbox, and a handler that records its notifications.
 struct World {
     limit: usize,
     mailbox: Mailbox<Value>,

@@ -175,7 +175,7 @@ fn blocking(
     let (tx, begun) = tokio::sync::mpsc::unbounded_channel();
     let handler = HandlerFuncs::new().with_notification(move |notification| {
         let _ = tx.send(notification_text(notification));
-        // A closed channel lets everything go on.
+        // A closed channel releases every call.
         let _ = wait.recv();
     });
     let options = HandlerOptions::default().with_blocking(limit);

@@ -112,7 +112,7 @@ async fn a_late_listener_hears_what_is_there_first_and_then_what_changes() {
     assert!(registration.has_synced());
 }
 
-/// Blocks its thread in each call until it is let go on.
+/// A handler that blocks its thread in each call until it is released.
 struct Blocking {
     called: Arc<Notify>,
     wait: mpsc::Receiver<()>,
@@ -121,7 +121,7 @@ struct Blocking {
 impl EventHandler<Value> for Blocking {
     fn on_add(&mut self, _object: &Object<Value>, _in_initial_list: bool) {
         self.called.notify_one();
-        // A closed channel lets everything go on.
+        // A closed channel releases every call.
         let _ = self.wait.recv();
     }
 }

@@ -129,8 +129,8 @@ where
     ///
     /// # Cancel safety
     ///
-    /// If dropped while the store is not waited for, the next call performs the same step again: a request is made anew, and
-    /// an open stream is read on.
+    /// If dropped while the store is not waited for, the next call performs the same step again: a request is repeated,
+    /// and an open stream is read further.
     pub(crate) async fn step(&mut self) -> Result<Progress, Ended> {
         self.reporter.note_phase(self.machine.phase());
         let step = self.machine.step();

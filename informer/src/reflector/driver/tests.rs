@@ -1,4 +1,4 @@
-//! Tests of the reflector on the paused clock, against a scripted server and a store that notes what it is told.
+//! Tests of the reflector on the paused clock, against a scripted server and a store that records its writes.
 
 use std::{
     sync::{Arc, Mutex},

@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// So many failures in a row may be followed by something at once.
+/// The number of failures in a row that may each be followed by another action without a delay.
 const SETBACKS_MAX: usize = 8;
 
 const DECISIONS: [Decision; 5] = [
@@ -43,7 +43,7 @@ pub(super) const CAUSES: [(&str, FailureCause); 17] = [
     ("early", FailureCause::EndedEarly),
 ];
 
-/// One thing that can come of a step, whatever the step is.
+/// One possible outcome of a step, of any kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Chance {
     /// Which of the inputs that fit the step; below 100.
@@ -53,7 +53,7 @@ pub(crate) struct Chance {
     pub(crate) after: Duration,
 }
 
-/// A machine that is told one thing after the other, and is watched.
+/// A machine that receives one input after another, with checks of its effects.
 pub(crate) struct Chances {
     machine: Machine,
     now: Moment,
@@ -89,11 +89,11 @@ impl Chances {
         }
     }
 
-    /// Tells the machine of one thing.
+    /// Passes one input to the machine.
     ///
     /// # Panics
     ///
-    /// If it commits a part, delivers before the first state, or goes on for too long without a delay.
+    /// If it commits a part, delivers before the first state, or takes too many steps without a delay.
     pub(crate) fn take(&mut self, chance: &Chance) {
         self.now += chance.after;
         self.token_count += 1;

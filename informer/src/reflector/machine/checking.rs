@@ -1,8 +1,8 @@
 //! Asking whether the server still has the version to watch from.
 //!
-//! A watch at a version that a restored server has not reached again is silent, and changes that come before it reaches that
-//! version are not told. So is a watch of a resource that does not change on a server without bookmarks, so that silence alone
-//! does not justify a relist.
+//! A watch at a version that a restored server has not reached again is silent, and changes that come before it reaches
+//! that version are not sent. So is a watch of a resource that does not change on a server without bookmarks, so that
+//! silence alone does not justify a relist.
 
 use super::{Effect, Failing, Input, Machine, Moment, State};
 use crate::reflector::FailureCause;

@@ -3,7 +3,7 @@
 use super::{Belief, Effect, Failing, Input, Machine, Mode, Moment, Plan, State};
 use crate::{list_watch::ListRequest, object::ResourceVersion, reflector::FailureCause};
 
-/// The number of retries of one page before the list is begun anew.
+/// The number of retries of one page before the list restarts.
 const PAGE_RETRIES_MAX: u32 = 3;
 
 /// A list on its way.

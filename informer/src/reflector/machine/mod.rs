@@ -54,7 +54,7 @@
 //! | Checking | a page | open again at the last version |
 //! | | a page older than what was seen, expired, or too large | acquire without a version, at once |
 //! | | any other failure | as that of a watch |
-//! | `BackingOff`, Paused | its time, an order to resume | go on as planned |
+//! | `BackingOff`, Paused | its time, an order to resume | continue as planned |
 //! | Paused | the store is empty | wait |
 //! | any | the third answer in a row that the resource or the permission is gone | pause, empty the store if so chosen; probe by acquiring |
 //! | | an order to pause | discard, pause until an order to resume |
@@ -64,8 +64,8 @@
 //! no bookmark through: hence the check, one list of at most one object, which such a server answers with an older version or
 //! as too large.
 //!
-//! Delays grow from failure to failure and begin anew only when the server has proved healthy: a watch brought changes, or
-//! lived for a while.
+//! Delays grow from failure to failure and are reset only when the server has proved healthy: a watch brought changes,
+//! or lasted for a while.
 //!
 //! # Modes
 //!
@@ -155,7 +155,7 @@ enum State {
 
 /// The plan for the end of a delay.
 enum Plan {
-    /// Get a whole state anew, by whichever way works.
+    /// Get a new whole state, by whichever way works.
     Acquire,
     /// Ask for the same page again.
     Page(Listing),
@@ -279,7 +279,7 @@ impl Machine {
         self.backoff.attempt()
     }
 
-    /// Takes in what came of the step.
+    /// Handles the outcome of the step.
     pub(super) fn handle(&mut self, now: Moment, input: Input<'_>, effects: &mut Vec<Effect>) {
         // The state is taken out, so that the leaves can consume it; what they return takes its place.
         let placeholder = State::Opening(WatchRequest::default());
@@ -376,7 +376,7 @@ impl Machine {
         })
     }
 
-    /// Goes on from the last version.
+    /// Resumes from the last version.
     fn rewatch(&mut self, now: Moment) -> State {
         if self.resume.last().is_resumable() || self.mode == Mode::Follow {
             self.open_watch()
@@ -397,7 +397,7 @@ impl Machine {
         }
     }
 
-    /// Waits before going on with `then`.
+    /// Waits before continuing with `then`.
     fn back_off(
         &mut self,
         now: Moment,

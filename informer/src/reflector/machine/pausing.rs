@@ -143,7 +143,7 @@ impl Machine {
         }
     }
 
-    /// Goes on with `then` after the usual delay.
+    /// Continues with `then` after the usual delay.
     fn decided(
         &mut self,
         now: Moment,
@@ -159,7 +159,7 @@ impl Machine {
             let delay = self.backoff.next_delay(failing.retry_after);
             (now.saturating_add(delay), delay)
         };
-        // Whatever was under way is given up, with what was staged of it.
+        // The current request or watch is given up, with what was staged of it.
         interrupted(state, effects);
         State::BackingOff {
             until,

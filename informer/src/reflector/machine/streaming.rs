@@ -8,9 +8,9 @@ use super::{
 };
 use crate::{list_watch::WatchRequest, object::ResourceVersion, reflector::FailureCause};
 
-/// So many streams may end before their end bookmark until the server is taken not to know streaming lists.
+/// The number of streams without an end bookmark after which the server counts as one without streaming lists.
 const INCOMPLETE_MAX: u32 = 2;
-/// So many streaming lists may fail in passing until the next state is got by a list.
+/// The number of transient failures of streaming lists after which the next state is read by a list.
 const FAILURES_MAX: u32 = 2;
 
 /// The server's support of streaming lists, as far as it is known.
@@ -96,7 +96,7 @@ impl Machine {
         watch.heard_at = now;
         watch.received = Received::Nothing;
         watch.is_initial = false;
-        // From here on events are in the order of versions, whatever the stream began with.
+        // From here on events are in the order of versions, even if the initial ones were not.
         watch.is_unordered = false;
         State::Reading(watch)
     }

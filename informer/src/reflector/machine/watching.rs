@@ -9,7 +9,7 @@ use crate::{object::ResourceVersion, reflector::FailureCause};
 
 /// A watch that lives for less is short: opening it again at once could become a hot loop.
 pub(super) const SHORT: Duration = Duration::from_secs(1);
-/// So many short watches in a row that brought changes are opened again at once.
+/// The number of short watches in a row that brought changes and are reopened at once.
 const SHORT_WITH_CHANGES_MAX: u32 = 3;
 
 /// The health of the watches at the last versions.

@@ -182,7 +182,7 @@ fn events_that_are_replayed_after_a_relist_bring_nothing_back() {
     check_stale("=1[] =10[]", "+a@5", " at 10");
     check_stale("=1[] =10[]", "-a@8", " at 10");
     check("=1[] =10[]", "+a@5 +a@6 -a@8 +b@11", "+b@11", "b@11 at 11");
-    // Deleted at 8 and made anew at 9.
+    // Deleted at 8 and recreated at 9.
     check(
         "=1[a@1#x] =10[a@9#y]",
         "+a@5#x -a@8#x +a@9#y",

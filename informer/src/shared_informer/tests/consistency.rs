@@ -143,7 +143,7 @@ async fn what_was_lost_is_found() {
     let (builder, mut script) = builder();
     let informer = builder.build().unwrap();
     let watch = synced(&informer, &mut script, "a@1 b@2", "5").await;
-    // On the server, `a` changed at 6 and `b` was deleted at 7: nobody was told.
+    // On the server, `a` changed at 6 and `b` was deleted at 7, without an event.
     watch.added(object("c@8"));
     settle().await;
     let server = async {

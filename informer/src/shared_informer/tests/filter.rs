@@ -52,7 +52,7 @@ async fn what_is_not_wanted_is_neither_kept_nor_told() {
     update(&feed, thing("b@9", "other")).await;
     assert_eq!(heard.take_text(), "-b@9");
     assert_eq!(held(&informer), "a@1 c@3");
-    // The version goes on with what is not wanted, and a late word of it brings nothing back.
+    // The version advances with unwanted objects, and a late event for one brings nothing back.
     assert_eq!(informer.last_sync_resource_version().as_str(), "9");
     update(&feed, thing("b@8", "y")).await;
     assert_eq!(heard.take_text(), "");

@@ -40,13 +40,13 @@ enum Step {
         is_deletion: bool,
         is_undecodable: bool,
     },
-    /// The watch brings the next so many changes, in one batch if no key comes twice.
+    /// The watch brings the next `count` changes, in one batch if no key comes twice.
     Deliver { count: usize },
     /// A change that came before comes again.
     Replay { at: usize },
     /// The watch brings a bookmark.
     Bookmark,
-    /// The state of now is listed; the watch goes on from there.
+    /// The present state is listed; the watch continues from there.
     Relist { is_authoritative: bool },
     /// A server that lags is listed.
     LaggingList { at: usize },
@@ -262,7 +262,7 @@ proptest! {
         }
     }
 
-    /// Any nonsense: the stream stays legal and adds up to the cache, and a state that the server vouches for is believed.
+    /// Any invalid input: the stream stays legal and adds up to the cache, and an authoritative state is accepted.
     #[test]
     fn any_sequence_of_calls_is_told_as_a_legal_stream(
         words in prop::collection::vec("[-+?!][a-c]@[1-9](#[xy])?|\\^[1-9]|={1,2}[1-9]\\[(\\??[a-c]@[1-9](#[xy])?,){0,3}\\]", 0..40),

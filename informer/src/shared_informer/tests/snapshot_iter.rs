@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use crate::{fixtures::object, indexer::Snapshot, shared_informer::snapshot_iter::snapshot_iter};
 
-/// A snapshot of so many objects is read whole, in order of the keys, as it was when it was taken.
+/// Checks that a snapshot of `len` objects is read whole, in order of the keys, as it was when it was taken.
 #[track_caller]
 fn check(len: usize) {
     let mut snapshot = Snapshot::new();

@@ -286,7 +286,7 @@ async fn a_dropped_next_loses_nothing() {
     });
     assert_eq!(event_text(&change.unwrap().unwrap()), "+a@8");
     assert!(poll!(pin!(watcher.next())).is_pending());
-    // The stream stays open while nobody asks.
+    // The stream stays open between calls.
     events.modified(object("a@9"));
     let change = watcher.next().await.unwrap().unwrap();
     assert_eq!(event_text(&change), "~a@9");

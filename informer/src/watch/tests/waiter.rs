@@ -411,7 +411,7 @@ async fn an_object_that_cannot_be_decoded_is_told_to_who_waits_for_it() {
     });
     let told = outcome.unwrap_err().to_string();
     assert_eq!(told, "cannot decode n/a at version 3");
-    // The others go on.
+    // The others continue.
     let state = waiter.until_object(S(10), &b, exists).await.unwrap();
     assert_eq!(text(&state), "n/b@4");
     let (outcome, ()) = tokio::join!(waiter.until_object(S(10), &b, deleted), async {

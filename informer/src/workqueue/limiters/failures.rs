@@ -10,8 +10,8 @@ use tokio::time::Instant;
 /// The least time for which a failure is remembered.
 const MEMORY_MIN: Duration = Duration::from_mins(10);
 
-/// Failures by item. An item that has not failed for `memory` is forgotten, so that the map holds no more than what
-/// failed within that time, whoever forgets to forget.
+/// Failures by item. An item that has not failed for `memory` is forgotten, so that the map holds only items that
+/// failed within that time, even if a caller never forgets them.
 #[derive(Clone, Debug)]
 pub(super) struct Failures<T> {
     items: BTreeMap<T, Failure>,

@@ -8,7 +8,7 @@
 //! | [`MaxOf`] | the longest of several limiters' |
 //! | [`WithMaxWait`] | another limiter's, up to a limit |
 //!
-//! A limiter is a value: it has no clock and no lock. The queue owns it, and tells it the time.
+//! A limiter is a value: it has no clock and no lock. The queue owns it, and passes it the time.
 
 mod bucket;
 mod failures;
@@ -32,7 +32,7 @@ pub use self::{
 ///
 /// # Panics
 ///
-/// A method that panics loses what it was asked for and nothing else; the queue goes on.
+/// If a method panics, only that call is lost; the queue continues.
 pub trait RateLimiter<T>: Send {
     /// Counts a failure of `item` and gives the time that it is to wait.
     #[doc(alias = "When")]

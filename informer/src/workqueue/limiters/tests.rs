@@ -214,7 +214,7 @@ fn a_controllers_limiter_is_the_longer_of_an_items_delay_and_the_bucket() {
 }
 
 proptest! {
-    /// After a burst, no more are let through than the rate allows, whatever the times between them.
+    /// After a burst, at most as many are let through as the rate allows, for any times between them.
     #[test]
     fn a_bucket_never_exceeds_its_rate(steps in prop::collection::vec(0..300_u64, 1..200)) {
         let mut bucket = Bucket::new(10.0, 5);

@@ -88,7 +88,7 @@ async fn a_drain_hands_out_an_item_that_was_added_while_in_flight_before_it_is_o
     queue.add("foo");
     let mut drain = pin!(queue.shut_down_with_drain());
     assert!(poll!(&mut drain).is_pending());
-    // Not over: a worker that left now could leave the item to nobody.
+    // Not over: if a worker left now, no worker might be left for the item.
     assert!(is_idle(&queue));
     item.done();
     assert!(poll!(&mut drain).is_pending());

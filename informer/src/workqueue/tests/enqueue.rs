@@ -85,7 +85,7 @@ async fn an_object_leads_to_the_owner_that_controls_it() {
             &["apps/v1 Deployment web!"],
             &["a/web"],
         ),
-        // Whatever the version, but of no other group or kind.
+        // Of any version, but of no other group or kind.
         (
             OwnerKind::new("apps", "Deployment"),
             &["apps/v2 Deployment web!"],

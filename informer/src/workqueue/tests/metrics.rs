@@ -171,7 +171,7 @@ async fn every_delayed_add_is_a_retry_and_is_added_when_it_is_due() {
     advance(S(3)).await;
     assert_eq!(queue.len(), 2);
     assert_eq!((report.value(ADDS), report.depth("0")), (3.0, 2.0));
-    // Since it was due, not since somebody looked.
+    // Since it was due, not since a worker looked.
     work_off(&queue);
     assert_eq!(report.values(QUEUE_DURATION), [0.0, 2.995, 2.0]);
 }

@@ -22,7 +22,7 @@ enum Op {
     GiveBack(Item),
     /// The worker that got its item at this index, modulo their number, is done.
     Done(usize),
-    /// Somebody who does not hold it says that an item is done.
+    /// A caller that does not hold an item calls `done` for it.
     ForeignDone(Item),
     Cancel(Item),
     Advance(u64),
@@ -350,7 +350,7 @@ impl Pair {
         assert_eq!(queue.is_finished(), model.is_finished());
         let is_drained = model.is_finished() && model.processing.is_empty();
         assert_eq!(queue.is_drained(), is_drained);
-        // An add is never lost: whatever is owed is on its way.
+        // An add is never lost: each owed item is on its way.
         for item in &model.owed {
             let is_queued = model.queued.iter().any(|queued| queued.0 == *item);
             assert!(is_queued || model.again(*item).is_some(), "{item} is lost");

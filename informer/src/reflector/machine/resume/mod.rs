@@ -73,8 +73,8 @@ impl Resume {
         &self.last
     }
 
-    /// The first page of a list: consistent if the last version is unavailable, whatever the server has at hand the very
-    /// first time, and otherwise not older than what was seen.
+    /// Returns the request for the first page of a list: consistent if the last version is unavailable, at any cached
+    /// version the very first time, and otherwise not older than what was seen.
     pub(super) fn list_request(&self) -> ListRequest {
         let resource_version = if self.is_unavailable || self.is_consistent {
             ResourceVersion::unknown()

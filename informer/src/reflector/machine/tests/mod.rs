@@ -306,7 +306,7 @@ fn probes_come_after_a_second_at_least_and_two_years_at_most() {
     check(Duration::MAX, 31_536_000..63_072_000);
 }
 
-/// One thing that can come of a step.
+/// Generates one possible outcome of a step.
 fn chance() -> impl Strategy<Value = Chance> {
     let after = prop_oneof![
         4 => Just(Duration::ZERO),

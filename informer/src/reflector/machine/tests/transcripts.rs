@@ -1,4 +1,4 @@
-//! Transcripts of the machine: what it is told, what it does about it, and what it does next.
+//! Transcripts of the machine: its inputs, its effects, and its next step.
 
 use super::{CAUSES, Mode, Player, Step, options, step_in_short};
 use crate::{
