@@ -1,4 +1,4 @@
-//! The two requests that every informer is made of: list what is there, then watch what changes from there on.
+//! The two requests that every informer is made of: list the present objects, then watch the changes from there on.
 //!
 //! ```console
 //! $ cargo run -p informer --example 01_list_and_watch
@@ -66,7 +66,7 @@ async fn main() -> Result<(), Error> {
     }
     assert_eq!(seen, ["added default/second", "deleted default/first"]);
 
-    // A stream like this one ends now and then, and fails in a dozen ways. An informer goes on: see the next example.
+    // A stream like this one ends now and then, and fails in a dozen ways. An informer resumes: see the next example.
     server.shutdown().await;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! One copy of a resource, many who use it: handlers that are told of each change, and a lister to look things up.
+//! One copy of a resource with many users: handlers that are notified of each change, and a lister for lookups.
 //!
 //! ```console
 //! $ cargo run -p informer --example 02_shared_informer
@@ -53,7 +53,7 @@ async fn main() -> Result<(), Error> {
     let cached = informer.lister().namespaced("default").get("settings")?;
     assert_eq!(cached.get().data, changed.data);
 
-    // Whoever joins late is told first what is there already.
+    // A handler that joins late first receives the objects that are already held.
     let late = Arc::new(Mutex::new(Vec::new()));
     let second = informer.add_handler(recorder(&late));
     second.wait_for_sync(LIMIT).await?;
@@ -79,7 +79,7 @@ async fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// A handler that writes down what it is told.
+/// A handler that records its notifications.
 fn recorder(told: &Arc<Mutex<Vec<String>>>) -> HandlerFuncs<ConfigMap> {
     let note = || {
         let told = Arc::clone(told);

@@ -51,7 +51,7 @@ async fn main() -> Result<(), Error> {
     assert_eq!(indexer.index_keys("node", "node-1")?.len(), 3);
     assert_eq!(indexer.by_index("image", "example.com/image:0")?.len(), 3);
 
-    // An index can be added while the informer runs, and finds what is there already.
+    // An index can be added while the informer runs, and has the objects that are already held.
     pods.add_index(
         "first letter",
         IndexFn::new(|pod| pod.key().name().get(..1).map(str::to_owned)),

@@ -54,7 +54,7 @@ struct Mirror {
 }
 
 impl Mirror {
-    /// Makes the copy of `key` as it should be now, whatever happened before. An error means: once more, a little later.
+    /// Brings the copy of `key` to its desired state. If this fails, the item is retried after a delay.
     async fn reconcile(&self, key: ObjectKey) -> Result<Action, AnyError> {
         let source = match self.sources.namespaced(SOURCE).get(key.name()) {
             Ok(source) => source,
@@ -67,7 +67,7 @@ impl Mirror {
             Some(copy) if copy.data == wanted => {}
             Some(mut copy) => {
                 copy.data = wanted;
-                // Its version goes along, so that a change by somebody else is a conflict, and not overwritten unseen.
+                // The request has its version, so that a concurrent change is a conflict and is not overwritten.
                 let params = PostParams::default();
                 self.copies.replace(key.name(), &params, &copy).await?;
             }
@@ -103,7 +103,7 @@ async fn run_copy(
     };
     println!("{identity}: leads");
 
-    // The informer keeps a local copy of the sources, and tells of every change.
+    // The informer keeps a local copy of the sources, and reports every change.
     let scope = Scope::Namespace(SOURCE.to_owned());
     let labelled = HttpListWatch::<ConfigMap>::new(client.clone(), scope).with_labels("mirror=yes");
     let informer = SharedInformer::builder(labelled).build()?;
@@ -138,7 +138,7 @@ async fn run_copy(
 
     tokio::select! {
         biased;
-        // Another copy may lead already: whatever is under way is dropped.
+        // Another replica may lead already: running reconciles are dropped.
         () = leadership.lost() => {
             println!("{identity}: leads no longer");
             workers.abort().await;
@@ -160,7 +160,7 @@ async fn run_copy(
     Ok(())
 }
 
-/// Adds the key of whatever was added, changed or deleted.
+/// Adds the key of each object that was added, changed or deleted.
 fn queue_keys(queue: &WorkQueue<ObjectKey>) -> HandlerFuncs<ConfigMap> {
     let (added, updated, deleted) = (queue.clone(), queue.clone(), queue.clone());
     HandlerFuncs::new()
@@ -171,8 +171,8 @@ fn queue_keys(queue: &WorkQueue<ObjectKey>) -> HandlerFuncs<ConfigMap> {
 
 // What happens to the two copies.
 
-// On a paused clock, time stands still while anybody works and jumps ahead when all wait, so that this takes no time. A
-// program of yours leaves `start_paused` out.
+// On a paused clock, time stands still while any task works and jumps ahead when all wait, so that this takes no time.
+// A program of yours leaves `start_paused` out.
 #[tokio::main(flavor = "current_thread", start_paused = true)]
 async fn main() -> Result<(), AnyError> {
     let server = FakeServer::builder().build();
@@ -199,7 +199,7 @@ async fn story(
     let sources: Api<ConfigMap> = Api::namespaced(client.clone(), SOURCE);
     let params = PostParams::default();
 
-    // The server fails the first two times that a copy is made. Nobody sees more of it than a retry.
+    // The server fails the first two creates of a copy. The only effect is a retry.
     let rule = ServerError::new(StatusCode::INTERNAL_SERVER_ERROR)
         .rule()
         .matching(Filter::any().verb("create").namespace(TARGET));

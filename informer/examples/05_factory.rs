@@ -1,4 +1,4 @@
-//! From a name that somebody typed to a running informer, shared by everybody who asks for the same.
+//! From a name that a user typed to a running informer, shared by all callers that request the same.
 //!
 //! ```console
 //! $ cargo run -p informer --example 05_factory

@@ -29,7 +29,7 @@ use serde_json::json;
 const LIMIT: Duration = Duration::from_secs(30);
 const COUNT: usize = 300;
 
-/// So little is kept as it came that nearly everything is packed.
+/// Returns options with a young area so small that nearly everything is packed.
 fn small() -> CompactOptions {
     CompactOptions::default()
         .with_young_size_max_bytes(10_000)

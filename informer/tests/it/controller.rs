@@ -85,7 +85,7 @@ async fn a_controller_of_kube_runtime_runs_on_shared_informers() {
         secrets.delete("s", &delete).await.unwrap();
         assert_eq!(next(&mut reconciled).await, "a");
 
-        // What is gone is not reconciled; what comes anew is.
+        // A deleted object is not reconciled; a new one is.
         maps.delete("b", &delete).await.unwrap();
         maps.create(&create, &config_map("c")).await.unwrap();
         assert_eq!(next(&mut reconciled).await, "c");

@@ -1,4 +1,4 @@
-//! Informer, queue and workers together reach what is wanted, whatever goes wrong before.
+//! Informer, queue and workers together reach the desired state after any faults.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -42,9 +42,9 @@ enum Event {
     },
     Disconnect,
     Expire,
-    /// The next so many frames of watches end their streams.
+    /// The next frames of watches, as many as this, end their streams.
     Ends(u64),
-    /// The next so many writes fail.
+    /// The next writes, as many as this, fail.
     Fails(u64),
     /// The server answers nothing for this long.
     Outage {

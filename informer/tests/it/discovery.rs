@@ -129,7 +129,7 @@ async fn a_cache_reads_a_missing_group_again_and_nothing_else() {
         assert!(cache.group_version(&batch).await.is_not_served());
         front.heal();
         front.take_seen();
-        // It is believed for a while.
+        // The miss is cached for a while.
         assert!(cache.group_version(&batch).await.is_not_served());
         assert_eq!(front.take_seen(), NOTHING);
 
@@ -157,7 +157,7 @@ async fn a_cache_gets_over_a_failure_and_keeps_what_it_knew() {
     sleep(Duration::from_secs(2)).await;
     assert!(cache.server_resources().await.unwrap().is_complete());
 
-    // An outage after that makes nobody forget.
+    // A later outage does not clear the cache.
     front.fail("/api", 503);
     front.fail("/apis", 503);
     sleep(Duration::from_mins(11)).await;

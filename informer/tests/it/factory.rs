@@ -262,7 +262,7 @@ async fn a_factory_begins_anew_after_its_shutdown() {
     assert_eq!(lister.list(&everything()).unwrap().len(), 4);
     assert_eq!(server.stats().watchers, 1);
 
-    // One that was ended behind the factory's back goes on when it is asked for.
+    // An informer that was shut down directly resumes when it is requested.
     for informer in old.informers() {
         informer.shutdown().await;
     }

@@ -218,7 +218,7 @@ async fn what_was_removed_is_not_called_in_later_generations_and_what_was_detach
     assert_eq!(told(&dropped), NOTHING);
     assert_eq!(told(&detached), ["initial +default/d"]);
 
-    // Whoever lets go of the informer lets go of its handlers with it.
+    // Releasing the informer releases its handlers with it.
     drop(informer);
     assert_eq!(factory.release_unused().await, 1);
     let again = factory.informer_for::<ConfigMap>();
@@ -393,7 +393,7 @@ async fn several_namespaces_have_one_sync_one_handler_and_one_index() {
     ];
     assert_eq!(told(&recording), all);
 
-    // And goes on as one.
+    // And resumes as one.
     factory.shutdown().await;
     delete(&server, "default", "a").await;
     delete(&server, "kube-public", "c").await;
@@ -441,7 +441,7 @@ async fn a_server_that_was_restored_between_two_generations_is_believed() {
     factory.shutdown().await;
     assert_eq!(told(&recording).len(), 3);
 
-    // Its revisions begin anew, below the version that the cache stands at.
+    // Its revisions restart, below the cache's version.
     server.reset();
     factory.start();
     factory.wait_for_cache_sync(LIMIT).await.unwrap();

@@ -65,7 +65,7 @@ async fn a_stream_tells_of_each_change_why_it_is_told() {
     assert_eq!(word(&early.next().await.unwrap()), "+a Initial");
     create(&client, "b").await;
     assert_eq!(word(&early.next().await.unwrap()), "+b Live");
-    // One that joins late is told of all as of what was there.
+    // One that joins late receives all objects as initial ones.
     let mut late = maps.stream();
     assert_eq!(word(&late.next().await.unwrap()), "+a Initial");
     assert_eq!(word(&late.next().await.unwrap()), "+b Initial");

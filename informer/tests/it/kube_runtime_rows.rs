@@ -134,7 +134,7 @@ async fn row_4_a_watch_that_ends_at_once_is_not_reopened_in_a_hot_loop() {
     assert_eq!(informed.objects(), "n/a@3");
 }
 
-/// kube-runtime: 21,000 watches a second, and twice as many events to whoever listens.
+/// kube-runtime: 21,000 watches a second, and twice as many events to its consumer.
 #[tokio::test(start_paused = true)]
 async fn row_4_a_streaming_list_that_ends_at_once_is_not_reopened_in_a_hot_loop() {
     let server = Server::new(|request, _| {
@@ -173,7 +173,7 @@ async fn row_5_delays_grow_while_the_first_list_fails() {
             informed.failures.told()[0],
             "the server answered 503: told by the test"
         );
-        // Whoever waits is told why.
+        // A waiting caller receives the reason.
         let limit = Duration::from_secs(1);
         let error = informed.informer.wait_for_cache_sync(limit).await;
         let told = error.unwrap_err().to_string();
@@ -201,7 +201,8 @@ async fn row_7_a_410_as_the_status_of_a_watch_leads_to_a_relist() {
     assert_eq!(informed.objects(), "n/b@40");
 }
 
-/// kube-runtime: skips the event and goes on, so that the store keeps `a@1` until the next relist; the error is empty.
+/// kube-runtime: skips the event and continues, so that the store keeps `a@1` until the next relist; the error is
+/// empty.
 #[tokio::test(start_paused = true)]
 async fn row_8_an_undecodable_event_is_told_by_key_and_the_stale_copy_is_not_kept() {
     let server = Server::new(|request, number| {
@@ -224,7 +225,7 @@ async fn row_8_an_undecodable_event_is_told_by_key_and_the_stale_copy_is_not_kep
     assert_eq!(undecodable[0].to_string(), "cannot decode n/a at version 6");
     // The handler hears that its copy is out of date.
     assert_eq!(informed.heard(), "(+n/a@1) !n/a@1 +n/b@7");
-    // Not a failure of the watch: it goes on.
+    // Not a failure of the watch: it stays open.
     assert!(informed.failures.told().is_empty());
     assert_eq!(server.seen_in_short(), ["list 0", "watch 1"]);
 }
@@ -322,7 +323,7 @@ async fn row_10_an_update_brings_the_old_object_and_a_deletion_is_told() {
     informer.shutdown().await;
 }
 
-/// kube-runtime: what was deleted while the watch was away is gone from the store, and nobody is told.
+/// kube-runtime: what was deleted while no watch was open is gone from the store, without an event.
 #[tokio::test(start_paused = true)]
 async fn row_10_a_relist_tells_what_was_deleted_meanwhile_and_nothing_that_stayed() {
     let (server, informer) = informer_of_config_maps();
@@ -455,7 +456,7 @@ fn http_code(code: u16) -> ::http::StatusCode {
 }
 
 /// kube-runtime, with a client made from a configuration: the first error after 278 to 320 s and 16 requests, since the
-/// client tries again by itself and tells nobody.
+/// client retries by itself without a report.
 ///
 /// Over a socket, hence on the real clock; nothing is waited for but the answers.
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Of several candidates one leads, whatever happens to it or to the server.
+//! Of several candidates one leads, under faults of the leader and of the server.
 
 use std::{
     sync::{Arc, Mutex},
@@ -224,7 +224,7 @@ async fn a_renewal_whose_answer_was_lost_is_no_loss() {
     let (leadership, _) = lead(&candidate(&server, "a")).await;
     for _ in 0..20 {
         sleep(S(3)).await;
-        // Somebody touches the lease, so that its version is another than the leader's.
+        // Another client touches the lease, so that its version differs from the leader's.
         let api = leases(&server);
         let mut lease = api.get("it").await.unwrap();
         let touched = [("at".to_owned(), server.revision().to_string())];
@@ -245,7 +245,7 @@ async fn a_candidate_has_a_name() {
     assert_eq!(candidate(&server, "a").identity(), "a");
 }
 
-/// One step of a run: for so many seconds this candidate meets this fault.
+/// One step of a run: a candidate, a fault, and its duration in seconds.
 #[derive(Clone, Copy, Debug)]
 enum Trouble {
     Hangs,

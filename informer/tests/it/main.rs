@@ -1,7 +1,7 @@
 //! Tests through the public interface, one binary.
 //!
 //! - `kube_runtime_rows`: faults that kube-runtime 5.0 does not get over, one test a row
-//! - `reflector_converges`: a reflector ends up equal to a model of a server, whatever goes wrong before
+//! - `reflector_converges`: a reflector ends up equal to a model of a server after any faults
 //! - `shared_informer`: what a shared informer promises, with two more of those rows
 //! - `shared_informer_converges`: the same of a shared informer and its handlers
 //! - `against_fakeserver`: every kind of type, over the client without sockets
@@ -10,10 +10,10 @@
 //! - `lister`: reading by name, namespace and selector, and what has no answer
 //! - `discovery`, `rest_mapper`: what a server serves, and what names mean there
 //! - `factory`: informers that are shared, released and shut down together
-//! - `factory_generations`: what of them goes on after a new start
+//! - `factory_generations`: the caches and handlers that a new start keeps
 //! - `watch`: waiting for conditions, and one watch across many connections
-//! - `leader_election`: of several candidates one leads, whatever happens to it or to the server
-//! - `controller_converges`: informer, queue and workers reach what is wanted, whatever goes wrong before
+//! - `leader_election`: of several candidates one leads, under faults of the leader and of the server
+//! - `controller_converges`: informer, queue and workers reach the desired state after any faults
 //! - `catalogue`: tests of client-go's own suite that had no counterpart here
 //! - `parity`: the page that compares with client-go names tests that exist, and all of client-go's
 //! - `controller`: a controller of kube-runtime that is fed from shared informers
@@ -21,7 +21,7 @@
 //! - `status_and_policy`: what an informer shows of itself, and what its owner can do about failures
 //! - `observability`: what an informer reports and logs, and that no object contents are in it
 //! - `messages`: the words of errors
-//! - `support`: a server that answers from a script, and a store that keeps what it is told
+//! - `support`: a server that answers from a script, and a store that records its writes
 
 mod support;
 mod kube_runtime_rows;

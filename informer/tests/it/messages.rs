@@ -1,6 +1,6 @@
 //! The words of errors, as people read them in logs and on terminals.
 //!
-//! They are kept in a snapshot, which `INSTA_UPDATE=always cargo test -p informer messages` writes anew.
+//! They are kept in a snapshot, which `INSTA_UPDATE=always cargo test -p informer messages` regenerates.
 
 use std::{error::Error, sync::Arc, time::Duration};
 
@@ -232,7 +232,7 @@ fn messages_are_these() {
         let text = error.to_string();
         assert!(!text.ends_with('.'), "{text}");
         assert!(!text.starts_with(char::is_uppercase), "{text}");
-        // Its causes are told beside it, and not twice.
+        // Its causes are printed after it, and not twice.
         if let Some(cause) = error.source() {
             assert!(!text.contains(&cause.to_string()), "{text}");
         }

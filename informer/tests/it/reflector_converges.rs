@@ -1,4 +1,4 @@
-//! A reflector ends up equal to a model of a server, whatever goes wrong before, and asks for little meanwhile.
+//! A reflector ends up equal to a model of a server after any faults, with few requests.
 
 use std::time::Duration;
 

@@ -103,8 +103,8 @@ async fn row_1_every_waiter_for_sync_is_woken() {
     assert!(heard.iter().all(Result::is_ok), "{heard:?}");
 }
 
-/// kube-runtime: a subscriber hangs when an object was deleted before it came to read of it; when its buffer is full, the
-/// store stops for everybody.
+/// kube-runtime: a subscriber hangs when an object was deleted before it came to read of it; when its buffer is full,
+/// the store stops for all handlers.
 #[tokio::test(start_paused = true)]
 async fn row_2_an_object_added_and_deleted_before_a_handler_reads_hangs_nobody() {
     let (informer, mut script) = scripted_informer();
@@ -121,7 +121,7 @@ async fn row_2_an_object_added_and_deleted_before_a_handler_reads_hangs_nobody()
     assert!(registration.has_synced() && late_registration.has_synced());
     heard_by_late.take();
 
-    // More than any buffer holds: nobody has come to a stop.
+    // More than any buffer holds: nothing has stopped.
     for version in 10..10_010 {
         watch.added(config_map(&format!("brief@{version}")));
         watch.deleted(config_map(&format!("brief@{version}")));

@@ -1,4 +1,4 @@
-//! An informer ends up equal to a model of a server, whatever goes wrong before, and so does what each handler heard.
+//! An informer ends up equal to a model of a server after any faults, and so does what each handler received.
 
 use std::{collections::BTreeMap, time::Duration};
 

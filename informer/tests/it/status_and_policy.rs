@@ -117,7 +117,7 @@ async fn a_status_stream_tells_the_latest_of_a_whole_life() {
     script.expect_list().await.page([], "7");
     let watch = script.expect_watch().await;
     settle().await;
-    // Who is slow is told the latest only.
+    // A slow reader receives the latest status only.
     assert!(
         news(&mut stream)
             .unwrap()
@@ -500,7 +500,7 @@ async fn a_server_that_was_restored_to_an_earlier_revision_is_followed_within_mi
         create(&server, "d").await;
         sleep(Duration::from_mins(8)).await;
         assert_eq!(names(&informer), ["d"]);
-        // It goes on from there without another list.
+        // It continues from there without another list.
         let before = requests(&server);
         create(&server, "e").await;
         sleep(Duration::from_secs(1)).await;

@@ -177,7 +177,7 @@ async fn a_deletion_is_told_as_it_was_seen_or_as_a_tombstone() {
         let wait = waiter.until_object(LIMIT, &key, watch::deleted);
         let (state, ()) = tokio::join!(wait, async {
             sleep(Duration::from_secs(5)).await;
-            // Nobody watches while it goes and comes again, and the history goes too.
+            // No watch is open while the object is deleted and recreated, and the history goes too.
             let hang = Fault::Hang.rule().matching(watches());
             let guard = is_missed.then(|| server.faults().install(hang));
             if is_missed {
@@ -268,7 +268,7 @@ async fn a_retry_watcher_tells_every_change_once_across_disconnects_and_ends_wit
         }
     }
     assert!(versions.is_sorted_by(|a, b| a < b), "{versions:?}");
-    // Its history goes while nobody watches.
+    // Its history goes while no watch is open.
     server.disconnect();
     config_maps.put("a", 11).await;
     server.expire();

@@ -8,7 +8,7 @@
 mod processor;
 mod workqueue;
 
-/// Explores `run` so many times at random, and as often with few but well-placed preemptions.
+/// Explores `run` `iterations` times at random, and as often with few but well-placed preemptions.
 fn check(iterations: usize, run: impl Fn() + Send + Sync + 'static) {
     let run = std::sync::Arc::new(run);
     let again = std::sync::Arc::clone(&run);

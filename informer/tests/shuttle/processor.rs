@@ -24,7 +24,7 @@ const ITERATIONS: usize = 1_000;
 
 type State = BTreeMap<ObjectKey, Object<()>>;
 
-/// The writer's side: a cache, and the processor that tells of it.
+/// The writer's side: a cache, and the processor that distributes its changes.
 struct Writer {
     processor: Processor<()>,
     tasks: TaskSet,
@@ -58,7 +58,7 @@ impl Writer {
         self.processor.attach(listener, present, Instant::now());
     }
 
-    /// Puts a new version of a key, and tells of it.
+    /// Puts a new version of a key, and distributes the change.
     fn put(&mut self, name: &str) {
         self.version += 1;
         let new = object(name, self.version);

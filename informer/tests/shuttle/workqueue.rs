@@ -99,7 +99,7 @@ fn an_item_that_was_put_aside_for_one_who_left_reaches_another() {
                 block_on(async {
                     let mut get = Box::pin(queue.get());
                     if let std::task::Poll::Ready(item) = poll!(&mut get) {
-                        // It works on nothing: whoever takes it up again owes the item.
+                        // It works on nothing: the caller that resumes it owes the item.
                         if let Some(item) = item {
                             queue.add(*item);
                         }

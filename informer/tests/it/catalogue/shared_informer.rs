@@ -158,7 +158,7 @@ async fn handlers_may_come_and_go_at_any_moment_also_while_the_informer_stops() 
     timeout(LIMIT, tasks.wait()).await.unwrap();
     timeout(LIMIT, world.informer.shutdown()).await.unwrap();
     assert_eq!(world.informer.task_count(), 0);
-    // Whoever stayed heard each key's changes in order.
+    // The handlers that stayed received each key's changes in order.
     let mut last = std::collections::BTreeMap::new();
     for word in world.heard.take_text().split_whitespace() {
         let (key, version) = word[1..].split_once('@').unwrap();
@@ -171,7 +171,7 @@ async fn handlers_may_come_and_go_at_any_moment_also_while_the_informer_stops() 
     }
 }
 
-/// Blocks its thread in each call until it is let go on.
+/// A handler that blocks its thread in each call until it is released.
 struct Blocking {
     called: Arc<Notify>,
     wait: mpsc::Receiver<()>,
@@ -180,7 +180,7 @@ struct Blocking {
 impl EventHandler<Thing> for Blocking {
     fn on_add(&mut self, _object: &Object<Thing>, _in_initial_list: bool) {
         self.called.notify_one();
-        // A closed channel lets everything go on.
+        // A closed channel releases every call.
         let _ = self.wait.recv();
     }
 }

@@ -1,4 +1,4 @@
-//! Something before a fake server that fails or changes what the server tells of itself, and notes what it is asked.
+//! A proxy for a fake server that fails or changes discovery responses, and records requests.
 
 use std::{
     collections::BTreeMap,

@@ -12,7 +12,7 @@ use informer::{
     stages::TaskSet,
 };
 
-/// A copy of a selection, as a reflector keeps it: key by key, whatever version comes.
+/// A copy of a selection, as a reflector keeps it: each key at the last version received.
 #[derive(Clone, Default)]
 pub(crate) struct Mirror(Arc<Mutex<BTreeMap<ObjectKey, ResourceVersion>>>);
 

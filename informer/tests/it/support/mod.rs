@@ -1,4 +1,4 @@
-//! Shared by the tests: a server that answers from a script, a store and a metrics recorder that keep what they are told,
+//! Shared by the tests: a server that answers from a script, a store and a metrics recorder that record their input,
 //! and objects of the fake server.
 
 mod server;

@@ -1,4 +1,4 @@
-//! A model of a server's lists and watches: exact where nothing is wrong, and wrong as it is told.
+//! A model of a server's lists and watches: exact without faults, and wrong in the way that a fault demands.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -25,7 +25,7 @@ pub(crate) enum ListFault {
     /// A status with this code.
     Fails(u16),
     Hangs,
-    /// The state of so many revisions ago: another server answers, which lags behind and says so.
+    /// The state of this number of revisions ago: another server answers, which lags behind and says so.
     Lags(u64),
     /// The same, but it does not say so.
     LagsInSilence(u64),
@@ -38,7 +38,7 @@ pub(crate) enum WatchFault {
     Fails(u16),
     Refuses,
     Hangs,
-    /// After so many events ...
+    /// After this number of events ...
     EndsAfter(usize),
     BreaksAfter(usize),
     SilentAfter(usize),
@@ -253,7 +253,7 @@ impl Model {
             return Err(status(410));
         }
         let state = self.state_at(revision);
-        // Version 0 is served whole, whatever the limit.
+        // Version 0 is served whole, with any limit.
         let limit = match request.limit {
             Some(limit) if request.resource_version.as_str() != "0" => limit as usize,
             _ => usize::MAX,

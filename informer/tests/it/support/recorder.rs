@@ -1,4 +1,4 @@
-//! A metrics recorder that keeps what it is told.
+//! A metrics recorder that keeps all values.
 
 use std::{
     collections::BTreeMap,

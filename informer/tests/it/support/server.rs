@@ -15,8 +15,8 @@ use http_body_util::StreamBody;
 use kube::client::Body;
 use tokio::time::Instant;
 
-/// A hot loop stops the paused clock, so that no time limit ends it. After so many requests nothing is answered any more,
-/// and the test sees their number.
+/// A hot loop stops the paused clock, so that no time limit ends it. The server answers this number of requests and no
+/// more, and the test sees their number.
 const REQUESTS_MAX: usize = 5000;
 
 /// A request as the server saw it.
