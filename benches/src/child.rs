@@ -1,4 +1,4 @@
-//! A process that is started, says what it has to say line by line, and ends with whoever has started it.
+//! A child process whose output is read line by line, and which ends with its parent.
 
 use std::{error::Error, process::Stdio, time::Duration};
 
@@ -32,7 +32,7 @@ impl Child {
         Ok(Self { process, lines })
     }
 
-    /// Its standard input, if it was piped and nobody has taken it yet.
+    /// Takes the standard input, if it is piped and was not taken before.
     pub(crate) fn take_input(&mut self) -> Option<ChildStdin> {
         self.process.stdin.take()
     }

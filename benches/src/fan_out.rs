@@ -72,7 +72,7 @@ pub(crate) async fn run(
             .into_body();
         let seen = Arc::clone(&seen);
         tasks.spawn(async move {
-            // The connection lives as long as somebody reads from it.
+            // Keeps the connection open while its body is read.
             let _connection = connection;
             while let Some(Ok(frame)) = body.frame().await {
                 let Ok(data) = frame.into_data() else {

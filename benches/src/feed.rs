@@ -38,7 +38,7 @@ pub(crate) struct Feed {
     /// The updates begin when this is set.
     has_begun: AtomicBool,
     begun: Notify,
-    /// Ends the watch that is open, and nobody can go on where it was.
+    /// Ends the open watch and expires its revision, so that the client has to relist.
     expired: Notify,
 }
 

@@ -10,27 +10,27 @@ use crate::{child::Child, fan_out, load, reads, relist, serve, side::Side, sync,
 /// The measurement that a process makes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Job {
-    /// Serve a cluster of so many pods until standard input ends.
+    /// Serve a cluster of `pods` pods until standard input ends.
     Serve { pods: u32 },
     /// Sync an empty cache.
     Sync { side: Side, url: String },
     /// Sync an empty cache, say so, and wait until everything was listed again.
     Relist { side: Side, url: String },
-    /// Take in so many updates, and tell so many handlers.
+    /// Process updates, and notify `handlers` handlers.
     Updates {
         side: updates::Side,
         handlers: u32,
         count: u32,
     },
-    /// Watch, so many times, while so many changes are written.
+    /// Open `watchers` watches, and read them while changes are written.
     FanOut {
         url: String,
         watchers: u32,
         changes: u32,
     },
-    /// Read a cache of so many pods.
+    /// Read a cache of `pods` pods.
     Reads { pods: u32 },
-    /// Create so many objects over so many connections.
+    /// Create objects over `connections` connections.
     Create {
         url: String,
         connections: u32,

@@ -30,13 +30,13 @@ pub(crate) struct Latency {
     pub(crate) slowest_hundredth: Duration,
 }
 
-/// Says when it was told of which version.
+/// Sends each version with the time at which the handler received it.
 struct Telling(mpsc::UnboundedSender<(String, Instant)>);
 
 impl EventHandler<ConfigMap> for Telling {
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
     fn on_update(&mut self, _: &Object<ConfigMap>, new: &Object<ConfigMap>) {
-        // Nobody listens any more when all is measured.
+        // The receiver is dropped when the measurement ends.
         let _ = self
             .0
             .send((new.resource_version().to_string(), Instant::now()));

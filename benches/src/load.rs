@@ -117,7 +117,7 @@ pub(crate) async fn ask_something(url: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A pod of two containers, as somebody writes it.
+/// Returns a pod of two containers, without defaults, as in a manifest.
 fn pod() -> Value {
     let mut pod = json!({
         "apiVersion": "v1",

@@ -61,7 +61,7 @@ pub(crate) async fn run(pods: u32) -> Result<(), Box<dyn Error>> {
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     let told = async {
         while let Ok(Some(_)) = lines.next_line().await {
-            // Who has seen everything could go on: one write more, and nobody has.
+            // A client that has received every change could resume its watch. One more write rules that out.
             server.apply(&json!({
                 "apiVersion": "v1",
                 "kind": "ConfigMap",

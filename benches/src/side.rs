@@ -177,7 +177,7 @@ fn kube_runtime(client: Client, config: watcher::Config) -> Cache {
     let counted = Arc::clone(&lists);
     let mut tasks = TaskSet::new();
     tasks.spawn(async move {
-        // The watcher goes on by itself after a failure.
+        // The watcher recovers from failures by itself.
         while let Some(event) = events.next().await {
             if matches!(event, Ok(watcher::Event::InitDone)) {
                 counted.fetch_add(1, Ordering::Relaxed);

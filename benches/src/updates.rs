@@ -52,14 +52,14 @@ pub(crate) struct Taken {
     elapsed: Duration,
 }
 
-/// Counts those who have been told of the last update.
+/// Counts the handlers that have received the last update.
 struct Finish {
     last_version: String,
     told: AtomicU64,
     moved: Notify,
 }
 
-/// A handler that looks at what it is told.
+/// A handler that reads the objects that it receives.
 struct Looking<K> {
     finish: Arc<Finish>,
     look: fn(&Finish, &Object<K>),
@@ -102,7 +102,7 @@ pub(crate) async fn per_second(
     Ok(f64::from(count) / median.as_secs_f64())
 }
 
-/// Takes in `count` updates in this process, and tells so many handlers.
+/// Processes `count` updates in this process, and notifies `handlers` handlers.
 pub(crate) async fn run(side: Side, handlers: u32, count: u32) -> Result<Taken, Box<dyn Error>> {
     let elapsed = on_one_thread(move || take_in(side, handlers, count));
     Ok(Taken {

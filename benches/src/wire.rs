@@ -32,7 +32,7 @@ impl Connection {
         let (sender, connection) = handshake(TokioIo::new(socket)).await?;
         let mut task = TaskSet::new();
         task.spawn(async move {
-            // Whoever waits for an answer is told as well.
+            // A request that waits for its answer reports the error, too.
             let _ = connection.await;
         });
         Ok(Self {

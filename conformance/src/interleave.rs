@@ -24,8 +24,8 @@ pub enum Seam {
     Store,
 }
 
-/// Draws how often a task yields. Clones draw from the same generator; an actor with a generator of its own draws the
-/// same whatever others do.
+/// Draws how often a task yields. Clones draw from the same generator. The draws of an actor that has a generator of
+/// its own do not depend on other actors.
 #[derive(Clone, Debug, Default)]
 pub struct Yields(Option<Arc<Shared>>);
 

@@ -84,7 +84,7 @@ impl Summary {
         self.relist_count += other.relist_count;
         self.informer_count += other.informer_count;
         self.simulated_ms += other.simulated_ms;
-        // Equal figures name the lowest seed, in whatever order runs end.
+        // Of equal figures the lowest seed is named, in any order in which runs end.
         let is_slower = other.slowest_convergence_ms > self.slowest_convergence_ms
             || (other.slowest_convergence_ms == self.slowest_convergence_ms
                 && (self.slowest_seed.is_none() || other.slowest_seed < self.slowest_seed));

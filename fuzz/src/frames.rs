@@ -6,7 +6,7 @@ use informer::stages::FrameSplitter;
 /// The first byte is the largest size of a frame, the second how many come next, each the size of a chunk; the rest is the
 /// stream, in chunks of these sizes over and over.
 ///
-/// Whatever the chunks, the frames are the lines of the stream, as a plain split gives them.
+/// However the stream is divided into chunks, the frames are its lines, as a plain split gives them.
 pub fn run(data: &[u8]) {
     let [size_max, size_count, rest @ ..] = data else {
         return;

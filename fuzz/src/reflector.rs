@@ -49,15 +49,15 @@ struct Told {
     is_well: bool,
 }
 
-/// Remembers no more than what must hold. Clones are the same store.
+/// A store that keeps only what its assertions need. Clones share it.
 #[derive(Clone, Default)]
 struct Store(Arc<Mutex<Told>>);
 
 /// The bytes are the answers to the reflector's requests, divided by lines of `%%`. The first line of each is a status code,
 /// or `reset`; the rest is the body, which breaks off after the code of `reset`.
 ///
-/// Whatever they are, no change is told before there is a state, no part of a list is taken for a state, and once the server
-/// is well the store becomes equal to it.
+/// For any bytes, the reflector reports no change before a state and never takes a part of a list for a state. Once the
+/// server is healthy, the store becomes equal to it.
 pub fn run(data: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()

@@ -69,7 +69,7 @@ impl Following {
     /// Returns true if the requested state has no reason.
     fn is_relist_for_nothing(&mut self) -> bool {
         let is_for_nothing = self.has_state && !self.has_reason;
-        // One relist is one finding, whatever the number of its requests.
+        // One relist is one finding, regardless of the number of its requests.
         self.has_reason = true;
         is_for_nothing
     }

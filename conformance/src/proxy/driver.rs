@@ -1,4 +1,4 @@
-//! The proxy as a service: each request meets the rules, goes on to the upstream, and its answer comes back.
+//! The proxy as a service: applies the rules to each request, forwards it upstream, and returns the answer.
 
 use std::{
     fmt::{self, Debug, Formatter},
@@ -108,7 +108,7 @@ impl Proxy {
         Ok(self.shared.faults.install_spec(spec))
     }
 
-    /// Ends every answer that is under way in good order, whoever's it is.
+    /// Ends all open answers cleanly, for all clients.
     pub fn disconnect(&self) {
         self.end_streams();
     }
@@ -220,7 +220,7 @@ impl Proxy {
             Err(answer) => return answer.into_response(),
         };
         if let Some(replacement) = &disposition.replacement {
-            // It is served to its end, and then nobody hears of it.
+            // The upstream serves the request to its end, and its answer is dropped.
             let _ = timeout(BODY_LIMIT, body.collect()).await;
             return replacement.response(&connection);
         }

@@ -22,7 +22,7 @@ pub(super) struct Pieces {
 // === impl Pieces ===
 
 impl Pieces {
-    /// As `fault` says, of a body of so many bytes, if that is known.
+    /// Creates the pieces for `fault`. `length` is that of the body in bytes, if known.
     pub(super) fn new(fault: BodyFault, length: Option<usize>) -> Self {
         let seed = match fault {
             BodyFault::Cut { seed } => seed,
@@ -39,7 +39,7 @@ impl Pieces {
     pub(super) fn cut(&mut self, part: Bytes, shaper: &mut Shaper) -> bool {
         match self.fault {
             BodyFault::Break => {
-                // Of a body whose length nobody has said, half of what comes first is there.
+                // If the length of the body is unknown, half of its first part is sent.
                 let left = self.until_break.unwrap_or(part.len() / 2);
                 if left < part.len() {
                     shaper.pass(part.slice(..left));

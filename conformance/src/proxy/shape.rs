@@ -72,7 +72,7 @@ impl Shaper {
         self.steps.push_back(Step::Break);
     }
 
-    /// Lets `bytes` through so many at a time, and each time so much later.
+    /// Sends `bytes` in chunks of `size` bytes, each delayed by another `every`.
     pub(super) fn trickle(&mut self, bytes: Bytes, size: usize, every: Duration) {
         let mut rest = bytes;
         while !rest.is_empty() {

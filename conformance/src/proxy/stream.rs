@@ -147,7 +147,7 @@ impl Passage {
         }
     }
 
-    /// Decides what becomes of the next line of a watch, when it is its turn. Whether there was one.
+    /// Applies the verdict on the next line of a watch, if it is due. Returns whether there was one.
     fn judge(&mut self) -> bool {
         let Some(watch) = &mut self.watch else {
             return false;

@@ -17,11 +17,11 @@ use crate::call::whole;
 /// The time limit of the upstream's answer. A server answers most requests within a minute, or says so.
 const ANSWER_LIMIT: Duration = Duration::from_secs(75);
 
-/// The upstream, spoken to as a kubeconfig says, or as nobody in particular.
+/// A client of the upstream: with the credentials of a kubeconfig, or without any.
 #[derive(Clone)]
 pub(super) struct Upstream {
     client: Client,
-    /// True if requests are made as the user of a kubeconfig, whoever has sent them.
+    /// True if all requests are made as the user of a kubeconfig, regardless of who sent them.
     has_identity: bool,
 }
 
@@ -50,7 +50,7 @@ impl Upstream {
     ///
     /// # Cancel safety
     ///
-    /// Dropped, nobody hears the answer; the request may have been served.
+    /// If dropped, the answer is lost; the request may have been served.
     pub(super) async fn send(
         &self,
         mut parts: Parts,

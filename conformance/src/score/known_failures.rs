@@ -13,7 +13,7 @@ use crate::plan::{Action, Operation, Plan, PlannedFault, Resource, Tier};
 /// The time to notice silence: the server sends a bookmark a minute, and three missing ones prove that the stream is
 /// dead.
 const SILENCE_NOTICED_WITHIN: Duration = Duration::from_mins(4);
-/// The delay of a change on an undisturbed watch, whatever happens to other watches.
+/// The maximum delay of a change on an undisturbed watch while other watches are disturbed.
 const TOLD_AT_ONCE: Duration = Duration::from_secs(1);
 
 pub(super) fn scenarios() -> Vec<Scenario> {

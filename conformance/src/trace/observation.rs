@@ -225,7 +225,7 @@ pub enum Observation {
         /// The number of tasks.
         count: usize,
     },
-    /// A subject failed for good, and the run was given up.
+    /// A subject failed permanently, and the run was aborted.
     SubjectFailed {
         /// The informer.
         informer: usize,

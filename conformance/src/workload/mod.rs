@@ -101,8 +101,8 @@ impl Workload {
         self.perform_step(&text, step).await;
     }
 
-    /// Writes once more to each namespace of each resource, and returns the version of each resource's last object: a
-    /// stream that fell silent unnoticed would miss it.
+    /// Writes a last object to each namespace of each resource, and returns the version of each resource's last one. A
+    /// stream that has stopped without an error misses these objects.
     ///
     /// # Cancel safety
     ///

@@ -217,7 +217,7 @@ fn session(args: &[&str]) -> (Option<i32>, String) {
     )
 }
 
-/// The words are kept in a snapshot, which `INSTA_UPDATE=always cargo test -p conformance program` writes anew.
+/// The expected output is a snapshot. `INSTA_UPDATE=always cargo test -p conformance program` regenerates it.
 #[test]
 fn a_wrong_command_line_is_told_apart_from_a_failed_check() {
     let mut told = Vec::new();

@@ -33,7 +33,7 @@ impl Finding {
         }
     }
 
-    /// Identifies the finding in the list of known ones, at whatever line it is.
+    /// Identifies the finding in the list of known ones, independent of its line.
     pub(crate) fn key(&self) -> String {
         format!("{}: {}", self.file, self.what)
     }
