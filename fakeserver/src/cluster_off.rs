@@ -1,4 +1,4 @@
-//! A large cluster that nobody runs, without one.
+//! The simulated cluster, compiled out.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Pages beside the reference.
 //!
-//! They are read by rustdoc only, so that a word in them compiles nothing anew.
+//! They are included for rustdoc only, so that a change of a page recompiles nothing.
 
 /// The guide: in a test, from any language, and what to use for which purpose.
 #[cfg_attr(any(doc, all(doctest, feature = "client")), doc = include_str!("../docs/guide.md"))]

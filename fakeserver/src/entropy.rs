@@ -71,7 +71,7 @@ impl Entropy {
         }
     }
 
-    /// Goes on where generators of the same seed had come.
+    /// Continues from the position of generators that had the same seed.
     pub(crate) fn go_on(&self, position: Position) {
         let Position {
             objects,

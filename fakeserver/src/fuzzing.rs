@@ -139,7 +139,7 @@ impl Default for Fuzzed {
     }
 }
 
-/// A failure is told by a status, as far as the API words it.
+/// Checks that a failure of the API is reported by a Status.
 async fn check(answer: Response<Body>, is_api: bool) {
     let code = answer.status();
     if !is_api || code.is_success() {

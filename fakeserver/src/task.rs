@@ -47,7 +47,7 @@ impl TaskSet {
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the tasks still end, but nobody waits for them.
+    /// If dropped, the tasks still end, but no caller waits for them.
     pub(crate) async fn shutdown(&self) {
         self.stop.cancel();
         self.wait().await;

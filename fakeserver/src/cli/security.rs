@@ -191,7 +191,7 @@ impl Secured {
     }
 }
 
-/// A token that nobody can guess.
+/// Returns a random token of 128 bits.
 fn random_token() -> Result<String, String> {
     Ok(format!("{:032x}", u128::from_be_bytes(random()?)))
 }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::write::Backend;
 
-/// The minimum number of writes in one transaction, if there are so many.
+/// The minimum number of writes in one transaction; the last one may have fewer.
 const WRITES_PER_TRANSACTION: u32 = 1_000;
 
 /// A part of the world that is written together.

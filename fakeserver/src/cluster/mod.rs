@@ -1,4 +1,4 @@
-//! A large cluster that nobody runs: nodes and workloads as a real one has them, and what happens in it all day.
+//! A large simulated cluster: nodes and workloads as a real one has them, and their changes over time.
 //!
 //! ```text
 //! ClusterOptions ──► shape ──► World (what there is, small) ──► print ──► storage
@@ -33,7 +33,7 @@ pub use self::options::{Churn, ClusterOptions};
 #[derive(Debug)]
 pub(crate) struct SimulatedCluster {
     options: ClusterOptions,
-    /// Nothing while it is not there yet, or is being made anew.
+    /// `None` before it is first filled, and while it is rebuilt.
     living: Mutex<Option<Living>>,
     /// True while its task runs.
     is_started: AtomicBool,

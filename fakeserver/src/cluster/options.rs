@@ -41,7 +41,7 @@ pub struct Churn {
 // === impl ClusterOptions ===
 
 impl ClusterOptions {
-    /// So many nodes, at least one, and so many pods on them. Nothing happens.
+    /// Creates options of a cluster without churn that has `nodes` nodes, at least one, and `pods` pods.
     pub fn new(nodes: u32, pods: u32) -> Self {
         Self {
             nodes: nodes.max(1),
@@ -60,7 +60,8 @@ impl ClusterOptions {
 // === impl Churn ===
 
 impl Churn {
-    /// So many writes to objects a second, on average and altogether: every revision that the cluster takes counts.
+    /// Creates a churn of `writes_per_second` writes a second, on average over the cluster. Every revision that the
+    /// cluster takes counts.
     ///
     /// Leases and reports of nodes come first; what remains goes to pods and all that goes with them.
     pub fn new(writes_per_second: u32) -> Self {
@@ -71,7 +72,6 @@ impl Churn {
     }
 
     /// Sets the interval at which every node renews its lease. The default is 10 s; with `None` leases are not renewed.
-    /// The default is 10 s; without one they are not renewed.
     pub fn with_lease_interval(mut self, interval: Option<Duration>) -> Self {
         self.lease_interval = interval;
         self

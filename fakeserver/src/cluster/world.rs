@@ -240,7 +240,7 @@ impl World {
         let number = node.unwrap_or_else(|| self.choose());
         let node = &mut self.nodes[number as usize];
         node.pods.push(pod);
-        // The first and the last ones of a range are nobody's.
+        // The first two addresses and the last one of a range are not assigned.
         node.octet = if node.octet >= 254 { 2 } else { node.octet + 1 };
         let octet = node.octet;
         if let Some(pod) = self.pods.get_mut(pod) {
@@ -379,7 +379,7 @@ impl<T> Places<T> {
         Some(thing)
     }
 
-    /// Makes room for so many, and no more than that.
+    /// Reserves room for exactly `count` more entries.
     pub(super) fn reserve(&mut self, count: usize) {
         self.places.reserve_exact(count);
     }

@@ -61,7 +61,7 @@ impl Controller for Definitions {
         if cluster.tx.revision() == before {
             settle_in(cluster.backend, cluster.tx);
         } else {
-            // Watches end with the definition, and are told of what went before: that has to be written first.
+            // Watches end with the definition. Earlier changes have to be written first, so that watches receive them.
             due.add(key.clone(), Duration::ZERO);
         }
     }

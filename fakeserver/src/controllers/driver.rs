@@ -37,7 +37,7 @@ pub(super) struct Driver {
 
 /// The state of the controllers, and their queue.
 struct World {
-    /// The store has begun anew, and nothing of it is known.
+    /// True if the store was reset, so that the index has to be rebuilt.
     is_stale: bool,
     index: Index,
     queue: Queue,

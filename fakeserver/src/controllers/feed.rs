@@ -16,7 +16,7 @@ use crate::store::{Change, ChangeSink};
 #[derive(Debug)]
 pub(super) enum News {
     Changed(Arc<Change>),
-    /// The store is empty, and begins anew.
+    /// The store was emptied, and its revisions restart.
     Reset,
 }
 
@@ -24,7 +24,7 @@ pub(super) enum News {
 ///
 /// # Memory
 ///
-/// It has no bound, since a change that is left out would be lost for good; [`Stats`](crate::Stats) tells its length.
+/// It is unbounded, since a change that is left out would never be seen; [`Stats`](crate::Stats) reports its length.
 #[derive(Debug, Default)]
 pub(super) struct Feed {
     is_open: AtomicBool,

@@ -25,9 +25,9 @@ type Dependents = Vec<(ObjectKey, bool)>;
 /// One entry for each reference to an owner, and one for each owner.
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    /// By the uid of the owner, be it there or not.
+    /// Dependents by the uid of their owner, whether the owner exists or not.
     dependents: BTreeMap<Box<str>, Dependents>,
-    /// Empty unless somebody asks for pods.
+    /// Empty unless a controller uses pods.
     pub(super) pods: Pods,
     tracks_pods: bool,
 }

@@ -103,8 +103,8 @@ impl CatalogueEntry {
         self.has(Property::NeedsTcp)
     }
 
-    /// Returns whether a correct client can hold the fault: it converges when the fault ends, and asks no more than its
-    /// backoff allows. Negative controls cannot be held.
+    /// Returns whether a correct client can hold the fault: it converges when the fault ends, and sends at most the
+    /// requests that its backoff allows. Negative controls cannot be held.
     pub fn can_be_held(&self) -> bool {
         self.recovery != Recovery::Never
     }

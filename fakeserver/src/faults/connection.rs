@@ -48,8 +48,8 @@ pub enum Breakage {
     /// RST; in HTTP/2 `RST_STREAM` of one stream, and the others stay open.
     #[error("connection reset by fault")]
     Reset,
-    /// Half-open, for good: nothing is sent on any stream, not even the answer to a PING of HTTP/2, and nothing is read. The
-    /// connection stays until its client closes it.
+    /// Half-open until the client closes the connection: nothing is read, and nothing is sent on any stream, not even
+    /// the answer to a PING of HTTP/2.
     #[error("connection half-open by fault")]
     HalfOpen,
 }

@@ -23,7 +23,7 @@ pub struct Disposition {
     pub read_bound: Option<ReadBound>,
     /// Added to the objects in the answer.
     pub rewrite: Option<Rewrite>,
-    /// The delay of the answer's head after the request was served, whatever the answer.
+    /// The delay of the answer's head after the request was served, also if it failed.
     pub head_delay: Option<Duration>,
     /// The fault of the answer's body, unless it is a stream.
     pub body: Option<BodyFault>,

@@ -92,7 +92,7 @@ impl<E: Encode> FaultGate<E> {
     /// Sends other bytes than those of a frame, or in another way.
     async fn change(&mut self, bytes: Bytes, verdict: FrameVerdict, outlet: &Outlet) -> Flow {
         match verdict {
-            // One frame is held at a time: the next one goes before it, whatever a rule says.
+            // One frame is held at a time: the next one is sent before it, also if a rule would hold that one, too.
             FrameVerdict::SwapWithNext if self.swapped.is_none() => {
                 self.swapped = Some(bytes);
                 Flow::Continue(())
@@ -161,7 +161,7 @@ impl<E: Encode> FaultGate<E> {
         bytes.truncate(after_bytes);
         if !bytes.is_empty() {
             outlet.hand_over(Ok(bytes)).await?;
-            // A transport that is told of both at once breaks off before it has written anything.
+            // A transport that receives both at once aborts before it has written the bytes.
             sleep(TRANSPORT_FLUSH).await;
         }
         outlet.hand_over(Err(Breakage::Reset.into())).await?;

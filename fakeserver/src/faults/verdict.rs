@@ -169,7 +169,7 @@ pub enum FrameVerdict {
     },
     /// Sends nothing more, and keeps the stream open.
     Silence,
-    /// Asks the client to leave its connection, and goes on; in process it fails the transport before the frame.
+    /// Asks the client to leave its connection, and continues; in process it fails the transport before the frame.
     GoAway,
     /// Leaves the frame out.
     Drop,

@@ -288,7 +288,7 @@ pub(crate) fn check_share(field: &Field<'_>, found: &mut Findings) {
     }
 }
 
-/// A share that is no more than all.
+/// Checks that a percentage is at most 100 %.
 pub(crate) fn check_at_most_all(field: &Field<'_>, found: &mut Findings) {
     if percent(field.text()).is_some_and(|percent| percent > 100) {
         found.invalid(field, "must not be greater than 100%");

@@ -11,7 +11,7 @@ use crate::value::{
     served_form::ServedForm,
 };
 
-/// One version of one resource, as discovery tells of it.
+/// One version of one resource, with the fields of its discovery entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResourceType {
     pub(crate) group: Arc<str>,

@@ -18,8 +18,8 @@ use crate::{
     verbs::Requester,
 };
 
-/// Finds out who makes a request. One that is not allowed is told so later, by its handler; an answer at once means that
-/// nobody has made it, or that he may not act as another one.
+/// Authenticates a request. The handler refuses a request that is not authorized later. An answer here means that
+/// authentication or impersonation failed.
 pub(super) fn admit(
     server: &Server,
     parts: &Parts,

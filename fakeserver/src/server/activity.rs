@@ -25,7 +25,7 @@ pub(super) struct Activity(Arc<Requests>);
 struct Requests {
     started: AtomicU64,
     under_way: AtomicUsize,
-    /// Told of the end of each request.
+    /// Notified of the end of each request.
     ended: Notify,
 }
 

@@ -78,7 +78,7 @@ impl Server {
         self.reset_counts();
     }
 
-    /// Goes on with the contents of `snapshot`: serves what it defines, and ends what was going away.
+    /// Restores the contents of `snapshot`: serves its definitions, and resumes the controllers.
     pub(super) fn restore(&self, snapshot: &Snapshot, restart: Restart) {
         write::restore(self.backend(), snapshot, restart);
         if self.has_rules() {

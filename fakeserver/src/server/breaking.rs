@@ -66,7 +66,7 @@ pub(super) async fn carry_out(
 // === impl Breaking ===
 
 impl Breaking {
-    /// Breaks the connection when what goes before was sent, or nobody takes it.
+    /// Breaks the connection once earlier bytes were sent, or the time limit for sending them has passed.
     fn poll_break(
         &mut self,
         context: &mut Context<'_>,

@@ -319,7 +319,7 @@ impl FakeServerBuilder {
         Ok(FakeServer::new(server))
     }
 
-    /// Creates a backend that goes on from a snapshot, if there is one.
+    /// Creates a backend that continues from a snapshot, if there is one.
     fn backend(&self, from: Option<&Snapshot>, controllers: &ControllerManager) -> Backend {
         let seed = from.map_or(self.seed, |snapshot| snapshot.seed);
         let clock = match (self.clock, from) {

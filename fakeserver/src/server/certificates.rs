@@ -24,7 +24,7 @@ use tokio_rustls::{
 use super::subject::{rename, user_of};
 use crate::{edge::authentication::Peer, value::user::UserInfo};
 
-/// The names under which clients may address the server, whatever its address.
+/// The names under which clients may address the server, at any address.
 const NAMES: [&str; 7] = [
     "localhost",
     "127.0.0.1",

@@ -122,7 +122,7 @@ impl Listener {
         self.serve_until(router, stop.cancelled(), || {}).await;
     }
 
-    /// Serves `router` until `stop` is over, and does `on_stop` before connections are told to end.
+    /// Serves `router` until `stop` completes, and calls `on_stop` before it closes connections.
     pub(super) async fn serve_until(
         self,
         router: Router,
@@ -187,7 +187,7 @@ async fn accept_all(
     }
 }
 
-/// Closes the listener until the gate is open. Its address stays its own: nobody else is given it meanwhile.
+/// Closes the listener until the gate is open. It stays bound to its address meanwhile.
 async fn reopened(listener: TcpListener, gate: &ListenGate) -> io::Result<TcpListener> {
     let address = listener.local_addr()?;
     drop(listener);

@@ -171,9 +171,9 @@ impl FakeServer {
         self.backend().storage.compact();
     }
 
-    /// [Compacts](Self::compact), and lets no watch start at an older revision: it is told so by an ERROR event, 410.
+    /// [Compacts](Self::compact), and lets no watch start at an older revision: it receives an ERROR event, 410.
     ///
-    /// [`history`](Self::history) still tells what was.
+    /// [`history`](Self::history) still has the older changes.
     pub fn expire(&self) {
         self.backend().storage.expire();
     }
@@ -183,18 +183,19 @@ impl FakeServer {
         self.backend().watchers.disconnect();
     }
 
-    /// Goes back by so many revisions, at most to where its history begins, as a cluster that was restored from a backup:
-    /// what was written since is lost, open watches end, and other writes take the lost revisions. Time and uids go on.
+    /// Rolls the store back by `revisions`, at most to where its history begins, as a cluster that was restored from a
+    /// backup. Later writes are lost, open watches end, and new writes reuse the lost revisions. Time and uids
+    /// continue.
     ///
     /// A watch from a lost revision brings nothing until the server has come by it.
     pub fn roll_back(&self, revisions: u64) {
         controllers::roll_back(self.backend(), revisions);
     }
 
-    /// Makes it the server that it was when it was built, with the objects that it began with: open watches end,
-    /// revisions and counts begin anew.
+    /// Resets the server to its state after it was built, with its initial objects: open watches end, and revisions and
+    /// counters restart.
     ///
-    /// Time, uids and installed faults go on.
+    /// Time, uids and installed faults continue.
     pub fn reset(&self) {
         beginning::reset(&self.server);
     }
@@ -237,9 +238,9 @@ impl FakeServer {
     /// store that they share for as long as it is not called.
     ///
     /// This server has to have begun as the leader did: with the same seed, or with the same
-    /// [snapshot](crate::FakeServerBuilder::with_snapshot). It needs [no controllers](crate::Controllers::none), and
-    /// nobody may write to it. It stops before what the leader has forgotten. Definitions of custom resources are taken
-    /// over as objects, and not served.
+    /// [snapshot](crate::FakeServerBuilder::with_snapshot). It needs [no controllers](crate::Controllers::none), and no
+    /// client may write to it. It stops before changes that the leader has compacted. Definitions of custom resources
+    /// are copied as objects, and not served.
     ///
     /// # Examples
     ///
@@ -269,7 +270,7 @@ impl FakeServer {
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the tasks still end, but nobody waits for them.
+    /// If dropped, the tasks still end, but no caller waits for them.
     pub async fn shutdown(&self) {
         self.server.api.tasks.shutdown().await;
     }

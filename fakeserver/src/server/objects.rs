@@ -18,10 +18,11 @@ use crate::{
 impl FakeServer {
     /// Makes `object` what the server has under its kind and name, and returns it as it is stored.
     ///
-    /// It is applied by server-side apply as the manager `fakeserver`, with force; then its status is, if it brings one.
-    /// So it is completed and validated as the object of a client is, and watchers are told. Which version of the object
-    /// it was made of does not matter: its uid, version, managers and times are left out. Its namespace is made if it is
-    /// not there; without one it goes into `default`. Fault rules, hooks and the log of requests do not see it.
+    /// It is applied by server-side apply as the manager `fakeserver`, with force; then its status is, if it has one.
+    /// So it is completed and validated as the object of a client is, and watchers are notified. The version that it
+    /// was read at does not matter: its uid, version, managers and times are left out. Its namespace is created if it
+    /// does not exist; without a namespace the object is created in `default`. Fault rules, hooks and the log of
+    /// requests do not see the write.
     ///
     /// Any type that says its `kind` and `apiVersion` serves: those of `k8s-openapi`, those that derive
     /// `kube::CustomResource`, or a [`serde_json::Value`].

@@ -19,7 +19,7 @@ pub(super) struct Slot(Option<OwnedSemaphorePermit>);
 // === impl InFlight ===
 
 impl InFlight {
-    /// At most so many requests that read, and so many that write, are served at a time. 0 is no limit.
+    /// Limits concurrent requests: at most `reading` reads and `writing` writes are served at a time. 0 means no limit.
     pub(super) fn new(reading: usize, writing: usize) -> Self {
         let limited = |count: usize| {
             let count = count.min(Semaphore::MAX_PERMITS);

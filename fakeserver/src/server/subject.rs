@@ -1,4 +1,4 @@
-//! Whom a client's certificate names: its common name is the user, its organizations are his groups.
+//! Subjects of client certificates: the common name is the user, the organizations are the groups.
 
 use std::error::Error;
 
@@ -27,9 +27,9 @@ pub(super) fn user_of(certificate: &CertificateDer<'_>) -> Option<UserInfo> {
     Some(UserInfo::new(name).with_groups(groups))
 }
 
-/// `certificate` with `user` for its subject, signed anew.
+/// Returns `certificate` with `user` for its subject, signed again.
 ///
-/// What makes certificates knows one organization in a name, and a user has as many as groups.
+/// The library that generates certificates supports one organization in a name, and a user has one for each group.
 pub(super) fn rename(
     certificate: &CertificateDer<'_>,
     user: &UserInfo,

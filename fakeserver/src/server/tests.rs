@@ -297,7 +297,7 @@ fn a_replica_stands_where_it_was_told_to() {
         leader.objects("", "v1", "nodes")[0].json()
     );
     assert_eq!(replica.history("", "v1", "nodes", 0).len(), 3);
-    // Nothing is taken twice, and nobody follows one that began elsewhere.
+    // No change is taken twice, and a server with another history is not followed.
     assert_eq!(replica.follow(&leader, u64::MAX), leader.revision());
     let restarted = build().with_snapshot(leader.snapshot()).build();
     restarted.apply(&node("c")).unwrap();

@@ -193,7 +193,7 @@ async fn serve(
 async fn hand_on(socket: Socket, connection: &Connection, mut body: Body, is_text: bool) {
     let (mut sender, mut receiver) = socket.split();
     loop {
-        // That the client leaves goes first; whatever else it says is not heard.
+        // The end of the connection goes first; other messages of the client are ignored.
         let frame = tokio::select! {
             biased;
             heard = receiver.next() => match heard {

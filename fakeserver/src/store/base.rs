@@ -7,7 +7,7 @@ use crate::value::{resource::GroupResource, revision::Revision};
 
 /// The state that a transaction reads.
 pub(super) enum Base<'a> {
-    /// Nobody else writes meanwhile.
+    /// Exclusive: no other transaction writes meanwhile.
     Locked(View<'a>),
     /// Others do, so what was read has to be confirmed before anything is written.
     Open(Open<'a>),

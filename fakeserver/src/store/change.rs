@@ -79,7 +79,7 @@ impl Change {
         })
     }
 
-    /// The same write of objects that say the same otherwise; its frames are made anew.
+    /// Returns the same write with its objects in another representation; its frames are rebuilt.
     pub(crate) fn saying(
         &self,
         before: Option<Arc<StoredObject>>,

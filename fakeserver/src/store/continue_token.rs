@@ -1,4 +1,4 @@
-//! The token with which a paged list goes on: a revision and the path that comes next.
+//! The continue token of a paged list: a revision and the next path.
 
 use base64::{
     DecodeError, Engine, alphabet,
@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::value::revision::Revision;
 
 const VERSION: &str = "meta.k8s.io/v1";
-/// The revision of a token that goes on at whatever is the latest state.
+/// The revision of a token that continues at the latest state.
 const LATEST: i64 = -1;
 
 /// As the API's decoder: no padding, and bits that are left over do not matter.
@@ -65,7 +65,7 @@ struct Encoded {
 // === impl ContinueToken ===
 
 impl ContinueToken {
-    /// Goes on behind `path`, at `revision`.
+    /// Creates a token that continues behind `path`, at `revision`.
     pub(crate) fn after(path: &str, revision: Option<Revision>) -> Self {
         Self {
             revision,

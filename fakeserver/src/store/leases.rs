@@ -56,7 +56,7 @@ impl Leases {
         });
     }
 
-    /// Grants leases to what is there and was not written: nobody knows how long it has been there.
+    /// Grants leases to objects that were restored rather than written: their age is unknown.
     pub(crate) fn renew(&self, view: View<'_>, now: Instant) {
         let mut table = self.lock();
         for resource in view.resources().filter(|resource| expires(resource)) {

@@ -5,9 +5,9 @@
 //!                                                 └─► ChangeSink: the watch cache, told in order, under the lock
 //! ```
 //!
-//! Objects are serialized once, when they are written ([`StoredObject`]); lists and watch frames are made of those bytes.
-//! The maps of a [`Table`](table::Table) are persistent, so a reader takes a [`Snapshot`] in constant time and walks it without the lock,
-//! whatever is written or compacted meanwhile.
+//! Objects are serialized once, when they are written ([`StoredObject`]); lists and watch frames are made of those
+//! bytes. The maps of a [`Table`](table::Table) are persistent. So a reader takes a [`Snapshot`] in constant time and
+//! walks it without the lock, while others write and compact.
 
 mod key;
 mod packer;

@@ -158,7 +158,7 @@ impl StoredObject {
             Json::Plain(json) => json.clone(),
             Json::Packed(_) => return 0,
         };
-        // Whoever reads in the meantime does not wait for it.
+        // Readers do not wait while the object is compressed.
         let Some(less) = packer.pack(self.resource(), &json) else {
             return 0;
         };
@@ -237,8 +237,8 @@ impl StoredObject {
 
     /// The object as JSON, without `kind` and `apiVersion`.
     ///
-    /// These are the bytes of the store, unless it has [compressed](crate::FakeServerBuilder::with_compression) them: then they
-    /// are made anew at each call.
+    /// These are the bytes of the store, unless it has [compressed](crate::FakeServerBuilder::with_compression) them:
+    /// then they are decompressed at each call.
     pub fn json(&self) -> Bytes {
         match &*self.stored() {
             Json::Plain(json) => json.clone(),

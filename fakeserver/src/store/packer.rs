@@ -54,7 +54,7 @@ struct Learnt {
 struct Samples {
     taken: Vec<Bytes>,
     bytes: usize,
-    /// One of so many is taken.
+    /// One object of `every` is sampled.
     every: usize,
 }
 

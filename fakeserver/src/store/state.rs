@@ -26,7 +26,7 @@ pub(super) struct State {
     tables: BTreeMap<GroupResource, Table>,
     /// Lists of older revisions are refused.
     compacted: Revision,
-    /// Watches from older revisions are refused, whatever the tables still know.
+    /// Watches from older revisions are refused, even if the tables still have them.
     watchable: Revision,
     compaction: Compaction,
     /// The revision after the bootstrap objects.
@@ -206,8 +206,8 @@ impl State {
         self.beginning = self.revision;
     }
 
-    /// Goes back by so many revisions, at most to its beginning, or to the oldest state that is still known. No watch can
-    /// start before that, and nobody knows what came after.
+    /// Rolls back by `revisions`, at most to its beginning, or to the oldest state that is still known. No watch can
+    /// start before that, and later changes are forgotten.
     pub(super) fn roll_back(&mut self, revisions: u64) {
         let then = self.revision.get().saturating_sub(revisions);
         let oldest = self.beginning.max(self.compacted);
@@ -262,8 +262,8 @@ impl<'a> View<'a> {
         self.floored(last.unwrap_or_default())
     }
 
-    /// The objects of a resource as somebody knows them who sees up to `sees`, and the revision of that: the present state,
-    /// if that is not said, or not known any more.
+    /// Returns the objects of a resource at revision `sees`, with that revision. Returns the present state if `sees` is
+    /// absent or compacted.
     pub(crate) fn snapshot_seen(
         self,
         resource: &GroupResource,

@@ -20,7 +20,7 @@ use crate::{
 /// The maximum number of placeholders.
 const HOLES_MAX: u8 = 100;
 
-/// The first mark inside of texts. They are characters that nobody uses.
+/// The first mark inside of texts. These characters are in a private use area.
 const TEXT_MARKS: u32 = 0xE100;
 /// The first mark that stands for any value, as the only character of a string.
 const RAW_MARKS: u32 = 0xE200;

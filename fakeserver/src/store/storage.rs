@@ -34,7 +34,7 @@ pub(crate) struct Storage {
     /// True if new versions are packed, and not only superseded ones.
     compresses: AtomicBool,
     sink: Arc<dyn ChangeSink>,
-    /// Told of each new revision. Its waiters wake in the order in which they came.
+    /// Notified of each new revision. Its waiters wake in the order in which they came.
     advanced: Notify,
 }
 
@@ -43,14 +43,14 @@ pub(crate) trait ChangeSink: Send + Sync {
     /// `change` is visible from now on.
     fn changed(&self, change: &Arc<Change>);
 
-    /// The store is empty, and its revisions begin anew.
+    /// Handles a reset: the store is empty, and its revisions restart.
     fn reset(&self);
 }
 
 /// The reason why an optimistic write did not commit. Nothing has happened.
 #[derive(Debug)]
 pub(crate) enum Unmade<E> {
-    /// Somebody has changed what it had read: to be done again, by [`Storage::transact`].
+    /// Another write has changed what it had read: to be repeated by [`Storage::transact`].
     Overtaken,
     Refused(E),
 }
@@ -93,9 +93,9 @@ impl Storage {
         Ok(answer)
     }
 
-    /// Runs `work` on the store while others write to it, and takes over its writes if nobody has changed what it has read.
-    /// They have their revisions only then, so what `work` answers may name others; the changes as they were made come with
-    /// the answer.
+    /// Runs `work` on the store while others write to it, and commits its writes if no other write has changed what it
+    /// has read. The writes have their revisions only then, so the answer of `work` may name others. The committed
+    /// changes are returned with the answer.
     pub(crate) fn transact_optimistically<T, E>(
         &self,
         work: impl FnOnce(&mut Transaction<'_>) -> Result<T, E>,
@@ -122,7 +122,7 @@ impl Storage {
         look(View(&state))
     }
 
-    /// The same, for what is read all the time: what has become too old stays until somebody else comes.
+    /// Runs `look` as [`view`](Self::view) does, without compacting first: for frequent reads.
     pub(super) fn peek<T>(&self, look: impl FnOnce(View<'_>) -> T) -> T {
         look(View(&self.lock()))
     }
@@ -164,7 +164,7 @@ impl Storage {
         self.lock().expire();
     }
 
-    /// Empties the store, and fills it with what `work` writes. Revisions begin anew.
+    /// Empties the store, and fills it with the writes of `work`. Revisions restart.
     pub(crate) fn reset(&self, work: impl FnOnce(&mut Transaction<'_>)) {
         let mut state = self.lock();
         let mut fresh = State::new(self.compaction);
@@ -172,7 +172,7 @@ impl Storage {
         let mut transaction = Transaction::new(base, &*self.fields, self.current_packer());
         work(&mut transaction);
         let (changes, _) = transaction.into_changes();
-        // Whoever watched the old store ends first, so that he hears nothing of the new one.
+        // Watches of the old store end first, so that they receive nothing of the new one.
         self.sink.reset();
         self.commit(&mut fresh, changes.into_iter().map(Arc::new).collect());
         fresh.begin_here();
@@ -259,7 +259,7 @@ impl Storage {
         self.advanced.notify_waiters();
     }
 
-    /// Makes `changes` part of `state`, and tells of them.
+    /// Applies `changes` to `state`, and notifies watchers.
     fn commit(&self, state: &mut State, changes: Vec<Arc<Change>>) {
         for change in changes {
             state.apply(Arc::clone(&change), &self.packer);
@@ -275,7 +275,7 @@ impl Storage {
 
 impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the state: it may be locked by whoever prints this.
+        // Without the state, which the caller may have locked.
         f.debug_struct("Storage")
             .field("compaction", &self.compaction)
             .finish_non_exhaustive()

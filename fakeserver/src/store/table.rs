@@ -10,8 +10,9 @@ use crate::value::revision::Revision;
 
 pub(super) type Objects = OrdMap<Arc<str>, Arc<StoredObject>>;
 
-/// A state is kept after as many changes as there are objects, but not before so many. What is between two of them is found
-/// from the nearer one, which takes about a microsecond for each change. Tests come by every case with fewer.
+/// A state is kept after as many changes as there are objects, but at least this many. A state between two kept ones is
+/// computed from the nearer one, which takes about a microsecond for each change. Tests use a smaller number to cover
+/// every case.
 const CHANGES_PER_STATE: usize = if cfg!(test) { 4 } else { 512 };
 /// The number of the last changes that keep their frames and the replaced version unpacked. Watchers are seldom further
 /// behind.

@@ -89,7 +89,7 @@ fn check_kind(mut object: Value, wanted: &GroupVersionKind) -> Result<Value, Sta
     Ok(object)
 }
 
-/// The same of a custom kind, whose objects are read as whatever they say they are, and validated then.
+/// Does the same for a custom kind: objects are read with the kind that they name, and validated then.
 fn check_custom_kind(
     mut object: Value,
     wanted: &GroupVersionKind,

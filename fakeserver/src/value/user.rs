@@ -10,7 +10,7 @@ const ANONYMOUS: &str = "system:anonymous";
 pub(crate) const UNAUTHENTICATED: &str = "system:unauthenticated";
 /// The group of all others.
 pub(crate) const AUTHENTICATED: &str = "system:authenticated";
-/// The group that may do everything, whatever the rules say.
+/// The group that may do everything, independent of RBAC rules.
 const MASTERS: &str = "system:masters";
 const SERVICE_ACCOUNT: &str = "system:serviceaccount:";
 

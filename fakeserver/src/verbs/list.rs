@@ -76,7 +76,7 @@ pub(crate) struct ListQuery {
     pub(crate) resource: GroupResource,
     pub(crate) selection: Selection,
     pub(crate) at: ListAt,
-    /// At most so many items.
+    /// The maximum number of items.
     pub(crate) limit: Option<usize>,
     /// The revision up to which it sees, if that is not the present one.
     pub(crate) sees: Option<Revision>,
@@ -177,7 +177,7 @@ impl ListQuery {
     }
 }
 
-/// Waits until the store is not older than `asked`, which it never is for somebody who sees less.
+/// Waits until the store has reached `asked`. If `sees` is older than `asked`, fails after the same time limit.
 pub(super) async fn reach(
     storage: &Storage,
     asked: Revision,

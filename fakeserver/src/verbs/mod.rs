@@ -105,7 +105,7 @@ pub(crate) async fn serve(
     });
     let (verb, request) = match understood {
         Ok(understood) => understood,
-        // Whoever may not do it does not learn that it cannot be done.
+        // A requester without the permission gets 403, and not the reason why the request is invalid.
         Err(status) => return requester.refusal(&parts.headers).ok_or(status),
     };
     let limit = match verb {
@@ -188,7 +188,7 @@ impl Verb {
         let is_object = path.name.is_some();
         Some(match (method, is_object) {
             (&Method::GET, _) if path.is_watch => Self::Watch,
-            // What is a watch by its path is nothing else, whatever the method.
+            // A path of a watch supports no other verb, with any method.
             _ if path.is_watch => return None,
             (&Method::GET, true) => Self::Get,
             (&Method::GET, false) if query.bool("watch") == Some(true) => Self::Watch,

@@ -234,7 +234,7 @@ fn undecodable(why: &str) -> Status {
     Status::bad_request(format!("error decoding patch: {why}"))
 }
 
-/// Refuses what cannot be read as an operation, whatever it would do.
+/// Refuses a value that is not a valid operation, before it is applied.
 fn check_operation(operation: &Value) -> Result<(), Status> {
     let Some(members) = operation.as_object() else {
         return match operation {

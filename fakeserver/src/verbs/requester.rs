@@ -39,7 +39,7 @@ impl Requester {
         Self::new(Arc::new(UserInfo::administrator()), Access::All)
     }
 
-    /// Remembers whether the user may do what he wants.
+    /// Remembers whether the user may do what `attributes` describe.
     #[must_use]
     pub(crate) fn wanting(mut self, attributes: &Attributes) -> Self {
         if let Err(status) = self.check(attributes) {

@@ -37,7 +37,7 @@ impl Tally {
         self.lock().clone()
     }
 
-    /// Begins to count anew.
+    /// Resets all counts.
     pub(crate) fn reset(&self) {
         self.lock().clear();
     }

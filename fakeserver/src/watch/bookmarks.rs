@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 /// A client that loses its watch is at most this far behind.
 const PERIOD: Duration = Duration::from_mins(1);
-/// A client whose watch is about to end is told this long before.
+/// A watch receives its last bookmark this long before its deadline.
 const BEFORE_DEADLINE: Duration = Duration::from_secs(2);
 
 /// The times of one watch's bookmarks.

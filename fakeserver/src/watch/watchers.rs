@@ -267,7 +267,7 @@ impl OfResource {
 // === impl Queued ===
 
 impl Queued {
-    /// Those of `changes` that are events to somebody who sees `selection`.
+    /// Returns those of `changes` that are events to a watch of `selection`.
     pub(crate) fn all(changes: Vec<Arc<Change>>, selection: &Selection) -> Vec<Self> {
         changes
             .into_iter()

@@ -1,9 +1,9 @@
 //! Attempts at a write, repeated until all webhooks that it needs have answered.
 //!
-//! Writes are transactions: functions of the store that never wait. Webhooks are remote. So a transaction that needs the
-//! answer of a webhook ends without having written anything, and says what it needs ([`AttemptError::NeedsWebhook`]). The
-//! webhook is asked while the store is free, and the transaction begins anew, with the answer at hand. It commits when all
-//! answers are known. If the object has changed meanwhile, the question differs, and is asked again.
+//! Writes are transactions: functions of the store that never wait. Webhooks are remote. So a transaction that needs
+//! the answer of a webhook ends without a write, and returns the question ([`AttemptError::NeedsWebhook`]). The webhook
+//! is called while the store is unlocked. Then the transaction is repeated with the answer, and it commits when all
+//! answers are known. If the object has changed meanwhile, the question differs, and the webhook is called again.
 //!
 //! The time, uids and generated names are the same in all attempts. Without webhooks there is one, without a wait.
 //!

@@ -20,7 +20,7 @@ use crate::{
     watch::Watchers,
 };
 
-/// The number of times that a write begins anew because the object has changed while webhooks were asked.
+/// The maximum number of restarts of a write whose object changes while webhooks are called.
 const RESTARTS_MAX: usize = 16;
 
 /// The store, its watchers, and the resources, webhooks, time and randomness that writes depend on.

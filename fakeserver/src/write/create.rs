@@ -162,7 +162,7 @@ fn check_version(object: &Value) -> Result<(), Status> {
     }
 }
 
-/// Writes into a certificate signing request the user who makes it, whatever the request says itself.
+/// Sets the requester in a certificate signing request, and overwrites what the request has there.
 fn sign(author: Author<'_>, object: &mut Value) {
     let Some(spec) = object.get_mut("spec").and_then(Value::as_object_mut) else {
         return;

@@ -185,7 +185,7 @@ impl Write<'_> {
         self.operation == operation && target.subresource().is_empty() && target.rules().is(kind)
     }
 
-    /// Returns whether the object is loaded from behind the API: it keeps what it says, whatever exists here.
+    /// Returns whether the object is imported, bypassing the API: it keeps its fields, regardless of what exists here.
     pub(super) fn is_import(&self) -> bool {
         self.source == Source::Import
     }

@@ -128,7 +128,7 @@ async fn what_the_rules_do_not_allow_is_forbidden() {
     for (path, message) in cases {
         assert_eq!(get(&api, JANE, path).await.refused(403), message);
     }
-    // Everybody may discover what is served, and nobody more than that.
+    // Every user may discover the API, but not more.
     get(&api, JANE, "/apis/apps/v1").await.ok();
     api.get("/version").await.ok();
     let refused = api.get("/apis").await.refused(403);

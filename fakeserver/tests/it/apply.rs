@@ -40,7 +40,7 @@ async fn the_version_changes_with_the_object_only() {
     let created = api.apply(&path(""), &*config).await.created();
     assert_eq!(api.apply(&path(""), &*config).await.ok(), created);
     let shared = format!("{CONFIG_MAPS}/a?fieldManager=other");
-    // Somebody owns it now, too, and that is stored.
+    // The field has another owner now, too, and that is stored.
     let shared = api.apply(&shared, &*config).await.ok();
     assert!(version(&shared) > version(&created));
     let tried = config_map(&json!({"k": "w"}));

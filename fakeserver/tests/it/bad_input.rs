@@ -143,7 +143,7 @@ proptest! {
     }
 }
 
-/// So many objects in each other.
+/// Returns objects nested `levels` deep.
 fn nested(levels: usize) -> serde_json::Value {
     (0..levels).fold(json!("x"), |inner, _| json!({"a": inner}))
 }

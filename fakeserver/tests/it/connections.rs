@@ -186,7 +186,7 @@ async fn a_reset_in_the_middle_of_a_line_is_rst_after_half_of_it() {
     let half = body.lines().nth(1).unwrap();
     assert_eq!(half, &line[..half.len()]);
     assert_eq!(half.len(), line.len().div_ceil(2));
-    // The other connection goes on.
+    // The other connection continues.
     server
         .apply(&serde_json::json!({
             "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "later"},
@@ -313,14 +313,14 @@ async fn a_websocket_is_reset_too() {
 async fn a_client_that_is_asked_to_leave_finishes_and_comes_again() {
     let end = CancellationToken::new();
     let on_tcp = Served::doing(Connection::go_away, end.clone()).await;
-    // HTTP/2 is told by GOAWAY.
+    // HTTP/2 signals it by GOAWAY.
     let mut http2 = on_tcp.http2().await;
     let mut answer = http2.get("/").await.unwrap().into_body();
     let first = within(answer.frame()).await.unwrap().unwrap();
     assert_eq!(first.data_ref().unwrap(), "first\n");
     // What it asks before that has come to it is answered.
     within(async { while http2.get("/").await.is_ok() {} }).await;
-    // HTTP/1.1 is told by the end of the connection.
+    // HTTP/1.1 signals it by the end of the connection.
     let mut http1 = on_tcp.asked("/").await;
     read_until(&mut http1, "first\n\r\n").await;
     end.cancel();
@@ -466,7 +466,7 @@ async fn a_fault_closes_the_gate_for_its_time() {
     let (text, end) = read_all(&mut asking).await;
     assert_eq!((text.as_str(), end), ("", Err(ErrorKind::ConnectionReset)));
     refused(&on_tcp).await;
-    // A connection that is open goes on.
+    // An open connection continues.
     ask(&mut other, "/version").await;
     read_until(&mut other, "}").await;
     server.faults().listen_gate().open();

@@ -190,7 +190,7 @@ async fn applying_changes_what_is_said_and_nothing_else() {
     let label = json!({"metadata": {"labels": {"theirs": "1"}}});
     api.merge(path, &label).await.ok();
 
-    // An object that was read can be applied again, from whatever version.
+    // An object that was read can be applied again, from any version.
     let mut next: Pod = api.server.get(Some("team"), "p").unwrap().unwrap();
     let revision = api.server.revision();
     next.status.as_mut().unwrap().phase = Some("Succeeded".into());

@@ -222,7 +222,7 @@ async fn parameters_that_are_not_what_they_should_be_are_refused() {
         let path = format!("{CONFIG_MAPS}?{query}");
         assert_eq!(api.get(&path).await.refused(400), expected, "{query}");
     }
-    // Whatever is not false is true.
+    // Any value other than false is true.
     let watch = api
         .get(&format!("{CONFIG_MAPS}?watch=maybe&resourceVersion=abc"))
         .await;

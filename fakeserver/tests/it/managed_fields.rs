@@ -77,7 +77,7 @@ async fn a_field_belongs_to_who_changed_it_last() {
     assert_eq!(owns(&object, "first"), json!({"f:data": {}}));
     let object = api.merge(&second, &json!({"data": null})).await.ok();
     assert_eq!(managers(&object), []);
-    // Who writes an object that nobody manages is not recorded.
+    // An update of an unmanaged object records no manager.
     let object = api.merge(&second, &json!({"data": {"z": "1"}})).await.ok();
     assert_eq!(managers(&object), []);
 }

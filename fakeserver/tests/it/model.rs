@@ -530,7 +530,7 @@ fn slow(body: &str, millis: u64) -> Body {
     Body::from_stream(parts)
 }
 
-/// Does what is attempted, and adds what became of each of its requests.
+/// Runs `attempt`, and appends the outcome of each of its requests.
 async fn attempt_it(api: &Api, attempt: &Attempt, millis: u64, outcomes: &mut Vec<Outcome>) {
     let (key, what, method, path, body) = match *attempt {
         Attempt::Create(key) => {
@@ -681,7 +681,7 @@ proptest! {
             for outcome in &outcomes {
                 assert!(history.explains(outcome).is_some(), "{outcome:?}");
             }
-            // Every write was acknowledged to somebody, and only once.
+            // Every write was acknowledged to one client, exactly once.
             let acknowledged = outcomes.iter().filter_map(|outcome| match outcome.what {
                 What::Delete | What::Get => None,
                 _ => outcome.version.filter(|version| *version > outcome.window.0),

@@ -18,7 +18,7 @@ pub(super) fn program() -> Command {
     command
 }
 
-/// A server, with where it listens and what it goes on to say.
+/// Starts a server, and returns its address and the remaining lines of its output.
 async fn serving(kubeconfig: &Path) -> (Child, String, Lines<BufReader<ChildStdout>>) {
     let mut child = program()
         .args(["serve", "--listen", "127.0.0.1:0", "--kubeconfig"])

@@ -82,7 +82,7 @@ async fn rows_bring_as_much_of_the_object_as_is_asked_for() {
         refused.starts_with("Unable to convert to Table as requested: includeObject"),
         "{refused}"
     );
-    // A failure is a status, whatever view was asked for.
+    // A failure is a Status, for any requested view.
     let missing = format!("{CONFIG_MAPS}/missing");
     api.send("GET", &missing, &[TABLE], Body::empty())
         .await

@@ -228,7 +228,7 @@ async fn what_cannot_become_a_websocket_is_refused() {
     let (code, body) = served.refused(&path, &[origin]).await;
     assert_eq!(code, 422);
     assert!(body.contains("\"kind\":\"Status\""), "{body}");
-    // What is no watch is answered as if nobody had asked.
+    // A request that is no watch ignores the upgrade.
     assert_eq!(served.refused("/api/v1/namespaces", &[origin]).await.0, 200);
     assert_eq!(served.server.stats().watchers, 0);
 }
@@ -363,7 +363,7 @@ async fn http_2_carries_requests_and_watches_side_by_side() {
     let first = watch.frame().await.unwrap().unwrap().into_data().unwrap();
     assert!(first.starts_with(b"{\"type\":\"ADDED\""));
 
-    // The watch goes on while others ask.
+    // The watch continues during other requests.
     let list = get("/api/v1/namespaces").await;
     assert_eq!(
         (list.status().as_u16(), list.version()),

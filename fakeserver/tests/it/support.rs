@@ -149,7 +149,7 @@ impl Answer {
         status["message"].as_str().unwrap().to_owned()
     }
 
-    /// The text of an answer that nobody words.
+    /// Returns the text of an answer that is no Status.
     pub(crate) fn refused_plainly(self, code: u16) -> String {
         assert_eq!(self.code.as_u16(), code, "{self:?}");
         self.text

@@ -87,7 +87,7 @@ async fn an_object_has_the_defaults_of_today() {
     .await;
     let shown = api.get(&format!("{V1}/a")).await.ok();
     assert_eq!(shown["spec"], json!({"size": 3}));
-    // Nobody has written it.
+    // The conversion was not written.
     assert_eq!(version(&shown), version(&created));
     assert_eq!(shown["metadata"]["generation"], 1);
     let list = api.get(V1).await.ok();

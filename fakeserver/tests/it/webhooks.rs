@@ -1,5 +1,5 @@
-//! Admission webhooks: who is asked what, and what becomes of the answers. They answer in process, under the names of
-//! services.
+//! Admission webhooks: their selection, their requests, and the effect of their answers. They answer in process, under
+//! the names of services.
 
 use std::{
     sync::{Arc, Mutex},
@@ -368,7 +368,7 @@ async fn mutating_webhooks_go_one_after_the_other_and_some_once_more() {
         .collect();
     assert_eq!(paths, ["/one", "/two", "/one", "/see"]);
     assert_eq!(seen[3]["object"]["metadata"]["labels"], labels);
-    // Nobody owns what webhooks have written.
+    // Fields that webhooks have written have no owner.
     let managed = made["metadata"]["managedFields"].to_string();
     assert!(
         managed.contains("f:own") && !managed.contains("f:one"),
@@ -625,7 +625,7 @@ async fn a_write_that_was_overtaken_is_tried_again_or_conflicts() {
             let slow = slow.clone();
             async move {
                 slow.0.lock().unwrap().push(review["request"].clone());
-                // Whoever sets `one` alone is the first to be let go.
+                // The write that sets `one` alone is answered first.
                 let data = &review["request"]["object"]["data"];
                 let is_first = !data["one"].is_null() && data["other"].is_null();
                 let seconds = if is_first { 1 } else { 2 };

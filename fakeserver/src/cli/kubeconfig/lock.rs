@@ -31,7 +31,7 @@ impl Lock {
         let mut lock = Self::default();
         let deadline = Instant::now() + PATIENCE;
         let mut names = vec![name_of(file), name_of(target)];
-        // By whatever path: two names of one file must not wait for each other.
+        // Two paths of one lock file are locked once: the second would wait for the first.
         names.dedup_by_key(|name| place_of(name));
         for name in names {
             while let Err(source) = File::options().write(true).create_new(true).open(&name) {

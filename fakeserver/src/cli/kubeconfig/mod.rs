@@ -2,7 +2,8 @@
 //!
 //! A file that other programs have written keeps its bytes: comments, order, style and fields that we do not know.
 //! `edit` is the pure core, text in and text out; `file` does it to files, under kubectl's lock.
-//! Entries carry a `mark` that names their process, so that those of a killed server are told from those of a running one.
+//! Entries carry a `mark` that names their process. It distinguishes those of a killed server from those of a running
+//! one.
 
 mod tree;
 mod config;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, StructureStyle, options};
 use serde_json::{Map, Value};
 
-/// A node of a document. Two nodes are equal if they say the same, in whatever style and place.
+/// A node of a document. Two nodes are equal if their contents are, regardless of style and position.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     /// The bytes of the content, without anchor and tag. A collection in block style ends with its last leaf.

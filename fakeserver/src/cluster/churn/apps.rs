@@ -128,7 +128,7 @@ impl Step<'_, '_, '_> {
         let ready = all
             .filter(|pod| self.world.pods.get(**pod).is_some_and(Pod::is_ready))
             .count();
-        // So many may go that serve.
+        // At least three quarters of the wanted pods stay ready.
         let mut spare = ready.saturating_sub(wanted - wanted / 4);
         let newest = app.newest();
         let older = app.sets.iter().take(app.sets.len() - 1);
@@ -151,7 +151,7 @@ impl Step<'_, '_, '_> {
             .collect()
     }
 
-    /// Tells of replica sets of which something else is wanted, or there; old ones go.
+    /// Updates the sizes of the replica sets, writes those in use, and deletes the oldest empty ones.
     fn write_sets(&mut self, number: u32) {
         let mut revisions = Vec::new();
         for index in 0..self.world.app(number).sets.len() {

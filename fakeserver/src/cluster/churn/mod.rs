@@ -153,7 +153,7 @@ impl Step<'_, '_, '_> {
         self.now.div_euclid(1_000)
     }
 
-    /// Lets `action` happen some time between so many milliseconds from now.
+    /// Schedules `action` after a random delay within `range`, in milliseconds.
     fn later(&mut self, range: std::ops::Range<usize>, action: Action) {
         let drawn = self.world.below(range.len().max(1)) + range.start;
         let wait = i64::try_from(drawn).unwrap_or(i64::MAX);

@@ -75,7 +75,7 @@ impl Step<'_, '_, '_> {
         }
     }
 
-    /// A node falls silent. Nobody sees that yet.
+    /// Silences a random node. Its status changes only after the grace period.
     pub(super) fn fail(&mut self, churn: &Churn) {
         if let Some(interval) = churn.failure_interval {
             self.queue

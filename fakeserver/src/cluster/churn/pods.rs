@@ -185,7 +185,7 @@ impl Step<'_, '_, '_> {
         }
     }
 
-    /// Lets a pod be in another phase, and writes that. False if somebody has deleted it.
+    /// Moves a pod to another phase, and writes it. Returns false if the pod was deleted by a client.
     pub(super) fn turn(&mut self, pod: PodRef, phase: PodPhase) -> bool {
         let second = self.second();
         let Some(own) = self.world.pods.get_mut(pod.number) else {

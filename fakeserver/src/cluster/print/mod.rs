@@ -120,7 +120,7 @@ impl Printer<'_, '_> {
         self.put(&key, stencil, &values, mode)
     }
 
-    /// The lease of a node, renewed so many milliseconds after a second.
+    /// Prints the lease of a node. `now` is its renewal: the second, and the milliseconds after it.
     pub(super) fn lease(&mut self, node: &Node, now: (i64, u32), mode: Mode) -> bool {
         let uids = [node.lease.to_string(), node.uid.to_string()];
         let (second, millisecond) = now;
@@ -151,7 +151,7 @@ impl Printer<'_, '_> {
         self.delete(&PodStrings::of(world, pod).key());
     }
 
-    /// Tells of something that was seen.
+    /// Prints an event.
     pub(super) fn event(
         &mut self,
         about: About<'_>,

@@ -84,7 +84,7 @@ pub(super) fn lease(registry: &Registry) -> Draft<'_> {
     });
     let kind = &coordination::lease::KIND;
     Draft::create(registry, kind, KUBELET, lease).update(KUBELET, Hole::Ready, |lease| {
-        // Who renews it is whoever made it; only the time of its entry moves.
+        // The creator of the lease renews it, so only the time of its managed fields entry changes.
         lease["spec"]["leaseTransitions"] = json!(0);
     })
 }

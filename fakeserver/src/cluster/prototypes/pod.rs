@@ -24,7 +24,7 @@ pub(super) fn pod(registry: &Registry, profile: Profile, phase: PodPhase) -> Dra
     if phase == PodPhase::Pending {
         return draft;
     }
-    // As a binding does: nobody owns what it sets.
+    // As with a binding, the fields that are set have no owner.
     let draft = draft.set(|pod| {
         pod["spec"]["nodeName"] = json!(Hole::Node.text());
         let conditions = json!([condition("PodScheduled", "True", Hole::Created, None)]);
@@ -84,7 +84,7 @@ fn pending(profile: Profile) -> Value {
     pod
 }
 
-/// Adds the fields of admission, which nobody owns: the token, and the tolerations of a lost node.
+/// Adds the fields of admission, which have no owner: the token, and the tolerations of a lost node.
 fn admit(spec: &mut Value, profile: Profile) {
     let token = json!({
         "name": "kube-api-access-7t5xq",

@@ -10,7 +10,7 @@ pub(super) enum OwnerState {
     Waiting,
     /// It is not there, or another object of its name is.
     Absent,
-    /// Nobody can tell: its kind is not served.
+    /// Unknown, since its kind is not served.
     Unknown,
 }
 
@@ -41,7 +41,7 @@ pub(super) enum Step {
     Nothing,
     /// It cannot be known yet.
     Postpone,
-    /// Nobody names the subject as an owner any more, then it goes.
+    /// The owner references to the subject are removed, then the subject is deleted.
     Orphan,
     /// Its dependents are processed, and it stays until they are gone.
     AwaitDependents,

@@ -116,7 +116,7 @@ impl Controller for GarbageCollector {
         if !after.is_empty() && before != after {
             due.add(change.key().clone(), COLLECTED_AFTER);
         }
-        // Whoever waits for this object may not have to any more.
+        // An owner that waits for this object may be ready now.
         for owner in before.iter().filter(|owner| !after.contains(owner)) {
             if let Some(key) = self.waiting.get(&owner.uid) {
                 due.add(key.clone(), Duration::ZERO);

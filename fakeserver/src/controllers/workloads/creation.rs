@@ -49,7 +49,7 @@ impl Cluster<'_, '_> {
         Some(self.tx.put(&key, object))
     }
 
-    /// Tells of something that `object` of a kind has seen.
+    /// Records an event about `object`.
     pub(super) fn event(
         &mut self,
         kind: &ReconciledKind,

@@ -53,7 +53,7 @@ struct Progress {
 enum Verdict {
     Complete,
     Failed,
-    /// So many pods are to be active.
+    /// The job runs, with this number of active pods wanted.
     Runs(i64),
 }
 

@@ -185,7 +185,7 @@ impl Pods {
         keys.filter_map(|key| self.get(key).cloned()).collect()
     }
 
-    /// The pods of a namespace that nobody manages.
+    /// Returns the pods of a namespace that have no controller.
     pub(super) fn orphans(&self, namespace: &str) -> Vec<Arc<Pod>> {
         let first = ObjectKey::namespaced(core::pod::KIND.storage().clone(), namespace, "");
         let keys = self.orphans.range(first..);

@@ -76,7 +76,7 @@ impl Scheduler {
         }
     }
 
-    /// Counts the pods of a node anew.
+    /// Recounts the pods of a node.
     fn count(&mut self, name: &str, index: &Index) {
         if !self.nodes.contains_key(name) {
             return;
@@ -160,7 +160,7 @@ impl Controller for Scheduler {
         let now = cluster.now_text();
         if let Some(node) = self.choose(spec) {
             let name = node.name.clone();
-            // As a binding does: nobody owns what it sets, and it is no change of what is wanted.
+            // As with a binding, the fields that are set have no owner, and the generation stays.
             let mut bound = pod.clone();
             bound["spec"]["nodeName"] = json!(name);
             set_scheduled(&mut bound, None, &now);

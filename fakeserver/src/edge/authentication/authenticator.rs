@@ -26,7 +26,7 @@ pub(crate) struct Authenticator {
 pub(crate) enum Peer {
     /// The transport has made sure of it.
     User(Arc<UserInfo>),
-    /// He has shown a certificate that says nothing here.
+    /// The client has shown a certificate that this server does not trust.
     #[cfg(feature = "tls")]
     Stranger,
 }

@@ -3,7 +3,7 @@
 /// A credential that does not count. The request is refused with 401; only a review of a token tells the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AuthenticationError {
-    /// Nobody was named, and anonymous requests are not served.
+    /// The request has no credentials, and anonymous requests are not served.
     #[error("no credentials")]
     Missing,
     /// The certificate was not signed by this server's authority.

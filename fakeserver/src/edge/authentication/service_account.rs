@@ -16,7 +16,7 @@ const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 
 /// Signs and verifies tokens with a key of this server.
 ///
-/// The algorithm that the tokens name is not the one that is used: nobody else has a key to verify them with.
+/// The algorithm that tokens name is not the one that is used: no client has a key to verify them with.
 pub(crate) struct TokenSigner {
     key: [u8; 32],
 }

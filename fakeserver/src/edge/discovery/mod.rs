@@ -30,7 +30,7 @@ type Hidden = BTreeSet<(String, String)>;
 const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
 const JSON: &str = "application/json";
 
-/// The address that a client is told when it does not say which one it used.
+/// The address in documents if the request has no host.
 const DEFAULT_HOST: &str = "127.0.0.1:8001";
 
 /// A document with its digest, made once in a process.
@@ -112,7 +112,7 @@ pub(crate) fn serve(
             return None;
         }
     };
-    // How a server is is told whatever the method.
+    // Health is answered for any method.
     if method == Method::GET || matches!(path, ApiPath::Health { .. }) {
         Some(answer)
     } else {

@@ -41,7 +41,7 @@ pub(super) fn definitions(resource: &ResourceType, dialect: Dialect) -> Vec<(Str
 }
 
 fn object_definition(schema: &Value, kind: &GroupVersionKind, dialect: Dialect) -> Value {
-    // Whoever validates by version 2 takes what is declared for all there may be.
+    // Clients that validate by version 2 reject undeclared fields.
     let is_open = dialect == Dialect::V2 && preserves_unknown(schema);
     let mut definition = if is_open || !schema.is_object() {
         json!({"type": "object"})

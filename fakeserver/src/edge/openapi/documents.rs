@@ -21,8 +21,8 @@ static BUILTIN: LazyLock<Arc<Documents>> =
 ///
 /// # Memory
 ///
-/// A few megabytes once the index was asked for, because it tells the hash of each document. A document is shared by all
-/// states, and all servers, in which nothing has changed that it tells of.
+/// A few megabytes once the index was requested, because the index has the hash of each document. States and servers
+/// share each document whose content is the same.
 #[derive(Debug)]
 pub(crate) struct Documents {
     registry: Arc<Registry>,

@@ -36,7 +36,7 @@ pub(crate) struct Delivery {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventStream;
 
-/// The answer to a request that took too long. Nobody negotiates it, and it does not say what it is.
+/// Returns the answer to a request that timed out: JSON as `text/plain`, without negotiation.
 pub(crate) fn timed_out() -> Response {
     const BODY: &str = concat!(
         r#"{"metadata":{},"status":"Failure","#,
@@ -193,7 +193,7 @@ fn streamed(pieces: impl Iterator<Item = Bytes> + Send + 'static) -> Body {
     Body::from_stream(stream::iter(pieces.map(Ok::<_, Infallible>)))
 }
 
-/// JSON written anew, with its members in the order of their names.
+/// Converts JSON to YAML, with members sorted by name.
 fn yaml(json: &[u8]) -> Bytes {
     let value: Value = serde_json::from_slice(json).expect("it was written as JSON");
     serde_saphyr::to_string(&value)

@@ -6,7 +6,7 @@ use http::HeaderValue;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     Json,
-    /// As JSON is, and then written anew.
+    /// Written as JSON, and then converted.
     Yaml,
     Protobuf,
 }

@@ -104,7 +104,7 @@ fn the_first_view_that_there_is_of_it_is_taken() {
     }
     check(metadata, Shape::Object, Ok((Format::Json, View::Metadata)));
     check(metadata, Shape::Watch, Ok((Format::Json, View::Metadata)));
-    // Whether it fits is told in other words, once it is known what is asked for.
+    // Whether the view fits the resource is checked later, once the resource is known.
     check(list, Shape::List, Ok((Format::Json, View::MetadataList)));
     check(metadata, Shape::List, Ok((Format::Json, View::Metadata)));
     check(

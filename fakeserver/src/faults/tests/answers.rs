@@ -175,7 +175,7 @@ fn writes_are_lost_late_or_let_alone() {
         on_request(SlowHeaders { delay_ms: 2_000 }.rule(), &update),
         RequestVerdict::DelayHead(Duration::from_secs(2))
     );
-    // Nobody modifies what is only now made.
+    // A create has no conflict.
     assert_eq!(
         on_request(Fault::Conflict.rule(), &request("create")),
         RequestVerdict::Pass

@@ -319,7 +319,7 @@ fn what_is_installed_can_be_listed_and_removed() {
     assert!(faults.remove(id));
     assert!(!faults.remove(id));
     assert_eq!(faults.on_request(&list), RequestVerdict::Pass);
-    // A rule that its owner holds is nobody else's to remove.
+    // A rule with an owner can be removed by its owner only.
     let own = faults.install(Fault::Hang.rule());
     assert!(!faults.remove(own.id()));
 }

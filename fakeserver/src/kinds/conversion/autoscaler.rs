@@ -176,7 +176,7 @@ fn utilization(metric: &Value, side: Side) -> Option<&Value> {
     (!percent.is_null()).then_some(percent)
 }
 
-/// Go writes every field of a type that nobody meant to be written.
+/// Converts to the internal Go type without JSON tags, of which Go writes every field.
 fn behavior_to_old(behavior: &Value) -> Value {
     let rules = |rules: &Value| {
         if rules.is_null() {

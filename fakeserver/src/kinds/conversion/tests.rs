@@ -153,8 +153,8 @@ proptest! {
         prop_assert_eq!(&event::EVENTS.convert(to_stored(event.clone())), &event);
     }
 
-    /// The order of metrics and what is measured of the CPU beside its use may change on the first way there, but
-    /// whoever reads the older version and sends it back changes nothing that he sees.
+    /// The first conversion may change the order of metrics, and targets of the CPU other than its utilization. A
+    /// client that then reads the older version and sends it back changes no field of that version.
     #[test]
     fn any_autoscaler_is_the_same_after_a_reader_sends_it_back(seed: u64) {
         let mut v2 = drawn("autoscaling", "v2", "HorizontalPodAutoscaler", seed);

@@ -174,8 +174,8 @@ fn check_versions(spec: &Value, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Checks a part of a version. A part that is the same in all versions is one of the whole definition: what is wrong
-/// with it is told once, and there.
+/// Checks a part of a version. A part that is the same in all versions belongs to the whole definition, and its errors
+/// are reported once, there.
 fn check_part(part: &str, versions: &[Value], index: usize, errors: &mut Vec<FieldError>) {
     let value = &versions[index][part];
     if part == "schema" && value["openAPIV3Schema"].is_null() {

@@ -57,7 +57,7 @@ pub(crate) fn is_true(crd: &Value, kind: &str) -> bool {
     find(crd, kind).is_some_and(|condition| condition["status"] == "True")
 }
 
-/// Gives `crd` the names that nobody else of its group has.
+/// Accepts those names of `crd` that no other resource of its group has.
 pub(crate) fn accept_names(crd: &mut Value, taken: &TakenNames, now: &str) -> bool {
     let wanted = crd["spec"]["names"].clone();
     let mut accepted = crd["status"]["acceptedNames"].clone();

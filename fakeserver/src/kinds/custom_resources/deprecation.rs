@@ -1,4 +1,4 @@
-//! Versions that are on their way out, and what their clients are told.
+//! Deprecated versions, and the warnings that their clients receive.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! Which resources exist: the built-in ones of Kubernetes 1.36, as a real server's discovery tells of them, and those
-//! that are defined at run time.
+//! The registry of resources: the built-in ones of Kubernetes 1.36, as the discovery of a real server lists them, and
+//! those that are defined at run time.
 
 mod document;
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::kinds::registry::{Lookup, Registry};
 
 const NOW: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
-/// A time so many seconds ago.
+/// Returns the time `seconds` seconds ago.
 fn ago(seconds: i64) -> String {
     (NOW - SignedDuration::from_secs(seconds)).to_string()
 }

@@ -31,7 +31,7 @@ pub enum SnapshotError {
         /// Which file.
         file: PathBuf,
     },
-    /// It is no whole snapshot. Nothing of it was taken; take another one, or move it away to begin anew.
+    /// The file is not a complete snapshot. Nothing was restored; use another one, or move it away to start empty.
     #[error("{}, line {line}: {reason}", file.display())]
     Damaged {
         /// Which file.

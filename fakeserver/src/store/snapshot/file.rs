@@ -56,7 +56,7 @@ fn not_written(file: &Path, source: io::Error) -> SnapshotError {
 /// Replaces `file` by `new`, which gets `bytes`.
 fn replace(file: &Path, mut new: NamedTempFile, bytes: &[u8]) -> io::Result<()> {
     new.write_all(bytes)?;
-    // On the disk before it has the name, and the name before anybody is told.
+    // The file is synced before it is renamed, and its directory before the write is reported.
     new.as_file().sync_all()?;
     new.persist(file)?;
     File::open(directory_of(file))?.sync_all()

@@ -1,4 +1,4 @@
-//! The whole store as a value and as a file, to go on with later.
+//! Snapshots of the whole store, as values and as files.
 //!
 //! A file is lines of JSON:
 //!

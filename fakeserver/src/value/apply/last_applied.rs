@@ -1,6 +1,6 @@
 //! The annotation of client-side `kubectl apply`, in objects that are now applied on the server.
 //!
-//! A client-side apply keeps its configuration in an annotation. For `kubectl`, and for nobody else, fields of that
+//! A client-side apply keeps its configuration in an annotation. For the manager `kubectl` only, fields of that
 //! configuration are no conflicts, and the annotation is kept up to date.
 
 use serde_json::{Map, Value, json};

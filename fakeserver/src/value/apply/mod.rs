@@ -1,8 +1,8 @@
 //! Server-side apply: a manager says which fields it wants and how, and owns them from then on.
 //!
-//! The configuration is merged into the object as the schema of the kind says. What other managers own and would have
-//! another value then is a conflict, unless the manager takes it by force. What the manager applied last time, leaves out
-//! now, and nobody else owns is removed.
+//! The configuration is merged into the object by the schema of the kind. A field that another manager owns and whose
+//! value would change is a conflict, unless the manager applies with force. A field that the manager applied last time
+//! and now leaves out is removed, unless another manager owns it.
 //!
 //! Everything here is a function of values: nothing is stored, and the time is an argument.
 
@@ -24,7 +24,7 @@ use crate::value::managed_fields::{
     self, APPLY, Described, Differences, Entry, FieldSet, Manager, UPDATE, compare, cut_unowned,
 };
 
-/// The manager of what was there before anybody applied anything, and nobody owned.
+/// The manager of fields that existed before the first apply and had no owner.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
 
 /// A manager that applies, and what it has to know of the kind.

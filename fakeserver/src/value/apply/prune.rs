@@ -8,10 +8,10 @@ use crate::value::{
     schema::Schema,
 };
 
-/// The object without the fields that are in `previous`, and that no entry has.
+/// Returns the object without the fields that are in `previous`, and that no entry has.
 ///
-/// The entry of the manager that gives up has what it wants now. With an item or a struct goes all that is in it, but
-/// for what somebody owns, and what nobody ever owned stays if its holder does.
+/// The entry of the applying manager has its new fields already. An item or a struct is removed with all that is in it,
+/// except fields that have an owner. Fields that never had an owner stay if their parent does.
 pub(super) fn prune(
     merged: &Value,
     previous: &FieldSet,

@@ -14,7 +14,7 @@ pub(super) fn remove(value: &Value, removed: &FieldSet, schema: Option<Schema<'_
     match (shape(Some(value), schema), value) {
         (Shape::Map, Value::Object(fields)) => remove_from_map(fields, removed, schema).into(),
         (Shape::List, Value::Array(items)) => remove_from_list(items, removed, schema),
-        // What is one value now was not when somebody came to own a part of it.
+        // The schema has changed: the value is atomic now, but was not when a part of it was owned.
         (_, Value::Object(_)) => Value::Object(Map::new()),
         (_, Value::Array(_)) => Value::Array(Vec::new()),
         (_, scalar) => scalar.clone(),

@@ -67,7 +67,7 @@ fn visit_map(
         match schema.field(name) {
             Some(schema) => visit(&path, value, Some(schema), findings),
             None if schema.preserves_unknown_fields() => {}
-            // Kind and version are what the object is, whatever its schema says.
+            // Kind and version are in every object, even if its schema does not declare them.
             None if is_type_meta(&path) => {}
             None => {
                 findings.push(at(&path, "field not declared in schema"));

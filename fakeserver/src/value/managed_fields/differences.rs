@@ -15,8 +15,8 @@ pub(crate) struct Differences {
 // === impl Differences ===
 
 impl Differences {
-    /// Compares two states that are in the form that `described` tells of. The other form is looked at only if one of
-    /// `entries` tells of its fields.
+    /// Compares two states in the form of `described`. The other form is compared only if one of `entries` has fields
+    /// of that form.
     pub(crate) fn new(
         before: &Value,
         after: &Value,
@@ -36,7 +36,7 @@ impl Differences {
         Self { own, other }
     }
 
-    /// In the form whose fields an entry tells of.
+    /// Returns the comparison in the form of the entry's fields.
     pub(crate) fn of(&self, entry: &Entry) -> &Comparison {
         match &self.other {
             Some((form, found)) if entry.api_version == form.api_version => found,

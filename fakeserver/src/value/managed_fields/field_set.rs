@@ -185,9 +185,9 @@ impl FieldSet {
         both
     }
 
-    /// The set with every declared field in it below which something is in it.
+    /// Returns the set with every declared struct that has a field in the set.
     ///
-    /// A struct is nobody's as such: who gives up all that it holds gives up the struct, too.
+    /// A struct has no owner of its own: a manager that gives up all its fields gives up the struct, too.
     pub(crate) fn with_structs(&self, schema: Option<Schema<'_>>) -> Self {
         let mut all = Self::default();
         for (element, node) in &self.children {

@@ -1,8 +1,8 @@
 //! Field ownership: `metadata.managedFields` for managers that create, update and patch.
 //!
-//! A manager owns the fields that it was the last to change. A write that changes a field takes it from everybody else;
-//! a field that is gone is nobody's; a manager that owns nothing is not listed; a write that changes nothing leaves
-//! everything as it is, times included.
+//! A manager owns the fields that it was the last to change. A write that changes a field takes it from all other
+//! managers, and a removed field has no owner. A manager that owns nothing is not listed. A write that changes nothing
+//! leaves everything as it is, times included.
 
 mod field_set;
 mod element;
@@ -32,12 +32,12 @@ pub(crate) use self::{
     scale::{managers_after_scale, scale_managers},
 };
 
-/// The number of updating managers that are told apart; beyond it the oldest are merged.
+/// The maximum number of separate updating managers; beyond it the oldest are merged.
 const UPDATE_MANAGERS_MAX: usize = 10;
 const SCALE: &str = "scale";
 const ANCIENT: &str = "ancient-changes";
 
-/// Fields of `metadata` that nobody owns.
+/// Fields of `metadata` that have no owner.
 const UNOWNED_METADATA: [&str; 8] = [
     "f:name",
     "f:namespace",
@@ -62,10 +62,10 @@ pub(crate) struct Manager<'a> {
 /// The facts about a kind that ownership depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Described<'a> {
-    /// Without one, values are told apart by their shape.
+    /// Without one, the kinds of values follow from their shape.
     pub(crate) schema: Option<Schema<'a>>,
-    /// The object as it is before anybody has set a field: what its type always writes is there, as zero or null.
-    /// So a field that every object of its type has is nobody's until it is set to something.
+    /// The object before any field was set: fields that its type always writes are there, as zero or null. So a field
+    /// that every object of its type has gets an owner only once it has another value.
     pub(crate) zero: &'a Value,
     /// The other form of a kind that has two: who wrote through it owns fields of that form.
     other: Option<&'static ServedForm>,
@@ -151,7 +151,7 @@ pub(crate) fn record_update(
     let before = before.unwrap_or(described.zero);
     let mut differences = Differences::new(before, after, described, &entries);
     cut_unowned(&mut differences.own.set);
-    // A scale knows its managers only if somebody owned the replicas, and what has none is not managed.
+    // A write of a scale records a manager only if the replicas had an owner.
     let is_managed = manager.subresource != SCALE
         || entries
             .iter()
@@ -175,7 +175,7 @@ fn is_reset(given: &Value) -> bool {
     matches!(given.as_array().map(Vec::as_slice), Some([Value::Object(entry)]) if entry.is_empty())
 }
 
-/// Takes out what nobody owns: what the object is, and what only the server sets.
+/// Removes the fields that have no owner: those that identify the object, and those that only the server sets.
 pub(crate) fn cut_unowned(fields: &mut FieldSet) {
     fields.remove("f:apiVersion");
     fields.remove("f:kind");

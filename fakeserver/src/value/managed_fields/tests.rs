@@ -255,7 +255,7 @@ proptest! {
         owned.sort_unstable();
         let (_, last) = writes.last().unwrap();
         let present: Vec<&String> = last.as_object().unwrap().keys().collect();
-        // Once nobody owned anything, nobody ever does.
+        // An object that once had no owners never has any again.
         prop_assert!(owners.is_empty() || owned == present, "{owners:?}");
     }
 

@@ -90,7 +90,7 @@ pub(crate) fn dns_label_problems(name: &str) -> Vec<String> {
         problems.push(too_long(LABEL_MAX));
     }
     if !is_word(name, is_dns_char) {
-        // A name that has only dots too many is told so.
+        // A name whose only fault is its dots has a message of its own.
         let is_dotted = subdomain_problems(name).is_empty();
         problems.push(if is_dotted {
             "must not contain dots".to_owned()

@@ -36,8 +36,8 @@ const LENGTH_BITS: u32 = 7;
 /// Set in all bytes of a length but the last.
 const LENGTH_GOES_ON: u8 = 1 << LENGTH_BITS;
 
-/// Texts in one piece of memory: how long each of them is, and then their bytes. A length is written in seven bits a byte, the
-/// lowest first; the eighth bit says that it goes on.
+/// Texts in one piece of memory: their lengths, and then their bytes. A length is written in seven bits a byte, the
+/// lowest first; the eighth bit says that another byte follows.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Values(Box<[u8]>);
 

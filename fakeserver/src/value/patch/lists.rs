@@ -1,4 +1,4 @@
-//! Merges lists: which items are the same, what becomes of them, and in which order they end.
+//! Merges lists: matches items, merges or deletes them, and orders the result.
 
 use std::cmp::Ordering;
 
@@ -16,7 +16,7 @@ pub(super) fn merge_list(
     field: FieldType<'_>,
     is_deletion: bool,
 ) -> Result<Vec<Value>, PatchError> {
-    // What to delete is deleted whatever the strategy of the list.
+    // Deletions apply with any strategy of the list.
     if !field.strategy.merge && !is_deletion {
         return Ok(patch);
     }

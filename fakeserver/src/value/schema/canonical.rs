@@ -95,7 +95,7 @@ fn print_list(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
             true
         }
         Value::Array(_) | Value::Null => {
-            // The API server sees to it that lists of objects are never null.
+            // The API server ensures that the items of a list are never null.
             *value = match &*field.name {
                 "items" => json!([]),
                 _ => Value::Null,

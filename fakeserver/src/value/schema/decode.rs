@@ -308,7 +308,7 @@ impl Decoder {
         }
     }
 
-    /// Anything, but for numbers that nobody could read again.
+    /// Accepts any value except numbers that are beyond a double.
     fn raw(&mut self, json: &Json) -> Value {
         match json.beyond_double() {
             Some(number) => self.cannot_unmarshal(&format!("number {number}"), "float64"),
@@ -384,7 +384,7 @@ impl Decoder {
         ))
     }
 
-    /// Reading goes on after an error, as in Go; the first one counts.
+    /// Records an error; the first one counts. Reading continues, as in Go.
     fn refuse(&mut self, message: impl fmt::Display) -> Value {
         self.mismatch.get_or_insert_with(|| message.to_string());
         Value::Null

@@ -41,7 +41,7 @@ impl Status {
         Self::new(StatusCode::BAD_REQUEST, "BadRequest", message)
     }
 
-    /// An error that nobody gave a reason.
+    /// Creates an internal error without a reason.
     pub(crate) fn unclassified(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "", message)
     }
@@ -278,7 +278,7 @@ impl Status {
         )
     }
 
-    /// A continue token's version is no longer in the history; `token` goes on without it.
+    /// Creates the error of a continue token whose version was compacted; `token` continues without it.
     pub(crate) fn continue_expired(token: String) -> Self {
         let mut status = Self::new(
             StatusCode::GONE,

@@ -1,4 +1,4 @@
-//! May somebody do something?
+//! Reviews of whether a user may make a request.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ fn status(decision: &Decision) -> Value {
     Value::Object(status)
 }
 
-/// The user that a question is about. He is in the groups that it names, and in no other.
+/// Returns the user that a review is about. The user is in the groups that the review names, and in no other.
 fn subject(spec: &Value) -> UserInfo {
     let texts = |value: &Value| -> Vec<String> {
         let texts = value.as_array().into_iter().flatten();

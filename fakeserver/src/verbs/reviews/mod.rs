@@ -17,24 +17,24 @@ use crate::{
     write::{Outcome, Target, remove},
 };
 
-/// A kind of question.
+/// A kind of review.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Review {
-    /// May I do this?
+    /// Access of the requester to a resource.
     SelfSubjectAccess,
-    /// May somebody do this?
+    /// Access of a named user to a resource.
     SubjectAccess,
-    /// May somebody do this in a namespace?
+    /// Access of a named user to a resource in one namespace.
     LocalSubjectAccess,
     /// The requester's own rules in a namespace.
     SelfSubjectRules,
-    /// Whose is a token?
+    /// The user of a token.
     Token,
     /// The requester's own identity.
     SelfSubject,
 }
 
-/// The kinds of these questions.
+/// The kinds of these reviews.
 static KINDS: [(&Kind, Review); 6] = [
     (
         &authorization::self_subject_access_review::KIND,

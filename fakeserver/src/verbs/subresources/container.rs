@@ -43,7 +43,7 @@ pub(super) fn serve(api: &Api, request: &Request<'_>) -> Result<Response, Status
     )))
 }
 
-/// A pod that is on no node has no logs yet, and nobody to talk to.
+/// Answers for a pod without a node: its log is empty, and no container can be reached.
 fn unassigned(request: &Request<'_>) -> Result<Response, Status> {
     if request.target.subresource() == "log" {
         return Ok(StatusCode::NO_CONTENT.into_response());

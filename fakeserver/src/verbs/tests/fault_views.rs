@@ -33,7 +33,7 @@ async fn a_stale_view_stands_still_and_then_jumps() {
     assert_eq!(stale["metadata"]["resourceVersion"], revision.to_string());
     let one = get(&server, &format!("{CONFIG_MAPS}/b?resourceVersion=0")).await;
     assert_eq!(one.code, StatusCode::NOT_FOUND);
-    // Whoever asks for the most recent state, gets it.
+    // Reads of the most recent state return it.
     assert_eq!(listed(&server, CONFIG_MAPS).await, ["a", "b"]);
     let one = get(&server, &format!("{CONFIG_MAPS}/b")).await;
     assert_eq!(one.code, StatusCode::OK);

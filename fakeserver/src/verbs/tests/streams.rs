@@ -1,4 +1,4 @@
-//! Watches against a model: each stream is the log of writes, seen through its selector, whatever its client does.
+//! Watches against a model: each stream is the log of writes, filtered by its selector, for any client behavior.
 
 use proptest::prelude::*;
 use tokio::runtime;
@@ -16,7 +16,7 @@ enum Step {
         back: u64,
         is_selective: bool,
     },
-    /// A watcher reads at most so many frames.
+    /// A watcher reads at most `frames` frames.
     Read {
         watcher: usize,
         frames: usize,

@@ -29,7 +29,7 @@ pub(crate) struct Dispatcher<'a> {
 /// A webhook did not allow a write, or gave no answer.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The write is refused, whatever the webhook's policy.
+    /// The write is refused, regardless of the webhook's failure policy.
     Refused(Status),
     /// There was no answer: it depends on the webhook's policy.
     NotAsked(String),

@@ -39,7 +39,7 @@ impl Hooks {
         self.mutating.is_empty() && self.validating.is_empty()
     }
 
-    /// Returns whether the rules of some webhook match a write, whatever the objects are. `versions` are those under
+    /// Returns whether the rules of any webhook match a write, before its objects are known. `versions` are those under
     /// which rules may name the resource, with the kind of the request in each.
     pub(crate) fn concern(
         &self,

@@ -1,9 +1,9 @@
-//! Admission webhooks: who is asked before something is written, and what becomes of the answers.
+//! Admission webhooks: selection, calls, and their verdicts.
 //!
-//! [`Hooks`] are the webhook configurations that are stored, understood. A write that some of them are about is put to them
-//! as [`Attributes`], by a [`Dispatcher`]: first to the mutating ones, one after the other in the order of their names,
-//! each seeing what those before it made of the object; then to the validating ones, all at once. Whether a webhook is
-//! asked, what it is asked, and what its answer means are functions of values; only the dispatcher waits.
+//! [`Hooks`] are the parsed webhook configurations of the store. If any of them match a write, a [`Dispatcher`] sends
+//! it to them as [`Attributes`]. The mutating webhooks are called one after the other in the order of their names, and
+//! each sees the changes of those before it. Then the validating webhooks are called, all at once. Selecting a webhook,
+//! building its request and reading its answer are functions of values; only the dispatcher waits.
 
 mod attributes;
 mod rule;

@@ -1,4 +1,4 @@
-//! Mutating webhooks: one after the other, and some once more.
+//! Mutating webhooks: calls in order, and reinvocation.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ pub(crate) struct Mutated {
     pub(crate) warnings: Vec<String>,
 }
 
-/// The webhooks to be called once more.
+/// The webhooks to reinvoke.
 ///
-/// A webhook that wants so is asked again when another one has changed the object after it; in one second round, and never
-/// if it was not asked in the first.
+/// A webhook with that reinvocation policy is called again if another one has changed the object after its call. There
+/// is one second round, and a webhook that was not called in the first is not called in the second.
 #[derive(Debug, Default)]
 struct Reinvocations {
     /// Those who have seen the object, and want to see it again if it changes.

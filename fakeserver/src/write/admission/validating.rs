@@ -12,7 +12,8 @@ impl Dispatcher<'_> {
     ///
     /// # Errors
     ///
-    /// One of them refuses it, or gave no answer and must. Of several the first one in their order is told.
+    /// A webhook refuses the write, or fails and its policy is `Fail`. Of several errors the first in webhook order is
+    /// returned.
     ///
     /// # Cancel safety
     ///

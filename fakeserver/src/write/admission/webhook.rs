@@ -116,7 +116,7 @@ impl Webhook {
     ///
     /// # Errors
     ///
-    /// Nobody can tell, and the webhook has to be asked if so.
+    /// It is unknown whether they match: the namespace does not exist, or a condition fails under the policy `Fail`.
     pub(super) fn wants(
         &self,
         attributes: &Attributes,

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use crate::{kinds::Kind, write::Propagation};
 
-/// The object goes when nobody names it as an owner any more.
+/// The object is deleted once no dependent names it as an owner.
 pub(crate) const ORPHAN: &str = "orphan";
-/// A claim, or a volume, goes when nobody uses it any more.
+/// A claim, or a volume, is deleted once it is not in use.
 pub(crate) const CLAIM_PROTECTION: &str = "kubernetes.io/pvc-protection";
 pub(crate) const VOLUME_PROTECTION: &str = "kubernetes.io/pv-protection";
 /// The object goes after what it owns.

@@ -6,7 +6,7 @@ use serde_json::Value;
 /// The grace that a deletion leaves a pod.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Grace {
-    /// It is no pod, or one that has no time left: the delete goes on.
+    /// The object is no pod, or has no grace period left: the delete continues.
     None,
     /// It is stopping already, and this delete would not make it stop earlier.
     Pending,

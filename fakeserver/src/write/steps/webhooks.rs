@@ -36,7 +36,7 @@ fn validate(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Atte
     }
 }
 
-/// Returns what webhooks are told of `write`, if one is configured for such writes.
+/// Returns the attributes of `write` for webhooks, if one is configured for such writes.
 fn attributes(write: &Write<'_>, attempt: &Attempt<'_, '_>, phase: Phase) -> Option<Attributes> {
     let hooks = attempt.hooks();
     let (target, operation) = (write.target, write.operation());

@@ -95,7 +95,7 @@ where
         collect(response.map_err(|error| problem(&error))?).await
     };
     tokio::pin!(answering, connection);
-    // The connection is driven here: nobody else would end it with the call.
+    // The connection is driven here, so that it ends with the call.
     tokio::select! {
         biased;
         answer = &mut answering => answer,

@@ -69,7 +69,7 @@ impl Webhooks {
     ///
     /// # Cancel safety
     ///
-    /// If dropped, the webhook may have heard the question, and nobody its answer.
+    /// If dropped, the webhook may have received the question; its answer is lost.
     pub(crate) async fn ask(
         &self,
         config: &ClientConfig,
@@ -167,7 +167,7 @@ where
 fn read(answer: &Answer) -> Result<Value, WebhookError> {
     let object = parse_value(&answer.body);
     if answer.code != StatusCode::OK {
-        // A failure that is told as the API tells it speaks for itself.
+        // A Status is returned with its own message.
         if let Ok(status) = &object
             && status["kind"] == "Status"
             && let Some(message) = status["message"].as_str()

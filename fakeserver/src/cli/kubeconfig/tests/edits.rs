@@ -284,7 +284,7 @@ fn the_current_context_is_what_it_was() {
     let used = edit::add(text, &server, &mark, true).unwrap();
     assert_eq!(current(&used), "ours");
     assert_eq!(current(&remove(&used, &mark)), "a");
-    // Somebody else has changed it since.
+    // The current context was changed by another program since.
     let switched = beside.replace("current-context: a", "current-context: ours");
     assert_eq!(current(&remove(&switched, &mark)), Value::Null);
     let switched = used.replace("current-context: ours", "current-context: a");

@@ -328,7 +328,7 @@ async fn what_cannot_be_written_is_refused_before_anything_else() {
     let world = World::new();
     symlink("config", &world.file).unwrap();
     assert!(world.refusal(&server).await.contains("symbolic links"));
-    // Nobody can create a file there, not even root.
+    // Not even root can create a file there.
     let read_only = KubeconfigFile::new("/sys/config", "--context");
     let error = read_only.check(&server).await.unwrap_err().to_string();
     assert_eq!(error, "cannot write the kubeconfig /sys/config");

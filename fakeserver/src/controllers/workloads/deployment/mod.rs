@@ -50,7 +50,7 @@ const OWN: [&str; 5] = [
 /// The controller of deployments.
 #[derive(Debug, Default)]
 pub(super) struct Deployments {
-    /// Replica sets that nobody manages.
+    /// Replica sets without a controller.
     orphans: BTreeSet<ObjectKey>,
 }
 
@@ -113,7 +113,7 @@ impl Controller for Deployments {
 // === impl Deployments ===
 
 impl Deployments {
-    /// Manages from now on what `deployment` selects, and nobody manages.
+    /// Adopts the replica sets that `deployment` selects and that have no controller.
     fn adopt(&self, cluster: &mut Cluster<'_, '_>, deployment: &Value) {
         let Some(selects) = selector(deployment) else {
             return;
@@ -146,7 +146,7 @@ fn sets(cluster: &Cluster<'_, '_>, deployment: &Value) -> Vec<Value> {
     sets
 }
 
-/// Which set has the template that is wanted: of several the oldest, whatever their revisions become.
+/// Returns the index of the oldest set that has the deployment's template, regardless of revisions.
 #[doc(alias = "FindNewReplicaSet")]
 fn place_of_current(sets: &[Value], deployment: &Value) -> Option<usize> {
     let template = &deployment["spec"]["template"];
@@ -221,7 +221,7 @@ fn create(
         .create(REPLICA_SET.kind.storage(), ACTOR, set)
         .is_none()
     {
-        // Somebody else has the name: the next one is tried.
+        // The name is taken by another object: the next one is tried.
         cluster.update(key, ACTOR.of_status(), |deployment| {
             deployment["status"]["collisionCount"] = json!(collisions + 1);
         });
@@ -264,7 +264,7 @@ fn roll(
     }
 }
 
-/// Deletes the oldest sets that nobody needs but for going back to them.
+/// Deletes the oldest sets beyond the revision history limit.
 fn clean_up(cluster: &mut Cluster<'_, '_>, deployment: &Value, old: &[Set]) {
     let limit = number(&deployment["spec"]["revisionHistoryLimit"], 10);
     let limit = usize::try_from(limit).unwrap_or_default();

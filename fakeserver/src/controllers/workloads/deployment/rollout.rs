@@ -178,7 +178,7 @@ mod tests {
         assert_eq!(check(ROLLING, &[(3, 3)], (1, 0)), (vec![3], 2));
         assert_eq!(check(ROLLING, &[(3, 3)], (2, 2)), (vec![1], 2));
         assert_eq!(check(ROLLING, &[(1, 1)], (4, 4)), (vec![0], 4));
-        // What is broken goes first, whatever else is there.
+        // Unhealthy pods are removed first, regardless of the other sets.
         assert_eq!(check(ROLLING, &[(3, 0), (2, 2)], (0, 0)), (vec![1, 2], 0));
     }
 

@@ -53,7 +53,8 @@ pub(crate) fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
     }
 }
 
-/// A container that ended for good does not run again. One that starts before the others and stays may.
+/// Checks that a terminated container which the restart policy does not restart stays terminated. Restartable init
+/// containers may run again.
 fn check_transitions(
     old: &Field<'_>,
     is: &Field<'_>,

@@ -1,4 +1,4 @@
-//! Nobody gives rights that he does not have.
+//! RBAC privilege-escalation check: a user can only grant rights that the user has.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -25,7 +25,7 @@ pub(crate) struct PolicyRule {
 // === impl PolicyRule ===
 
 impl PolicyRule {
-    /// The rules of whoever may do everything.
+    /// Returns the rules that allow everything.
     pub(crate) fn everything() -> [Self; 2] {
         let all = || vec!["*".to_owned()];
         [

@@ -63,7 +63,7 @@ fn any_config() -> impl Strategy<Value = Value> {
     )
 }
 
-/// Leaves out what is empty: an object does not keep it, and each apply would set it anew.
+/// Drops empty values: an object does not keep them, and each apply would set them again.
 fn drop_empty(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -148,7 +148,7 @@ proptest! {
         for manager in MANAGERS {
             nobodys.subtract(&set_of(&owners, manager));
         }
-        // A struct that every container prints, and nobody has to say anything about.
+        // A struct that every container prints, and that needs no owner.
         let left: Vec<String> = nobodys.printed();
         prop_assert!(left.iter().all(|path| path.ends_with(".resources")), "{:?}", left);
     }
@@ -185,7 +185,7 @@ proptest! {
         let mut wanted = fields(&config);
         wanted.subtract(&set_of(&owners, "taker"));
         prop_assert!(wanted.is_empty(), "{:?}", wanted.printed());
-        // It is a conflict without force exactly if somebody loses a field by it that is still there.
+        // An apply without force is a conflict exactly if a manager loses a field that is still there.
         let present = fields(applied.object.as_ref().unwrap());
         let is_lost = MANAGERS.iter().any(|manager| {
             let mut lost = set_of(&before.owners(), manager);

@@ -127,7 +127,7 @@ fn an_item_goes_with_what_nobody_owns_in_it() {
     let mut applied = Applied::default();
     let both = json!([{"name": "a", "image": "1"}, {"name": "b", "image": "1"}]);
     applied.apply(by("one"), &deployment(&both)).unwrap();
-    // As defaults are: in the object, and nobody's.
+    // As defaults are: in the object, without an owner.
     let object = applied.object.as_mut().unwrap();
     for at in [0, 1] {
         object["spec"]["template"]["spec"]["containers"][at]["imagePullPolicy"] = json!("Always");
@@ -329,7 +329,7 @@ fn kubectl_goes_on_where_it_applied_by_itself() {
         object: Some(object),
     };
     let wanted = config_map(&json!({"k": "2"}));
-    // Nobody else may.
+    // No other manager may change it.
     assert!(live.clone().apply(by("one"), &wanted).is_err());
     let other = config_map(&json!({"other": "2"}));
     assert_eq!(
