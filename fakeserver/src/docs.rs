@@ -1,4 +1,4 @@
-//! Pages beside the reference.
+//! Pages that accompany the reference.
 //!
 //! They are included for rustdoc only, so that a change of a page recompiles nothing.
 

@@ -1,4 +1,4 @@
-//! Sources of uids, generated names and random timeouts: one seed, one stream of numbers for each use.
+//! Sources of uids, generated names and random timeouts: one seed, and one random generator for each use.
 
 use std::{
     sync::{Mutex, PoisonError},

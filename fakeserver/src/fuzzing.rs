@@ -1,6 +1,6 @@
 //! The functions behind the fuzz targets. Not part of the API.
 //!
-//! Each function panics where the server would not keep a promise; that it does not panic itself is the first one.
+//! Each function panics if the server breaks a promise, or panics itself.
 
 use axum::body::Body;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};

@@ -1,10 +1,10 @@
 //! An in-process Kubernetes API server that no client can tell from a real one.
 //!
-//! [`FakeServer`] is the entry. It is built in microseconds, serves every built-in resource, and is reached in process
-//! (as a service or a client without sockets) or over TCP. Time, uids and everything random come from its clock and its
-//! seed, so that a run can be repeated to the byte on tokio's paused clock.
+//! [`FakeServer`] is the entry point. It is built in microseconds, serves every built-in resource, and is reached in
+//! process (as a service, or by a client without sockets) or over TCP. Time, uids and all random choices come from its
+//! clock and its seed, so that a run on tokio's paused clock can be repeated byte by byte.
 //!
-//! [`docs::guide`] shows how to begin. The modules stand in the order in which a write becomes a watch event.
+//! [`docs::guide`] shows how to begin. The modules are listed in the order in which a write becomes a watch event.
 
 mod clock;
 mod entropy;

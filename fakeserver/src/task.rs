@@ -1,4 +1,4 @@
-//! The only place that spawns: every task has an owner, and ends with it.
+//! The only place that spawns tasks: every task has an owner, and ends with it.
 
 use std::future::Future;
 

@@ -1,4 +1,4 @@
-//! The state on disk: what a server begins with, and when it is saved.
+//! The state on disk: the initial state of a server, and the times at which it is saved.
 
 use std::{future::Future, io::IsTerminal, path::PathBuf, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The command line: `serve` for as long as it is wanted, `run` for as long as a command takes.
+//! The command line: `serve` runs until it is stopped, `run` for as long as a command runs.
 
 #[doc(hidden)]
 pub mod kubeconfig;

@@ -1,4 +1,4 @@
-//! Files that options of a command line name for what a program writes.
+//! Output files that command-line options name.
 
 use std::{
     fs::{self, File, Metadata},

@@ -1,4 +1,4 @@
-//! The task of a cluster: a tick every tenth of a second, in which everything happens that is due.
+//! The task of a cluster: a tick every tenth of a second, which runs all due events.
 
 use std::{
     convert::Infallible,

@@ -1,4 +1,4 @@
-//! The beginning: everything that the world holds is written, a part at a time.
+//! The initial fill: writes all objects of the world, one part at a time.
 
 use std::convert::Infallible;
 

@@ -6,10 +6,11 @@
 //!                              churn (what happens next) ────────┘   driver: a tick every 100 ms
 //! ```
 //!
-//! The world knows of each object only what makes it differ from others of its kind; what is stored is printed from that
-//! with stencils. A stencil is cut from one object of its kind that was created and updated by the rules that all writers
-//! follow (`controllers::written`): defaults, managed fields and all. So a hundred thousand pods are there in seconds.
-//! Everything follows from the seed and from the number of ticks: the same seed makes the same bytes at every revision.
+//! The world stores only the fields in which an object differs from others of its kind. The stored object is printed
+//! from them with a stencil. A stencil is cut from one object of its kind that was created and updated by the rules for
+//! all writers (`controllers::written`), including defaults and managed fields. So a hundred thousand pods take
+//! seconds. Everything follows from the seed and the number of ticks: the same seed gives the same bytes at every
+//! revision.
 
 mod options;
 mod hole;

@@ -1,4 +1,4 @@
-//! The state of a simulated cluster, in as little memory as determines every object of it.
+//! The state of a simulated cluster: the minimum from which every object can be printed.
 
 use std::collections::VecDeque;
 

@@ -1,6 +1,7 @@
-//! The end of a definition of custom resources: its objects are deleted a moment later, so that clients see it terminating.
+//! The end of a definition of custom resources: its objects are deleted after a short delay, so that clients see it
+//! terminating.
 //!
-//! Everything else is done as soon as a definition was written, by [`write::definitions`](crate::write::definitions).
+//! All other steps happen when a definition is written, in [`write::definitions`](crate::write::definitions).
 
 use std::{collections::BTreeMap, convert::Infallible, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The task of the controllers: takes what has changed, and works through the keys that are due.
+//! The task of the controllers: takes changes from the feed, and reconciles the keys that are due.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},

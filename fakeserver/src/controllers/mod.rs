@@ -1,4 +1,4 @@
-//! The controllers behind the requests: they observe every change, and reconcile the stored state with the wanted one.
+//! The controllers of a server: they observe every change, and reconcile the stored state with the wanted one.
 //!
 //! ```text
 //! storage ──► Feed ──► driver ──► Index, then Controller::observe ──► Queue of keys, each with its time
@@ -6,9 +6,9 @@
 //!    └────────────── Cluster, in one transaction ◄── Controller::reconcile
 //! ```
 //!
-//! One task does everything, key by key, so that a run is the same again on a paused clock. No controller walks through
-//! the world for one event: what belongs to what is found in the [`Index`](index::Index).
-//! What a controller reads in a transaction, the index knows too: the feed is read to its end under the store's lock.
+//! One task reconciles key by key, so that a run on a paused clock can be repeated. No controller scans all objects for
+//! one event: dependents are found in the [`Index`](index::Index). In a transaction the index is as new as the store:
+//! the feed is read to its end under the store's lock.
 
 mod options;
 mod feed;

@@ -1,7 +1,7 @@
-//! The end of a namespace: what is in it is deleted, and it goes when nothing is left.
+//! The end of a namespace: its objects are deleted, and then the namespace itself.
 //!
-//! It begins a moment after the deletion, so that clients see the namespace terminating. Objects with finalizers stay until
-//! these are gone, and the namespace with them.
+//! It begins shortly after the deletion, so that clients see the namespace terminating. Objects with finalizers stay
+//! until their finalizers are removed, and the namespace stays with them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! Which controllers work in a server.
+//! The selection of a server's controllers.
 
 use super::Workloads;
 

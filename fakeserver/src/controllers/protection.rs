@@ -1,4 +1,4 @@
-//! Protection of volumes and claims: while they are used, deletion waits.
+//! Protection of volumes and claims: their deletion waits while they are in use.
 //!
 //! A claim is used by pods that are on a node, a volume by the claim that it is bound to.
 

@@ -1,4 +1,4 @@
-//! Keys that a controller is to look at, each with the time at which it is due.
+//! The keys that a controller is to reconcile, each with its due time.
 
 use std::{collections::BTreeMap, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The controllers of workloads, without any.
+//! The controllers of workloads, compiled out.
 
 use super::controller::Controller;
 

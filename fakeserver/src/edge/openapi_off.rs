@@ -1,4 +1,4 @@
-//! OpenAPI documents without the feature `openapi`: none.
+//! OpenAPI documents, compiled out.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Habits of kinds: how their objects live and are written.
+//! Habits of kinds: the rules for the life cycle and the writes of their objects.
 
 /// The life cycle of a kind's objects, as far as it differs from most others.
 #[derive(Clone, Copy, Debug)]

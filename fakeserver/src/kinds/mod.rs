@@ -1,8 +1,8 @@
-//! Kinds: the built-in ones, those that definitions make at run time, and the rules of each.
+//! Kinds: the built-in ones, those that definitions create at run time, and the rules of each.
 //!
-//! Everything that the server knows of a kind is its module in the folder of its group: defaults, preparation,
-//! validation, printed cells, selectable fields, habits. Each has one [`Kind`], which the [`registry`] finds by the path of
-//! a request; it travels with the request as [`ResourceType::rules`].
+//! Each kind is a module in the folder of its group, with all its rules: defaults, preparation, validation, printed
+//! cells, selectable fields, habits. Each has one [`Kind`], which the [`registry`] finds by the path of a request. The
+//! request carries it as [`ResourceType::rules`].
 
 mod kind;
 mod habits;

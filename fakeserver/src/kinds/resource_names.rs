@@ -1,4 +1,4 @@
-//! Names of resources that need no domain: those of containers, and those of quotas.
+//! Names of resources that need no domain: in containers, and in quotas.
 
 /// The resources that containers request.
 const OF_CONTAINERS: [&str; 3] = ["cpu", "memory", "ephemeral-storage"];

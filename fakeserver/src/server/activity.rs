@@ -1,4 +1,4 @@
-//! Activity of connections: one without requests is closed after a while.
+//! Activity of connections: an idle connection is closed after a timeout.
 
 use std::{
     sync::{

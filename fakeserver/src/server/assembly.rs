@@ -1,4 +1,4 @@
-//! The parts of a server, put together.
+//! The parts of a server, assembled.
 
 use std::{convert::Infallible, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! An answer that a fault breaks off, and with it the connection.
+//! A body whose connection breaks by a fault.
 
 use std::{
     future::Future,

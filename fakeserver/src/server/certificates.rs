@@ -1,4 +1,4 @@
-//! Certificates: an authority of this server alone, and what it signs.
+//! Certificates: an authority for this server alone, and the certificates that it signs.
 
 use std::{error::Error, fmt, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Control behind the API for tests, from any process: `/_control/*`.
+//! Control of the server for tests, from any process: `/_control/*`.
 
 use axum::{
     Json,

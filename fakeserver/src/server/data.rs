@@ -1,4 +1,4 @@
-//! The state of a server as a value, and in the file that it is kept in.
+//! The state of a server as a value, and in its file.
 
 use super::{FakeServer, assembly::Server};
 use crate::store::snapshot::{Snapshot, SnapshotError};

@@ -1,4 +1,4 @@
-//! The headers that every answer has.
+//! The headers of all answers.
 
 use std::sync::Arc;
 

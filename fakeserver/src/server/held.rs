@@ -1,4 +1,4 @@
-//! A body with something that is dropped when it was sent.
+//! A body that drops a guard once it was sent.
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! Requests are refused while too many others are served.
+//! The limit of requests in flight: others are refused.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

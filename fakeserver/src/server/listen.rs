@@ -1,4 +1,4 @@
-//! A service over TCP, in the clear or by TLS, with the faults that only connections have.
+//! A service over TCP, with or without TLS, and the faults that only connections have.
 
 use std::{future::Future, io, net::SocketAddr, pin::pin, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! `/metrics`: what the server counts, as Prometheus reads it.
+//! `/metrics`: the server's counters, in Prometheus's format.
 
 use std::fmt::Write;
 

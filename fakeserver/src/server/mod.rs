@@ -1,4 +1,4 @@
-//! The server as a whole: built in process, reached by any transport, controlled from behind the API.
+//! The server: built in process, reached by any transport, and controlled behind the API.
 
 mod stats;
 mod requests;

@@ -1,4 +1,4 @@
-//! Objects put in and taken out from behind the API, and what tests ask of requests.
+//! Access to objects behind the API, and to the log of requests.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Each request goes past here, and is remembered.
+//! The middleware that records each request.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The last requests, and how each was answered: what a test asserts on.
+//! The recent requests and their answers, for assertions in tests.
 
 use std::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! From a request to its handler.
+//! The routes of requests to their handlers.
 
 use std::{any::Any, sync::Arc};
 

@@ -1,7 +1,7 @@
-//! Request bodies that are still being sent when the answer is there already.
+//! Request bodies that are still being sent when the answer is ready.
 //!
-//! A refusal does not wait for the body. But a client that writes it all before it reads would find its connection
-//! broken, and not the answer: what it sends is read and thrown away, within limits, as Go's server does.
+//! A refusal does not wait for the body. But a client that writes the whole body before it reads would see a broken
+//! connection instead of the answer. So the rest of the body is read and discarded, within limits, as Go's server does.
 
 use std::{
     pin::Pin,

@@ -1,7 +1,8 @@
 //! Watches as WebSockets: one message an event.
 //!
-//! What a watch sends does not depend on how it goes out: its answer is made as for any client, and its body is handed on
-//! message by message. Only a connection of its own can become a WebSocket, so there are none in process and over HTTP/2.
+//! The stream of a watch does not depend on its transport: its answer is made as for any client, and its body is
+//! forwarded message by message. Only a whole connection can become a WebSocket, so there are none in process or over
+//! HTTP/2.
 
 use std::{sync::Arc, time::Duration};
 

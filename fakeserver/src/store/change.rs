@@ -1,4 +1,4 @@
-//! One write: what a key held before and after it.
+//! One write: the object of a key before and after it.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},

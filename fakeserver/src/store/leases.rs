@@ -1,4 +1,4 @@
-//! Objects that expire: events, an hour after they were last written.
+//! Objects that expire: events, one hour after their last write.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,4 +1,4 @@
-//! An object as it is stored: serialized once, with what lists and watches ask for beside the bytes.
+//! A stored object: its serialized bytes, and the fields that lists and watches need.
 
 use std::{
     ops,

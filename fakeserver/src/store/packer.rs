@@ -1,4 +1,4 @@
-//! Compressed objects: each resource has a dictionary, made of some of its objects.
+//! Compressed objects: each resource has a dictionary, made from samples of its objects.
 
 use std::{
     cell::RefCell,

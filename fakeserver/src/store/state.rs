@@ -1,4 +1,4 @@
-//! The pure core of the store: tables, the revision, and what has been forgotten.
+//! The pure core of the store: tables, the revision, and the limits of history.
 
 use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 

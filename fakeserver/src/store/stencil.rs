@@ -1,7 +1,7 @@
-//! Objects that differ in a few places only: the bytes of one, with holes where the others differ.
+//! Objects that differ in a few places only: the bytes of one, with placeholders where the others differ.
 //!
-//! A stencil is cut from an object that was made as any other, with marks in it where something is to be filled in. So what
-//! is printed with it says exactly what the same object would say that came through the API, at the price of copying it.
+//! A stencil is cut from an object that was created as any other, with marks in the places to be filled in. So an
+//! object that is printed with it has the same bytes as one that came through the API, at the cost of a copy.
 
 use std::{ops::Range, sync::Arc};
 

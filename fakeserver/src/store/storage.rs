@@ -1,4 +1,4 @@
-//! The state under its lock: transactions in, views out.
+//! The state under its lock: transactions write it, and views read it.
 
 use std::{
     collections::BTreeMap,

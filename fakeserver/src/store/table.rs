@@ -1,4 +1,4 @@
-//! The objects of one resource, now and at every revision that is not forgotten.
+//! The objects of one resource, now and at every revision that is not compacted.
 
 use std::{collections::VecDeque, ops::Bound, sync::Arc};
 

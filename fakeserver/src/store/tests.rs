@@ -1,4 +1,4 @@
-//! The store against a model: a map for each revision that ever was.
+//! The store against a model: one map for each revision.
 
 use std::{collections::BTreeMap, convert::Infallible, sync::Arc, time::Duration};
 

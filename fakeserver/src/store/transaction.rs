@@ -1,4 +1,4 @@
-//! Reads and writes that take effect together or not at all.
+//! Transactions: reads and writes that take effect together or not at all.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 

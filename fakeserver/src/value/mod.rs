@@ -1,4 +1,4 @@
-//! Values: what the API exchanges, and functions of it that know no store and no connection.
+//! Values that the API exchanges, and functions of them that need no store and no connection.
 
 pub(crate) mod revision;
 pub(crate) mod status;

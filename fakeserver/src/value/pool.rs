@@ -1,4 +1,4 @@
-//! Values that many hold, each kept once in the process.
+//! Shared values, each kept once in the process.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,4 @@
-//! Built-in objects as protobuf, without protobuf: no request is read and no answer is written so.
+//! Protobuf, compiled out: such requests are refused, and no answer is written so.
 
 #[path = "protobuf/error.rs"]
 mod error;

@@ -1,4 +1,4 @@
-//! A user, as requests are made by one.
+//! The user who makes a request.
 
 use std::collections::BTreeMap;
 

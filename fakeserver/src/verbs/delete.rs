@@ -1,7 +1,7 @@
 //! DELETE of an object.
 //!
-//! An object without finalizers goes at once. One with finalizers, or a pod on a node, is marked and stays until these are
-//! gone, or the pod is deleted without grace.
+//! An object without finalizers is removed at once. One with finalizers, or a pod on a node, is marked. It stays until
+//! its finalizers are removed, or the pod is deleted without grace.
 
 use axum::response::Response;
 use http::StatusCode;

@@ -1,4 +1,4 @@
-//! Questions about what the server has, as far as faults meet them.
+//! Discovery requests, with the faults that apply to them.
 
 use axum::response::Response;
 use http::request::Parts;

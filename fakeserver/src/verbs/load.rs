@@ -1,7 +1,7 @@
-//! Objects that come from behind the API: those of a test, of a manifest, of a dump.
+//! Objects that are loaded behind the API: from a test, a manifest, or a dump.
 //!
-//! They are read, completed and validated as those of a client are, strictly, and take revisions as every write does. No
-//! fault rule, hook or policy of access stands between, and nothing is counted. A namespace that is not there is made.
+//! They are parsed, completed and validated strictly, as those of a client are, and take revisions as every write does.
+//! Fault rules, hooks and authorization do not apply to them, and they are not counted. A missing namespace is created.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! The verbs, one a file.
 //!
-//! A verb is a function of the [`Api`] and of a [`Request`]. One that writes makes a [`Draft`](crate::write::Draft).
+//! A verb is a function of the [`Api`] and a [`Request`]. A verb that writes creates a [`Draft`](crate::write::Draft).
 
 mod requester;
 mod tally;

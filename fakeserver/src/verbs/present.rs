@@ -1,4 +1,4 @@
-//! Stored objects as the version of a request shows them, which may need a webhook.
+//! Stored objects in the version of a request, which may need a conversion webhook.
 
 use std::sync::Arc;
 

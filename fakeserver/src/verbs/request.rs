@@ -1,4 +1,4 @@
-//! A request for a resource, understood: the type, the objects and the parameters.
+//! A parsed request for a resource: the type, the objects and the parameters.
 
 use http::{HeaderMap, Method};
 

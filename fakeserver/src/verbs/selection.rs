@@ -1,4 +1,4 @@
-//! The objects that a list, a watch or a deletion of a collection is about.
+//! The objects that a list, a watch or a deletion of a collection selects.
 
 use crate::{
     edge::request::ListOptions,

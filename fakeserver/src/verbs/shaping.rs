@@ -1,4 +1,4 @@
-//! Bodies of answers as faults have them arrive.
+//! Bodies of answers, shaped by faults.
 
 use std::{io, time::Duration};
 

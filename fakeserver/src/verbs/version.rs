@@ -1,4 +1,4 @@
-//! Which state a read is about: `resourceVersion`, `resourceVersionMatch`, `limit` and `continue` taken together.
+//! The state that a read returns, by `resourceVersion`, `resourceVersionMatch`, `limit` and `continue` together.
 
 use thiserror::Error;
 

@@ -1,4 +1,4 @@
-//! The seams of a watch: its frames are encoded by one, and sent by another.
+//! The traits by which a watch encodes its frames and sends them.
 
 use std::{future::Future, io, ops::ControlFlow, sync::Arc};
 

@@ -1,12 +1,13 @@
-//! Recent changes, replayed to everybody who watches.
+//! The watch cache: recent changes, replayed to all watchers.
 //!
 //! ```text
 //! storage ── Change ──► Watchers ── bounded buffer each ──► driver (a task each) ── bounded channel ──► body
 //!   under its lock       what is it to this selection?       frames, faults, bookmarks, deadline
 //! ```
 //!
-//! A watch begins under the store's lock: what it replays ends exactly where what it is sent begins. A watcher whose
-//! buffer is full is cut off: it gets what was queued, in order, and then the end of its stream. It never has a gap.
+//! A watch begins under the store's lock, so that its live changes begin exactly where its replayed ones end. A watcher
+//! whose buffer is full is evicted: it receives the queued changes, in order, and then the end of its stream. It never
+//! has a gap.
 
 mod selection;
 mod watchers;

@@ -1,4 +1,4 @@
-//! Which objects a list or a watch is about, and what a change is to it.
+//! The objects that a list or a watch selects, and the event that a change is to it.
 
 use crate::{
     store::{Change, Range, StoredObject},

@@ -1,4 +1,4 @@
-//! Watches on the paused clock: what is sent, when it ends, and that nothing is left behind.
+//! Watches on the paused clock: their frames, their end, and the release of their resources.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
 

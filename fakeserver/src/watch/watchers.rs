@@ -1,4 +1,4 @@
-//! Everybody who watches, and the changes that are queued for each.
+//! All open watches, and the changes that are queued for each.
 
 use std::{
     collections::BTreeMap,

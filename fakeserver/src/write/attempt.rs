@@ -5,10 +5,12 @@
 //! is called while the store is unlocked. Then the transaction is repeated with the answer, and it commits when all
 //! answers are known. If the object has changed meanwhile, the question differs, and the webhook is called again.
 //!
-//! The time, uids and generated names are the same in all attempts. Without webhooks there is one, without a wait.
+//! The time, uids and generated names are the same in all attempts. Without webhooks there is one attempt, without a
+//! wait.
 //!
-//! A write may also be tried while others write ([`Backend::write_optimistically`]), and takes the store only to read and to
-//! commit. It has to be repeated, alone, if another write has changed what it had read, or if it needs a webhook.
+//! A write may also be attempted while others write ([`Backend::write_optimistically`]). It then locks the store only
+//! to read and to commit. It has to be repeated under the lock if another write has changed what it had read, or if it
+//! needs a webhook.
 
 use std::{
     mem,

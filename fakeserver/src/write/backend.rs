@@ -1,4 +1,4 @@
-//! The parts of a server that writes and controllers work with, and how a write is attempted.
+//! The parts of a server that writes and controllers need, and attempts at a write.
 
 use std::sync::Arc;
 

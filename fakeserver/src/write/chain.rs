@@ -1,6 +1,6 @@
 //! The admission chain: the plugins of a real server, in its order.
 //!
-//! Upstream keeps the order in `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go`. A plugin is a file in
+//! Upstream has this order in `AllOrderedPlugins` of `pkg/kubeapiserver/options/plugins.go`. A plugin is a file in
 //! `steps` and a line here.
 
 use tracing::debug;

@@ -1,7 +1,7 @@
-//! Definitions of custom resources: they are given their names, established, served, and cleaned up after.
+//! Definitions of custom resources: accepts their names, establishes and serves them, and cleans up after them.
 //!
-//! What controllers of a real server do in the background is done here as soon as a definition was written, by
-//! [`settle`], which looks at the state and does what is due: it can be called at any time.
+//! A real server does this by controllers in the background. Here [`settle`] does it as soon as a definition was
+//! written. It looks at the state and takes the steps that are due, so it can be called at any time.
 
 use std::{convert::Infallible, sync::Arc};
 

@@ -1,6 +1,6 @@
-//! RBAC privilege-escalation check: a user who writes roles and bindings gives no more rights than the user has.
+//! RBAC privilege-escalation check: a user who writes roles and bindings grants no more rights than the user has.
 //!
-//! Upstream makes it in the storage of these kinds, after mutating admission and before the kind looks at the object.
+//! Upstream checks this in the storage of these kinds, after mutating admission and before the kind's own validation.
 
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
-//! Writes: how an object on its way to the store is admitted, prepared, validated and stored.
+//! Writes: admission, preparation, validation and storage of objects.
 //!
-//! A verb makes a [`Draft`], which says what is to be; [`run()`] does everything else. Admission is a list of plugins
-//! ([`chain`]); each reads the store through the [`Attempt`], the transaction that the write is made in.
+//! A verb creates a [`Draft`], which describes the write; [`run()`] does everything else. Admission is a list of
+//! plugins ([`chain`]). Each reads the store through the [`Attempt`], the transaction of the write.
 
 mod target;
 mod reading;

@@ -1,4 +1,4 @@
-//! The store as it was before: restored from a snapshot, or rolled back.
+//! Recovery of an earlier store: from a snapshot, or by a rollback.
 
 use tokio::time::Instant;
 

@@ -1,4 +1,4 @@
-//! The way of a write: admission, the kind's preparation and validation, admission again, the store.
+//! The phases of a write: admission, the kind's preparation and validation, admission again, the store.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The objects that a request is about: their type and their place.
+//! The objects that a request addresses: their type and their path.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! The text of a kubeconfig, and changes of it that leave all other bytes alone.
+//! The text of a kubeconfig, and changes of it that keep all other bytes.
 //!
-//! Each change replaces one range of bytes, which the parsed [tree](super::tree) gives. The new text is parsed and
-//! compared with the tree that the change has to lead to. A text that cannot be changed so is refused.
+//! Each change replaces one range of bytes, which the parsed [tree](super::tree) gives. The new text is parsed, and
+//! compared with the expected tree. If they differ, the change is refused.
 
 use std::ops::Range;
 

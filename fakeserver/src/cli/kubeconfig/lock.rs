@@ -1,4 +1,4 @@
-//! The lock of a kubeconfig, as client-go takes it: a file that only one program can create.
+//! The lock of a kubeconfig, as client-go takes it: a file that is created exclusively.
 
 use std::{
     fs::{self, File},

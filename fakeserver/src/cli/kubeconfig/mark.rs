@@ -1,4 +1,4 @@
-//! Marks of entries: which process has written them, and whether it still runs.
+//! Marks of entries: the process that has written them, and its liveness.
 
 use std::{fs, process};
 

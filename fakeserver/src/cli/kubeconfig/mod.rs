@@ -1,9 +1,8 @@
 //! Kubeconfigs: entries of a server are merged into a file, and removed from it when the server ends.
 //!
-//! A file that other programs have written keeps its bytes: comments, order, style and fields that we do not know.
-//! `edit` is the pure core, text in and text out; `file` does it to files, under kubectl's lock.
-//! Entries carry a `mark` that names their process. It distinguishes those of a killed server from those of a running
-//! one.
+//! A file that other programs have written keeps its bytes: comments, order, style and unknown fields. `edit` is the
+//! pure core, text in and text out; `file` applies it to files, under kubectl's lock. Entries carry a `mark` that names
+//! their process. It distinguishes entries of a killed server from those of a running one.
 
 mod tree;
 mod config;

@@ -1,4 +1,4 @@
-//! YAML as a tree of nodes that know which bytes of the text they are.
+//! YAML as a tree of nodes, each with its range of bytes in the text.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Cron jobs run: a job, its pod, and what is left of older runs.
+//! Cron jobs run: each run creates a job and its pod, and deletes older runs.
 
 use super::{Step, queue::PodRef};
 use crate::cluster::{

@@ -1,6 +1,6 @@
 //! Churn of a simulated cluster: a queue of due events, a budget of writes, and new activities whenever budget is left.
 //!
-//! It is a function of the world and of the tick: no clock, no randomness but that of the world.
+//! Churn is a function of the world and the tick. It uses no clock, and no random generator other than the world's.
 
 mod queue;
 mod apps;

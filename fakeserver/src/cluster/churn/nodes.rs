@@ -1,4 +1,4 @@
-//! Nodes renew their leases and report; some fall silent, are lost, and come back.
+//! Nodes renew their leases and report their status; some fail, are lost, and recover.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A pod gets a node, starts, crashes, stops.
+//! Pods are bound, start, crash and stop.
 
 use super::{
     Step,

@@ -1,4 +1,4 @@
-//! Writes what is in the world into the store.
+//! Prints the world's objects into the store.
 
 mod text;
 mod pods;

@@ -1,4 +1,4 @@
-//! An object that is being drafted: created and updated by the rules that hold for any writer.
+//! A prototype under construction: created and updated by the rules for all writers.
 
 use std::sync::Arc;
 

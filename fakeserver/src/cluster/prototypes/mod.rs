@@ -1,4 +1,4 @@
-//! One object of each kind, with holes: written as its real writers would, then cut into a stencil.
+//! Prototypes: one object of each kind, written as its real writers would, with placeholders; then cut into a stencil.
 
 mod draft;
 mod template;

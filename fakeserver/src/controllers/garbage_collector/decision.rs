@@ -1,4 +1,4 @@
-//! Decides about one object, given its owners and dependents.
+//! The decision about one object, given its owners and dependents.
 
 use crate::write::Propagation;
 

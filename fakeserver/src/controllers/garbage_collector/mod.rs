@@ -1,11 +1,10 @@
-//! The collector of garbage: what has lost all its owners goes, and owners wait for what they own, or leave it.
+//! The garbage collector: deletes objects whose owners are gone, and handles the finalizers of deleted owners.
 //!
-//! - *background*: an owner is gone, and what it owned is deleted when no other owner is there.
-//! - *foreground*: an owner with the finalizer `foregroundDeletion` has what it owns deleted, and goes when nothing is
-//!   left that blocks it.
-//! - *orphan*: an owner with the finalizer `orphan` goes when nothing names it as an owner any more.
+//! - *background*: an owner is gone, and its dependents are deleted unless they have another owner.
+//! - *foreground*: an owner with the finalizer `foregroundDeletion` stays until its blocking dependents are deleted.
+//! - *orphan*: an owner with the finalizer `orphan` stays until no dependent names it as an owner.
 //!
-//! [`decision`] says what is to be done with one object.
+//! [`decision`] decides about one object.
 
 mod decision;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The writes that only controllers of workloads make: objects and events that are new.
+//! Writes of workload controllers only: new objects and events.
 
 use std::sync::Arc;
 

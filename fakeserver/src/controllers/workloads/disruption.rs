@@ -1,4 +1,4 @@
-//! Disruption budgets: how many pods may be evicted now, which evictions then take from.
+//! Disruption budgets: the number of pods that may be evicted now, which each eviction reduces.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! Jobs: pods until enough of them have succeeded, or too many have failed.
+//! Jobs: run pods until enough of them have succeeded, or too many have failed.
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,4 +1,4 @@
-//! The kubelets of all nodes: a pod on a node starts, runs, ends if it is one that ends, and stops when it is deleted.
+//! The kubelets of all nodes: start the pods of their nodes, complete those that are to end, and stop deleted ones.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Workloads become pods, pods get nodes, and nodes run them: small controllers, a scheduler and a kubelet.
+//! Workloads: small controllers that create pods, a scheduler that binds them, and kubelets that run them.
 //!
 //! ```text
 //! Deployment ──► ReplicaSet ─┐
@@ -7,8 +7,8 @@
 //! Job ───────────────────────┘
 //! ```
 //!
-//! They follow the rules of the real ones as far as clients can tell: counts, conditions, revisions, owners, names, events.
-//! Each looks at a key when something that belongs to it has changed, and finds its pods in the index.
+//! They follow the rules of the real ones as far as clients can see: counts, conditions, revisions, owners, names,
+//! events. Each reconciles a key when one of its objects has changed, and finds its pods in the index.
 
 mod options;
 mod creation;

@@ -1,4 +1,4 @@
-//! Nodes: those of a cluster that has none are made, and all are ready.
+//! Nodes: created for a cluster without any, and kept ready.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Controller revisions: the templates that a stateful set or a daemon set has had, for those who want to go back.
+//! Controller revisions: the earlier templates of a stateful set or a daemon set, for rollbacks.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! From a request to the user who makes it.
+//! Authentication of one request: finds the user who makes it.
 
 use std::sync::Arc;
 

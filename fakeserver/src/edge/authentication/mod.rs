@@ -1,7 +1,7 @@
-//! Authentication: a client certificate, a bearer token or the absence of both becomes a user.
+//! Authentication: finds the user of a request by its client certificate, its bearer token, or the absence of both.
 //!
-//! The transport says first whom it knows ([`Peer`]), then a token speaks, then the request is anonymous if that is
-//! allowed. A token or a certificate that is wrong is an error, also where anonymous requests are served.
+//! A user that the transport knows ([`Peer`]) comes first, then that of a token. A request without credentials is
+//! anonymous if that is allowed. An invalid token or certificate is an error, even if anonymous requests are served.
 
 mod error;
 mod tokens;

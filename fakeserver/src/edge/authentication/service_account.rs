@@ -1,4 +1,4 @@
-//! Tokens of service accounts: in the form of real ones, signed so that only this server's count.
+//! Tokens of service accounts: in the form of real ones, but valid for this server only.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! Tokens of browsers, which can put no header on a WebSocket but the protocols that they speak.
+//! Tokens in WebSocket subprotocols, which are the only header that a browser can set there.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::{HeaderMap, header};

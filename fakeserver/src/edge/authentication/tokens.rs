@@ -1,4 +1,4 @@
-//! Bearer tokens that are known from the start.
+//! Static bearer tokens, configured at the start.
 
 use std::{collections::BTreeMap, sync::Arc};
 

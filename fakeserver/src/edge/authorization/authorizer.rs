@@ -1,4 +1,4 @@
-//! Decides by the rules that are stored.
+//! Decisions by the stored rules.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! A user acts as another one: what headers ask for, and which rights that needs.
+//! Impersonation: the user that headers name, and the rights that this needs.
 
 use http::HeaderMap;
 use percent_encoding::percent_decode_str;

@@ -1,7 +1,7 @@
-//! Authorization: the attributes of a request and the stored rules become a decision.
+//! Authorization: a decision from the attributes of a request and the stored rules.
 //!
-//! Under RBAC the rules are the stored roles and bindings, as they are at the time of the request. A policy is read from
-//! them once, and again after one of them has changed.
+//! Under RBAC the rules are the roles and bindings that are stored at the time of the request. They are parsed into a
+//! policy once, and again after one of them has changed.
 
 mod request_attributes;
 mod impersonation;

@@ -1,4 +1,4 @@
-//! `/healthz`, `/livez` and `/readyz`: a server that answers is well.
+//! `/healthz`, `/livez` and `/readyz`: a server that answers is healthy.
 
 use std::fmt::Write;
 

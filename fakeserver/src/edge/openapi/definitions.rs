@@ -1,4 +1,4 @@
-//! The types that documents speak of, and which of them one needs.
+//! The types that documents refer to, and the types that each of those needs.
 //!
 //! A definition is a schema whose references are names of definitions. It is the same for both versions of OpenAPI, which
 //! differ in how they write a reference.

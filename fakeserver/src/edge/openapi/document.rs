@@ -1,4 +1,4 @@
-//! One document, as it goes out.
+//! One document in its encoded forms.
 
 use std::{fmt::Write, sync::OnceLock};
 

@@ -1,4 +1,4 @@
-//! The documents of one state of the registry, made when they are asked for.
+//! The documents of one state of the registry, each built on first use.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,4 @@
-//! Which paths a resource has, and what can be done there.
+//! The paths of a resource, and the operations on each.
 
 use super::{
     definitions::definition_name,

@@ -1,4 +1,4 @@
-//! The body of an apply: a configuration in YAML, of which JSON is a part.
+//! The body of an apply: a configuration in YAML, of which JSON is a subset.
 
 use serde_json::{Value, json};
 use serde_saphyr::{DuplicateKeyPolicy, Error};

@@ -1,4 +1,4 @@
-//! Requests: path, query, headers and body become verbs, resources, options and objects.
+//! Requests: parses path, query, headers and body into verbs, resources, options and objects.
 
 mod header;
 mod body;

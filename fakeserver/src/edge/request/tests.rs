@@ -1,4 +1,4 @@
-//! Tests of how requests are read.
+//! Tests of parsing requests.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Content negotiation: which representation the `Accept` header asks for, of those that there are.
+//! Content negotiation: selects the representation that the `Accept` header prefers.
 
 use http::{HeaderMap, header};
 

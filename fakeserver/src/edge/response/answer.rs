@@ -1,4 +1,4 @@
-//! Bodies become answers.
+//! HTTP answers with a negotiated body.
 
 use std::convert::Infallible;
 

@@ -1,4 +1,4 @@
-//! The fields of a bookmark's object beside its version: those that the API writes even when they are empty.
+//! The fields of a bookmark's object other than its version, which the API writes even if they are empty.
 
 use serde_json::{Value, json};
 

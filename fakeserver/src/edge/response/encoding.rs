@@ -1,6 +1,6 @@
-//! The encoding of stored objects for one client: their kind, the part of them that is shown, and the format.
+//! The encoding of stored objects for one client: kind, view and format.
 //!
-//! As JSON, an object is a head and the bytes of the store. Everything else is made from its value.
+//! As JSON, an object is a prefix and the bytes of the store. All other encodings are built from its parsed value.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Large answers, compressed for clients that take it.
+//! Compression of large answers, for clients that accept it.
 
 use std::io::Write;
 

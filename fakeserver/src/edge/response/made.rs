@@ -1,4 +1,4 @@
-//! Representations that are no copy of the store's bytes: protobuf, tables, and converted forms.
+//! Representations that are built from the parsed object: protobuf, tables, and converted forms.
 
 use std::sync::Arc;
 

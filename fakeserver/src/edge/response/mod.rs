@@ -1,4 +1,4 @@
-//! Objects, lists and frames become bytes: a head, the bytes of the store as they are, a tail.
+//! Encoding of objects, lists and frames: a prefix, the bytes of the store, and a suffix.
 
 mod format;
 mod accept;

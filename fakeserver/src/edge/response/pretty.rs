@@ -1,4 +1,4 @@
-//! JSON for people: two spaces for each level, one member a line.
+//! Indented JSON: two spaces for each level, one member a line.
 
 use bytes::Bytes;
 use http::{HeaderMap, header};

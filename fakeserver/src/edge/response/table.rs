@@ -1,4 +1,4 @@
-//! Objects as rows of a table, which is how `kubectl get` asks for them.
+//! Objects as rows of a table, the view that `kubectl get` requests.
 
 use bytes::{BufMut, BytesMut};
 use serde_json::{Value, json};

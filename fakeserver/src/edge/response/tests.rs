@@ -1,4 +1,4 @@
-//! Heads, bodies and tails fit together.
+//! Tests of negotiation and encoding.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};

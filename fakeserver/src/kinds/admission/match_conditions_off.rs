@@ -1,4 +1,4 @@
-//! Match conditions, without an evaluator of CEL: no webhook that has any is accepted.
+//! Match conditions, compiled out: a webhook that has any is refused.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The group `batch`: work that ends.
+//! The group `batch`: jobs and cron jobs.
 
 pub(crate) mod cron_job;
 pub(crate) mod job;

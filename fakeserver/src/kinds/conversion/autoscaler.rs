@@ -1,7 +1,7 @@
 //! Autoscalers of `autoscaling/v1` and of `autoscaling/v2`.
 //!
-//! The older version has one metric, the use of the CPU. Other metrics, what was measured, conditions and behavior stand
-//! in annotations of its objects, as JSON. An annotation that cannot be read says nothing.
+//! The older version has one metric, the use of the CPU. Other metrics, current metrics, conditions and behavior are
+//! JSON in annotations of its objects. An annotation that cannot be parsed is ignored.
 
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,8 @@
 //! Kinds that are served in two forms and stored in one.
 //!
-//! Two kinds have them. Events are one storage in two groups, with other names for the fields; autoscalers are one in two
-//! versions, of which the older keeps what it has no fields for in annotations. Everything here is a function of values.
+//! There are two such kinds. Events are served in two groups, with other names for the fields. Autoscalers are served
+//! in two versions, of which the older keeps in annotations what it has no fields for. Everything here is a function of
+//! values.
 
 mod autoscaler;
 mod event;

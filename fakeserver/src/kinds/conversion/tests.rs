@@ -1,4 +1,4 @@
-//! Forms become each other and stay what they are.
+//! Conversions between forms, and back.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Statuses of components, of which there are none.
+//! Statuses of components. The server has none.
 
 use crate::kinds::Kind;
 

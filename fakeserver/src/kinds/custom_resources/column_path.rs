@@ -1,6 +1,6 @@
-//! Paths of printer columns: the `JSONPath` of kubectl, as far as one value can be meant.
+//! Paths of printer columns: the part of kubectl's `JSONPath` that can select one value.
 //!
-//! Besides fields, there are keys in brackets, places and parts of lists, everything (`*`), what is anywhere below (`..`),
+//! Besides fields, they may have keys in brackets, list indexes and slices, wildcards (`*`), recursive descent (`..`),
 //! and conditions: `.status.conditions[?(@.type=="Ready")].status`.
 
 use std::cmp::Ordering;

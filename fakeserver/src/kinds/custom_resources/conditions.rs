@@ -1,6 +1,6 @@
-//! The status of a definition: which of its names are accepted, whether it is established, how it goes away.
+//! The status of a definition: its accepted names, and its conditions from establishment to termination.
 //!
-//! Each function is one step of a controller of a real server; a step changes the status in place and says so.
+//! Each function is one step of a controller of a real server: it changes the status in place.
 
 use std::collections::BTreeMap;
 

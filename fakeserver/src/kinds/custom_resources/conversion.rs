@@ -1,7 +1,7 @@
 //! Conversion by webhooks: objects of a definition in another version than the stored one.
 //!
-//! Objects are stored in the version that the definition names at the time. If it later names another one, its objects
-//! have to be written again, since a stored object does not say its version.
+//! Objects are stored in the storage version of their definition at the time of the write. If that version changes
+//! later, the objects have to be written again, since a stored object does not have its version.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! One version of a custom resource: how its objects are read, and what they may hold.
+//! One version of a custom resource: parsing and validation of its objects.
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Fills in what a schema gives a default for.
+//! Defaults that a schema gives.
 
 use serde_json::{Map, Value};
 

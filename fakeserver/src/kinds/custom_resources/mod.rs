@@ -1,10 +1,10 @@
 //! Resources that are defined at run time, by objects of kind `CustomResourceDefinition`.
 //!
-//! A [`Definition`] is what such an object says, understood; each of its served versions is a
-//! [`ResourceType`](crate::kinds::ResourceType) with a [`CustomType`] behind it, which reads and validates objects by
-//! the version's schema: unknown fields are pruned, defaults filled in, rules in CEL asked. [`acceptance`] tells what is
-//! wrong with a definition, [`conditions`] what its status comes to be. A [`Conversion`] says which webhook converts
-//! between versions. All of this is pure: webhooks are asked, and the store is changed, by other modules.
+//! A [`Definition`] is such an object, parsed. Each of its served versions is a
+//! [`ResourceType`](crate::kinds::ResourceType) with a [`CustomType`], which parses and validates objects by the
+//! version's schema: it prunes unknown fields, fills in defaults, and evaluates rules in CEL. [`acceptance`] validates
+//! a definition, [`conditions`] computes its status, and a [`Conversion`] names the webhook that converts between
+//! versions. All of this is pure: other modules call webhooks and write to the store.
 
 mod acceptance;
 pub(crate) mod conditions;

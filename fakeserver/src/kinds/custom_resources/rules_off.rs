@@ -1,4 +1,4 @@
-//! The rules of a schema that are written in CEL, without an evaluator: no schema that has any is accepted.
+//! The CEL rules of a schema, compiled out: a schema that has any is refused.
 
 use serde_json::Value;
 

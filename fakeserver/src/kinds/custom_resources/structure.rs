@@ -1,4 +1,4 @@
-//! Structural schemas, by which objects can be pruned, completed and merged.
+//! Structural schemas, by which objects are pruned, completed and merged.
 
 use serde_json::Value;
 

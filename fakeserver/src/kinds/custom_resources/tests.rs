@@ -1,4 +1,4 @@
-//! Tests of definitions and of what they say, without a server.
+//! Tests of definitions without a server.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Ages as people read them.
+//! Ages in human-readable form.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! New objects that are refused, and why; and that what is good is not refused.
+//! New objects that are refused, with the reasons, and new objects that are accepted.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Defaults are set where nothing was given, and given values stay.
+//! Defaults are set in absent fields, and present fields stay.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Tests of kinds: tables of their differences, and of what each sets, finds, warns of.
+//! Tests of kinds, as tables: defaults, findings and warnings of each.
 
 mod creates;
 mod defaults;

@@ -1,4 +1,4 @@
-//! The page says of every kind what is checked, and of no other.
+//! The page of validation has every kind that is validated, and no other.
 
 use std::collections::BTreeSet;
 

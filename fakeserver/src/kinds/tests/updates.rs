@@ -1,4 +1,4 @@
-//! Changes that are refused, and changes that are not.
+//! Updates that are refused, and updates that are accepted.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Each warning as the API words it, and none of what is fine.
+//! Each warning as the API words it, and no warnings about good objects.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Validation that workloads have in common: selectors, templates and counts.
+//! Validation that workloads share: selectors, templates and counts.
 
 use serde_json::Value;
 

@@ -1,7 +1,8 @@
 //! Objects in files of YAML or JSON, as people write them and as `kubectl get -o yaml` prints them.
 //!
-//! A file holds documents, a document an object or a list, and a list objects; a directory holds files and directories.
-//! Objects come in the order in which they are found, but namespaces and definitions of custom resources come first.
+//! A file has documents, a document is an object or a list, and a list has objects; a directory has files and
+//! directories. Objects are returned in the order in which they are found, except that namespaces and definitions of
+//! custom resources come first.
 
 mod error;
 mod read;

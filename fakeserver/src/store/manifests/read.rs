@@ -1,4 +1,4 @@
-//! From paths to objects.
+//! Reads the objects of paths.
 
 use std::{
     fs, io,

@@ -1,4 +1,4 @@
-//! Snapshots in files: one server a file, and never half of one.
+//! Snapshots in files: one server a file, and atomic writes.
 
 use std::{
     fs::{self, File, TryLockError},

@@ -9,11 +9,11 @@
 //! {"end":true,"sha256":"..."}
 //! ```
 //!
-//! The head says at which revision the store stood, what time it was, and how far the seeded generators had come, so that
-//! no uid is drawn twice. Definitions of custom resources come first, then the other objects by resource, namespace and
-//! name, each as it is stored, with its version. The end proves that nothing is missing or changed: a file is taken
-//! whole, or not at all. History is not kept: what is older than the snapshot is answered with 410, as after a
-//! compaction.
+//! The head has the revision of the store, its time, and the positions of the seeded generators, so that no uid is
+//! drawn twice. Definitions of custom resources come first, then the other objects by resource, namespace and name,
+//! each as it is stored, with its version. The last line proves that nothing is missing or changed: a file is restored
+//! completely, or not at all. History is not saved: reads of versions before the snapshot are answered with 410, as
+//! after a compaction.
 
 mod format;
 mod file;

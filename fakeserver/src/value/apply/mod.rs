@@ -1,4 +1,4 @@
-//! Server-side apply: a manager says which fields it wants and how, and owns them from then on.
+//! Server-side apply: a manager declares the fields that it wants, and owns them from then on.
 //!
 //! The configuration is merged into the object by the schema of the kind. A field that another manager owns and whose
 //! value would change is a conflict, unless the manager applies with force. A field that the manager applied last time

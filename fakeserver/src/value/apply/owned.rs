@@ -1,4 +1,4 @@
-//! Which fields a configuration owns.
+//! The fields that a configuration owns.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Takes out of an object what a manager has given up.
+//! Removes fields that a manager has given up.
 
 use serde_json::Value;
 

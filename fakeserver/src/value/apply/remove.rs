@@ -1,4 +1,4 @@
-//! Takes fields out of an object.
+//! Removes fields from an object.
 
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
-//! The JSON scanner: a tree with the order of keys, duplicates, and numbers as written; errors in Go's words.
+//! The JSON scanner: a tree with the order of keys, duplicate keys, and numbers as written.
 //!
-//! Clients compare error texts, so syntax errors are worded and placed as Go's scanner words and places them.
+//! Clients compare error texts, so syntax errors have the messages and positions of Go's scanner.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Words and limits of the JSON scanner.
+//! Errors and limits of the JSON scanner.
 
 use proptest::prelude::*;
 use serde_json::Value;

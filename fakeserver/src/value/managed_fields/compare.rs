@@ -1,4 +1,4 @@
-//! Which fields differ between two states of an object, field by field as its schema says they merge.
+//! Comparison of two states of an object, field by field, by the schema's merge rules.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Ownership of the replicas of an object, as its scale shows it: a scale is applied on its own, but remembers nothing.
+//! Ownership of an object's replicas, as seen by its scale: a scale is applied like an object, but stores no managers.
 
 use super::{Entry, FieldSet};
 

@@ -1,4 +1,4 @@
-//! Tests against what a real server recorded, and of the rules between managers.
+//! Tests against records of a real server, and of the rules between managers.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Labels, and what field selectors may ask for: names and values in little memory.
+//! Labels and selectable fields: names and values in little memory.
 
 use std::{borrow::Cow, fmt, iter::FusedIterator, ops::Index, slice, sync::Arc};
 

@@ -1,8 +1,8 @@
-//! Patches that know the types they patch.
+//! Patches that depend on the schema of the object.
 //!
-//! [`merge_strategically`] applies a strategic merge patch: a merge patch that knows, from the schema, which lists merge
-//! and by which key. What it does, in which order, and the words of its errors are those of apimachinery's package
-//! `strategicpatch`; only where that panics does it go on or answer an error.
+//! [`merge_strategically`] applies a strategic merge patch: a merge patch that knows, from the schema, which lists
+//! merge and by which key. Its results, their order and its errors are those of apimachinery's package
+//! `strategicpatch`. Only where that package panics, this one continues or returns an error.
 
 mod error;
 mod print;

@@ -1,4 +1,4 @@
-//! Merges maps, and does what their directives say.
+//! Merges maps, and applies their directives.
 
 use serde_json::{Map, Value};
 

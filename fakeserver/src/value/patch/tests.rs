@@ -1,4 +1,4 @@
-//! Strategic merge patch against what Go answers, and against its own inverse.
+//! Strategic merge patch against Go's results, and against its own inverse.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

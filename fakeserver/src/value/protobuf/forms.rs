@@ -1,4 +1,4 @@
-//! The types that JSON does not show as the messages they are.
+//! Types whose JSON form differs from their message.
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};

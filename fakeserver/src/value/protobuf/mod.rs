@@ -4,8 +4,8 @@
 //! of four bytes, big-endian, and an event that holds such an object. Reading gives the JSON that the API server prints;
 //! writing gives the bytes that the generated Go code writes. Custom resources have no protobuf.
 //!
-//! Reading never panics on any bytes; nesting and the number of values are bounded, so that a small request
-//! cannot grow without limit.
+//! Reading never panics, on any bytes. Nesting and the number of values are bounded, so that a small request cannot use
+//! unlimited memory.
 
 mod error;
 mod reader;

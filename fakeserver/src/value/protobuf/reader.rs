@@ -1,4 +1,4 @@
-//! Reads tags and values off protobuf's wire, and knows where it is.
+//! Reads tags and values of the protobuf wire format, and tracks the position.
 
 use bytes::Buf as _;
 use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, skip_field};

@@ -1,4 +1,4 @@
-//! The form in which Go prints an object: zero values filled in or left out as the structs say.
+//! The form in which Go prints an object: zero values are filled in or left out by its structs.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! A request's JSON read into a built-in type as Go reads it: what does not fit, what is unknown, what is there twice.
+//! Decoding of JSON into a built-in type, as Go does it: with mismatches, unknown fields and duplicate fields.
 
 use std::{
     borrow::Cow,

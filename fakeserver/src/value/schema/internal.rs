@@ -1,7 +1,7 @@
-//! The form in which Go prints the internal form of a value: by the names and in the order of its struct's fields.
+//! The internal form of a value, as Go prints it: with the names and the order of its struct's fields.
 //!
-//! The API server works on types that have no version, and no names for JSON. Where it shows such a value in an error,
-//! every field is there, called as in Go.
+//! The API server works on types that have no version, and no JSON names. If an error message shows such a value, it
+//! has every field, under its name in Go.
 
 use std::fmt;
 

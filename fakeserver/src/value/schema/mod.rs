@@ -3,13 +3,13 @@
 //! Two tables, both embedded and read on first use, describe the types from two sides:
 //!
 //! - [`schemas`]: the structural schemas, as OpenAPI shows them: properties, required fields, enums, defaults, and how
-//!   lists and maps merge. Strategic merge patch, server-side apply and validation walk them; the schema of a custom
-//!   resource is read into the same form ([`Schemas::of_custom_resource`]).
-//! - [`types`](types()): the Go structs behind them: protobuf numbers, pointers, `omitempty`. What a client gets back is
-//!   what these structs print, so reading ([`decode()`]) and printing ([`canonical()`]) follow them to the letter, down to
-//!   the words of their errors.
+//!   lists and maps merge. Strategic merge patch, server-side apply and validation walk them. The schema of a custom
+//!   resource is parsed into the same form ([`Schemas::of_custom_resource`]).
+//! - [`types`](types()): the Go structs behind them: protobuf numbers, pointers, `omitempty`. An answer has the form
+//!   that these structs print. So decoding ([`decode()`]) and printing ([`canonical()`]) follow them exactly, down to
+//!   the error messages.
 //!
-//! Nothing here knows storage or HTTP.
+//! Nothing here depends on storage or HTTP.
 
 mod error;
 mod type_meta;

@@ -1,4 +1,4 @@
-//! The errors of a value, and not a text, that becomes a built-in type: Go has other words for it.
+//! Errors of converting a value, rather than a text, to a built-in type: Go words them differently.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Times as Go reads and prints them, with Go's words for what is no time.
+//! Times as Go parses and prints them, with Go's errors.
 
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 

@@ -1,8 +1,8 @@
-//! The Go types behind the built-in resources: fields, their protobuf numbers, and which of them JSON always shows.
+//! The Go types behind the built-in resources: fields, their protobuf numbers, and those that JSON always shows.
 //!
-//! What the API server answers is what its Go structs print, not what the client sent: empty optional fields are gone,
-//! fields without `omitempty` are there as zero or null, a struct held by value is there as `{}`, and a pointer to zero is
-//! kept. Protobuf follows the same structs. One table, read from `data/types.json`, therefore serves both.
+//! The API server answers with what its Go structs print, rather than what the client sent. Empty optional fields are
+//! left out. Fields without `omitempty` are present as zero or null, and a struct held by value as `{}`. A pointer to
+//! zero is kept. Protobuf follows the same structs. So one table, read from `data/types.json`, serves both.
 
 use std::{collections::BTreeMap, sync::OnceLock};
 

@@ -1,4 +1,4 @@
-//! One constructor for each answer that a real server was recorded to give.
+//! Constructors of the error answers that were recorded from a real server.
 
 use http::StatusCode;
 

@@ -1,4 +1,4 @@
-//! The API's answer to what cannot be done: a `Status`, word for word as a real server words it.
+//! The API's error answer: a `Status`, word for word as a real server sends it.
 
 mod answers;
 mod success;

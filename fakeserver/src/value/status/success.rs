@@ -1,4 +1,4 @@
-//! The answer to a write that leaves no object to answer with.
+//! The answer to a write after which there is no object to return.
 
 use bytes::Bytes;
 use http::StatusCode;

@@ -1,4 +1,4 @@
-//! Questions about users and rights: they are created, answered at once, and never stored.
+//! Reviews of users and rights: they are created, answered at once, and never stored.
 
 mod access;
 mod rules;

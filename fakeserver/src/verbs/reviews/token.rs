@@ -1,4 +1,4 @@
-//! Whose is a token?
+//! Token reviews: the user of a token.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Logs, and streams to and from containers. A real server asks the node; here no node has anything to say.
+//! Logs, and streams to and from containers. A real server forwards them to the node; here no node runs containers.
 
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;

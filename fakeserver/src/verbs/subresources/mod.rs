@@ -1,7 +1,7 @@
-//! Subresources that are no view of the object itself.
+//! Subresources other than views of the object itself.
 //!
-//! `status`, `finalize`, `approval`, `resize` and `ephemeralcontainers` are not here: they are the object, of which an
-//! endpoint writes only its part.
+//! `status`, `finalize`, `approval`, `resize` and `ephemeralcontainers` are not here: they are the object itself, of
+//! which each endpoint writes one part.
 
 mod binding;
 mod container;

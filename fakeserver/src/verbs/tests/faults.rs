@@ -1,4 +1,4 @@
-//! Each named rule as a client meets it, and that the server is none the worse for it.
+//! Each named rule as a client sees it, and the health of the server afterwards.
 
 use super::*;
 use crate::faults::{

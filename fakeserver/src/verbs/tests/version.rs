@@ -1,4 +1,4 @@
-//! Which state a read is about.
+//! The state that a read returns.
 
 use super::super::version::*;
 use crate::{

@@ -1,4 +1,4 @@
-//! Puts writes to webhooks, and takes their answers.
+//! Sends writes to webhooks, and applies their answers.
 
 use serde_json::{Value, json};
 use tracing::warn;

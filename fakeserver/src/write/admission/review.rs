@@ -1,4 +1,4 @@
-//! `AdmissionReview`: a write as a webhook is asked about it.
+//! `AdmissionReview`: the request that a webhook receives about a write.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The rules of a webhook: what it is asked about.
+//! The rules of a webhook: the writes that it is called for.
 
 use serde_json::Value;
 

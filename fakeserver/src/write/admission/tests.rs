@@ -1,4 +1,4 @@
-//! Tables of what rules and answers mean.
+//! Tables of the meaning of rules and answers.
 
 use std::sync::Arc;
 

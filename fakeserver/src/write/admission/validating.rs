@@ -1,4 +1,4 @@
-//! Validating webhooks: all at once.
+//! Validating webhooks, called all at once.
 
 use futures::future::join_all;
 

@@ -1,4 +1,4 @@
-//! One webhook of a configuration, understood.
+//! One parsed webhook of a configuration.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Finalizers: what keeps a deleted object, and what a deletion asks the collector of garbage for.
+//! Finalizers: those that keep a deleted object, and those that instruct the garbage collector.
 
 use serde_json::{Value, json};
 

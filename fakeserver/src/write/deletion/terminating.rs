@@ -1,4 +1,4 @@
-//! Namespaces and definitions of custom resources: what goes only after what is in them.
+//! Namespaces and definitions of custom resources, which are removed only after their contents.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The reasons why a webhook gave no answer, in Go's words: clients read them.
+//! Errors of webhook calls, worded as in Go, since clients read them.
 
 use std::io;
 

@@ -1,7 +1,8 @@
-//! Calls of webhooks: what the server asks others by a POST of JSON, and they answer.
+//! Calls of webhooks: POST requests with JSON, and their answers.
 //!
-//! A [`ClientConfig`](crate::kinds::client_config::ClientConfig) says whom to ask, as objects of the API have it. [`Webhooks`] asks: over TLS, or in process where a
-//! test has said so. Each call has a connection of its own and a limit of time, and needs no task.
+//! A [`ClientConfig`](crate::kinds::client_config::ClientConfig) has the address of a webhook, as objects of the API
+//! name it. [`Webhooks`] calls it: over TLS, or in process if a test has configured that. Each call has a connection of
+//! its own and a timeout, and needs no task.
 
 mod connection;
 mod error;

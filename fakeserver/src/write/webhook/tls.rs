@@ -1,4 +1,4 @@
-//! TLS of calls.
+//! TLS of webhook calls.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! TLS of calls, without TLS: no call is made.
+//! TLS of webhook calls, compiled out: no call is made.
 
 use tokio::net::TcpStream;
 

@@ -1,4 +1,4 @@
-//! Files: modes, links, locks, and whose the entries are.
+//! Files: modes, links, locks, and the ownership of entries.
 
 use std::{
     fs,

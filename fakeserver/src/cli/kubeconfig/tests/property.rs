@@ -1,4 +1,4 @@
-//! Any kubeconfig: entries come and go, and the rest stays.
+//! Any kubeconfig: entries are added and removed, and all other bytes stay.
 
 use std::fmt::Write as _;
 

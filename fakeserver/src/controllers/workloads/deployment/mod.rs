@@ -1,4 +1,4 @@
-//! Deployments: replica sets of one template after another, each taking over from those before it.
+//! Deployments: a sequence of replica sets, one for each template, of which the newest replaces the others.
 
 mod rollout;
 mod status;

@@ -1,4 +1,4 @@
-//! JSON becomes protobuf by tables.
+//! Encoding of JSON as protobuf, driven by tables.
 
 use prost::encoding::{WireType, encode_key, encode_varint};
 use serde_json::{Map, Value};

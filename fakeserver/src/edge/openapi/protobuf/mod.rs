@@ -1,7 +1,7 @@
-//! Documents as protobuf, in the messages of gnostic: what Go clients ask for first.
+//! Documents as protobuf, in the messages of gnostic, which Go clients prefer.
 //!
-//! [`message`] writes JSON by tables that say which member is which field; [`v2`] and [`v3`] are those tables. They have
-//! what the documents of this server have, and no more: a test checks that nothing is lost.
+//! [`message`] encodes JSON by tables that map members to fields; [`v2`] and [`v3`] are those tables. They cover only
+//! the members that this server's documents have; a test checks that no member is lost.
 
 mod message;
 mod v2;

@@ -1,6 +1,6 @@
 //! Events, as the core group has them.
 //!
-//! [`events::event`](crate::kinds::events::event) are the same objects under other names.
+//! [`events::event`](crate::kinds::events::event) has the same objects with other field names.
 
 pub(crate) mod cells;
 pub(crate) mod validation;

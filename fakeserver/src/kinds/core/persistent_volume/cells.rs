@@ -1,4 +1,4 @@
-//! Printed cells of persistent volumes, and what claims have in common with them.
+//! Printed cells of persistent volumes, and those that claims share with them.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Defaults of services, and what an update keeps.
+//! Defaults of services, and the fields that an update keeps.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The attributes of a request that rules decide by.
+//! The attributes of a request that rules match.
 
 use crate::value::user::UserInfo;
 

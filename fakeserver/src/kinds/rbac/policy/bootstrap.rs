@@ -1,6 +1,6 @@
-//! The roles and bindings that a cluster begins with, as far as users need them.
+//! The initial roles and bindings of a cluster, as far as users need them.
 //!
-//! Those of the components of a control plane are not among them: none runs here.
+//! Those of control-plane components are left out, since none runs here.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! All roles and bindings of a cluster, read once.
+//! The policy: all roles and bindings of a cluster, parsed.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! RBAC: the stored roles and bindings, read into a policy, and its decisions.
+//! RBAC: parses the stored roles and bindings into a policy, and decides by it.
 
 mod attributes;
 mod rule;

@@ -1,4 +1,4 @@
-//! Order, ownership, refusals, and what holds of every history of applies.
+//! Order, ownership, refusals, and properties of every history of applies.
 
 mod order;
 mod ownership;

@@ -1,4 +1,4 @@
-//! In which order items stand in a merged list.
+//! The order of items in a merged list.
 
 use super::super::merge::{Origin, interleave};
 

@@ -1,4 +1,4 @@
-//! Configurations that are rejected, and the words for it.
+//! Configurations that are rejected, and their messages.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Label selectors, in the grammar that the API has for them.
+//! Label selectors, in the grammar of the API.
 
 use std::{fmt, iter::Peekable, str::CharIndices};
 

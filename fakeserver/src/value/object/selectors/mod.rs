@@ -1,4 +1,4 @@
-//! Which objects a list or a watch selects: by labels, and by the fields that a type lets clients select by.
+//! The selectors of a list or a watch: by labels, and by the selectable fields of a type.
 
 mod label;
 mod field;

@@ -1,4 +1,4 @@
-//! Label selectors as objects have them: `matchLabels` and `matchExpressions`.
+//! Label selectors in objects: `matchLabels` and `matchExpressions`.
 
 use serde_json::Value;
 
