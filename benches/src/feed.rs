@@ -81,7 +81,7 @@ impl Feed {
         self.begun.notify_one();
     }
 
-    /// Has everybody list again.
+    /// Makes all clients relist.
     pub(crate) fn expire(&self) {
         self.expired.notify_one();
     }

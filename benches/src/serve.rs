@@ -36,8 +36,8 @@ pub(crate) struct ServerProcess {
     input: ChildStdin,
 }
 
-/// Serves a cluster of `pods` running pods over loopback HTTP until standard input ends; each line of it has all watches end,
-/// and everybody list again.
+/// Serves a cluster of `pods` running pods over loopback HTTP until standard input ends. Each line of input ends all
+/// watches, and makes all clients relist.
 pub(crate) async fn run(pods: u32) -> Result<(), Box<dyn Error>> {
     let server = FakeServer::builder()
         .with_seed(SEED)

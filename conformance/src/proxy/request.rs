@@ -66,7 +66,7 @@ pub(super) fn begins_with_state(facts: &RequestFacts) -> bool {
     facts.is_watch_list || matches!(facts.resource_version.as_str(), "" | "0")
 }
 
-/// `uri` as one writes it who has never heard of streaming lists.
+/// Returns `uri` without the parameters of streaming lists.
 pub(super) fn without_watch_list(uri: &Uri) -> Uri {
     let mut query = form_urlencoded::Serializer::new(String::new());
     for (name, value) in parameters(uri) {

@@ -12,7 +12,7 @@ pub(super) enum Step {
     Send(Bytes),
     /// Wait so long.
     Wait(Duration),
-    /// End in good order.
+    /// End cleanly.
     End,
     /// Break the connection.
     Break,
@@ -59,7 +59,7 @@ impl Shaper {
         self.steps.extend(self.held.take().map(Step::Send));
     }
 
-    /// Ends the stream in good order. A frame that waits for another goes first.
+    /// Ends the stream cleanly. A frame that is held back is sent first.
     pub(super) fn end(&mut self) {
         self.flush();
         self.steps.extend(self.held.take().map(Step::Send));
@@ -114,7 +114,7 @@ impl Shaper {
         true
     }
 
-    /// Ends the stream at a frame, in good order.
+    /// Ends the stream at a frame, cleanly.
     fn end_by(&mut self, frame: Bytes, verdict: FrameVerdict) {
         match verdict {
             FrameVerdict::EndWith(last) => self.pass(last),

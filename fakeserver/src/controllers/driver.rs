@@ -113,8 +113,8 @@ impl Driver {
         self.world.started();
     }
 
-    /// Lets a controller look at a key. What it has written counts only if it comes to its end: of a panic nothing is left
-    /// but a line in the log, and the other keys have their turn.
+    /// Lets a controller reconcile a key, in one transaction. If it panics, the transaction is dropped, the panic is
+    /// logged, and the other keys are still reconciled.
     fn reconcile(&mut self, item: &Item) {
         let Self {
             backend,

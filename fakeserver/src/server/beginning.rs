@@ -12,7 +12,7 @@ use crate::{
     verbs,
 };
 
-/// Hears of each object that a server begins with: how many are in, and how many there are.
+/// A callback for each initial object of a server, with the number of loaded objects and their total.
 #[derive(Clone)]
 pub(crate) struct Progress(pub(crate) Arc<dyn Fn(usize, usize) + Send + Sync>);
 

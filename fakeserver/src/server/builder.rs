@@ -187,7 +187,7 @@ impl FakeServerBuilder {
         self
     }
 
-    /// By which rules requests are allowed. By default everybody may do everything.
+    /// Sets how requests are authorized. By default every user may do everything.
     ///
     /// Requests through [`FakeServer::client`](super::FakeServer::client) may do everything in any case.
     pub fn with_authorization(mut self, authorization: Authorization) -> Self {

@@ -82,7 +82,7 @@ pub(super) struct Connections {
 // === impl Listener ===
 
 impl Listener {
-    /// Accepts what comes to `socket`.
+    /// Creates a listener that accepts the connections of `socket`.
     pub fn new(socket: TcpListener) -> Self {
         Self {
             socket,
@@ -93,7 +93,8 @@ impl Listener {
         }
     }
 
-    /// Speaks TLS. A client that shows a certificate of this authority is the user whom it names.
+    /// Serves TLS. A client with a certificate of this authority is authenticated as the user that the certificate
+    /// names.
     #[cfg(feature = "tls")]
     pub fn with_certificates(mut self, certificates: &Certificates) -> Self {
         self.certificates = Some(certificates.clone());

@@ -165,8 +165,8 @@ impl FakeServer {
         self.backend().storage.revision().get()
     }
 
-    /// Forgets the history up to now: lists of older revisions, and the continuation of older lists, are answered
-    /// with 410. Watches go on, and can still start where they could.
+    /// Removes the history up to now: lists of older revisions, and the continuation of older lists, are answered with
+    /// 410. Open watches continue, and watches can start at the same revisions as before.
     pub fn compact(&self) {
         self.backend().storage.compact();
     }

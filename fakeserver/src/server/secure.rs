@@ -47,7 +47,7 @@ impl Connections {
     }
 }
 
-/// Agrees on keys with the client. One that does not speak TLS gets an answer, which says more than a silent end.
+/// Performs the TLS handshake. A client that sends plain HTTP receives an HTTP error and no connection.
 async fn handshake(
     certificates: &Certificates,
     mut stream: TcpStream,

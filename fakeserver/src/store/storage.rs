@@ -38,7 +38,8 @@ pub(crate) struct Storage {
     advanced: Notify,
 }
 
-/// Hears of every change in the order of revisions, under the store's lock: it must be quick, and must not call the store.
+/// A listener that receives every change in the order of revisions, under the store's lock. It must be quick, and must
+/// not call the store.
 pub(crate) trait ChangeSink: Send + Sync {
     /// `change` is visible from now on.
     fn changed(&self, change: &Arc<Change>);

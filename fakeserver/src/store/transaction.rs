@@ -20,7 +20,7 @@ use crate::{
 /// A function that returns the selectable fields of an object of a resource.
 pub(crate) type SelectableFields = dyn Fn(&GroupResource, &Value) -> Pairs + Send + Sync;
 
-/// Writes over what the store holds. They are seen by its own reads at once, and by everybody else when it is committed.
+/// A transaction: its own reads see its writes at once, all others see them after the commit.
 pub(crate) struct Transaction<'a> {
     base: Base<'a>,
     fields: &'a SelectableFields,

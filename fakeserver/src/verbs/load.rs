@@ -214,7 +214,7 @@ fn options() -> WriteOptions {
     }
 }
 
-/// The object as it says what is wanted: no matter which version of it, or whose, it was made of.
+/// Returns the object without the fields that only a server sets, so that any version of it can be loaded.
 fn without_identity(mut object: Value) -> Value {
     for field in [
         "uid",

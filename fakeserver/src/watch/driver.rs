@@ -281,7 +281,7 @@ impl<G: Gate> Stream<G> {
     }
 }
 
-/// Waits until then, or for ever.
+/// Waits until `then`, or for ever if it is `None`.
 async fn due(then: Option<Instant>) {
     match then {
         Some(then) => sleep_until(then).await,

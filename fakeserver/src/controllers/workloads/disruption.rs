@@ -211,7 +211,7 @@ fn scale_of(
     Ok((scaled.uid().to_owned(), replicas))
 }
 
-/// Writes what `sum` comes to. Without one, nothing may be evicted.
+/// Writes `sum` into the status. If it is an error, no pod may be evicted.
 fn report(budget: &mut Value, sum: &Result<Sum, String>, disrupted: Map<String, Value>, now: &str) {
     let generation = budget["metadata"]["generation"].clone();
     let status = &mut budget["status"];

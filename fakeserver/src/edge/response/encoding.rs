@@ -190,8 +190,8 @@ impl Encoding {
         }
     }
 
-    /// The frame of a change. It is made on first use and shared by everybody who watches in this encoding, unless it
-    /// tells how old something is.
+    /// Returns the frame of a change. The frame is encoded on first use and shared by all watches with this encoding,
+    /// unless it shows ages.
     pub(crate) fn event(&self, kind: EventKind, change: &Change) -> Bytes {
         let frame = || match (kind, change.before(), change.after()) {
             (EventKind::Added, _, Some(object)) => self.frame("ADDED", object),

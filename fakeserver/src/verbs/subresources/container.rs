@@ -11,7 +11,7 @@ use crate::{
     verbs::{Api, Request},
 };
 
-/// Answers as a real server does as far as it goes without asking the node.
+/// Answers as a real server does up to the request to the node.
 pub(super) fn serve(api: &Api, request: &Request<'_>) -> Result<Response, Status> {
     let key = request.target.key(request.target.name());
     let storage = &api.backend.storage;

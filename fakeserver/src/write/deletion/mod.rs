@@ -198,7 +198,7 @@ fn mark_deleted(object: &mut Value, now: &str) {
     mark(object, &timestamp, 0);
 }
 
-/// Marks an object as deleted. The first time counts as a change of what is wanted.
+/// Marks an object as deleted. The first time increments its generation, if it has one.
 fn mark(object: &mut Value, timestamp: &str, grace_seconds: i64) {
     let metadata = &mut object["metadata"];
     let generation = metadata["generation"].as_i64().unwrap_or_default();

@@ -124,7 +124,7 @@ fn set_progress(status: &mut Value, set: &str, is_complete: bool, is_further: bo
     }
 }
 
-/// Gives a roll-out up that has not gone on for too long, or tells when that will be.
+/// Fails a roll-out that made no progress within `deadline` seconds, or returns the time until then.
 fn expire(status: &mut Value, set: &str, deadline: i64, now: Timestamp) -> Option<Duration> {
     let condition = progressing(status)?;
     if condition["status"] != "True" || condition["reason"] != "ReplicaSetUpdated" {

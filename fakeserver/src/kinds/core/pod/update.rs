@@ -58,7 +58,7 @@ pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
     }
 }
 
-/// The deadline may only come nearer; tells whether to look further.
+/// Checks that the deadline is valid, and is neither extended nor removed. Returns whether to check further.
 fn check_deadline(was: &Field<'_>, is: &Field<'_>, found: &mut Findings) -> bool {
     let name = "activeDeadlineSeconds";
     let (before, after) = (was.at(name), is.at(name));

@@ -80,7 +80,7 @@ pub(crate) struct Volume<'a> {
     pub(super) is_claim: bool,
 }
 
-/// Checks all volumes, and tells which there are.
+/// Checks all volumes, and returns those without findings.
 pub(crate) fn check_volumes<'a>(volumes: &Field<'a>, found: &mut Findings) -> Vec<Volume<'a>> {
     let mut known: Vec<Volume<'a>> = Vec::new();
     for volume in volumes.items() {
