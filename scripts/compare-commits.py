@@ -81,7 +81,7 @@ def main():
             rounds[side].append(measure(programs, options.pods))
 
     output = open(options.output, "w", newline="") if options.output else sys.stdout
-    table = csv.writer(output)
+    table = csv.writer(output, lineterminator="\n")
     table.writerow(["what", "unit", "before", "after", "better_by_percent"])
     is_worse = False
     for what, (_, unit) in rounds["before"][0].items():
