@@ -13,9 +13,9 @@ pub(crate) enum Job {
     /// Serve a cluster of `pods` pods until standard input ends.
     Serve { pods: u32 },
     /// Sync an empty cache.
-    Sync { side: Side, url: String },
+    Sync { side: Side, url: String, pods: u64 },
     /// Sync an empty cache, say so, and wait until everything was listed again.
-    Relist { side: Side, url: String },
+    Relist { side: Side, url: String, pods: u64 },
     /// Process updates, and notify `handlers` handlers.
     Updates {
         side: updates::Side,
@@ -66,8 +66,8 @@ impl Job {
     pub(crate) async fn run(self) -> Result<(), Box<dyn Error>> {
         match self {
             Self::Serve { pods } => serve::run(pods).await,
-            Self::Sync { side, url } => say(&sync::run_side(side, &url).await?),
-            Self::Relist { side, url } => say(&relist::run_side(side, &url).await?),
+            Self::Sync { side, url, pods } => say(&sync::run_side(side, &url, pods).await?),
+            Self::Relist { side, url, pods } => say(&relist::run_side(side, &url, pods).await?),
             Self::Updates {
                 side,
                 handlers,

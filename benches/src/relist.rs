@@ -5,7 +5,7 @@ use std::error::Error;
 use serde::{Deserialize, Serialize};
 use tokio::time::sleep;
 
-use crate::{answer::Answer, job::Job, process, serve::ServerProcess, side::Side, sync::SETTLING};
+use crate::{answer::Answer, job::Job, process, serve::ServerProcess, side::Side, sync::settling};
 
 /// The cost of a relist.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -22,8 +22,12 @@ pub(crate) async fn measure(pods: u32, sides: &[Side]) -> Result<Vec<f64>, Box<d
     let mut server = ServerProcess::start(pods).await?;
     let mut ratios = Vec::new();
     for side in sides {
-        let (side, url) = (*side, server.contents.url.clone());
-        let mut running = Job::Relist { side, url }.start()?;
+        let job = Job::Relist {
+            side: *side,
+            url: server.contents.url.clone(),
+            pods: server.contents.answer.objects,
+        };
+        let mut running = job.start()?;
         running.line().await?;
         server.expire().await?;
         let measured: Measured = running.outcome().await?;
@@ -36,15 +40,15 @@ pub(crate) async fn measure(pods: u32, sides: &[Side]) -> Result<Vec<f64>, Box<d
 }
 
 /// Syncs, says so, and waits until everything was listed again.
-pub(crate) async fn run_side(side: Side, url: &str) -> Result<Measured, Box<dyn Error>> {
+pub(crate) async fn run_side(side: Side, url: &str, pods: u64) -> Result<Measured, Box<dyn Error>> {
     let cache = side.cache(url)?;
     cache.wait_for_lists(1).await?;
-    sleep(SETTLING).await;
+    sleep(settling(pods)).await;
     process::reset_peak()?;
     let steady_bytes = process::usage()?.resident_bytes;
     println!("synced");
     cache.wait_for_lists(2).await?;
-    sleep(SETTLING).await;
+    sleep(settling(pods)).await;
     Ok(Measured {
         steady_bytes,
         peak_bytes: process::usage()?.peak_bytes,

@@ -21,8 +21,8 @@ use crate::{
     side::Side,
 };
 
-/// The pause between a sync and the reading of its memory: background work ends by then.
-pub(crate) const SETTLING: Duration = Duration::from_secs(1);
+/// The longest pause between a sync and the reading of its memory.
+const SETTLING_MAX: Duration = Duration::from_secs(1);
 
 /// Options of `sync`.
 #[derive(Clone, Debug, Args)]
@@ -104,15 +104,20 @@ pub(crate) async fn measure(options: &Options) -> Result<Results, Box<dyn Error>
     Ok(results)
 }
 
+/// Returns the pause between a sync of `pods` pods and the reading of its memory, in which background work ends.
+pub(crate) fn settling(pods: u64) -> Duration {
+    SETTLING_MAX.min(Duration::from_millis(pods))
+}
+
 /// Syncs all pods of the server at `url` in this process.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
-pub(crate) async fn run_side(side: Side, url: &str) -> Result<Measured, Box<dyn Error>> {
+pub(crate) async fn run_side(side: Side, url: &str, pods: u64) -> Result<Measured, Box<dyn Error>> {
     let before = process::usage()?;
     let start = Instant::now();
     let cache = side.cache(url)?;
     cache.wait_for_lists(1).await?;
     let sync = start.elapsed();
-    sleep(SETTLING).await;
+    sleep(settling(pods)).await;
     let used = process::usage()?;
     Ok(Measured {
         sync,
@@ -135,8 +140,12 @@ async fn measure_sides(
     let progress = progress_bar(runs, "syncing, runs");
     for _ in 0..options.rounds {
         for (side, results) in &mut measured {
-            let url = server.url.clone();
-            let result: Measured = Job::Sync { side: *side, url }.outcome().await?;
+            let job = Job::Sync {
+                side: *side,
+                url: server.url.clone(),
+                pods: server.answer.objects,
+            };
+            let result: Measured = job.outcome().await?;
             if result.answer != server.answer {
                 return Err(format!("{}: the cache differs from the server", side.title()).into());
             }
