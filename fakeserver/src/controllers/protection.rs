@@ -1,6 +1,6 @@
-//! Protection of volumes and claims: their deletion waits while they are in use.
+//! Protection of volumes, claims and classes of volume attributes: their deletion waits while they are in use.
 //!
-//! A claim is used by pods that are on a node, a volume by the claim that it is bound to.
+//! A claim is used by pods that are on a node, a volume by the claim that it is bound to, a class by volumes and claims.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -12,9 +12,9 @@ use super::{
     queue::Due,
 };
 use crate::{
-    kinds::core,
+    kinds::{core, storage},
     store::ObjectKey,
-    write::deletion::{CLAIM_PROTECTION, VOLUME_PROTECTION, without},
+    write::deletion::{CLAIM_PROTECTION, CLASS_PROTECTION, VOLUME_PROTECTION, without},
 };
 
 /// The minimum time for which an unused object keeps its finalizer, so that clients see it.
@@ -50,6 +50,14 @@ impl Controller for Protection {
                 due.add(claim.clone(), RELEASED_AFTER);
             }
         }
+        if change.is_of(&core::persistent_volume::KIND)
+            || change.is_of(&core::persistent_volume_claim::KIND)
+        {
+            let class = storage::volume_attributes_class::KIND.storage();
+            for key in self.waiting.iter().filter(|key| key.resource() == class) {
+                due.add(key.clone(), RELEASED_AFTER);
+            }
+        }
     }
 
     fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _: &mut Due<'_>) {
@@ -58,6 +66,7 @@ impl Controller for Protection {
         };
         let is_used = match finalizer {
             VOLUME_PROTECTION => stored.to_value()["status"]["phase"] == "Bound",
+            CLASS_PROTECTION => is_class_used(cluster, key),
             _ => is_claim_used(cluster, key),
         };
         if awaits(&Meta::of(&stored), finalizer) && !is_used {
@@ -71,6 +80,7 @@ fn finalizer_of(key: &ObjectKey) -> Option<&'static str> {
     let finalizers = [
         (&core::persistent_volume_claim::KIND, CLAIM_PROTECTION),
         (&core::persistent_volume::KIND, VOLUME_PROTECTION),
+        (&storage::volume_attributes_class::KIND, CLASS_PROTECTION),
     ];
     let mut finalizers = finalizers.into_iter();
     let found = finalizers.find(|(kind, _)| key.resource() == kind.storage());
@@ -91,5 +101,18 @@ fn is_claim_used(cluster: &Cluster<'_, '_>, claim: &ObjectKey) -> bool {
         let volumes = pod["spec"]["volumes"].as_array().into_iter().flatten();
         let mut names = volumes.map(|volume| &volume["persistentVolumeClaim"]["claimName"]);
         !node.is_empty() && names.any(|name| *name == claim.name())
+    })
+}
+
+/// Returns whether a volume or a claim has the class.
+fn is_class_used(cluster: &Cluster<'_, '_>, class: &ObjectKey) -> bool {
+    let kinds = [
+        &core::persistent_volume::KIND,
+        &core::persistent_volume_claim::KIND,
+    ];
+    kinds.iter().any(|kind| {
+        let objects = cluster.tx.list(kind.storage(), None);
+        let mut objects = objects.iter().map(|object| object.to_value());
+        objects.any(|object| object["spec"]["volumeAttributesClassName"] == class.name())
     })
 }

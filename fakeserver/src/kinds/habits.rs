@@ -9,6 +9,8 @@
 pub(crate) struct Habits {
     /// Objects count the generations of their desired state.
     pub(crate) has_generation: bool,
+    /// A new object has no generation: its first change makes the first one.
+    pub(crate) begins_without_generation: bool,
     /// A change of `status` is a new generation.
     pub(crate) counts_status: bool,
     /// A change of annotations is a new generation.
@@ -66,6 +68,7 @@ impl Habits {
     /// The habits of a kind that says nothing else.
     pub(crate) const COMMON: Self = Self {
         has_generation: false,
+        begins_without_generation: false,
         counts_status: false,
         counts_annotations: false,
         creates_on_update: false,

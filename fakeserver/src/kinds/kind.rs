@@ -70,6 +70,8 @@ pub(crate) struct Validation {
 /// An object that is accepted, for warnings.
 pub(crate) struct Accepted<'a> {
     pub(crate) object: Field<'a>,
+    /// The object that it replaces; absent if it is new.
+    pub(crate) old: Field<'a>,
     pub(crate) is_new: bool,
     /// It is new, or its desired state has changed.
     pub(crate) is_next_generation: bool,
@@ -264,7 +266,7 @@ impl Kind {
 
     /// Adds what the server gives a new object, which has its name and uid already. No manager owns that.
     pub(crate) fn prepare_create(&self, object: &mut Value) {
-        if self.habits.has_generation {
+        if self.habits.has_generation && !self.habits.begins_without_generation {
             object["metadata"]["generation"] = json!(1);
         }
         (self.prepare)(object);
@@ -428,10 +430,11 @@ impl Validation {
 // === impl Accepted ===
 
 impl<'a> Accepted<'a> {
-    fn new(object: &'a Value, old: Option<&Value>) -> Self {
+    fn new(object: &'a Value, old: Option<&'a Value>) -> Self {
         let generation = |object: &Value| object["metadata"]["generation"].as_i64();
         Self {
             object: Field::root(object),
+            old: Field::root(old.unwrap_or(&Value::Null)),
             is_new: old.is_none(),
             is_next_generation: old.is_none_or(|old| generation(old) != generation(object)),
         }

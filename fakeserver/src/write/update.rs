@@ -199,7 +199,8 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
         note_phase(attempt.now_text(), &write.old, &mut write.new);
     }
     let (rules, old) = (write.target.rules(), &write.old);
-    if let Some(generation) = old["metadata"]["generation"].as_i64()
+    let first = rules.habits.begins_without_generation.then_some(0);
+    if let Some(generation) = old["metadata"]["generation"].as_i64().or(first)
         && rules.habits.has_generation
         && rules.is_next_generation(old, &write.new)
     {

@@ -3,19 +3,88 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kinds::{
-    Habits, Kind,
-    table::cell::{Cells, age, items, name},
+use crate::{
+    kinds::{
+        Habits, Kind, MetadataRechecks, Validation,
+        formats::check_driver_name,
+        table::cell::{Cells, age, items, name},
+    },
+    value::{edit::remove, field::Field, findings::Findings, names::qualified_name_problems},
 };
+
+const DRIVER: &str = "io.k8s.api.storage.v1.CSINodeDriver";
+
+const NODE_ID_MAX: usize = 256;
 
 /// Drivers of storage on nodes.
 pub(crate) static KIND: Kind = Kind::new("storage.k8s.io", "csinodes")
     .habits(Habits {
         requires_version: true,
         returns_deleted: true,
+        metadata_rechecks: MetadataRechecks::WHOLE,
         ..Habits::COMMON
     })
+    .validation(Validation::new(check, check_update))
     .cells(cells);
+
+// === Validation ===
+
+pub(crate) fn check(node: &Field<'_>, found: &mut Findings) {
+    let mut names = Vec::new();
+    for driver in node.at("spec").at("drivers").items() {
+        let name = driver.at("name");
+        check_driver_name(&name, found);
+        let id = driver.at("nodeID");
+        if !id.has_text() {
+            found.required(&id, "");
+        } else if id.text().len() > NODE_ID_MAX {
+            found.invalid(&id, "must be 256 characters or less");
+        }
+        found.non_negative(&driver.at("allocatable").at("count"));
+        if names.contains(&name.text()) {
+            found.duplicate_as(&name, &json!(name.text()));
+        }
+        names.push(name.text());
+        check_topology(&driver, found);
+    }
+}
+
+/// Checks the keys of a driver's topology; findings name the driver.
+fn check_topology(driver: &Field<'_>, found: &mut Findings) {
+    let mut keys = Vec::new();
+    for key in driver.at("topologyKeys").items() {
+        let shown = key.called_at(driver);
+        if !key.has_text() {
+            found.required(driver, "");
+        }
+        if keys.contains(&key.text()) {
+            found.duplicate(&shown);
+        }
+        keys.push(key.text());
+        found.problems(&shown, qualified_name_problems(key.text()));
+    }
+}
+
+pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    check(new, found);
+    let drivers = new.at("spec").at("drivers");
+    let fixed = |driver: &Field<'_>| {
+        let mut driver = driver.value().clone();
+        remove(&mut driver, "allocatable");
+        driver
+    };
+    for was in old.at("spec").at("drivers").items() {
+        for is in drivers.items() {
+            let (before, after) = (fixed(&was), fixed(&is));
+            if before["name"] == after["name"] && before != after {
+                let shown = Field::root(&after).called_at(&drivers);
+                found.invalid_struct(&shown, DRIVER, "field is immutable");
+            }
+        }
+    }
+}
+
+// === Cells ===
 
 pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
     let drivers = items(&object["spec"]["drivers"]).len();

@@ -7,16 +7,13 @@ use crate::{
     kinds::{
         Habits, Kind, MetadataRechecks, Validation,
         formats::check_qualified,
+        storage::class::{check_parameters, check_provisioner},
         table::cell::{Cells, age, name, text, text_or},
     },
-    value::{edit::set, field::Field, findings::Findings, names::qualified_name_problems},
+    value::{edit::set, field::Field, findings::Findings},
 };
 
 const BINDING_MODES: [&str; 2] = ["Immediate", "WaitForFirstConsumer"];
-
-const PARAMETERS_MAX: usize = 512;
-
-const PARAMETERS_MAX_BYTES: usize = 256 << 10;
 
 const IS_DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
 
@@ -41,26 +38,8 @@ pub(crate) fn set_defaults(class: &mut Value) {
 // === Validation ===
 
 pub(crate) fn check(class: &Field<'_>, found: &mut Findings) {
-    let provisioner = class.at("provisioner");
-    if provisioner.has_text() {
-        let problems = qualified_name_problems(&provisioner.text().to_lowercase());
-        found.problems(&provisioner, problems);
-    } else {
-        found.required(&provisioner, "");
-    }
-    let parameters = class.at("parameters");
-    let mut bytes = 0;
-    for (key, value) in parameters.entries() {
-        if key.is_empty() {
-            found.invalid_as(&parameters, &json!(key), "field can not be empty.");
-        }
-        bytes += key.len() + value.text().len();
-    }
-    if parameters.len() > PARAMETERS_MAX {
-        found.too_long(&parameters, PARAMETERS_MAX);
-    } else if bytes > PARAMETERS_MAX_BYTES {
-        found.too_long(&parameters, PARAMETERS_MAX_BYTES);
-    }
+    check_provisioner(&class.at("provisioner"), found);
+    check_parameters(&class.at("parameters"), found);
     found.optional_one_of(&class.at("reclaimPolicy"), &["Delete", "Retain"]);
     let mode = class.at("volumeBindingMode");
     if !mode.is_set() {

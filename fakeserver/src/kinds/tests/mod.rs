@@ -72,7 +72,7 @@ fn types_answer_for_themselves() {
         ),
         (
             "csidrivers.storage.k8s.io",
-            "version required, returned deleted, collected, created with status",
+            "generation, version required, returned deleted, collected, created with status",
         ),
         (
             "storageclasses.storage.k8s.io",

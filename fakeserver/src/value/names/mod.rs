@@ -39,7 +39,7 @@ pub(crate) fn qualified_name_problems(key: &str) -> Vec<String> {
         None => key,
         Some((_, name)) if name.contains('/') => {
             problems.push(
-                "a qualified name must consist of alphanumeric characters, '-', '_' or '.', and must start and end \
+                "a valid label key must consist of alphanumeric characters, '-', '_' or '.', and must start and end \
                  with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for \
                  validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]') with an optional DNS subdomain prefix and \
                  '/' (e.g. 'example.com/MyName')"

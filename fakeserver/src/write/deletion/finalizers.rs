@@ -9,6 +9,8 @@ pub(crate) const ORPHAN: &str = "orphan";
 /// A claim, or a volume, is deleted once it is not in use.
 pub(crate) const CLAIM_PROTECTION: &str = "kubernetes.io/pvc-protection";
 pub(crate) const VOLUME_PROTECTION: &str = "kubernetes.io/pv-protection";
+/// A class of volume attributes goes when no volume has it any more.
+pub(crate) const CLASS_PROTECTION: &str = "kubernetes.io/vac-protection";
 /// The object goes after what it owns.
 #[doc(alias = "FinalizerDeleteDependents")]
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";

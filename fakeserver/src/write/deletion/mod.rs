@@ -14,7 +14,8 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 pub(crate) use self::finalizers::{
-    CLAIM_PROTECTION, FOREGROUND, ORPHAN, VOLUME_PROTECTION, finalizers_of, is_deleted, without,
+    CLAIM_PROTECTION, CLASS_PROTECTION, FOREGROUND, ORPHAN, VOLUME_PROTECTION, finalizers_of,
+    is_deleted, without,
 };
 use self::{
     finalizers::{set_finalizers, wanted},

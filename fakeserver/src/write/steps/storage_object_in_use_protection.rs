@@ -1,13 +1,16 @@
-//! `StorageObjectInUseProtection`: claims and volumes stay until they are no longer used.
+//! `StorageObjectInUseProtection`: claims, volumes and classes of their attributes stay until they are no longer used.
 
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::core::{persistent_volume, persistent_volume_claim},
+    kinds::{
+        core::{persistent_volume, persistent_volume_claim},
+        storage::volume_attributes_class,
+    },
     write::{
         Write,
         chain::Step,
-        deletion::{CLAIM_PROTECTION, VOLUME_PROTECTION},
+        deletion::{CLAIM_PROTECTION, CLASS_PROTECTION, VOLUME_PROTECTION},
     },
 };
 
@@ -24,6 +27,7 @@ fn admit(write: &mut Write<'_>) {
     for (kind, finalizer) in [
         (&persistent_volume_claim::KIND, CLAIM_PROTECTION),
         (&persistent_volume::KIND, VOLUME_PROTECTION),
+        (&volume_attributes_class::KIND, CLASS_PROTECTION),
     ] {
         if write.creates(kind) {
             add_finalizer(&mut write.new, finalizer);

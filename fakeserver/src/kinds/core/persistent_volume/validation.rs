@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     kinds::{
-        claim_spec::{VOLUME_MODES, check_access_modes},
+        claim_spec::{VOLUME_MODES, VOLUME_SOURCES, check_access_modes},
         formats::{check_subdomain, quantity},
         pod_spec::validation::{
             placement::{NODE_SELECTOR_DEFINITION, check_node_selector},
@@ -17,31 +17,6 @@ use crate::{
 const SOURCE: &str = "io.k8s.api.core.v1.PersistentVolumeSource";
 
 const RECLAIM_POLICIES: [&str; 3] = ["Delete", "Recycle", "Retain"];
-
-const SOURCES: [&str; 22] = [
-    "hostPath",
-    "gcePersistentDisk",
-    "awsElasticBlockStore",
-    "glusterfs",
-    "flocker",
-    "nfs",
-    "rbd",
-    "quobyte",
-    "cephfs",
-    "iscsi",
-    "cinder",
-    "fc",
-    "flexVolume",
-    "azureFile",
-    "vsphereVolume",
-    "photonPersistentDisk",
-    "portworxVolume",
-    "azureDisk",
-    "scaleIO",
-    "local",
-    "storageos",
-    "csi",
-];
 
 pub(crate) fn check(volume: &Field<'_>, found: &mut Findings) {
     let spec = volume.at("spec");
@@ -89,7 +64,7 @@ fn check_capacity(spec: &Field<'_>, found: &mut Findings) {
 
 /// One source, and not more.
 fn check_source(spec: &Field<'_>, has_nodes: bool, found: &mut Findings) {
-    let mut given = SOURCES
+    let mut given = VOLUME_SOURCES
         .iter()
         .map(|kind| (*kind, spec.at(kind)))
         .filter(|(_, source)| source.is_set());
@@ -134,7 +109,7 @@ pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
     check(new, found);
     let source = |volume: &Field<'_>| -> Value {
         let spec = volume.at("spec");
-        let given = SOURCES.iter().filter(|kind| spec.at(kind).is_set());
+        let given = VOLUME_SOURCES.iter().filter(|kind| spec.at(kind).is_set());
         given
             .map(|kind| ((*kind).to_owned(), spec.get(kind).clone()))
             .collect::<Map<_, _>>()
