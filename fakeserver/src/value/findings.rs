@@ -50,6 +50,12 @@ impl Findings {
         ));
     }
 
+    /// Shows a value as it is printed elsewhere.
+    pub(crate) fn invalid_printed(&mut self, field: &Field<'_>, value: &str, detail: &str) {
+        self.errors
+            .push(FieldError::invalid_printed(field.path(), value, detail));
+    }
+
     pub(crate) fn not_supported(&mut self, field: &Field<'_>, supported: &[&str]) {
         let value = if field.is_set() {
             field.value().clone()
@@ -58,6 +64,20 @@ impl Findings {
         };
         self.errors
             .push(FieldError::not_supported(field.path(), &value, supported));
+    }
+
+    /// Shows the value as its internal type is printed.
+    pub(crate) fn not_supported_struct(
+        &mut self,
+        field: &Field<'_>,
+        definition: &str,
+        supported: &[&str],
+    ) {
+        self.errors.push(FieldError::not_supported_printed(
+            field.path(),
+            &printed(definition, field.value()),
+            supported,
+        ));
     }
 
     pub(crate) fn forbidden(&mut self, field: &Field<'_>, detail: &str) {

@@ -1,10 +1,70 @@
 //! Templates of claims of devices.
 
-use crate::kinds::{Habits, Kind};
+use serde_json::Value;
+
+use crate::{
+    kinds::{
+        Habits, Kind, MetadataRechecks, Validation,
+        formats::{check_annotations, check_labels},
+        resource::requests,
+    },
+    value::{edit::within, field::Field, findings::Findings},
+};
+
+const SPEC: &str = "io.k8s.api.resource.v1.ResourceClaimTemplateSpec";
 
 /// Templates of claims of devices.
-pub(crate) static KIND: Kind =
-    Kind::new("resource.k8s.io", "resourceclaimtemplates").habits(Habits {
+pub(crate) static KIND: Kind = Kind::new("resource.k8s.io", "resourceclaimtemplates")
+    .habits(Habits {
         returns_deleted: true,
+        metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
-    });
+    })
+    .defaults(set_defaults)
+    .validation(Validation::new(check, check_update));
+
+// === Defaults ===
+
+pub(crate) fn set_defaults(template: &mut Value) {
+    let spec = within(template, "spec").and_then(|spec| within(spec, "spec"));
+    if let Some(spec) = spec {
+        requests::set_defaults(spec);
+    }
+}
+
+// === Validation ===
+
+pub(crate) fn check(template: &Field<'_>, found: &mut Findings) {
+    let spec = template.at("spec");
+    let metadata = spec.at("metadata");
+    check_annotations(&metadata.at("annotations"), found);
+    check_labels(&metadata.at("labels"), found);
+    for (key, _) in metadata.entries() {
+        if !matches!(key, "annotations" | "labels") {
+            let field = metadata.key_as_member(key);
+            if is_given(field.value()) {
+                found.forbidden(&field, "cannot be set");
+            }
+        }
+    }
+    requests::check_spec(&spec.at("spec"), found);
+}
+
+/// Returns whether a value is more than the zero of its type.
+fn is_given(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::Array(items) => !items.is_empty(),
+        _ => true,
+    }
+}
+
+pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    check(new, found);
+    let spec = new.at("spec");
+    if old.get("spec") != spec.value() {
+        found.invalid_struct(&spec, SPEC, "field is immutable");
+    }
+}

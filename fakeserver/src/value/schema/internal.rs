@@ -270,6 +270,15 @@ fn go_name(owner: &str, json: &str) -> String {
         ("GlusterfsVolumeSource" | "GlusterfsPersistentVolumeSource", "endpoints") => {
             Some("EndpointsName")
         }
+        ("DeviceAttribute", "int") => Some("IntValue"),
+        ("DeviceAttribute", "bool") => Some("BoolValue"),
+        ("DeviceAttribute", "string") => Some("StringValue"),
+        ("DeviceAttribute", "version") => Some("VersionValue"),
+        ("DeviceAttribute", "ints") => Some("IntValues"),
+        ("DeviceAttribute", "bools") => Some("BoolValues"),
+        ("DeviceAttribute", "strings") => Some("StringValues"),
+        ("DeviceAttribute", "versions") => Some("VersionValues"),
+        ("DeviceSelector", "cel") => Some("CEL"),
         _ => None,
     };
     let known = GO_NAMES.iter().find(|(name, _)| *name == json);

@@ -185,6 +185,15 @@ impl FieldError {
         value: &serde_json::Value,
         supported: &[&str],
     ) -> Self {
+        Self::not_supported_printed(field, &value.to_string(), supported)
+    }
+
+    /// Shows a value as it is printed elsewhere.
+    pub(crate) fn not_supported_printed(
+        field: impl Into<String>,
+        value: &str,
+        supported: &[&str],
+    ) -> Self {
         let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
         let detail = format!(
             "Unsupported value: {value}: supported values: {}",
