@@ -100,6 +100,7 @@ impl ResourceType {
                 self.rules.complete_status(new);
                 if let Some(metadata) = metadata {
                     new["metadata"] = metadata;
+                    self.rules.keep_on_update(old, new);
                 }
             }
         }

@@ -3,13 +3,41 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::kinds::{
-    Kind,
-    table::cell::{Cells, NONE, age, items, name, number, text},
+use crate::{
+    kinds::{
+        Habits, Kind, MetadataRechecks, Validation,
+        table::cell::{Cells, NONE, age, items, name, number, text},
+    },
+    value::{field::Field, findings::Findings},
 };
 
 /// Controller revisions.
-pub(crate) static KIND: Kind = Kind::new("apps", "controllerrevisions").cells(cells);
+pub(crate) static KIND: Kind = Kind::new("apps", "controllerrevisions")
+    .habits(Habits {
+        metadata_rechecks: MetadataRechecks::ALL,
+        ..Habits::COMMON
+    })
+    .validation(Validation::new(check, check_update))
+    .cells(cells);
+
+// === Validation ===
+
+pub(crate) fn check(revision: &Field<'_>, found: &mut Findings) {
+    found.non_negative(&revision.at("revision"));
+    let data = revision.at("data");
+    if !data.is_set() {
+        found.required(&data, "data is mandatory");
+    } else if !data.value().is_object() {
+        found.required(&data, "data must be a valid JSON object");
+    }
+}
+
+pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    found.non_negative(&new.at("revision"));
+    found.immutable(&new.at("data"), &old.at("data"));
+}
+
+// === Cells ===
 
 pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
     let owners = items(&object["metadata"]["ownerReferences"]);
@@ -30,4 +58,32 @@ pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
         json!(number(&object["revision"])),
         json!(age(object, now)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::KIND;
+    use crate::kinds::testing::{check, check_update};
+
+    #[test]
+    fn revisions_keep_their_data() {
+        let revision = json!({"metadata": {"name": "r"}, "revision": 1, "data": {"a": 1}});
+        check(&KIND, &revision, &[]);
+        check(
+            &KIND,
+            &json!({"metadata": {"name": "r"}, "revision": -1}),
+            &[
+                "revision: Invalid value: -1: must be greater than or equal to 0",
+                "data: Required value: data is mandatory",
+            ],
+        );
+        check_update(
+            &KIND,
+            &revision,
+            |revision| revision["data"] = json!({}),
+            &["data: Invalid value: {}: field is immutable"],
+        );
+    }
 }

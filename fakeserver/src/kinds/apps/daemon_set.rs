@@ -26,6 +26,11 @@ use crate::{
     },
 };
 
+/// The annotation by which this version shows the generation of the template.
+const TEMPLATE_GENERATION: &str = "deprecated.daemonset.template.generation";
+
+const STRATEGY: &str = "io.k8s.api.apps.v1.DaemonSetUpdateStrategy";
+
 const COUNTS: Counts = Counts {
     all: &[
         "currentNumberScheduled",
@@ -46,10 +51,13 @@ const COUNTS: Counts = Counts {
 pub(crate) static KIND: Kind = Kind::new("apps", "daemonsets")
     .habits(Habits {
         has_generation: true,
+        status_writes_metadata: true,
         metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
     .defaults(set_defaults)
+    .prepare(count_first_template)
+    .keep(count_templates)
     .validation(Validation::new(check, check_update).with(&[("status", check_status)]))
     .warnings(warn)
     .cells(cells);
@@ -57,6 +65,11 @@ pub(crate) static KIND: Kind = Kind::new("apps", "daemonsets")
 // === Defaults ===
 
 pub(crate) fn set_defaults(daemon_set: &mut Value) {
+    set(
+        &mut daemon_set["metadata"]["annotations"],
+        TEMPLATE_GENERATION,
+        json!("0"),
+    );
     let Some(spec) = within(daemon_set, "spec") else {
         return;
     };
@@ -71,6 +84,34 @@ pub(crate) fn set_defaults(daemon_set: &mut Value) {
         set(update, "maxUnavailable", json!(1));
         set(update, "maxSurge", json!(0));
     }
+}
+
+// === Generations of templates ===
+
+/// Counts the first template of a new set, unless it brings a count.
+fn count_first_template(daemon_set: &mut Value) {
+    if template_generation(daemon_set) < 1 {
+        set_template_generation(daemon_set, 1);
+    }
+}
+
+/// Counts another template, whatever count the client has sent.
+fn count_templates(old: &Value, new: &mut Value) {
+    let mut next = new["spec"]["template"].clone();
+    pod_spec::defaults::set_defaults(&mut next["spec"]);
+    let is_other = next != old["spec"]["template"];
+    set_template_generation(new, template_generation(old) + i64::from(is_other));
+}
+
+fn template_generation(daemon_set: &Value) -> i64 {
+    let count = daemon_set["metadata"]["annotations"][TEMPLATE_GENERATION].as_str();
+    count
+        .and_then(|count| count.parse().ok())
+        .unwrap_or_default()
+}
+
+fn set_template_generation(daemon_set: &mut Value, count: i64) {
+    daemon_set["metadata"]["annotations"][TEMPLATE_GENERATION] = json!(count.to_string());
 }
 
 // === Validation ===
@@ -107,7 +148,7 @@ pub(crate) fn check(set: &Field<'_>, found: &mut Findings) {
                 _ => {}
             }
         }
-        _ => found.not_supported(&strategy.at("type"), &["RollingUpdate", "OnDelete"]),
+        _ => found.not_supported_struct(&strategy, STRATEGY, &["RollingUpdate", "OnDelete"]),
     }
     found.non_negative(&spec.at("revisionHistoryLimit"));
 }

@@ -63,7 +63,8 @@ fn workloads_select_what_they_make() {
         ("apps", "daemonsets"),
         &daemon,
         &[
-            "spec.updateStrategy.type: Unsupported value: \"Never\": supported values: \"RollingUpdate\", \"OnDelete\"",
+            "spec.updateStrategy: Unsupported value: {\"Type\":\"Never\",\"RollingUpdate\":null}: supported values: \
+             \"RollingUpdate\", \"OnDelete\"",
         ],
     );
 }

@@ -23,7 +23,13 @@ pub(super) fn definitions(text: &str) -> Schemas {
         let mut node = loader.node(schema);
         node.name = Some(name.clone());
         // A Go type that prints as an object without declared fields holds any JSON.
-        node.preserve_unknown |= node.ty == SchemaType::Object && node.properties.is_empty();
+        if node.ty == SchemaType::Object && node.properties.is_empty() {
+            node.preserve_unknown = true;
+            if node.additional.is_none() {
+                // Apply treats it as one value.
+                node.atomic_map = Some(true);
+            }
+        }
         loader.schemas.nodes[id.0 as usize] = node;
         for kind in schema["x-kubernetes-group-version-kind"]
             .as_array()
