@@ -1,14 +1,21 @@
 //! Warnings of answers in deprecated versions.
 
-use axum::response::Response;
+use axum::{http::StatusCode, response::Response};
 
 use super::answer::add_warning;
-use crate::kinds::ResourceType;
+use crate::{kinds::ResourceType, value::status::Status};
 
-/// The answer to a request for objects of `resource`, with a warning if it is deprecated.
-pub(super) fn warn_of(resource: &ResourceType, mut response: Response) -> Response {
+/// Adds a warning to the answer to a request for objects of `resource`, or to its error, if it is deprecated.
+pub(super) fn warn_of(
+    resource: &ResourceType,
+    mut answer: Result<Response, Status>,
+) -> Result<Response, Status> {
     if let Some(warning) = resource.rules.deprecation_warning() {
-        add_warning(&mut response, warning);
+        match &mut answer {
+            Ok(response) => add_warning(response, warning),
+            Err(status) if status.code == StatusCode::NOT_ACCEPTABLE => {}
+            Err(status) => status.warnings.push(warning.to_owned()),
+        }
     }
-    response
+    answer
 }

@@ -154,10 +154,23 @@ async fn answer(
     if let Some(review) = Review::of(target) {
         return review.serve(api, request, &read_body(body).await?).await;
     }
+    let answer = served(api, request, verb, facts, options, faults, body).await;
+    deprecation::warn_of(&target.resource, answer)
+}
+
+async fn served(
+    api: &Api,
+    request: &Request<'_>,
+    verb: Verb,
+    facts: RequestFacts,
+    options: &ListOptions,
+    faults: &RequestFaults,
+    body: Body,
+) -> Result<Response, Status> {
+    let target = &request.target;
     if let Some(subresource) = Subresource::of(target) {
         let body = read_body(body).await?;
-        let answer = subresource.serve(api, request, verb, &body).await;
-        return answer.map(|answer| deprecation::warn_of(&target.resource, answer));
+        return subresource.serve(api, request, verb, &body).await;
     }
     let answer = match verb {
         Verb::Get => get::get(api, request, options, faults.sees).await,
@@ -177,7 +190,7 @@ async fn answer(
         definitions::settle(backend);
     }
     backend.leases.keep(&backend.storage, &api.tasks);
-    answer.map(|answer| deprecation::warn_of(&target.resource, answer))
+    answer
 }
 
 // === impl Verb ===
