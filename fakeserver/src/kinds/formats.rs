@@ -1,6 +1,6 @@
 //! Checks of formats: ports, addresses, labels, shares and quantities.
 
-use std::net::IpAddr;
+use std::{collections::BTreeSet, net::IpAddr};
 
 use serde_json::{Value, json};
 
@@ -41,6 +41,13 @@ const REASON: &str = "a condition reason must start with alphabetic character, o
 
 const PERCENT: &str = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or \
     '93%', regex used for validation is '[0-9]+%')";
+
+const CONDITION_REASON: &str = "a condition reason must start with alphabetic character, optionally followed by a string \
+    of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or \
+    'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is \
+    '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')";
+const CONDITION_REASON_MAX_BYTES: usize = 1 << 10;
+const CONDITION_MESSAGE_MAX_BYTES: usize = 32 << 10;
 
 /// The rule of a port's number.
 const PORT_RANGE: &str = "must be between 1 and 65535, inclusive";
@@ -426,4 +433,53 @@ pub(crate) fn warn_of_fraction(amount: &Field<'_>, told: &mut Vec<String>) {
             amount.text()
         ));
     }
+}
+
+/// The values of a condition's status.
+pub(crate) const CONDITION_STATUSES: [&str; 3] = ["False", "True", "Unknown"];
+
+/// Checks the conditions of a status.
+pub(crate) fn check_conditions(conditions: &Field<'_>, found: &mut Findings) {
+    let mut seen = BTreeSet::new();
+    for condition in conditions.items() {
+        let kind = condition.at("type");
+        if !seen.insert(kind.text()) {
+            found.duplicate_as(&kind, &json!(kind.text()));
+        }
+        for problem in qualified_name_problems(kind.text()) {
+            found.invalid_as(&kind, &json!(kind.text()), &problem);
+        }
+        let status = condition.at("status");
+        if !CONDITION_STATUSES.contains(&status.text()) {
+            found.not_supported(&status, &CONDITION_STATUSES);
+        }
+        let generation = condition.at("observedGeneration");
+        if generation.number() < 0 {
+            found.invalid(&generation, "must be greater than or equal to zero");
+        }
+        if !condition.at("lastTransitionTime").is_set() {
+            found.required(&condition.at("lastTransitionTime"), "");
+        }
+        let reason = condition.at("reason");
+        if !reason.has_text() {
+            found.required(&reason, "");
+        } else if !is_condition_reason(reason.text()) {
+            found.invalid(&reason, CONDITION_REASON);
+        }
+        for (field, bytes_max) in [
+            ("reason", CONDITION_REASON_MAX_BYTES),
+            ("message", CONDITION_MESSAGE_MAX_BYTES),
+        ] {
+            if condition.at(field).text().len() > bytes_max {
+                found.too_long(&condition.at(field), bytes_max);
+            }
+        }
+    }
+}
+
+fn is_condition_reason(reason: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_,:".contains(&byte);
+    reason.starts_with(|first: char| first.is_ascii_alphabetic())
+        && reason.ends_with(|last: char| last.is_ascii_alphanumeric() || last == '_')
+        && reason.bytes().all(is_part)
 }

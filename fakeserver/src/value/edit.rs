@@ -9,6 +9,13 @@ pub(crate) fn set(object: &mut Value, field: &str, default: Value) {
     }
 }
 
+/// Sets a field that is not there. A text that is empty stays.
+pub(crate) fn set_absent(object: &mut Value, field: &str, default: Value) {
+    if object[field].is_null() {
+        object[field] = default;
+    }
+}
+
 pub(crate) fn remove(object: &mut Value, field: &str) {
     if let Some(object) = object.as_object_mut() {
         object.remove(field);

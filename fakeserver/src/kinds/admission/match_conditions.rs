@@ -112,11 +112,6 @@ impl Condition {
     }
 }
 
-/// Returns what is wrong with an expression.
-pub(crate) fn expression_problem(expression: &str) -> Option<String> {
-    compile(expression).err()
-}
-
 fn compile(expression: &str) -> Result<Program, String> {
     Program::compile(expression).map_err(|error| error.to_string())
 }

@@ -2,6 +2,11 @@
 
 #[cfg_attr(not(feature = "cel"), path = "match_conditions_off.rs")]
 pub(crate) mod match_conditions;
+#[cfg_attr(not(feature = "cel"), path = "expression_off.rs")]
+mod expression;
+mod rules;
+mod conditions;
+mod match_resources;
 mod webhook_configuration;
 pub(crate) mod mutating_admission_policy;
 pub(crate) mod mutating_admission_policy_binding;
@@ -9,3 +14,5 @@ pub(crate) mod mutating_webhook_configuration;
 pub(crate) mod validating_admission_policy;
 pub(crate) mod validating_admission_policy_binding;
 pub(crate) mod validating_webhook_configuration;
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,14 @@
 //! Bindings of mutating admission policies.
 
-use crate::kinds::{Habits, Kind, MetadataRechecks};
+use crate::{
+    kinds::{
+        Habits, Kind, MetadataRechecks, Validation,
+        admission::match_resources::{
+            check_binding_spec, check_mutated_operations, set_binding_defaults,
+        },
+    },
+    value::{field::Field, findings::Findings},
+};
 
 /// Bindings of mutating admission policies.
 pub(crate) static KIND: Kind = Kind::new(
@@ -13,4 +21,12 @@ pub(crate) static KIND: Kind = Kind::new(
     is_exempt_from_webhooks: true,
     metadata_rechecks: MetadataRechecks::WHOLE,
     ..Habits::COMMON
-});
+})
+.defaults(set_binding_defaults)
+.validation(Validation::new(check, |_, new, found| check(new, found)));
+
+fn check(binding: &Field<'_>, found: &mut Findings) {
+    let spec = binding.at("spec");
+    check_binding_spec(&spec, found);
+    check_mutated_operations(&spec.at("matchResources"), found);
+}

@@ -4,20 +4,17 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::kinds::admission::match_conditions::expression_problem;
 use crate::{
-    kinds::{Validation, client_config::client_config_errors},
-    value::{
-        names::{qualified_name_problems, subdomain_problems},
-        status::FieldError,
+    kinds::{
+        Validation,
+        admission::{conditions::condition_errors, rules::rule_errors},
+        client_config::client_config_errors,
     },
+    value::{names::subdomain_problems, status::FieldError},
 };
 
 /// The versions of reviews that this server speaks.
 const REVIEW_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
-/// The maximum number of a webhook's match conditions.
-const CONDITIONS_MAX: usize = 64;
-
 /// The checks of both kinds of webhook configurations.
 pub(crate) const VALIDATION: Validation = Validation::new(
     |configuration, found| found.extend(configuration_errors(configuration.value())),
@@ -89,6 +86,7 @@ fn webhook_errors(path: &str, webhook: &Value) -> Vec<FieldError> {
     errors.extend(condition_errors(
         &format!("{path}.matchConditions"),
         &webhook["matchConditions"],
+        false,
     ));
     errors
 }
@@ -108,95 +106,6 @@ fn name_error(path: &str, name: &str) -> Option<FieldError> {
     Some(FieldError::invalid(path, &json!(name), &why))
 }
 
-fn rule_errors(path: &str, rule: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let operations = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
-    let lists = [
-        ("operations", "operations"),
-        ("apiGroups", "API groups"),
-        ("apiVersions", "API versions"),
-    ];
-    for (field, called) in lists {
-        let said = &rule[field];
-        let path = format!("{path}.{field}");
-        let count = items(said).count();
-        if count == 0 {
-            errors.push(FieldError::required(&path, ""));
-        }
-        if count > 1 && items(said).any(|item| item == "*") {
-            let why = format!("if '*' is present, must not specify other {called}");
-            errors.push(FieldError::invalid(&path, said, &why));
-        }
-        for (index, item) in items(said).enumerate() {
-            let path = format!("{path}[{index}]");
-            match field {
-                "operations" if !operations.contains(&text(item)) => {
-                    errors.push(FieldError::not_supported(path, item, &operations));
-                }
-                "apiVersions" if text(item).is_empty() => {
-                    errors.push(FieldError::required(path, ""));
-                }
-                _ => {}
-            }
-        }
-    }
-    errors.extend(resource_errors(
-        &format!("{path}.resources"),
-        &rule["resources"],
-    ));
-    let scopes = ["*", "Cluster", "Namespaced"];
-    let scope = &rule["scope"];
-    if !scope.is_null() && !scopes.contains(&text(scope)) {
-        let path = format!("{path}.scope");
-        errors.push(FieldError::not_supported(path, scope, &scopes));
-    }
-    errors
-}
-
-fn resource_errors(path: &str, resources: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    if items(resources).next().is_none() {
-        errors.push(FieldError::required(path, ""));
-    }
-    let (mut wild_below, mut wild_of) = (BTreeSet::new(), BTreeSet::new());
-    for (index, resource) in items(resources).enumerate() {
-        let path = format!("{path}[{index}]");
-        let named = text(resource);
-        if named.is_empty() {
-            errors.push(FieldError::required(path, ""));
-            continue;
-        }
-        let Some((of, below)) = named.split_once('/') else {
-            continue;
-        };
-        if wild_below.contains(of) {
-            let why = format!("if '{of}/*' is present, must not specify {named}");
-            errors.push(FieldError::invalid(&path, resource, &why));
-        }
-        if wild_of.contains(below) {
-            let why = format!("if '*/{below}' is present, must not specify {named}");
-            errors.push(FieldError::invalid(&path, resource, &why));
-        }
-        if below == "*" {
-            wild_below.insert(of);
-        }
-        if of == "*" {
-            wild_of.insert(below);
-        }
-    }
-    let has = |name: &str| items(resources).any(|resource| resource == name);
-    if items(resources).count() > 1 && has("*/*") {
-        let why = "if '*/*' is present, must not specify other resources";
-        errors.push(FieldError::invalid(path, resources, why));
-    }
-    let is_plain = |name: &str| !name.contains('/') && name != "*";
-    if has("*") && items(resources).any(|resource| is_plain(text(resource))) {
-        let why = "if '*' is present, must not specify other resources without subresources";
-        errors.push(FieldError::invalid(path, resources, why));
-    }
-    errors
-}
-
 fn version_errors(path: &str, versions: &Value) -> Vec<FieldError> {
     let known = REVIEW_VERSIONS.join(", ");
     if items(versions).next().is_none() {
@@ -214,48 +123,6 @@ fn version_errors(path: &str, versions: &Value) -> Vec<FieldError> {
     if !items(versions).any(|version| REVIEW_VERSIONS.contains(&text(version))) {
         let why = format!("must include at least one of {known}");
         errors.push(FieldError::invalid(path, versions, &why));
-    }
-    errors
-}
-
-fn condition_errors(path: &str, conditions: &Value) -> Vec<FieldError> {
-    let count = items(conditions).count();
-    if count > CONDITIONS_MAX {
-        return vec![FieldError::too_many(
-            path,
-            count as u64,
-            CONDITIONS_MAX as u64,
-        )];
-    }
-    let mut errors = Vec::new();
-    let mut names = BTreeSet::new();
-    for (index, condition) in items(conditions).enumerate() {
-        let path = format!("{path}[{index}]");
-        let (name, expression) = (text(&condition["name"]), text(&condition["expression"]));
-        if expression.trim().is_empty() {
-            errors.push(FieldError::required(format!("{path}.expression"), ""));
-        } else if let Some(why) = expression_problem(expression) {
-            errors.push(FieldError::invalid(
-                format!("{path}.expression"),
-                &json!(expression),
-                &format!("compilation failed: {why}"),
-            ));
-        }
-        if name.is_empty() {
-            errors.push(FieldError::required(format!("{path}.name"), ""));
-            continue;
-        }
-        let problems = qualified_name_problems(name);
-        if !problems.is_empty() {
-            errors.push(FieldError::invalid(
-                format!("{path}.name"),
-                &json!(name),
-                &problems.join(","),
-            ));
-        }
-        if !names.insert(name) {
-            errors.push(FieldError::duplicate(format!("{path}.name"), &json!(name)));
-        }
     }
     errors
 }
