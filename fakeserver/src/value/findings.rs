@@ -80,6 +80,17 @@ impl Findings {
         ));
     }
 
+    /// Shows another value than the field has.
+    pub(crate) fn not_supported_as(
+        &mut self,
+        field: &Field<'_>,
+        value: &Value,
+        supported: &[&str],
+    ) {
+        self.errors
+            .push(FieldError::not_supported(field.path(), value, supported));
+    }
+
     pub(crate) fn forbidden(&mut self, field: &Field<'_>, detail: &str) {
         self.errors
             .push(FieldError::forbidden(field.path(), detail));
