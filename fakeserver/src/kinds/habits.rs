@@ -33,6 +33,9 @@ pub(crate) struct Habits {
     pub(crate) status_writes_metadata: bool,
     /// A client may create objects with a status: kubelets register nodes with theirs.
     pub(crate) is_created_with_status: bool,
+    /// Managers own what they write in `spec`.
+    #[doc(alias = "GetResetFields")]
+    pub(crate) owns_spec: bool,
     /// Finalizers without a domain have to be well known.
     pub(crate) checks_finalizers: bool,
     /// No webhook is asked about its objects: otherwise no client could correct a webhook that rejects everything.
@@ -78,6 +81,7 @@ impl Habits {
         orphans_by_default: false,
         status_writes_metadata: false,
         is_created_with_status: false,
+        owns_spec: true,
         checks_finalizers: true,
         is_exempt_from_webhooks: false,
         metadata_rechecks: MetadataRechecks::CHANGE,

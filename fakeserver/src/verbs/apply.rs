@@ -12,6 +12,7 @@ use crate::{
     },
     value::{
         apply::{Applier, print_object},
+        edit::set_or_remove,
         managed_fields::Manager,
         status::Status,
     },
@@ -121,6 +122,9 @@ fn applied(
     applier.check(config, &resource.kind)?;
     let mut wanted = config.clone();
     resource.keep_for_endpoint(target.subresource(), &mut wanted);
+    if !target.rules().habits.owns_spec && live.is_some() {
+        set_or_remove(&mut wanted, "spec", None);
+    }
     let object = applier.apply(live, &wanted)?;
     let received = target
         .read_as(

@@ -6,6 +6,7 @@ use super::{Target, WriteOptions};
 use crate::{
     kinds::rbac::policy::Access,
     value::{
+        edit::{remove, set_or_remove},
         managed_fields::{self, Manager, described},
         resource::GroupVersionKind,
         user::UserInfo,
@@ -47,7 +48,19 @@ impl Author<'_> {
             api_version: &api_version,
             subresource: target.subresource(),
         };
-        managed_fields::record_update(old, new, target.described(), &manager, now);
+        if target.rules().habits.owns_spec {
+            managed_fields::record_update(old, new, target.described(), &manager, now);
+            return;
+        }
+        let old = old.map(|old| {
+            let mut old = old.clone();
+            remove(&mut old, "spec");
+            old
+        });
+        let spec = new.get("spec").cloned();
+        remove(new, "spec");
+        managed_fields::record_update(old.as_ref(), new, target.described(), &manager, now);
+        set_or_remove(new, "spec", spec);
     }
 
     /// Records which fields of `new`, an object of another kind than that of the target, the author owns.

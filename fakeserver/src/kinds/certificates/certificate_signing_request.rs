@@ -3,16 +3,29 @@
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use crate::kinds::{
-    Kind, SelectableField, SelectableFields,
-    table::{
-        age::human,
-        cell::{Cells, NONE, age, items, name, text, text_or},
+use crate::{
+    kinds::{
+        Habits, Kind, MetadataRechecks, SelectableField, SelectableFields,
+        certificates::validation,
+        table::{
+            age::human,
+            cell::{Cells, NONE, age, items, name, text, text_or},
+        },
     },
+    value::edit::copy,
 };
 
-/// Requests to sign certificates.
+/// Requests to sign certificates. Their specs do not change, and belong to no manager.
 pub(crate) static KIND: Kind = Kind::new("certificates.k8s.io", "certificatesigningrequests")
+    .habits(Habits {
+        status_writes_metadata: true,
+        owns_spec: false,
+        metadata_rechecks: MetadataRechecks::ALL,
+        ..Habits::COMMON
+    })
+    .names(|_| Vec::new())
+    .keep(|old, new| copy(old, new, "spec"))
+    .validation(validation::VALIDATION)
     .cells(cells)
     .fields(&FIELDS);
 

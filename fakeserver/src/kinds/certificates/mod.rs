@@ -1,3 +1,6 @@
 //! The group `certificates.k8s.io`.
 
+mod validation;
 pub(crate) mod certificate_signing_request;
+#[cfg(test)]
+mod tests;
