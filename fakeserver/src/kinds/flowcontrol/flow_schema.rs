@@ -67,7 +67,11 @@ fn check(schema: &Field<'_>, found: &mut Findings) {
     let method = spec.at("distinguisherMethod");
     let kind = method.at("type");
     if method.is_set() && !["ByNamespace", "ByUser"].contains(&kind.text()) {
-        let shown = json!({"Type": kind.text()});
+        let shown = Value::Object(
+            [("Type".to_owned(), json!(kind.text()))]
+                .into_iter()
+                .collect(),
+        );
         found.not_supported_as(&kind, &shown, &["ByNamespace", "ByUser"]);
     }
     let level = spec.at("priorityLevelConfiguration").at("name");
