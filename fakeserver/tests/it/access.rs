@@ -454,7 +454,8 @@ async fn a_request_for_a_certificate_says_who_makes_it() {
     let request = json!({
         "metadata": {"name": "r"},
         "spec": {
-            "request": "eA==", "signerName": "a.b/c", "usages": ["client auth"],
+            "request": "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KQUFFQwotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K",
+            "signerName": "a.b/c", "usages": ["client auth"],
             "username": "root", "groups": ["system:masters"], "uid": "0",
         },
     });
