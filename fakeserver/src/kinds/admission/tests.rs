@@ -8,6 +8,9 @@ use super::{
 };
 use crate::kinds::testing::{check, defaulted, update_findings};
 
+/// A change of a good spec, and the findings about it.
+type Case = (fn(&mut Value), &'static [&'static str]);
+
 fn constraints() -> Value {
     json!({"resourceRules": [
         {"apiGroups": ["apps"], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["deployments"]},
@@ -37,7 +40,7 @@ fn policies_have_defaults() {
 #[test]
 fn validating_policies_are_checked() {
     let kind = &validating_admission_policy::KIND;
-    let cases: [(fn(&mut Value), &[&str]); 7] = [
+    let cases: [Case; 7] = [
         (|_| {}, &[]),
         (
             |spec| spec["failurePolicy"] = json!("x"),
@@ -69,7 +72,8 @@ fn validating_policies_are_checked() {
         ),
         (
             |spec| {
-                spec["validations"] = json!([{"expression": "true", "message": " ", "reason": "x"}])
+                spec["validations"] =
+                    json!([{"expression": "true", "message": " ", "reason": "x"}]);
             },
             &[
                 "spec.validations[0].message: Invalid value: \" \": must be non-empty if specified",
@@ -79,7 +83,7 @@ fn validating_policies_are_checked() {
         (
             |spec| {
                 spec["auditAnnotations"] =
-                    json!([{"key": "k", "valueExpression": "''"}, {"key": "k"}])
+                    json!([{"key": "k", "valueExpression": "''"}, {"key": "k"}]);
             },
             &[
                 "spec.auditAnnotations[1].valueExpression: Required value: valueExpression is not specified",
