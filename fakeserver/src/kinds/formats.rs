@@ -28,17 +28,6 @@ const WILDCARD: &str = "a wildcard DNS-1123 subdomain must start with '*.', foll
 
 const DRIVER_NAME_MAX_BYTES: usize = 63;
 
-const CONDITION_STATUSES: [&str; 3] = ["False", "True", "Unknown"];
-
-const REASON_MAX_BYTES: usize = 1 << 10;
-
-const MESSAGE_MAX_BYTES: usize = 32 << 10;
-
-const REASON: &str = "a condition reason must start with alphabetic character, optionally followed by a string of \
-    alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or \
-    'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is \
-    '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')";
-
 const PERCENT: &str = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or \
     '93%', regex used for validation is '[0-9]+%')";
 
@@ -233,58 +222,6 @@ pub(crate) fn check_cidr(field: &Field<'_>, found: &mut Findings) {
 /// The value of a label, or of what is compared with labels.
 pub(crate) fn check_label_value(field: &Field<'_>, found: &mut Findings) {
     found.problems(field, label_value_problems(field.text()));
-}
-
-/// Conditions of a status: one of each type.
-pub(crate) fn check_conditions(conditions: &Field<'_>, found: &mut Findings) {
-    let mut types = Vec::new();
-    for condition in conditions.items() {
-        let kind = condition.at("type");
-        if types.contains(&kind.text()) {
-            found.duplicate_as(&kind, &json!(kind.text()));
-        }
-        types.push(kind.text());
-        for problem in qualified_name_problems(kind.text()) {
-            found.invalid_as(&kind, &json!(kind.text()), &problem);
-        }
-        let status = condition.at("status");
-        if !CONDITION_STATUSES.contains(&status.text()) {
-            found.not_supported(&status, &CONDITION_STATUSES);
-        }
-        if condition.at("observedGeneration").number() < 0 {
-            found.invalid(
-                &condition.at("observedGeneration"),
-                "must be greater than or equal to zero",
-            );
-        }
-        if !condition.at("lastTransitionTime").is_set() {
-            found.required(&condition.at("lastTransitionTime"), "");
-        }
-        check_reason(&condition.at("reason"), found);
-        let message = condition.at("message");
-        if message.text().len() > MESSAGE_MAX_BYTES {
-            found.too_long(&message, MESSAGE_MAX_BYTES);
-        }
-    }
-}
-
-fn check_reason(reason: &Field<'_>, found: &mut Findings) {
-    let text = reason.text();
-    if text.is_empty() {
-        found.required(reason, "");
-        return;
-    }
-    let is_last = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let is_inner = |byte: u8| is_last(byte) || byte == b',' || byte == b':';
-    let is_reason = text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text.bytes().all(is_inner)
-        && text.bytes().last().is_some_and(is_last);
-    if !is_reason {
-        found.invalid(reason, REASON);
-    }
-    if text.len() > REASON_MAX_BYTES {
-        found.too_long(reason, REASON_MAX_BYTES);
-    }
 }
 
 /// The labels of a map.
