@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::admission::expression::Declared,
+    kinds::expression::Declared,
     value::{names::qualified_name_problems, status::FieldError},
 };
 

@@ -5,10 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::{
-        admission::{expression::Declared, rules::rule_errors},
-        formats::check_label_selector,
-    },
+    kinds::{admission::rules::rule_errors, expression::Declared, formats::check_label_selector},
     value::{
         edit::{each, set_absent, within},
         field::Field,

@@ -2,8 +2,6 @@
 
 #[cfg_attr(not(feature = "cel"), path = "match_conditions_off.rs")]
 pub(crate) mod match_conditions;
-#[cfg_attr(not(feature = "cel"), path = "expression_off.rs")]
-mod expression;
 mod rules;
 mod conditions;
 mod match_resources;

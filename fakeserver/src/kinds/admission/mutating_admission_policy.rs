@@ -5,12 +5,12 @@ use crate::{
         Habits, Kind, MetadataRechecks, Validation,
         admission::{
             conditions::condition_errors,
-            expression::Declared,
             match_resources::{
                 check_mutated_operations, check_policy_head, check_variables,
                 must_check_conditions, set_policy_defaults,
             },
         },
+        expression::Declared,
     },
     value::{field::Field, findings::Findings},
 };

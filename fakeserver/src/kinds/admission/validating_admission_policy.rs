@@ -9,12 +9,12 @@ use crate::{
         Habits, Kind, MetadataRechecks, Validation,
         admission::{
             conditions::condition_errors,
-            expression::Declared,
             match_resources::{
                 check_expression, check_policy_head, check_variables, must_check_conditions,
                 set_policy_defaults,
             },
         },
+        expression::Declared,
         formats::check_conditions,
     },
     value::{field::Field, findings::Findings, names::qualified_name_problems},

@@ -2,28 +2,28 @@
 
 /// The variables that an expression may name.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Declared;
+pub(crate) struct Declared;
 
 // === impl Declared ===
 
 impl Declared {
     /// Declares nothing.
-    pub(super) fn new(_has_params: bool) -> Self {
+    pub(crate) fn new(_has_params: bool) -> Self {
         Self
     }
 
     /// Declares nothing.
-    pub(super) fn with_variables(self) -> Self {
+    pub(crate) fn with_variables(self) -> Self {
         self
     }
 
     /// Declares nothing.
-    pub(super) fn without_authorizer(self) -> Self {
+    pub(crate) fn without_authorizer(self) -> Self {
         self
     }
 
     /// Refuses every expression.
-    pub(super) fn problem(self, _expression: &str, _types: &[&str]) -> Option<String> {
+    pub(crate) fn problem(self, _expression: &str, _types: &[&str]) -> Option<String> {
         Some("compilation failed: this server is built without the feature `cel`".to_owned())
     }
 }

@@ -1,4 +1,4 @@
-//! Validation of CEL expressions of webhooks and policies: syntax, names, and the types of literals.
+//! Validation of CEL expressions: syntax, names, and the types of literals.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use kube_cel::cel::{
     common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue},
 };
 
-/// The variables of all expressions.
-const VARIABLES: [&str; 4] = ["object", "oldObject", "request", "namespaceObject"];
+/// The variables of expressions about a request.
+const REQUEST: [&str; 4] = ["object", "oldObject", "request", "namespaceObject"];
 /// The names of types, which are values.
-const TYPES: [&str; 12] = [
+const TYPES: [&str; 13] = [
     "bool",
     "bytes",
     "double",
@@ -20,6 +20,7 @@ const TYPES: [&str; 12] = [
     "list",
     "map",
     "null_type",
+    "optional_type",
     "string",
     "type",
     "uint",
@@ -36,9 +37,14 @@ const LIBRARIES: [&str; 8] = [
     "sets",
 ];
 
+/// The tokens that begin an expression, as parsers list them.
+const START: &str = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, \
+    BYTES, IDENTIFIER}";
+
 /// The variables that an expression may name.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Declared {
+pub(crate) struct Declared {
+    own: &'static [&'static str],
     params: bool,
     variables: bool,
     authorizer: bool,
@@ -48,16 +54,27 @@ pub(super) struct Declared {
 
 impl Declared {
     /// Declares the variables of a request, the authorizer, and `params` if there are parameters.
-    pub(super) fn new(has_params: bool) -> Self {
+    pub(crate) fn new(has_params: bool) -> Self {
         Self {
+            own: &REQUEST,
             params: has_params,
             variables: false,
             authorizer: true,
         }
     }
 
+    /// Declares these variables alone.
+    pub(crate) fn only(own: &'static [&'static str]) -> Self {
+        Self {
+            own,
+            params: false,
+            variables: false,
+            authorizer: false,
+        }
+    }
+
     /// Declares `variables`, which a policy composes.
-    pub(super) fn with_variables(self) -> Self {
+    pub(crate) fn with_variables(self) -> Self {
         Self {
             variables: true,
             ..self
@@ -65,28 +82,34 @@ impl Declared {
     }
 
     /// Removes the authorizer.
-    pub(super) fn without_authorizer(self) -> Self {
+    pub(crate) fn without_authorizer(self) -> Self {
         Self {
             authorizer: false,
             ..self
         }
     }
 
-    /// Returns what is wrong with an expression that has to evaluate to one of the types, or to any if there are none.
-    pub(super) fn problem(self, expression: &str, types: &[&str]) -> Option<String> {
-        let program = match Program::compile(expression) {
-            Ok(program) => program,
-            Err(errors) => {
-                let errors = syntax_errors(expression, &errors.to_string()).join("\n");
-                return Some(format!("compilation failed: {errors}"));
-            }
-        };
+    /// Compiles an expression whose names are all declared. The error is in a real server's words.
+    pub(crate) fn compile(self, expression: &str) -> Result<Program, String> {
+        let program = Program::compile(expression).map_err(|errors| {
+            let errors = syntax_errors(expression, &errors.to_string()).join("\n");
+            format!("compilation failed: {errors}")
+        })?;
         let mut unknown = BTreeSet::new();
         self.collect(program.expression(), &mut Vec::new(), &mut unknown);
-        if !unknown.is_empty() {
-            let errors = undeclared(expression, &unknown).join("\n");
-            return Some(format!("compilation failed: {errors}"));
+        if unknown.is_empty() {
+            return Ok(program);
         }
+        let errors = undeclared(expression, &unknown).join("\n");
+        Err(format!("compilation failed: {errors}"))
+    }
+
+    /// Returns what is wrong with an expression that has to evaluate to one of the types, or to any if there are none.
+    pub(crate) fn problem(self, expression: &str, types: &[&str]) -> Option<String> {
+        let program = match self.compile(expression) {
+            Ok(program) => program,
+            Err(problem) => return Some(problem),
+        };
         let Expr::Literal(literal) = &program.expression().expr else {
             return None;
         };
@@ -103,7 +126,7 @@ impl Declared {
     }
 
     fn has(self, name: &str) -> bool {
-        VARIABLES.contains(&name)
+        self.own.contains(&name)
             || TYPES.contains(&name)
             || (self.params && name == "params")
             || (self.variables && name == "variables")
@@ -176,6 +199,10 @@ impl Declared {
 
 /// Returns the errors of a parser as a real server prints them.
 fn syntax_errors(expression: &str, printed: &str) -> Vec<String> {
+    if expression.is_empty() {
+        let why = format!("mismatched input '<EOF>' expecting {START}");
+        return vec![format!("ERROR: <input>:1:0: Syntax error: {why}")];
+    }
     let errors = printed
         .lines()
         .filter_map(|line| line.strip_prefix("ERROR: <input>:"));
