@@ -12,13 +12,12 @@ use crate::{
     },
     value::{
         apply::{Applier, print_object},
+        edit::remove,
         edit::set_or_remove,
         managed_fields::Manager,
         status::Status,
     },
-    write::{
-        Attempt, AttemptError, Draft, FieldValidation, Source, Target, WriteOptions, remove, run,
-    },
+    write::{Attempt, AttemptError, Draft, FieldValidation, Source, Target, WriteOptions, run},
 };
 
 /// Applies the configuration in `body`, and creates the object if there is none.

@@ -20,10 +20,10 @@ use crate::{
     faults::Connection,
     kinds::ResourceType,
     store::StoredObject,
-    value::{resource::api_version, resource_path::ResourcePath, status::Status},
+    value::{edit::remove, resource::api_version, resource_path::ResourcePath, status::Status},
     write::{
         Attempt, AttemptError, Backend, DeleteOptions, Draft, Existing, FieldValidation, Outcome,
-        Source, Target, WriteOptions, definitions, namespace_key, remove, run,
+        Source, Target, WriteOptions, definitions, namespace_key, run,
     },
 };
 

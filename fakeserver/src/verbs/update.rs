@@ -7,8 +7,9 @@ use serde_json::Value;
 use super::{Api, Request, answer, author::author, body::receive, duplicate_owners};
 use crate::{
     edge::{request::write_options, response::Shape},
+    value::edit::remove,
     value::status::Status,
-    write::{Attempt, AttemptError, Draft, Received, Source, WriteOptions, remove, run},
+    write::{Attempt, AttemptError, Draft, Received, Source, WriteOptions, run},
 };
 
 /// Replaces the object by the one in `body`.

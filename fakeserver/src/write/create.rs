@@ -5,11 +5,12 @@ use serde_json::{Map, Value, json};
 use super::{
     Attempt, AttemptError, Author, Outcome, Source, Target, Write,
     admission::Operation,
-    allocation, chain, escalation, remove,
+    allocation, chain, escalation,
     run::{Action, Draft},
 };
 use crate::{
     kinds::{certificates::certificate_signing_request, metadata::metadata_errors},
+    value::edit::remove,
     value::status::Status,
 };
 

@@ -4,11 +4,12 @@
 
 use serde_json::Value;
 
-use super::{Author, Write, remove};
+use super::{Author, Write};
 use crate::{
     kinds::rbac::policy::{
         Access, Attributes, GROUP, Policy, PolicyRule, ResourceAttributes, RoleRef, missing_rights,
     },
+    value::edit::remove,
     value::status::{Named, Status},
 };
 

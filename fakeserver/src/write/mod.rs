@@ -24,8 +24,6 @@ pub(crate) mod admission;
 pub(crate) mod deletion;
 pub(crate) mod webhook;
 
-use serde_json::Value;
-
 #[cfg(feature = "controllers")]
 pub(crate) use self::steps::complete as complete_new;
 pub(crate) use self::{
@@ -41,10 +39,3 @@ pub(crate) use self::{
     target::Target,
     update::{Existing, Part},
 };
-
-/// Removes a field of an object.
-pub(crate) fn remove(object: &mut Value, field: &str) {
-    if let Some(object) = object.as_object_mut() {
-        object.remove(field);
-    }
-}

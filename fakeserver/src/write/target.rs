@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::remove;
 use crate::{
     kinds::{
         Kind, ResourceType, apiextensions::custom_resource_definition, core::namespace,
@@ -12,6 +11,7 @@ use crate::{
     },
     store::{ObjectKey, StoredObject},
     value::{
+        edit::remove,
         managed_fields::Described,
         resource::GroupResource,
         resource_path::ResourcePath,

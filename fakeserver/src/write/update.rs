@@ -9,13 +9,14 @@ use super::{
     admission::Operation,
     allocation, chain,
     deletion::is_finished,
-    escalation, remove,
+    escalation,
     run::{Action, Draft},
 };
 use crate::{
     kinds::{core::persistent_volume, metadata::metadata_update_errors},
     store::StoredObject,
     value::{
+        edit::remove,
         managed_fields,
         resource::GroupVersionKind,
         status::{FieldError, Named, Status},

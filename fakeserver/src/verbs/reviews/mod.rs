@@ -13,8 +13,9 @@ use super::{Api, Request, admit::admit, answer, body::receive};
 use crate::{
     edge::{request::write_options, response::Shape},
     kinds::{Kind, authentication, authorization},
+    value::edit::remove,
     value::status::{FieldError, Status},
-    write::{Outcome, Target, remove},
+    write::{Outcome, Target},
 };
 
 /// A kind of review.

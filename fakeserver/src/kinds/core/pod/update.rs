@@ -9,7 +9,12 @@ use crate::{
             containers::check_trimmed, placement::check_tolerations, resources::same_amounts,
         },
     },
-    value::{difference::difference, field::Field, findings::Findings},
+    value::{
+        difference::difference,
+        edit::{copy, remove},
+        field::Field,
+        findings::Findings,
+    },
 };
 
 const DEFINITION: &str = "io.k8s.api.core.v1.PodSpec";
@@ -124,15 +129,15 @@ fn munge(was: &Value, munged: &mut Value) {
         let before = was[list].as_array().map(Vec::as_slice).unwrap_or_default();
         let after = munged.get_mut(list).and_then(Value::as_array_mut);
         for (before, after) in before.iter().zip(after.into_iter().flatten()) {
-            restore(before, after, "image");
+            copy(before, after, "image");
         }
     }
     for field in ["activeDeadlineSeconds", "schedulingGates", "tolerations"] {
-        restore(was, munged, field);
+        copy(was, munged, field);
     }
     let grace = "terminationGracePeriodSeconds";
     if was[grace].as_i64().is_some_and(|seconds| seconds < 0) && munged[grace] == 1 {
-        restore(was, munged, grace);
+        copy(was, munged, grace);
     }
 }
 
@@ -150,7 +155,7 @@ fn munge_gated(was: &Field<'_>, is: &Field<'_>, munged: &mut Value, found: &mut 
                 "only additions to spec.nodeSelector are allowed (no mutations or deletions)",
             );
         }
-        restore(was.value(), munged, "nodeSelector");
+        copy(was.value(), munged, "nodeSelector");
     }
     let name = "nodeAffinity";
     let (before, after) = (was.at("affinity"), is.at("affinity"));
@@ -232,18 +237,5 @@ pub(crate) fn check_resize(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
                 }
             }
         }
-    }
-}
-
-fn restore(from: &Value, to: &mut Value, field: &str) {
-    match from.get(field) {
-        Some(value) => to[field] = value.clone(),
-        None => remove(to, field),
-    }
-}
-
-fn remove(object: &mut Value, field: &str) {
-    if let Some(object) = object.as_object_mut() {
-        object.remove(field);
     }
 }
