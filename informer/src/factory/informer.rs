@@ -49,8 +49,8 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
     /// Adds a handler, at any time, with the factory's resync period. The handler first receives the objects that are
     /// already held, with `in_initial_list`.
     ///
-    /// When the factory is started again after a shutdown, the handler is notified of what changed meanwhile, deletions
-    /// included, as after a long outage.
+    /// The registration survives a restart of the factory: the handler is then notified of what changed since the
+    /// shutdown, deletions included, as after a long outage.
     ///
     /// # Ordering
     ///
