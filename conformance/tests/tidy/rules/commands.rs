@@ -13,7 +13,7 @@ const SHELLS: [&str; 4] = ["", "sh", "bash", "console"];
 /// Words between the commands of a line.
 const SEPARATORS: [&str; 5] = ["&&", "||", "|", "&", ";"];
 /// Flags of other programs that pages name without their program.
-const OTHERS: [&str; 3] = ["--features", "--dry-run", "--help"];
+const OTHERS: [&str; 2] = ["--features", "--dry-run"];
 
 /// The subcommands and flags in Markdown that no program has.
 pub(crate) fn findings(tree: &Tree, programs: &[Command]) -> Vec<Finding> {
