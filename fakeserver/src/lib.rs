@@ -52,4 +52,5 @@ pub use self::{
         object::{ObjectError, Pairs, PairsIter},
         user::UserInfo,
     },
+    write::{AdmissionPlugins, AdmissionPluginsError},
 };

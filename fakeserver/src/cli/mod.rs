@@ -7,6 +7,7 @@ pub mod output;
 mod run;
 mod serve;
 mod signals;
+mod admission;
 mod data;
 mod cluster;
 mod webhooks;
@@ -82,14 +83,20 @@ struct ServerOptions {
     #[arg(long)]
     compress: bool,
 
-    /// Which controllers work: a list of `default` (those two that follow), `garbage-collector`, `namespaces` and
-    /// `workloads`; or `none`.
+    /// Which controllers work: a list of `default` (those two that follow), `garbage-collector`, `namespaces`,
+    /// `service-accounts` and `workloads`; or `none`.
+    ///
+    /// `service-accounts` makes the service account `default` in every namespace, and by `--tls` the config map
+    /// `kube-root-ca.crt`. It turns on the admission plugin ServiceAccount.
     ///
     /// `workloads` runs deployments, replica sets, stateful sets, daemon sets and jobs, a scheduler, and a kubelet for
     /// every node; if there are no nodes when it starts, it makes `node-0`. Pods of jobs succeed, unless their
     /// annotation `fakeserver/exit-code` says otherwise. It takes the default ones along.
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_controllers)]
     controllers: Controllers,
+
+    #[command(flatten)]
+    admission: admission::AdmissionOptions,
 
     /// Reads that are served at a time; further ones are answered with 429. 0 is no limit
     #[arg(long, value_name = "COUNT", default_value_t = 400)]
@@ -187,8 +194,10 @@ impl ServerOptions {
             .with_controllers(self.controllers.clone())
             .with_max_requests_in_flight(self.max_requests_inflight)
             .with_max_mutating_requests_in_flight(self.max_mutating_requests_inflight);
-        let builder = self.cluster.configure(secured.configure(builder));
+        let builder = self.admission.configure(secured.configure(builder));
+        let builder = self.cluster.configure(builder);
         let server = self.data.build(builder)?;
+        self.admission.warn();
         self.webhooks.configure(&server);
         if let Some(file) = &self.faults {
             install_faults(&server, file)?;
@@ -241,6 +250,7 @@ fn parse_controllers(text: &str) -> Result<Controllers, String> {
                 .with_workloads(Workloads::default()),
             "garbage-collector" => controllers.with_garbage_collector(true),
             "namespaces" => controllers.with_namespaces(true),
+            "service-accounts" => controllers.with_service_accounts(true),
             _ => return Err(format!("no controller {name:?}; try `default` or `none`")),
         };
     }
@@ -265,6 +275,10 @@ mod tests {
         assert_eq!(
             parse_controllers("workloads"),
             Ok(Controllers::default().with_workloads(Workloads::default()))
+        );
+        assert_eq!(
+            parse_controllers("default,service-accounts"),
+            Ok(Controllers::default().with_service_accounts(true))
         );
         assert!(parse_controllers("kubelet").is_err());
     }

@@ -180,10 +180,13 @@ impl Secured {
 
     /// Tells the server whom it knows and what it asks of them.
     pub(super) fn configure(&self, builder: FakeServerBuilder) -> FakeServerBuilder {
-        let builder = builder
+        let mut builder = builder
             .with_authorization(self.authorization)
             .with_anonymous_auth(self.serves_anonymous)
             .with_token_key(self.token_key);
+        if let Some(pem) = &self.kubeconfig.authority_pem {
+            builder = builder.with_root_certificate(pem);
+        }
         let tokens = self.tokens.iter();
         tokens.fold(builder, |builder, (token, user)| {
             builder.with_token(token, user.clone())

@@ -20,7 +20,7 @@ use super::{
     namespaces::Namespaces,
     protection::Protection,
     queue::{Due, Item, Queue},
-    workloads,
+    service_accounts, workloads,
 };
 use crate::{kinds::core, store::Range, value::resource::GroupResource, write::Backend};
 
@@ -169,6 +169,11 @@ impl World {
         }
         if options.garbage_collector {
             controllers.push(Box::new(GarbageCollector::default()));
+        }
+        if options.service_accounts {
+            controllers.extend(service_accounts::controller(
+                options.root_certificate.clone(),
+            ));
         }
         if let Some(options) = &options.workloads {
             controllers.extend(workloads::controllers(options));

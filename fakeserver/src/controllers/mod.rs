@@ -26,6 +26,8 @@ mod definitions;
 mod namespaces;
 mod garbage_collector;
 mod protection;
+#[cfg_attr(not(feature = "controllers"), path = "service_accounts_off.rs")]
+mod service_accounts;
 #[cfg_attr(not(feature = "controllers"), path = "workloads_off.rs")]
 mod workloads;
 

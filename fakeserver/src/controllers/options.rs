@@ -1,5 +1,7 @@
 //! The selection of a server's controllers.
 
+use std::sync::Arc;
+
 use super::Workloads;
 
 /// Which controllers work in a server: by default those without which deletions do not end.
@@ -20,6 +22,9 @@ use super::Workloads;
 pub struct Controllers {
     pub(crate) garbage_collector: bool,
     pub(crate) namespaces: bool,
+    pub(crate) service_accounts: bool,
+    /// The certificate of the authority that clients trust, which every namespace gets.
+    pub(crate) root_certificate: Option<Arc<str>>,
     pub(crate) workloads: Option<Workloads>,
 }
 
@@ -31,6 +36,8 @@ impl Controllers {
         Self {
             garbage_collector: false,
             namespaces: false,
+            service_accounts: false,
+            root_certificate: None,
             workloads: None,
         }
     }
@@ -49,6 +56,14 @@ impl Controllers {
         self
     }
 
+    /// Sets whether every namespace gets the service account `default`. Pods need a service account then, since this turns
+    /// on the admission plugin `ServiceAccount`, unless it is [disabled](crate::AdmissionPlugins::with_disabled).
+    #[cfg(feature = "controllers")]
+    pub fn with_service_accounts(mut self, is_on: bool) -> Self {
+        self.service_accounts = is_on;
+        self
+    }
+
     /// Runs deployments, replica sets, stateful sets, daemon sets and jobs, a scheduler, and a kubelet for every node.
     #[cfg(feature = "controllers")]
     pub fn with_workloads(mut self, workloads: Workloads) -> Self {
@@ -62,6 +77,8 @@ impl Default for Controllers {
         Self {
             garbage_collector: true,
             namespaces: true,
+            service_accounts: false,
+            root_certificate: None,
             workloads: None,
         }
     }

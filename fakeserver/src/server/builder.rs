@@ -16,7 +16,7 @@ use super::{
 #[cfg(feature = "cluster")]
 use crate::cluster::{ClusterOptions, SimulatedCluster};
 use crate::{
-    ObjectError,
+    AdmissionPlugins, ObjectError,
     clock::Clock,
     controllers::{ControllerManager, Controllers},
     edge::{
@@ -32,7 +32,7 @@ use crate::{
     task::TaskSet,
     value::user::UserInfo,
     verbs::{Api, Tally},
-    write::Backend,
+    write::{Backend, EnabledSteps},
 };
 
 /// Builds a [`FakeServer`].
@@ -56,6 +56,9 @@ pub struct FakeServerBuilder {
     restart: Restart,
     security: Security,
     controllers: Controllers,
+    admission: AdmissionPlugins,
+    /// The certificate of the authority that clients trust, in PEM.
+    root_certificate: Option<Arc<str>>,
     faults: Faults,
     #[cfg(feature = "cluster")]
     cluster: Option<ClusterOptions>,
@@ -208,6 +211,14 @@ impl FakeServerBuilder {
         self
     }
 
+    /// Gives every namespace the certificate of the authority that clients trust, if the controller of service accounts
+    /// works.
+    #[cfg(feature = "cli")]
+    pub(crate) fn with_root_certificate(mut self, pem: &str) -> Self {
+        self.root_certificate = Some(pem.into());
+        self
+    }
+
     /// Sets whether requests without credentials are served, as those of `system:anonymous`. By default they are.
     pub fn with_anonymous_auth(mut self, is_served: bool) -> Self {
         self.security.serves_anonymous = is_served;
@@ -218,6 +229,13 @@ impl FakeServerBuilder {
     /// namespaces.
     pub fn with_controllers(mut self, controllers: Controllers) -> Self {
         self.controllers = controllers;
+        self
+    }
+
+    /// Sets which admission plugins see the writes of clients. By default those of a real server do, but for
+    /// `ServiceAccount`.
+    pub fn with_admission(mut self, plugins: AdmissionPlugins) -> Self {
+        self.admission = plugins;
         self
     }
 
@@ -263,6 +281,7 @@ impl FakeServerBuilder {
     ///
     /// It is to begin with something that it does not take. Trying again does not help.
     pub fn try_build(mut self) -> Result<FakeServer, BuildError> {
+        self.admission.check()?;
         let mut objects = own(mem::take(&mut self.objects))?;
         objects.extend(manifests::read(&self.manifests)?);
         let (data, kept) = match &self.data_file {
@@ -272,7 +291,10 @@ impl FakeServerBuilder {
             }
             None => (None, None),
         };
-        let controllers = ControllerManager::new(mem::take(&mut self.controllers));
+        let mut controllers = mem::take(&mut self.controllers);
+        controllers.root_certificate = self.root_certificate.take();
+        self.admission = self.admission.with_accounts(controllers.service_accounts);
+        let controllers = ControllerManager::new(controllers);
         let from = kept.as_ref().or(self.snapshot.as_ref());
         let backend = Arc::new(self.backend(from, &controllers));
         let drawn = from.map(|snapshot| snapshot.drawn);
@@ -328,7 +350,8 @@ impl FakeServerBuilder {
             (None, None) => Clock::default(),
         };
         let (compaction, buffer) = (self.compaction, self.watcher_buffer);
-        Backend::new(seed, clock, compaction, buffer, controllers.feed())
+        let steps = EnabledSteps::new(&self.admission);
+        Backend::new(seed, clock, compaction, buffer, controllers.feed(), steps)
     }
 }
 
@@ -350,6 +373,8 @@ impl Default for FakeServerBuilder {
             restart: Restart::default(),
             security: Security::default(),
             controllers: Controllers::default(),
+            admission: AdmissionPlugins::default(),
+            root_certificate: None,
             faults: Faults::default(),
             #[cfg(feature = "cluster")]
             cluster: None,

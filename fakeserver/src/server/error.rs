@@ -1,7 +1,7 @@
 //! The errors of building a server.
 
 use crate::{
-    ObjectError,
+    AdmissionPluginsError, ObjectError,
     store::{manifests::ManifestError, snapshot::SnapshotError},
 };
 
@@ -9,6 +9,9 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
+    /// An admission plugin is unknown, or both enabled and disabled.
+    #[error(transparent)]
+    Admission(#[from] AdmissionPluginsError),
     /// One of the builder's objects is not taken.
     #[error("an object to begin with is refused")]
     Object(#[source] ObjectError),

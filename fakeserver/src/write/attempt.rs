@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 use super::{
     Backend, Existing, Outcome, Target,
     admission::{Attributes, Hooks, Mutated, Phase, Versions, versions_of},
+    chain::EnabledSteps,
     options::AdmissionOptions,
     question::Question,
 };
@@ -246,6 +247,11 @@ impl Attempt<'_, '_> {
             object["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
         }
         Ok(Outcome::Shown(object))
+    }
+
+    /// Returns the admission plugins that are on.
+    pub(super) fn steps(&self) -> EnabledSteps {
+        self.backend.steps
     }
 
     /// Returns the webhooks that are configured.

@@ -8,6 +8,7 @@ use super::{
     Attempt, AttemptError, Outcome, Target,
     admission::{Dispatcher, HookCache, versions_of},
     attempt::Progress,
+    chain::EnabledSteps,
     options::AdmissionOptions,
     webhook::Webhooks,
 };
@@ -37,6 +38,8 @@ pub(crate) struct Backend {
     /// The routes of webhooks, and their configurations.
     pub(crate) webhooks: Arc<Webhooks>,
     hooks: HookCache,
+    /// The admission plugins that are on.
+    pub(super) steps: EnabledSteps,
 }
 
 /// Passes each change on to several sinks, in this order.
@@ -52,6 +55,7 @@ impl Backend {
         compaction: Compaction,
         watcher_buffer: usize,
         feed: Arc<dyn ChangeSink>,
+        steps: EnabledSteps,
     ) -> Self {
         let watchers = Arc::new(Watchers::new(watcher_buffer));
         let leases = Arc::new(Leases::default());
@@ -69,6 +73,7 @@ impl Backend {
             entropy: Arc::new(Entropy::new(seed)),
             webhooks: Arc::default(),
             hooks: HookCache::default(),
+            steps,
         }
     }
 

@@ -6,7 +6,7 @@
 use tracing::debug;
 
 use super::{
-    Attempt, AttemptError, Write,
+    AdmissionPlugins, Attempt, AttemptError, Write,
     steps::{
         default_ingress_class, default_storage_class, default_toleration_seconds,
         namespace_lifecycle, priority, runtime_class, storage_object_in_use_protection,
@@ -41,6 +41,12 @@ const CHAIN: &[Step] = &[
     webhooks::VALIDATING,
 ];
 
+/// The plugins that are on, as bits by their places in [`CHAIN`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EnabledSteps(u64);
+
+const _: () = assert!(CHAIN.len() <= u64::BITS as usize, "a plugin has a bit");
+
 // === impl Step ===
 
 impl Step {
@@ -70,12 +76,32 @@ impl Step {
     }
 }
 
-/// Puts `write` through all plugins that mutate.
+// === impl EnabledSteps ===
+
+impl EnabledSteps {
+    pub(crate) fn new(plugins: &AdmissionPlugins) -> Self {
+        let steps = CHAIN.iter().enumerate();
+        let enabled = steps.filter(|(_, step)| plugins.has(step.name));
+        Self(enabled.fold(0, |bits, (place, _)| bits | 1 << place))
+    }
+
+    fn iter(self) -> impl Iterator<Item = &'static Step> {
+        let steps = CHAIN.iter().enumerate();
+        steps.filter_map(move |(place, step)| (self.0 >> place & 1 == 1).then_some(step))
+    }
+}
+
+/// Returns whether a plugin is in the chain.
+pub(super) fn has(name: &str) -> bool {
+    CHAIN.iter().any(|step| step.name == name)
+}
+
+/// Puts `write` through all plugins that are on and mutate.
 pub(super) fn mutate(
     write: &mut Write<'_>,
     attempt: &mut Attempt<'_, '_>,
 ) -> Result<(), AttemptError> {
-    for step in CHAIN {
+    for step in attempt.steps().iter() {
         if let Some(mutate) = step.mutate {
             mutate(write, attempt).inspect_err(|error| step.log(error))?;
         }
@@ -83,15 +109,27 @@ pub(super) fn mutate(
     Ok(())
 }
 
-/// Puts `write` through all plugins that validate.
+/// Puts `write` through all plugins that are on and validate.
 pub(super) fn validate(
     write: &Write<'_>,
     attempt: &mut Attempt<'_, '_>,
 ) -> Result<(), AttemptError> {
-    for step in CHAIN {
+    for step in attempt.steps().iter() {
         if let Some(validate) = step.validate {
             validate(write, attempt).inspect_err(|error| step.log(error))?;
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::plugins::KNOWN, CHAIN};
+
+    #[test]
+    fn the_chain_has_the_order_of_a_real_server() {
+        let place = |name| KNOWN.iter().position(|(known, _)| *known == name);
+        let places: Vec<usize> = CHAIN.iter().map(|step| place(step.name).unwrap()).collect();
+        assert!(places.is_sorted(), "{places:?}");
+    }
 }

@@ -15,6 +15,7 @@ mod conversion;
 mod question;
 mod backend;
 mod chain;
+mod plugins;
 mod steps;
 mod allocation;
 mod escalation;
@@ -24,12 +25,14 @@ pub(crate) mod admission;
 pub(crate) mod deletion;
 pub(crate) mod webhook;
 
+pub use self::plugins::{AdmissionPlugins, AdmissionPluginsError};
 #[cfg(feature = "controllers")]
 pub(crate) use self::steps::complete as complete_new;
 pub(crate) use self::{
     attempt::{Attempt, AttemptError},
     author::{Author, manager},
     backend::Backend,
+    chain::EnabledSteps,
     conversion::Converter,
     options::{DeleteOptions, FieldValidation, Preconditions, Propagation, WriteOptions},
     reading::Received,

@@ -21,7 +21,7 @@ impl Cluster<'_, '_> {
     /// Creates an object, as a POST would. Nothing happens if there is one of that name, or no such resource.
     ///
     /// A `generateName` becomes a name that is free.
-    pub(super) fn create(
+    pub(in crate::controllers) fn create(
         &mut self,
         resource: &GroupResource,
         actor: Actor,
