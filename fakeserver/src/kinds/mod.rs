@@ -42,6 +42,7 @@ pub(crate) mod resource;
 pub(crate) mod flowcontrol;
 pub(crate) mod authentication;
 pub(crate) mod authorization;
+pub(crate) mod usage;
 pub(crate) mod registry;
 #[cfg(test)]
 mod testing;

@@ -74,6 +74,8 @@ pub(crate) struct Attempt<'a, 't> {
     is_reviewed: bool,
     /// The number of answers that this attempt has used.
     used: usize,
+    /// The quotas that the write is charged to, as they are to be stored with it.
+    charges: Vec<(ObjectKey, Value)>,
 }
 
 // === impl AttemptError ===
@@ -132,6 +134,7 @@ impl<'a, 't> Attempt<'a, 't> {
             is_reviewed: hooks.is_some(),
             hooks: hooks.unwrap_or_default(),
             used: 0,
+            charges: Vec::new(),
         }
     }
 }
@@ -220,7 +223,13 @@ impl Attempt<'_, '_> {
         Ok(custom.complete(shown.unwrap_or_default()))
     }
 
-    /// Stores `object`, which is in the version of the request, unless the write is a dry run.
+    /// Stores these quotas with the object, and no others.
+    pub(super) fn set_charges(&mut self, charges: Vec<(ObjectKey, Value)>) {
+        self.charges = charges;
+    }
+
+    /// Stores `object`, which is in the version of the request, and the quotas that it is charged to, unless the write is
+    /// a dry run.
     pub(super) fn store(
         &mut self,
         target: &Target,
@@ -232,6 +241,7 @@ impl Attempt<'_, '_> {
             return Ok(if self.is_dry_run() {
                 Outcome::Shown(object)
             } else {
+                self.store_charges();
                 Outcome::Stored(self.tx.put(key, object))
             });
         };
@@ -243,6 +253,7 @@ impl Attempt<'_, '_> {
         if !self.is_dry_run() {
             let stored = stored.unwrap_or_default();
             check_depth(&stored)?;
+            self.store_charges();
             let stored = self.tx.put(key, stored);
             object["metadata"]["resourceVersion"] = json!(stored.revision().to_string());
         }
@@ -252,6 +263,12 @@ impl Attempt<'_, '_> {
     /// Returns the admission plugins that are on.
     pub(super) fn steps(&self) -> EnabledSteps {
         self.backend.steps
+    }
+
+    fn store_charges(&mut self) {
+        for (key, quota) in mem::take(&mut self.charges) {
+            self.tx.put(&key, quota);
+        }
     }
 
     /// Returns the webhooks that are configured.

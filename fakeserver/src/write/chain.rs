@@ -8,9 +8,9 @@ use tracing::debug;
 use super::{
     AdmissionPlugins, Attempt, AttemptError, Write,
     steps::{
-        default_ingress_class, default_storage_class, default_toleration_seconds,
-        namespace_lifecycle, priority, runtime_class, storage_object_in_use_protection,
-        taint_nodes_by_condition, webhooks,
+        default_ingress_class, default_storage_class, default_toleration_seconds, limit_ranger,
+        namespace_lifecycle, priority, resource_quota, runtime_class,
+        storage_object_in_use_protection, taint_nodes_by_condition, webhooks,
     },
 };
 
@@ -30,6 +30,7 @@ type Validate = fn(&Write<'_>, &mut Attempt<'_, '_>) -> Result<(), AttemptError>
 /// All plugins. A write goes through all that mutate, then through its kind, then through all that validate.
 const CHAIN: &[Step] = &[
     namespace_lifecycle::STEP,
+    limit_ranger::STEP,
     taint_nodes_by_condition::STEP,
     priority::STEP,
     default_toleration_seconds::STEP,
@@ -39,6 +40,7 @@ const CHAIN: &[Step] = &[
     default_ingress_class::STEP,
     webhooks::MUTATING,
     webhooks::VALIDATING,
+    resource_quota::STEP,
 ];
 
 /// The plugins that are on, as bits by their places in [`CHAIN`].
@@ -64,6 +66,15 @@ impl Step {
         Self {
             name,
             mutate: None,
+            validate: Some(validate),
+        }
+    }
+
+    /// Makes a plugin that mutates and validates.
+    pub(super) const fn both(name: &'static str, mutate: Mutate, validate: Validate) -> Self {
+        Self {
+            name,
+            mutate: Some(mutate),
             validate: Some(validate),
         }
     }

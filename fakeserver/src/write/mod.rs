@@ -38,7 +38,7 @@ pub(crate) use self::{
     reading::Received,
     recovery::{restore, roll_back},
     run::{Draft, Outcome, Source, Write, admit, run},
-    steps::namespace_lifecycle::key as namespace_key,
+    steps::{namespace_lifecycle::key as namespace_key, resource_quota::TransactionView},
     target::Target,
     update::{Existing, Part},
 };

@@ -89,6 +89,35 @@ impl Quantity {
         (self.mantissa % unit == 0).then_some(self.mantissa / unit)
     }
 
+    /// Returns the amount in units of `10^scale`, rounded away from zero; the largest or the least number if it does not
+    /// fit.
+    pub fn in_units_of(&self, scale: i64) -> i64 {
+        let units = if self.scale >= scale {
+            self.mantissa_at(scale)
+        } else {
+            // A unit beyond 128 bits is larger than any mantissa.
+            let unit = power_of_ten(scale - self.scale).unwrap_or(i128::MAX);
+            let has_rest = self.mantissa % unit != 0;
+            self.mantissa / unit + self.mantissa.signum() * i128::from(has_rest)
+        };
+        let bound = if units < 0 { i64::MIN } else { i64::MAX };
+        i64::try_from(units).unwrap_or(bound)
+    }
+
+    /// Returns the amount without a fraction, rounded up.
+    #[must_use]
+    pub fn rounded_up(self) -> Quantity {
+        if self.as_integer().is_some() || self.scale >= 0 {
+            return self;
+        }
+        Quantity {
+            mantissa: self.in_units_of(0).into(),
+            scale: 0,
+            text: None,
+            ..self
+        }
+    }
+
     /// Returns the mantissa at a scale that is not larger than its own; the largest or the least one if it does not fit.
     fn mantissa_at(&self, scale: i64) -> i128 {
         let factor = power_of_ten(self.scale - scale).unwrap_or(i128::MAX);
@@ -176,6 +205,17 @@ impl Quantity {
             (_, Family::DecimalExponent) if exponent != 0 => write!(f, "{number}e{exponent}"),
             // Beyond the largest suffix Go prints none, which is wrong by some thousands, but what it does.
             (suffix, _) => write!(f, "{number}{}", suffix.map_or("", |(suffix, _)| suffix)),
+        }
+    }
+}
+
+impl From<i64> for Quantity {
+    fn from(count: i64) -> Quantity {
+        Quantity {
+            mantissa: count.into(),
+            scale: 0,
+            family: Family::DecimalSi,
+            text: None,
         }
     }
 }

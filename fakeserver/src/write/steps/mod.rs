@@ -3,8 +3,10 @@
 pub(super) mod default_ingress_class;
 pub(super) mod default_storage_class;
 pub(super) mod default_toleration_seconds;
+pub(super) mod limit_ranger;
 pub(super) mod namespace_lifecycle;
 pub(super) mod priority;
+pub(super) mod resource_quota;
 pub(super) mod runtime_class;
 pub(super) mod storage_object_in_use_protection;
 pub(super) mod taint_nodes_by_condition;

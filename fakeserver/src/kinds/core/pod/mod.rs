@@ -10,6 +10,7 @@ mod warnings;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::qos::qos_class;
 use crate::kinds::{
     Habits, Kind, MetadataRechecks, Removal, SelectableField, SelectableFields, Validation,
 };

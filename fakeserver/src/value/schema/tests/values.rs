@@ -321,6 +321,22 @@ fn quantities_are_added_in_the_family_of_the_left_side() {
 }
 
 #[test]
+fn quantities_are_counted_in_units_away_from_zero() {
+    let units = |text: &str, scale: i64| text.parse::<Quantity>().unwrap().in_units_of(scale);
+    assert_eq!(units("1500m", -3), 1500);
+    assert_eq!(units("1500m", 0), 2);
+    assert_eq!(units("-1500m", 0), -2);
+    assert_eq!(units("1Gi", -3), 1_073_741_824_000);
+    assert_eq!(units("1n", 3), 1);
+    assert_eq!(units("9E", -3), i64::MAX);
+    let rounded = |text: &str| text.parse::<Quantity>().unwrap().rounded_up().to_string();
+    assert_eq!(rounded("1500m"), "2");
+    assert_eq!(rounded("0.5Ki"), "512");
+    assert_eq!(rounded("1Gi"), "1Gi");
+    assert_eq!(Quantity::from(3).to_string(), "3");
+}
+
+#[test]
 fn json_is_bounded_in_depth_and_mends_half_surrogates_as_go_does() {
     let deep = "[".repeat(100_000);
     assert_eq!(

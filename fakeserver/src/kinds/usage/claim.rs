@@ -1,0 +1,71 @@
+//! The usage of claims to volumes.
+
+use serde_json::Value;
+
+use super::{Amounts, scope::Scope};
+use crate::{kinds::formats::quantity, value::schema::Quantity};
+
+const CLAIMS: &str = "persistentvolumeclaims";
+const STORAGE: &str = "requests.storage";
+/// The part between the name of a storage class and the resource that is counted of it.
+const OF_CLASS: &str = ".storageclass.storage.k8s.io/";
+const CLASS_ANNOTATION: &str = "volume.beta.kubernetes.io/storage-class";
+
+pub(super) fn counts(name: &str) -> bool {
+    let of_class = name.rsplit_once(OF_CLASS).map(|(_, resource)| resource);
+    matches!(of_class.unwrap_or(name), CLAIMS | STORAGE)
+}
+
+/// Returns the usage of a claim, which counts for its storage class as well.
+pub(super) fn usage(claim: &Value) -> Amounts {
+    let mut usage = Amounts::default();
+    usage.set(CLAIMS, Quantity::from(1));
+    if let Some(size) = size_of(claim) {
+        usage.set(STORAGE, size.rounded_up());
+    }
+    let class = class_of(claim);
+    if !class.is_empty() {
+        let of_class = usage.iter();
+        let of_class: Amounts = of_class
+            .map(|(name, amount)| (format!("{class}{OF_CLASS}{name}"), amount.clone()))
+            .collect();
+        usage.add(&of_class);
+    }
+    usage
+}
+
+/// Returns the size that a claim asks for, or the one that a volume of it is being expanded to, if that is larger.
+fn size_of(claim: &Value) -> Option<Quantity> {
+    let asked = &claim["spec"]["resources"]["requests"]["storage"];
+    let allocated = &claim["status"]["allocatedResources"]["storage"];
+    let asked = (!asked.is_null()).then(|| quantity(asked))?;
+    let allocated = (!allocated.is_null()).then(|| quantity(allocated));
+    Some(match allocated {
+        Some(allocated) if allocated > asked => allocated,
+        _ => asked,
+    })
+}
+
+fn class_of(claim: &Value) -> &str {
+    let annotated = &claim["metadata"]["annotations"][CLASS_ANNOTATION];
+    let class = annotated.as_str();
+    let class = class.or_else(|| claim["spec"]["storageClassName"].as_str());
+    class.unwrap_or_default()
+}
+
+/// Returns whether a claim is in a scope, by the classes of attributes that its volume has or gets.
+pub(super) fn is_in(scope: &Scope, claim: &Value) -> bool {
+    let status = &claim["status"];
+    let mut classes: Vec<&str> = [
+        &claim["spec"]["volumeAttributesClassName"],
+        &status["currentVolumeAttributesClassName"],
+        &status["modifyVolumeStatus"]["targetVolumeAttributesClassName"],
+    ]
+    .into_iter()
+    .filter_map(Value::as_str)
+    .filter(|class| !class.is_empty())
+    .collect();
+    classes.sort_unstable();
+    classes.dedup();
+    scope.name == "VolumeAttributesClass" && scope.selects(&classes)
+}
