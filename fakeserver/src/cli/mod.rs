@@ -83,15 +83,17 @@ struct ServerOptions {
     #[arg(long)]
     compress: bool,
 
-    /// Which controllers work: a list of `default` (those two that follow), `garbage-collector`, `namespaces`,
+    /// Which controllers work: a list of `default` (those two that follow), `garbage-collector`, `namespaces`, `quota`,
     /// `service-accounts` and `workloads`; or `none`.
     ///
     /// `service-accounts` makes the service account `default` in every namespace, and by `--tls` the config map
     /// `kube-root-ca.crt`. It turns on the admission plugin ServiceAccount.
     ///
+    /// `quota` counts the usage of resource quotas, which limit nothing without it.
+    ///
     /// `workloads` runs deployments, replica sets, stateful sets, daemon sets and jobs, a scheduler, and a kubelet for
     /// every node; if there are no nodes when it starts, it makes `node-0`. Pods of jobs succeed, unless their
-    /// annotation `fakeserver/exit-code` says otherwise. It takes the default ones along.
+    /// annotation `fakeserver/exit-code` says otherwise. It takes the others along.
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_controllers)]
     controllers: Controllers,
 
@@ -251,6 +253,7 @@ fn parse_controllers(text: &str) -> Result<Controllers, String> {
             "garbage-collector" => controllers.with_garbage_collector(true),
             "namespaces" => controllers.with_namespaces(true),
             "service-accounts" => controllers.with_service_accounts(true),
+            "quota" => controllers.with_quota(true),
             _ => return Err(format!("no controller {name:?}; try `default` or `none`")),
         };
     }
@@ -277,8 +280,10 @@ mod tests {
             Ok(Controllers::default().with_workloads(Workloads::default()))
         );
         assert_eq!(
-            parse_controllers("default,service-accounts"),
-            Ok(Controllers::default().with_service_accounts(true))
+            parse_controllers("default,quota,service-accounts"),
+            Ok(Controllers::default()
+                .with_quota(true)
+                .with_service_accounts(true))
         );
         assert!(parse_controllers("kubelet").is_err());
     }

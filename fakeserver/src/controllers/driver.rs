@@ -20,6 +20,7 @@ use super::{
     namespaces::Namespaces,
     protection::Protection,
     queue::{Due, Item, Queue},
+    quota::Quotas,
     service_accounts, workloads,
 };
 use crate::{kinds::core, store::Range, value::resource::GroupResource, write::Backend};
@@ -169,6 +170,9 @@ impl World {
         }
         if options.garbage_collector {
             controllers.push(Box::new(GarbageCollector::default()));
+        }
+        if options.quota {
+            controllers.push(Box::new(Quotas::default()));
         }
         if options.service_accounts {
             controllers.extend(service_accounts::controller(

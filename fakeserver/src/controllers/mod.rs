@@ -26,6 +26,7 @@ mod definitions;
 mod namespaces;
 mod garbage_collector;
 mod protection;
+mod quota;
 #[cfg_attr(not(feature = "controllers"), path = "service_accounts_off.rs")]
 mod service_accounts;
 #[cfg_attr(not(feature = "controllers"), path = "workloads_off.rs")]

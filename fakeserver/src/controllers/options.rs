@@ -22,6 +22,7 @@ use super::Workloads;
 pub struct Controllers {
     pub(crate) garbage_collector: bool,
     pub(crate) namespaces: bool,
+    pub(crate) quota: bool,
     pub(crate) service_accounts: bool,
     /// The certificate of the authority that clients trust, which every namespace gets.
     pub(crate) root_certificate: Option<Arc<str>>,
@@ -36,6 +37,7 @@ impl Controllers {
         Self {
             garbage_collector: false,
             namespaces: false,
+            quota: false,
             service_accounts: false,
             root_certificate: None,
             workloads: None,
@@ -56,6 +58,14 @@ impl Controllers {
         self
     }
 
+    /// Sets whether resource quotas get their limits into their status, and their usage counted. Without that they limit
+    /// nothing, until a client writes their status.
+    #[doc(alias = "resourcequota")]
+    pub fn with_quota(mut self, is_on: bool) -> Self {
+        self.quota = is_on;
+        self
+    }
+
     /// Sets whether every namespace gets the service account `default`. Pods need a service account then, since this turns
     /// on the admission plugin `ServiceAccount`, unless it is [disabled](crate::AdmissionPlugins::with_disabled).
     #[cfg(feature = "controllers")]
@@ -64,10 +74,12 @@ impl Controllers {
         self
     }
 
-    /// Runs deployments, replica sets, stateful sets, daemon sets and jobs, a scheduler, and a kubelet for every node.
+    /// Runs deployments, replica sets, stateful sets, daemon sets and jobs, a scheduler, and a kubelet for every node; and
+    /// [counts quotas](Self::with_quota).
     #[cfg(feature = "controllers")]
     pub fn with_workloads(mut self, workloads: Workloads) -> Self {
         self.workloads = Some(workloads);
+        self.quota = true;
         self
     }
 }
@@ -77,6 +89,7 @@ impl Default for Controllers {
         Self {
             garbage_collector: true,
             namespaces: true,
+            quota: false,
             service_accounts: false,
             root_certificate: None,
             workloads: None,
