@@ -136,10 +136,20 @@ impl Findings {
         ));
     }
 
-    /// The field's value has these problems.
+    /// Shows an absent text as an empty one.
+    pub(crate) fn invalid_text(&mut self, field: &Field<'_>, detail: &str) {
+        self.invalid_as(field, &json!(field.text()), detail);
+    }
+
+    /// Shows an absent number as zero.
+    pub(crate) fn invalid_number(&mut self, field: &Field<'_>, detail: &str) {
+        self.invalid_as(field, &json!(field.number()), detail);
+    }
+
+    /// Adds the problems of the field's text.
     pub(crate) fn problems(&mut self, field: &Field<'_>, problems: Vec<String>) {
         for problem in problems {
-            self.invalid(field, &problem);
+            self.invalid_text(field, &problem);
         }
     }
 
@@ -162,6 +172,13 @@ impl Findings {
     pub(crate) fn optional_one_of(&mut self, field: &Field<'_>, supported: &[&str]) {
         if field.is_set() && !supported.contains(&field.text()) {
             self.not_supported(field, supported);
+        }
+    }
+
+    /// Checks that a text does not differ from what it was.
+    pub(crate) fn immutable_text(&mut self, new: &Field<'_>, old: &Field<'_>) {
+        if new.text() != old.text() {
+            self.invalid_text(new, "field is immutable");
         }
     }
 

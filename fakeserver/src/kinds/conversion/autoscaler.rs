@@ -9,7 +9,10 @@ use super::{
     metrics::{Side, to_new, to_old},
     ordered::print,
 };
-use crate::value::served_form::ServedForm;
+use crate::value::{
+    edit::{set, within},
+    served_form::ServedForm,
+};
 
 const METRICS: &str = "autoscaling.alpha.kubernetes.io/metrics";
 const CURRENT_METRICS: &str = "autoscaling.alpha.kubernetes.io/current-metrics";
@@ -56,6 +59,22 @@ pub(super) static V2: ServedForm = ServedForm {
     from_other: to_v2,
     without_other: without_annotations,
 };
+
+/// Sets the target of an autoscaler of `autoscaling/v1` that has neither a target nor metrics in annotations.
+pub(crate) fn set_default_target(autoscaler: &mut Value) {
+    let metrics = autoscaler["metadata"]["annotations"][METRICS].as_str();
+    let metrics = metrics.and_then(|text| serde_json::from_str::<Vec<Value>>(text).ok());
+    if metrics.is_some_and(|metrics| !metrics.is_empty()) {
+        return;
+    }
+    if let Some(spec) = within(autoscaler, "spec") {
+        set(
+            spec,
+            "targetCPUUtilizationPercentage",
+            DEFAULT_CPU_PERCENT.into(),
+        );
+    }
+}
 
 fn to_v1(autoscaler: Value) -> Value {
     let mut autoscaler = without_annotations(autoscaler);

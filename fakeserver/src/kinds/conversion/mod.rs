@@ -11,6 +11,8 @@ mod ordered;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::autoscaler::set_default_target;
+
 use serde_json::Value;
 
 use crate::value::served_form::ServedForm;

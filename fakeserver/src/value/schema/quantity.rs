@@ -66,6 +66,7 @@ const BINARY: [(&str, i32); 6] = [
 /// Digits that surely fit 64 bits; more are rounded up to a billionth.
 const PRECISION_MAX: usize = 18;
 const NANO: i64 = -9;
+const MILLI: i64 = -3;
 
 // === impl Quantity ===
 
@@ -115,6 +116,34 @@ impl Quantity {
             scale: 0,
             text: None,
             ..self
+        }
+    }
+
+    /// Returns the amount as a number, with the precision of that.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "Go loses the same digits where it divides amounts"
+    )]
+    pub(crate) fn as_float(&self) -> f64 {
+        let scale = i32::try_from(self.scale).unwrap_or(i32::MAX);
+        self.mantissa as f64 * 10_f64.powi(scale)
+    }
+
+    /// Returns the amount in whole thousandths, rounded away from zero.
+    pub(crate) fn rounded_to_milli(self) -> Self {
+        if self.scale >= MILLI {
+            return self;
+        }
+        let (mantissa, is_whole) = match power_of_ten(MILLI - self.scale) {
+            Some(unit) => (self.mantissa / unit, self.mantissa % unit == 0),
+            None => (0, self.mantissa == 0),
+        };
+        let rest = if is_whole { 0 } else { self.mantissa.signum() };
+        Self {
+            mantissa: mantissa + rest,
+            scale: MILLI,
+            family: self.family,
+            text: None,
         }
     }
 

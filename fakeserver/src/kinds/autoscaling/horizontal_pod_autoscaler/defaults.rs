@@ -2,11 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::value::edit::{set, within};
+use crate::{
+    kinds::conversion::set_default_target,
+    value::edit::{set, set_absent, within},
+};
 
 pub(crate) fn set_defaults(autoscaler: &mut Value) {
     if let Some(spec) = within(autoscaler, "spec") {
         set(spec, "minReplicas", json!(1));
+    }
+    if autoscaler["apiVersion"] == "autoscaling/v1" {
+        set_default_target(autoscaler);
     }
     if autoscaler["apiVersion"] == "autoscaling/v2"
         && let Some(spec) = within(autoscaler, "spec")
@@ -18,7 +24,7 @@ pub(crate) fn set_defaults(autoscaler: &mut Value) {
     }
 }
 
-/// The older version has this default where it is converted.
+/// Sets the metric of an autoscaler that names none.
 fn set_metrics(spec: &mut Value) {
     if spec["metrics"].as_array().is_none_or(Vec::is_empty) {
         let target = json!({"type": "Utilization", "averageUtilization": 80});
@@ -32,13 +38,13 @@ fn set_behavior(behavior: &mut Value) {
     let policy = |kind: &str, value: u8| json!({"type": kind, "value": value, "periodSeconds": 15});
     let up = &mut behavior["scaleUp"];
     set(up, "stabilizationWindowSeconds", json!(0));
-    set(up, "selectPolicy", json!("Max"));
+    set_absent(up, "selectPolicy", json!("Max"));
     set(
         up,
         "policies",
         json!([policy("Pods", 4), policy("Percent", 100)]),
     );
     let down = &mut behavior["scaleDown"];
-    set(down, "selectPolicy", json!("Max"));
+    set_absent(down, "selectPolicy", json!("Max"));
     set(down, "policies", json!([policy("Percent", 100)]));
 }

@@ -2,6 +2,7 @@
 
 mod cells;
 mod defaults;
+mod metrics;
 mod validation;
 
 use crate::kinds::{Kind, Validation};
@@ -9,5 +10,8 @@ use crate::kinds::{Kind, Validation};
 /// Horizontal pod autoscalers.
 pub(crate) static KIND: Kind = Kind::new("autoscaling", "horizontalpodautoscalers")
     .defaults(defaults::set_defaults)
-    .validation(Validation::new(validation::check, validation::check_update))
+    .validation(
+        Validation::new(validation::check, validation::check_update)
+            .with(&[("status", validation::check_status)]),
+    )
     .cells(cells::cells);

@@ -2,12 +2,20 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::value::edit::each;
+use super::validation::AMOUNTS;
+use crate::{kinds::resource_names::round_amounts, value::edit::each};
 
 /// Completes a container's limits and requests from each other: limits are at most the maximum, requests as much as the
 /// limit, or at least the minimum.
 pub(crate) fn set_defaults(range: &mut Value) {
     let spec = &mut range["spec"];
+    for limit in each(spec, "limits") {
+        for field in AMOUNTS {
+            if let Some(amounts) = limit.get_mut(field) {
+                round_amounts(amounts);
+            }
+        }
+    }
     for limit in each(spec, "limits").filter(|limit| limit["type"] == "Container") {
         let amounts = |limit: &Value, field: &str| -> Map<String, Value> {
             limit[field].as_object().cloned().unwrap_or_default()

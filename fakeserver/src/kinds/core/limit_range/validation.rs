@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::value::{
-    field::Field, findings::Findings, names::qualified_name_problems, schema::Quantity,
+use serde_json::json;
+
+use crate::{
+    kinds::resource_names::{can_overcommit, check_container_resource, check_resource},
+    value::{field::Field, findings::Findings, names::qualified_name_problems, schema::Quantity},
 };
 
 const TYPES: [&str; 3] = ["Container", "PersistentVolumeClaim", "Pod"];
 
 /// The amounts that a limit sets for a resource.
-const AMOUNTS: [&str; 5] = [
+pub(super) const AMOUNTS: [&str; 5] = [
     "max",
     "min",
     "default",
@@ -70,19 +73,40 @@ pub(crate) fn check(range: &Field<'_>, found: &mut Findings) {
     let mut seen = BTreeSet::new();
     for limit in range.at("spec").at("limits").items() {
         let kind = limit.at("type");
-        found.problems(&kind, qualified_name_problems(kind.text()));
-        if !kind.text().contains('/') && !TYPES.contains(&kind.text()) {
+        let problems = qualified_name_problems(kind.text());
+        let is_known = kind.text().contains('/') || TYPES.contains(&kind.text());
+        if problems.is_empty() && !is_known {
             found.invalid(&kind, "must be a standard limit type or fully qualified");
         }
+        found.problems(&kind, problems);
         if !seen.insert(kind.text()) {
-            found.duplicate(&kind);
+            found.duplicate_as(&kind, &json!(kind.text()));
         }
+        check_names(&limit, found);
         check_amounts(&limit, found);
     }
 }
 
 pub(crate) fn check_update(_old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     check(new, found);
+}
+
+/// Checks the names of the resources of a limit.
+fn check_names(limit: &Field<'_>, found: &mut Findings) {
+    let kind = limit.at("type");
+    let is_of_containers = matches!(kind.text(), "Pod" | "Container");
+    for field in AMOUNTS {
+        if kind.text() == "Pod" && field.starts_with("default") {
+            continue;
+        }
+        for (name, place) in limit.at(field).entries() {
+            if is_of_containers {
+                check_container_resource(name, &place, found);
+            } else {
+                check_resource(name, &place, found);
+            }
+        }
+    }
 }
 
 fn check_amounts(limit: &Field<'_>, found: &mut Findings) {
@@ -119,7 +143,12 @@ fn check_amounts(limit: &Field<'_>, found: &mut Findings) {
 
 fn check_order(limit: &Field<'_>, resource: &str, found: &mut Findings) {
     let amount = |field: &'static str| limit.at(field).key(resource);
-    let parsed = |field: &'static str| amount(field).text().parse::<Quantity>().ok();
+    let is_pod = limit.get("type") == "Pod";
+    let parsed = |field: &'static str| {
+        let is_counted = !(is_pod && field.starts_with("default"));
+        let parsed = amount(field).text().parse::<Quantity>();
+        parsed.ok().filter(|_| is_counted)
+    };
     for (high, low, at, low_words, high_words) in ORDER {
         let (Some(most), Some(least)) = (parsed(high), parsed(low)) else {
             continue;
@@ -135,9 +164,30 @@ fn check_order(limit: &Field<'_>, resource: &str, found: &mut Findings) {
             At::LowShowingHigh => found.invalid_as(&amount(low), amount(high).value(), &why),
         }
     }
+    let (ratio, place) = (
+        parsed("maxLimitRequestRatio"),
+        amount("maxLimitRequestRatio"),
+    );
     let one = "1".parse::<Quantity>().expect("one is a quantity");
-    if let Some(ratio) = parsed("maxLimitRequestRatio").filter(|ratio| *ratio < one) {
+    if let Some(ratio) = ratio.as_ref().filter(|ratio| **ratio < one) {
         let why = format!("ratio {ratio} is less than 1");
-        found.invalid(&amount("maxLimitRequestRatio"), &why);
+        found.invalid(&place, &why);
+    }
+    if let (Some(ratio), Some(most), Some(least)) = (&ratio, parsed("max"), parsed("min")) {
+        let (real, most) = (ratio.as_float(), most.as_float() / least.as_float());
+        if real > most {
+            let why = format!("ratio {ratio} is greater than max/min = {most:.6}");
+            found.invalid(&place, &why);
+        }
+    }
+    let (limit, request) = (parsed("default"), parsed("defaultRequest"));
+    if let (Some(limit), Some(request)) = (limit, request)
+        && limit != request
+        && !can_overcommit(resource)
+    {
+        let why = format!(
+            "default value {limit} must equal to defaultRequest value {request} in {resource}"
+        );
+        found.invalid(&amount("defaultRequest"), &why);
     }
 }

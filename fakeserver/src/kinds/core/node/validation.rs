@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::{
     kinds::{
         formats::{check_cidr, check_qualified},
-        pod_spec::validation::resources::check_resource_amount,
+        resource_names::check_resource_amount,
     },
     value::{field::Field, findings::Findings, names::label_value_problems},
 };

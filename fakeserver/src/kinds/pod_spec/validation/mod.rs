@@ -22,10 +22,10 @@ use crate::{
             containers::{Pod, check_all_containers},
             network::{check_dns, check_host_aliases},
             placement::{check_affinity, check_gates, check_spread, check_tolerations},
-            resources::check_resource_amount,
             security::{check_operating_system, check_pod_context},
             volumes::check_volumes,
         },
+        resource_names::check_resource_amount,
     },
     value::{field::Field, findings::Findings},
 };

@@ -8,9 +8,11 @@ use crate::{
     kinds::{
         formats::quantity,
         pod_spec::validation::containers::Pod,
-        resource_names::{is_huge_pages, is_of_containers, is_standard},
+        resource_names::{
+            can_overcommit, check_container_resource, check_resource_amount, is_huge_pages,
+        },
     },
-    value::{field::Field, findings::Findings, names::qualified_name_problems, schema::Quantity},
+    value::{field::Field, findings::Findings, schema::Quantity},
 };
 
 /// The resources of a container.
@@ -21,11 +23,11 @@ pub(crate) fn check_resources(
 ) {
     let (limits, requests) = (resources.at("limits"), resources.at("requests"));
     for (resource, amount) in limits.entries() {
-        check_name(resource, &amount, found);
+        check_container_resource(resource, &amount, found);
         check_resource_amount(resource, &amount, found);
     }
     for (resource, amount) in requests.entries() {
-        check_name(resource, &amount, found);
+        check_container_resource(resource, &amount, found);
         check_resource_amount(resource, &amount, found);
         let asked = quantity(amount.value());
         let limit = limits.key(resource);
@@ -66,59 +68,6 @@ pub(crate) fn check_resources(
             found.not_found(&name);
         }
     }
-}
-
-fn check_name(resource: &str, amount: &Field<'_>, found: &mut Findings) {
-    let shown = json!(resource);
-    let problems = qualified_name_problems(resource);
-    let is_plain = !resource.contains('/');
-    if !problems.is_empty() {
-        for problem in problems {
-            found.invalid_as(amount, &shown, &problem);
-        }
-    } else if is_plain && !is_standard(resource) {
-        found.invalid_as(
-            amount,
-            &shown,
-            "must be a standard resource type or fully qualified",
-        );
-    }
-    if is_plain && !is_of_containers(resource) {
-        found.invalid_as(amount, &shown, "must be a standard resource for containers");
-    }
-}
-
-/// Returns whether the request of a resource may be less than its limit.
-fn can_overcommit(resource: &str) -> bool {
-    let is_native = !resource.contains('/') || resource.contains("kubernetes.io/");
-    is_native && !is_huge_pages(resource)
-}
-
-/// An amount must be no less than nothing, and whole where it counts.
-pub(crate) fn check_resource_amount(resource: &str, amount: &Field<'_>, found: &mut Findings) {
-    let value = quantity(amount.value());
-    if value.is_negative() {
-        found.invalid(amount, "must be greater than or equal to 0");
-    }
-    let is_counted = matches!(
-        resource,
-        "pods"
-            | "services"
-            | "replicationcontrollers"
-            | "resourcequotas"
-            | "secrets"
-            | "configmaps"
-            | "persistentvolumeclaims"
-            | "services.nodeports"
-            | "services.loadbalancers"
-    ) || !can_overcommit(resource) && !is_huge_pages(resource);
-    if is_counted && !is_whole(&value) {
-        found.invalid(amount, "must be an integer");
-    }
-}
-
-fn is_whole(value: &Quantity) -> bool {
-    value.as_integer().is_some()
 }
 
 pub(crate) fn check_resize_policy(pod: &Pod<'_>, policies: &Field<'_>, found: &mut Findings) {
