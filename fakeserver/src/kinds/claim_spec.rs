@@ -3,8 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::formats::{check_label_selector, check_subdomain, quantity, warn_of_fraction},
-    value::{edit::set, field::Field, findings::Findings, names::dns_label_problems},
+    kinds::{
+        formats::{check_label_selector, check_subdomain, quantity, warn_of_fraction},
+        resource_names::round_resources,
+    },
+    value::{
+        edit::{remove, set_absent, within},
+        field::Field,
+        findings::Findings,
+        names::dns_label_problems,
+    },
 };
 
 const ACCESS_MODES: [&str; 4] = [
@@ -46,7 +54,45 @@ pub(crate) const VOLUME_MODES: [&str; 2] = ["Block", "Filesystem"];
 
 /// Sets the defaults of the spec of a claim.
 pub(crate) fn set_defaults(spec: &mut Value) {
-    set(spec, "volumeMode", json!("Filesystem"));
+    set_absent(spec, "volumeMode", json!("Filesystem"));
+    if let Some(resources) = within(spec, "resources") {
+        round_resources(resources);
+    }
+}
+
+// === Sources of data ===
+
+/// Drops the source of data that a claim cannot have, and makes the two fields of a source equal. `old` is the spec that
+/// is replaced, or null.
+pub(crate) fn set_data_sources(old: &Value, spec: &mut Value) {
+    let has = |spec: &Value, field: &str| !spec[field].is_null();
+    let namespace = spec["dataSourceRef"]["namespace"].as_str();
+    if namespace.is_some_and(|namespace| !namespace.is_empty()) && !has(old, "dataSourceRef") {
+        remove(spec, "dataSourceRef");
+    }
+    let had_source = has(old, "dataSource") || has(old, "dataSourceRef");
+    if !had_source && !has(spec, "dataSourceRef") && !is_known_source(&spec["dataSource"]) {
+        remove(spec, "dataSource");
+    }
+    let namespace = spec["dataSourceRef"]["namespace"].as_str();
+    let is_local = namespace.is_none_or(str::is_empty);
+    if has(spec, "dataSource") && !has(spec, "dataSourceRef") {
+        spec["dataSourceRef"] = spec["dataSource"].clone();
+    } else if has(spec, "dataSourceRef") && !has(spec, "dataSource") && is_local {
+        let mut source = spec["dataSourceRef"].clone();
+        remove(&mut source, "namespace");
+        spec["dataSource"] = source;
+    }
+}
+
+/// Returns whether the older field may name such a source: a claim or a snapshot.
+fn is_known_source(source: &Value) -> bool {
+    let group = source["apiGroup"].as_str().unwrap_or_default();
+    match source["kind"].as_str() {
+        Some("PersistentVolumeClaim") => group.is_empty(),
+        Some("VolumeSnapshot") => group == "snapshot.storage.k8s.io",
+        _ => false,
+    }
 }
 
 // === Validation ===
@@ -90,14 +136,31 @@ pub(crate) fn check(spec: &Field<'_>, found: &mut Findings) {
     } else if amount.is_zero() || amount.is_negative() {
         found.invalid(&place, "must be greater than zero");
     }
-    for name in ["storageClassName", "volumeAttributesClassName"] {
-        if spec.at(name).has_text() {
-            check_subdomain(&spec.at(name), found);
-        }
+    if spec.at("storageClassName").has_text() {
+        check_subdomain(&spec.at("storageClassName"), found);
     }
     found.optional_one_of(&spec.at("volumeMode"), &VOLUME_MODES);
-    for name in ["dataSource", "dataSourceRef"] {
-        check_source(&spec.at(name), found);
+    check_sources(spec, found);
+    if spec.at("volumeAttributesClassName").has_text() {
+        check_subdomain(&spec.at("volumeAttributesClassName"), found);
+    }
+}
+
+fn check_sources(spec: &Field<'_>, found: &mut Findings) {
+    let (source, reference) = (spec.at("dataSource"), spec.at("dataSourceRef"));
+    check_source(&source, found);
+    check_source(&reference, found);
+    if !source.is_set() || !reference.is_set() {
+        return;
+    }
+    let differs = ["apiGroup", "kind", "name"]
+        .iter()
+        .any(|name| source.get(name) != reference.get(name));
+    if reference.at("namespace").has_text() {
+        let why = "may not be specified when dataSourceRef.namespace is specified";
+        found.invalid_as(spec, &json!({}), why);
+    } else if differs {
+        found.invalid_as(spec, &json!({}), "must match dataSourceRef");
     }
 }
 
@@ -114,7 +177,7 @@ fn check_source(source: &Field<'_>, found: &mut Findings) {
     if !group.has_text() && source.at("kind").text() != "PersistentVolumeClaim" {
         found.invalid_as(
             source,
-            source.get("kind"),
+            &json!(source.at("kind").text()),
             "must be 'PersistentVolumeClaim' when referencing the default apiGroup",
         );
     }

@@ -262,7 +262,7 @@ pub(crate) fn check_label_selector(selector: &Field<'_>, found: &mut Findings) {
                 "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
             ),
             "In" | "NotIn" | "Exists" | "DoesNotExist" => {}
-            _ => found.invalid(&requirement.at("operator"), "not a valid selector operator"),
+            _ => found.invalid_text(&requirement.at("operator"), "not a valid selector operator"),
         }
         check_qualified(&requirement.at("key"), found);
         for value in values.items() {
@@ -270,6 +270,9 @@ pub(crate) fn check_label_selector(selector: &Field<'_>, found: &mut Findings) {
         }
     }
 }
+
+/// The type of label selectors.
+pub(crate) const LABEL_SELECTOR: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.LabelSelector";
 
 /// The result of a selector for labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,10 +283,20 @@ pub(crate) enum Selected {
     Unreadable,
 }
 
+/// Returns whether a selector can be read: its keys, operators and values are of their form.
+pub(crate) fn is_readable_selector(selector: &Value) -> bool {
+    let mut found = Findings::default();
+    check_label_selector(&Field::root(selector), &mut found);
+    found.count() == 0
+}
+
 /// Matches a selector with these labels; a missing selector matches none.
 pub(crate) fn selects(selector: &Value, labels: &Value) -> Selected {
     if selector.is_null() {
         return Selected::Differs;
+    }
+    if !is_readable_selector(selector) {
+        return Selected::Unreadable;
     }
     let has = labels
         .as_object()
@@ -324,7 +337,10 @@ pub(crate) fn check_at_most_all(field: &Field<'_>, found: &mut Findings) {
 /// Returns whether a number or a share is zero.
 pub(crate) fn is_zero_share(value: &Value) -> bool {
     match value {
-        Value::String(text) => percent(text).unwrap_or_default() == 0,
+        Value::String(text) => match percent(text) {
+            Some(percent) => percent == 0,
+            None => text.parse::<i64>().unwrap_or_default() == 0,
+        },
         value => value.as_i64().unwrap_or_default() == 0,
     }
 }

@@ -48,6 +48,7 @@ pub(crate) struct Kind {
     defaults: Complete,
     prepare: Complete,
     keep: Keep,
+    prepare_update: Keep,
     status: Complete,
     validation: Option<Validation>,
     warn: Warn,
@@ -99,6 +100,7 @@ impl Kind {
             defaults: |_| {},
             prepare: |_| {},
             keep: |_, _| {},
+            prepare_update: |_, _| {},
             status: |_| {},
             validation: None,
             warn: |_, _| {},
@@ -154,6 +156,12 @@ impl Kind {
     /// Sets what an update keeps of the present object.
     pub(crate) const fn keep(mut self, keep: Keep) -> Self {
         self.keep = keep;
+        self
+    }
+
+    /// Sets what the server changes in an object that replaces another. No manager owns that.
+    pub(crate) const fn prepare_update(mut self, prepare: Keep) -> Self {
+        self.prepare_update = prepare;
         self
     }
 
@@ -275,6 +283,11 @@ impl Kind {
     /// Keeps in `new` what an update of `old` may not change or leaves out.
     pub(super) fn keep_on_update(&self, old: &Value, new: &mut Value) {
         (self.keep)(old, new);
+    }
+
+    /// Changes what the server does not accept in the next version of `old`. No manager owns that.
+    pub(crate) fn prepare_next(&self, old: &Value, new: &mut Value) {
+        (self.prepare_update)(old, new);
     }
 
     /// Sets the defaults of a status: one that a client has written, or that of a new object.

@@ -200,6 +200,9 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
         note_phase(attempt.now_text(), &write.old, &mut write.new);
     }
     let (rules, old) = (write.target.rules(), &write.old);
+    if write.target.subresource().is_empty() {
+        rules.prepare_next(old, &mut write.new);
+    }
     let first = rules.habits.begins_without_generation.then_some(0);
     if let Some(generation) = old["metadata"]["generation"].as_i64().or(first)
         && rules.habits.has_generation

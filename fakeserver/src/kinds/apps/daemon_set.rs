@@ -7,7 +7,8 @@ use crate::{
     kinds::{
         Accepted, Habits, Kind, MetadataRechecks, Validation,
         formats::{
-            check_at_most_all, check_label_selector, check_share, is_empty_selector, is_zero_share,
+            LABEL_SELECTOR, check_at_most_all, check_label_selector, check_share,
+            is_empty_selector, is_zero_share,
         },
         pod_spec::{
             self,
@@ -20,7 +21,7 @@ use crate::{
         },
     },
     value::{
-        edit::{set, within},
+        edit::{set, set_absent, within},
         field::Field,
         findings::Findings,
     },
@@ -81,8 +82,8 @@ pub(crate) fn set_defaults(daemon_set: &mut Value) {
     if strategy["type"] == "RollingUpdate" {
         set(strategy, "rollingUpdate", json!({}));
         let update = &mut strategy["rollingUpdate"];
-        set(update, "maxUnavailable", json!(1));
-        set(update, "maxSurge", json!(0));
+        set_absent(update, "maxUnavailable", json!(1));
+        set_absent(update, "maxSurge", json!(0));
     }
 }
 
@@ -122,7 +123,8 @@ pub(crate) fn check(set: &Field<'_>, found: &mut Findings) {
     check_label_selector(&selector, found);
     check_selected(selector.value(), &template, found);
     if selector.is_set() && is_empty_selector(&selector) {
-        found.invalid(&selector, "empty selector is invalid for daemonset");
+        let why = "empty selector is invalid for daemonset";
+        found.invalid_struct(&selector, LABEL_SELECTOR, why);
     }
     check_template(&template, found);
     check_runs_forever(&template, "DaemonSet", found);
@@ -154,8 +156,8 @@ pub(crate) fn check(set: &Field<'_>, found: &mut Findings) {
 }
 
 pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    check(new, found);
     fix_selector(old, new, found);
+    check(new, found);
 }
 
 pub(crate) fn check_status(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {

@@ -15,11 +15,13 @@ use crate::{
         },
     },
     value::{
-        edit::{set, within},
+        edit::{set, set_absent, within},
         field::Field,
         findings::Findings,
     },
 };
+
+const STRATEGY: &str = "io.k8s.api.apps.v1.DeploymentStrategy";
 
 const COUNTS: Counts = Counts {
     all: &[
@@ -64,8 +66,8 @@ pub(crate) fn set_defaults(deployment: &mut Value) {
     if strategy["type"] == "RollingUpdate" {
         set(strategy, "rollingUpdate", json!({}));
         let update = &mut strategy["rollingUpdate"];
-        set(update, "maxUnavailable", json!("25%"));
-        set(update, "maxSurge", json!("25%"));
+        set_absent(update, "maxUnavailable", json!("25%"));
+        set_absent(update, "maxSurge", json!("25%"));
     }
 }
 
@@ -114,7 +116,7 @@ fn check_strategy(strategy: &Field<'_>, found: &mut Findings) {
             }
             check_at_most_all(&missing, found);
         }
-        _ => found.not_supported(&strategy.at("type"), &["Recreate", "RollingUpdate"]),
+        _ => found.not_supported_struct(strategy, STRATEGY, &["Recreate", "RollingUpdate"]),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
         table::cell::{Cells, NONE, age, name, text},
     },
     value::{
-        edit::{set, within},
+        edit::{set_absent, within},
         field::Field,
         findings::Findings,
         names::dns_label_problems,
@@ -33,7 +33,7 @@ pub(crate) static KIND: Kind = Kind::new("networking.k8s.io", "ingressclasses")
 
 pub(crate) fn set_defaults(class: &mut Value) {
     if let Some(parameters) = within(class, "spec").and_then(|spec| within(spec, "parameters")) {
-        set(parameters, "scope", json!("Cluster"));
+        set_absent(parameters, "scope", json!("Cluster"));
     }
 }
 

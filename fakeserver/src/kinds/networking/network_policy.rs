@@ -14,7 +14,7 @@ use crate::{
         table::cell::{Cells, age, name, selector},
     },
     value::{
-        edit::{each, set, within},
+        edit::{each, set, set_absent, within},
         field::Field,
         findings::Findings,
     },
@@ -40,7 +40,7 @@ pub(crate) fn set_defaults(policy: &mut Value) {
     for direction in ["ingress", "egress"] {
         for rule in each(spec, direction) {
             for port in each(rule, "ports") {
-                set(port, "protocol", json!("TCP"));
+                set_absent(port, "protocol", json!("TCP"));
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::{
         Habits, Kind, Validation,
         table::cell::{Cells, age, name, number, text},
     },
-    value::{edit::set, field::Field, findings::Findings},
+    value::{edit::set_absent, field::Field, findings::Findings},
 };
 
 const USER_PRIORITY_MAX: i64 = 1_000_000_000;
@@ -27,7 +27,7 @@ pub(crate) static KIND: Kind = Kind::new("scheduling.k8s.io", "priorityclasses")
 
 /// Sets the policy of a priority class.
 fn set_defaults(class: &mut Value) {
-    set(class, "preemptionPolicy", json!("PreemptLowerPriority"));
+    set_absent(class, "preemptionPolicy", json!("PreemptLowerPriority"));
 }
 
 // === Validation ===

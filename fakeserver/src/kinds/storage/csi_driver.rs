@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{Accepted, Habits, Kind, Validation},
     value::{
-        edit::{remove, set, within},
+        edit::{remove, set_absent, within},
         field::Field,
         findings::Findings,
     },
@@ -34,7 +34,7 @@ pub(crate) static KIND: Kind = Kind::new("storage.k8s.io", "csidrivers")
     })
     .defaults(set_defaults)
     .prepare(drop_disabled)
-    .keep(keep_disabled)
+    .prepare_update(keep_disabled)
     .validation(Validation::new(check, check_update))
     .warnings(warn);
 
@@ -51,7 +51,7 @@ pub(crate) fn set_defaults(driver: &mut Value) {
         ("requiresRepublish", json!(false)),
         ("seLinuxMount", json!(false)),
     ] {
-        set(spec, field, default);
+        set_absent(spec, field, default);
     }
     if spec["volumeLifecycleModes"] == json!([]) {
         spec["volumeLifecycleModes"] = json!(["Persistent"]);

@@ -1,5 +1,7 @@
 //! Storage classes.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -10,7 +12,7 @@ use crate::{
         storage::class::{check_parameters, check_provisioner},
         table::cell::{Cells, age, name, text, text_or},
     },
-    value::{edit::set, field::Field, findings::Findings},
+    value::{edit::set_absent, field::Field, findings::Findings},
 };
 
 const BINDING_MODES: [&str; 2] = ["Immediate", "WaitForFirstConsumer"];
@@ -31,8 +33,8 @@ pub(crate) static KIND: Kind = Kind::new("storage.k8s.io", "storageclasses")
 // === Defaults ===
 
 pub(crate) fn set_defaults(class: &mut Value) {
-    set(class, "reclaimPolicy", json!("Delete"));
-    set(class, "volumeBindingMode", json!("Immediate"));
+    set_absent(class, "reclaimPolicy", json!("Delete"));
+    set_absent(class, "volumeBindingMode", json!("Immediate"));
 }
 
 // === Validation ===
@@ -40,43 +42,67 @@ pub(crate) fn set_defaults(class: &mut Value) {
 pub(crate) fn check(class: &Field<'_>, found: &mut Findings) {
     check_provisioner(&class.at("provisioner"), found);
     check_parameters(&class.at("parameters"), found);
-    found.optional_one_of(&class.at("reclaimPolicy"), &["Delete", "Retain"]);
+    let policy = class.at("reclaimPolicy");
+    if policy.has_text() {
+        found.one_of(&policy, &["Delete", "Retain"]);
+    }
     let mode = class.at("volumeBindingMode");
     if !mode.is_set() {
         found.required(&mode, "");
     } else if !BINDING_MODES.contains(&mode.text()) {
         found.not_supported(&mode, &BINDING_MODES);
     }
-    for topology in class.at("allowedTopologies").items() {
-        for requirement in topology.at("matchLabelExpressions").items() {
-            if requirement.at("values").is_empty() {
-                found.required(&requirement.at("values"), "");
-            }
-            check_qualified(&requirement.at("key"), found);
-        }
-    }
+    check_topologies(&class.at("allowedTopologies"), found);
 }
 
 pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    if old.get("parameters") != new.get("parameters") {
-        found.forbidden(
-            &new.at("parameters"),
-            "updates to parameters are forbidden.",
-        );
+    check(new, found);
+    let (was, is) = (old.at("parameters"), new.at("parameters"));
+    if was.value() != is.value() && was.len() + is.len() > 0 {
+        found.invalid(&is, "field is immutable");
     }
-    if old.get("provisioner") != new.get("provisioner") {
-        found.forbidden(
-            &new.at("provisioner"),
-            "updates to provisioner are forbidden.",
-        );
+    found.immutable_text(&new.at("provisioner"), &old.at("provisioner"));
+    for name in ["reclaimPolicy", "volumeBindingMode"] {
+        found.immutable(&new.at(name), &old.at(name));
     }
-    if old.get("reclaimPolicy") != new.get("reclaimPolicy") {
-        found.forbidden(
-            &new.at("reclaimPolicy"),
-            "updates to reclaimPolicy are forbidden.",
-        );
+}
+
+/// The values of each label of a term of topologies.
+type Labels<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+
+/// Checks that terms, labels and values come once.
+fn check_topologies(topologies: &Field<'_>, found: &mut Findings) {
+    // A real server compares each term with as many empty ones as there are terms, too.
+    let mut seen: Vec<Labels<'_>> = vec![Labels::new(); topologies.len()];
+    for topology in topologies.items() {
+        let requirements = topology.at("matchLabelExpressions");
+        let labels = check_requirements(&requirements, found);
+        for _ in seen.iter().filter(|other| **other == labels) {
+            found.duplicate_as(&requirements, &json!(""));
+        }
+        seen.push(labels);
     }
-    found.immutable(&new.at("volumeBindingMode"), &old.at("volumeBindingMode"));
+}
+
+fn check_requirements<'a>(requirements: &Field<'a>, found: &mut Findings) -> Labels<'a> {
+    let mut labels = Labels::new();
+    for requirement in requirements.items() {
+        let (key, values) = (requirement.at("key"), requirement.at("values"));
+        if values.is_empty() {
+            found.required(&values, "");
+        }
+        let mut seen = BTreeSet::new();
+        for value in values.items() {
+            if !seen.insert(value.text()) {
+                found.duplicate(&value);
+            }
+        }
+        check_qualified(&key, found);
+        if labels.insert(key.text(), seen).is_some() {
+            found.duplicate_as(&key, &json!(key.text()));
+        }
+    }
+    labels
 }
 
 // === Cells ===

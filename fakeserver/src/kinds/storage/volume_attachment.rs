@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         Habits, Kind, MetadataRechecks, Validation,
-        claim_spec::{VOLUME_SOURCES, check_access_modes},
         formats::{check_driver_name, check_subdomain},
+        pod_spec::validation::persistent::{Use, check_volume_spec},
         table::cell::{Cells, NONE, age, name, text, text_or},
     },
     value::{field::Field, findings::Findings},
@@ -18,8 +18,6 @@ const SPEC: &str = "io.k8s.api.storage.v1.VolumeAttachmentSpec";
 const METADATA_MAX_BYTES: usize = 256 << 10;
 
 const MESSAGE_MAX_BYTES: usize = 1024;
-
-const NOT_INLINE: &str = "may not be specified in the context of inline volumes";
 
 const ONE_SOURCE: &str = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
 
@@ -60,44 +58,7 @@ fn check_source(source: &Field<'_>, found: &mut Findings) {
             found.required(&volume, "must specify non empty persistentVolumeName");
         }
         (true, false) => {}
-        (false, true) => check_inline(&inline, found),
-    }
-}
-
-/// Checks the spec of a volume that an attachment contains.
-fn check_inline(spec: &Field<'_>, found: &mut Findings) {
-    for name in ["claimRef", "nodeAffinity"] {
-        if spec.at(name).is_set() {
-            found.forbidden(&spec.at(name), NOT_INLINE);
-        }
-    }
-    if !spec.at("capacity").is_empty() {
-        found.forbidden(&spec.at("capacity"), NOT_INLINE);
-    }
-    if !spec.at("csi").is_set() {
-        found.required(
-            &spec.at("csi"),
-            "has to be specified in the context of inline volumes",
-        );
-    }
-    if spec.at("accessModes").is_empty() {
-        found.required(&spec.at("accessModes"), "");
-    }
-    check_access_modes(spec, found);
-    let policy = spec.at("persistentVolumeReclaimPolicy");
-    if policy.has_text() && policy.text() != "Retain" {
-        found.forbidden(
-            &policy,
-            "may only be Retain in the context of inline volumes",
-        );
-    }
-    if !VOLUME_SOURCES.iter().any(|kind| spec.at(kind).is_set()) {
-        found.required(spec, "must specify a volume type");
-    }
-    for name in ["driver", "volumeHandle"] {
-        if spec.at("csi").is_set() && !spec.at("csi").at(name).has_text() {
-            found.required(&spec.at("csi").at(name), "");
-        }
+        (false, true) => check_volume_spec(&inline, Use::Attachment, found),
     }
 }
 

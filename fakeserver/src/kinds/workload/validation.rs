@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     kinds::{
-        formats::{Selected, check_label_selector, is_empty_selector, selects},
+        formats::{LABEL_SELECTOR, Selected, check_label_selector, is_empty_selector, selects},
         pod_spec::validation::{check_runs_forever, check_selected, check_template},
     },
     value::{field::Field, findings::Findings},
@@ -19,7 +19,8 @@ pub(crate) fn check_selector(spec: &Field<'_>, kind: &str, found: &mut Findings)
     }
     check_label_selector(&selector, found);
     if is_empty_selector(&selector) {
-        found.invalid(&selector, &format!("empty selector is invalid for {kind}"));
+        let why = format!("empty selector is invalid for {kind}");
+        found.invalid_struct(&selector, LABEL_SELECTOR, &why);
     }
 }
 
@@ -28,7 +29,7 @@ pub(crate) fn check_made(spec: &Field<'_>, kind: &str, found: &mut Findings) {
     let (selector, template) = (spec.at("selector"), spec.at("template"));
     let labels = template.get("metadata").get("labels");
     if selects(selector.value(), labels.unwrap_or(&Value::Null)) == Selected::Unreadable {
-        found.invalid(&selector, "invalid label selector");
+        found.invalid_struct(&selector, LABEL_SELECTOR, "invalid label selector");
         return;
     }
     if !(selector.is_set() && is_empty_selector(&selector)) {
@@ -40,10 +41,15 @@ pub(crate) fn check_made(spec: &Field<'_>, kind: &str, found: &mut Findings) {
 
 /// Checks that the selector does not change.
 pub(crate) fn fix_selector(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    found.immutable(
-        &new.at("spec").at("selector"),
-        &old.at("spec").at("selector"),
-    );
+    let selector = new.at("spec").at("selector");
+    if selector.value() != old.at("spec").get("selector") {
+        let why = "field is immutable";
+        if selector.is_set() {
+            found.invalid_struct(&selector, LABEL_SELECTOR, why);
+        } else {
+            found.invalid(&selector, why);
+        }
+    }
 }
 
 /// The counts of one kind, in the order in which they are looked at.
@@ -82,7 +88,9 @@ pub(crate) fn check_counts(
         refuse(&available, counts.unready);
     }
     let collisions = status.at("collisionCount");
-    if collisions.number() < old.at("status").at("collisionCount").number() {
+    let before = old.at("status").at("collisionCount");
+    let is_gone = before.is_set() && !collisions.is_set();
+    if is_gone || before.is_set() && collisions.is_set() && collisions.number() < before.number() {
         refuse(&collisions, "cannot be decremented");
     }
 }

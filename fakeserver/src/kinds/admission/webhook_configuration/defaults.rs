@@ -2,24 +2,24 @@
 
 use serde_json::{Value, json};
 
-use crate::value::edit::{each, set, within};
+use crate::value::edit::{each, set, set_absent, within};
 
 pub(crate) fn set_mutating_defaults(configuration: &mut Value) {
     set_defaults(configuration);
     for webhook in each(configuration, "webhooks") {
-        set(webhook, "reinvocationPolicy", json!("Never"));
+        set_absent(webhook, "reinvocationPolicy", json!("Never"));
     }
 }
 
 pub(crate) fn set_defaults(configuration: &mut Value) {
     for webhook in each(configuration, "webhooks") {
-        set(webhook, "failurePolicy", json!("Fail"));
-        set(webhook, "matchPolicy", json!("Equivalent"));
+        set_absent(webhook, "failurePolicy", json!("Fail"));
+        set_absent(webhook, "matchPolicy", json!("Equivalent"));
         set(webhook, "namespaceSelector", json!({}));
         set(webhook, "objectSelector", json!({}));
         set(webhook, "timeoutSeconds", json!(10));
         for rule in each(webhook, "rules") {
-            set(rule, "scope", json!("*"));
+            set_absent(rule, "scope", json!("*"));
         }
         let service = within(webhook, "clientConfig").and_then(|config| within(config, "service"));
         if let Some(service) = service {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{claim_spec, pod_spec},
-    value::edit::{each, is_unset, set, within},
+    value::edit::{each, is_unset, remove, set, within},
 };
 
 pub(crate) fn set_defaults(stateful_set: &mut Value) {
@@ -40,5 +40,22 @@ pub(crate) fn set_defaults(stateful_set: &mut Value) {
         }
         set(claim, "status", json!({}));
         set(&mut claim["status"], "phase", json!("Pending"));
+    }
+}
+
+/// Removes the field of a feature that is off.
+pub(crate) fn prepare(stateful_set: &mut Value) {
+    prepare_update(&Value::Null, stateful_set);
+}
+
+/// Removes the field of a feature that is off, unless the set had it before.
+pub(crate) fn prepare_update(old: &Value, stateful_set: &mut Value) {
+    let strategy = &old["spec"]["updateStrategy"];
+    if !strategy["rollingUpdate"]["maxUnavailable"].is_null() {
+        return;
+    }
+    let strategy = within(stateful_set, "spec").and_then(|spec| within(spec, "updateStrategy"));
+    if let Some(update) = strategy.and_then(|strategy| within(strategy, "rollingUpdate")) {
+        remove(update, "maxUnavailable");
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::pod_spec,
-    value::edit::{set, within},
+    value::edit::{set, set_absent, within},
 };
 
 const CONTROLLER: &str = "batch.kubernetes.io/controller-uid";
@@ -25,7 +25,7 @@ pub(crate) fn set_defaults(job: &mut Value) {
         "backoffLimit",
         json!(if is_per_index { i32::MAX } else { 6 }),
     );
-    set(spec, "completionMode", json!("NonIndexed"));
+    set_absent(spec, "completionMode", json!("NonIndexed"));
     set(spec, "suspend", json!(false));
     set(spec, "manualSelector", json!(false));
     let replacement = if spec.get("podFailurePolicy").is_some() {
@@ -33,7 +33,7 @@ pub(crate) fn set_defaults(job: &mut Value) {
     } else {
         "TerminatingOrFailed"
     };
-    set(spec, "podReplacementPolicy", json!(replacement));
+    set_absent(spec, "podReplacementPolicy", json!(replacement));
 }
 
 /// Labels the pods of a job by its uid, and selects them by that, unless the job does so itself.

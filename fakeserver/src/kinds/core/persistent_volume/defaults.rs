@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::value::edit::{set, within};
+use crate::value::edit::{set, set_absent, within};
 
 pub(crate) fn set_defaults(volume: &mut Value) {
     let Some(spec) = within(volume, "spec") else {
         return;
     };
     set(spec, "persistentVolumeReclaimPolicy", json!("Retain"));
-    set(spec, "volumeMode", json!("Filesystem"));
+    set_absent(spec, "volumeMode", json!("Filesystem"));
     if let Some(path) = within(spec, "hostPath")
         && path.get("type").is_none_or(Value::is_null)
     {

@@ -4,105 +4,37 @@ use serde_json::{Map, Value};
 
 use crate::{
     kinds::{
-        claim_spec::{VOLUME_MODES, VOLUME_SOURCES, check_access_modes},
-        formats::{check_subdomain, quantity},
-        pod_spec::validation::{
-            placement::{NODE_SELECTOR_DEFINITION, check_node_selector},
-            volumes::check_host_path,
-        },
+        claim_spec::VOLUME_SOURCES,
+        pod_spec::validation::persistent::{Use, check_volume_spec},
     },
-    value::{difference::difference, field::Field, findings::Findings},
+    value::{difference::difference, edit::each, field::Field, findings::Findings},
 };
+
+const AFFINITY: &str = "io.k8s.api.core.v1.VolumeNodeAffinity";
+
+/// The labels of nodes that have a newer name.
+const RENAMED_LABELS: [(&str, &str); 5] = [
+    (
+        "failure-domain.beta.kubernetes.io/zone",
+        "topology.kubernetes.io/zone",
+    ),
+    (
+        "failure-domain.beta.kubernetes.io/region",
+        "topology.kubernetes.io/region",
+    ),
+    ("beta.kubernetes.io/os", "kubernetes.io/os"),
+    ("beta.kubernetes.io/arch", "kubernetes.io/arch"),
+    (
+        "beta.kubernetes.io/instance-type",
+        "node.kubernetes.io/instance-type",
+    ),
+];
 
 const SOURCE: &str = "io.k8s.api.core.v1.PersistentVolumeSource";
 
-const RECLAIM_POLICIES: [&str; 3] = ["Delete", "Recycle", "Retain"];
-
 pub(crate) fn check(volume: &Field<'_>, found: &mut Findings) {
-    let spec = volume.at("spec");
-    if spec.at("accessModes").is_empty() {
-        found.required(&spec.at("accessModes"), "");
-    }
-    check_access_modes(&spec, found);
-    check_capacity(&spec, found);
-    let policy = spec.at("persistentVolumeReclaimPolicy");
-    if policy.has_text() && !RECLAIM_POLICIES.contains(&policy.text()) {
-        found.not_supported(&policy, &RECLAIM_POLICIES);
-    }
-    let required = spec.at("nodeAffinity").at("required");
-    if required.is_set() {
-        check_node_selector(&required, found);
-    } else if spec.at("nodeAffinity").is_set() {
-        found.required(&required, "must specify required node constraints");
-    }
-    check_source(&spec, required.is_set(), found);
-    let path = spec.at("hostPath").at("path").text();
-    if policy.text() == "Recycle" && !path.is_empty() && path.trim_matches('/').is_empty() {
-        found.forbidden(&policy, "may not be 'recycle' for a hostPath mount of '/'");
-    }
-    if spec.at("storageClassName").has_text() {
-        check_subdomain(&spec.at("storageClassName"), found);
-    }
-    found.optional_one_of(&spec.at("volumeMode"), &VOLUME_MODES);
-}
-
-fn check_capacity(spec: &Field<'_>, found: &mut Findings) {
-    let capacity = spec.at("capacity");
-    if capacity.is_empty() {
-        found.required(&capacity, "");
-    }
-    if !capacity.key("storage").is_set() || capacity.len() > 1 {
-        found.not_supported(&capacity, &["storage"]);
-    }
-    for (_, amount) in capacity.entries() {
-        let value = quantity(amount.value());
-        if value.is_negative() || value.is_zero() {
-            found.invalid(&amount, "must be greater than zero");
-        }
-    }
-}
-
-/// One source, and not more.
-fn check_source(spec: &Field<'_>, has_nodes: bool, found: &mut Findings) {
-    let mut given = VOLUME_SOURCES
-        .iter()
-        .map(|kind| (*kind, spec.at(kind)))
-        .filter(|(_, source)| source.is_set());
-    let Some((kind, source)) = given.next() else {
-        found.required(spec, "must specify a volume type");
-        return;
-    };
-    let needed: &[&str] = match kind {
-        "hostPath" => {
-            check_host_path(&source, found);
-            &[]
-        }
-        "local" => {
-            if !has_nodes {
-                found.required(
-                    &spec.at("nodeAffinity"),
-                    "Local volume requires node affinity",
-                );
-            }
-            &["path"]
-        }
-        "nfs" => &["server", "path"],
-        "csi" => &["driver", "volumeHandle"],
-        "gcePersistentDisk" => &["pdName"],
-        "awsElasticBlockStore" | "cinder" | "portworxVolume" => &["volumeID"],
-        "iscsi" => &["targetPortal", "iqn"],
-        "azureDisk" => &["diskName", "diskURI"],
-        "flexVolume" => &["driver"],
-        _ => &[],
-    };
-    for name in needed {
-        if !source.at(name).has_text() {
-            found.required(&source.at(name), "");
-        }
-    }
-    for (_, source) in given {
-        found.forbidden(&source, "may not specify more than 1 volume type");
-    }
+    let name = volume.at("metadata").at("name");
+    check_volume_spec(&volume.at("spec"), Use::Volume(name.text()), found);
 }
 
 pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
@@ -136,11 +68,42 @@ pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
         &was.at("volumeMode"),
     );
     let nodes = is.at("nodeAffinity");
-    if was.at("nodeAffinity").is_set() && was.get("nodeAffinity") != nodes.value() {
+    if was.at("nodeAffinity").is_set()
+        && with_stable_labels(was.get("nodeAffinity"), nodes.value()) != *nodes.value()
+    {
         found.invalid_struct(
             &nodes.called_within(&root, "nodeAffinity"),
-            &NODE_SELECTOR_DEFINITION.replace("NodeSelector", "VolumeNodeAffinity"),
-            "field is immutable",
+            AFFINITY,
+            "field is immutable, except for updating from beta label to GA",
         );
     }
+    let class = is.at("volumeAttributesClassName");
+    if was.at("volumeAttributesClassName").is_set() && !class.is_set() {
+        found.forbidden(&class, "update from non-nil value to nil is forbidden");
+    }
+}
+
+/// Returns `old` with the newer names of the labels that `new` calls so.
+fn with_stable_labels(old: &Value, new: &Value) -> Value {
+    let mut old = old.clone();
+    let new_terms = items(&new["required"], "nodeSelectorTerms");
+    let terms = each(&mut old["required"], "nodeSelectorTerms");
+    for (term, new_term) in terms.zip(new_terms) {
+        for list in ["matchExpressions", "matchFields"] {
+            let news = items(new_term, list);
+            for (requirement, new) in each(term, list).zip(news) {
+                let is_renamed = RENAMED_LABELS
+                    .iter()
+                    .any(|(beta, stable)| requirement["key"] == *beta && new["key"] == *stable);
+                if is_renamed {
+                    requirement["key"] = new["key"].clone();
+                }
+            }
+        }
+    }
+    old
+}
+
+fn items<'a>(object: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
+    object[field].as_array().into_iter().flatten()
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::claim_spec,
+    kinds::{claim_spec, resource_names::round_amounts},
     value::edit::{set, within},
 };
 
@@ -11,11 +11,24 @@ pub(crate) fn set_defaults(claim: &mut Value) {
     if let Some(spec) = within(claim, "spec") {
         claim_spec::set_defaults(spec);
     }
+    for list in ["capacity", "allocatedResources"] {
+        if let Some(amounts) = within(claim, "status").and_then(|status| within(status, list)) {
+            round_amounts(amounts);
+        }
+    }
 }
 
-/// Removes the status that a client gives a new claim.
+/// Prepares the sources of data in a claim that replaces another.
+pub(crate) fn prepare_update(old: &Value, claim: &mut Value) {
+    if let Some(spec) = within(claim, "spec") {
+        claim_spec::set_data_sources(&old["spec"], spec);
+    }
+}
+
+/// Removes the status that a client gives a new claim, and prepares its sources of data.
 pub(crate) fn prepare(claim: &mut Value) {
     claim["status"] = json!({});
+    prepare_update(&Value::Null, claim);
 }
 
 /// Sets the phase of a claim. Preparation removes it, and a real server sets it again when it reads the object.

@@ -16,7 +16,11 @@ pub(crate) static KIND: Kind = Kind::new("", "persistentvolumeclaims")
     })
     .defaults(defaults::set_defaults)
     .prepare(defaults::prepare)
+    .prepare_update(defaults::prepare_update)
     .status(defaults::set_status_defaults)
-    .validation(Validation::new(validation::check, validation::check_update))
+    .validation(
+        Validation::new(validation::check, validation::check_update)
+            .with(&[("status", validation::check_status)]),
+    )
     .warnings(warnings::warn)
     .cells(cells::cells);

@@ -3,9 +3,24 @@
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::{claim_spec, formats::quantity},
-    value::{difference::difference, field::Field, findings::Findings},
+    kinds::{
+        claim_spec,
+        formats::quantity,
+        resource_names::{check_resource_amount, is_native},
+    },
+    value::{
+        difference::difference, edit::copy, field::Field, findings::Findings,
+        names::qualified_name_problems,
+    },
 };
+
+const RESIZE_STATUSES: [&str; 5] = [
+    "ControllerResizeInProgress",
+    "ControllerResizeInfeasible",
+    "NodeResizeInProgress",
+    "NodeResizeInfeasible",
+    "NodeResizePending",
+];
 
 const DEFINITION: &str = "io.k8s.api.core.v1.PersistentVolumeClaimSpec";
 
@@ -30,11 +45,8 @@ pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
     }
     let class = was["volumeAttributesClassName"].clone();
     let class_after = is["volumeAttributesClassName"].clone();
-    if let Some(is) = is.as_object_mut() {
-        is.remove("volumeAttributesClassName");
-        if !class.is_null() {
-            is.insert("volumeAttributesClassName".to_owned(), class.clone());
-        }
+    if new.at("status").at("phase").text() == "Bound" {
+        copy(&was, &mut is, "volumeAttributesClassName");
     }
     if was != is {
         found.forbidden(
@@ -59,12 +71,60 @@ pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
         );
     }
     let place = new.at("spec").at("volumeAttributesClassName");
-    if !class.is_null() && class_after.is_null() {
-        found.forbidden(&place, "update from non-nil value to nil is forbidden");
-    } else if !class.is_null() && class != class_after && class_after == json!("") {
+    let is_applied = !old.get("status")["currentVolumeAttributesClassName"].is_null();
+    if is_applied && class != class_after && class_after.is_null() {
         found.forbidden(
             &place,
-            "update from non-nil value to an empty string is forbidden",
+            "update to nil is forbidden when status.currentVolumeAttributesClassName is not nil",
+        );
+    } else if is_applied && class != class_after && class_after == json!("") {
+        found.forbidden(
+            &place,
+            "update to empty string is forbidden when status.currentVolumeAttributesClassName is not nil",
         );
     }
+}
+
+/// Checks an update of the status.
+pub(crate) fn check_status(_old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    let status = new.at("status");
+    for (_, amount) in status.at("capacity").entries() {
+        check_basic_amount(&amount, found);
+    }
+    let statuses = status.at("allocatedResourceStatuses");
+    for (resource, state) in statuses.entries() {
+        check_resource_key(resource, &statuses, found);
+        if !RESIZE_STATUSES.contains(&state.text()) {
+            found.not_supported_as(&statuses, &json!(resource), &RESIZE_STATUSES);
+        }
+    }
+    let allocated = status.at("allocatedResources");
+    for (resource, amount) in allocated.entries() {
+        if check_resource_key(resource, &allocated, found) && check_basic_amount(&amount, found) {
+            check_resource_amount("storage", &amount, found);
+        }
+    }
+}
+
+/// Checks that an amount is not negative, and returns whether it is so.
+fn check_basic_amount(amount: &Field<'_>, found: &mut Findings) -> bool {
+    let bytes = quantity(amount.value()).in_units_of(0);
+    if bytes < 0 {
+        found.invalid_as(amount, &json!(bytes), "must be a valid resource quantity");
+    }
+    bytes >= 0
+}
+
+/// Checks that a claim can have a resource, and returns whether it can.
+fn check_resource_key(resource: &str, place: &Field<'_>, found: &mut Findings) -> bool {
+    let problems = qualified_name_problems(resource);
+    let is_known = resource == "storage" || !is_native(resource);
+    if problems.is_empty() && !is_known {
+        found.not_supported_as(place, &json!(resource), &["storage"]);
+    }
+    let is_named = problems.is_empty();
+    for problem in problems {
+        found.invalid_as(place, &json!(resource), &problem);
+    }
+    is_named && is_known
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::core::service::needs::Needs,
-    value::edit::{each, is_unset, remove, set, within},
+    value::edit::{each, is_unset, remove, set, set_absent, within},
 };
 
 const AFFINITY_SECONDS: u32 = 10_800;
@@ -35,7 +35,7 @@ pub(crate) fn set_defaults(service: &mut Value) {
         set(spec, "externalTrafficPolicy", json!("Cluster"));
     }
     if matches!(kind.as_str(), "ClusterIP" | "NodePort" | "LoadBalancer") {
-        set(spec, "internalTrafficPolicy", json!("Cluster"));
+        set_absent(spec, "internalTrafficPolicy", json!("Cluster"));
     }
     if kind == "LoadBalancer" {
         set(spec, "allocateLoadBalancerNodePorts", json!(true));
@@ -48,7 +48,7 @@ fn set_address_modes(service: &mut Value) {
     let balancer = within(service, "status").and_then(|status| within(status, "loadBalancer"));
     for ingress in balancer.into_iter().flat_map(|all| each(all, "ingress")) {
         if !is_unset(&ingress["ip"]) {
-            set(ingress, "ipMode", json!("VIP"));
+            set_absent(ingress, "ipMode", json!("VIP"));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::{
         Habits, Kind, MetadataRechecks, Validation,
         table::cell::{Cells, UNSET, age, items, name, plain, some_of, text},
     },
-    value::edit::{each, set},
+    value::edit::{each, set_absent},
 };
 
 /// Endpoint slices.
@@ -28,8 +28,8 @@ pub(crate) static KIND: Kind = Kind::new("discovery.k8s.io", "endpointslices")
 
 pub(crate) fn set_defaults(slice: &mut Value) {
     for port in each(slice, "ports") {
-        set(port, "name", json!(""));
-        set(port, "protocol", json!("TCP"));
+        set_absent(port, "name", json!(""));
+        set_absent(port, "protocol", json!("TCP"));
     }
 }
 

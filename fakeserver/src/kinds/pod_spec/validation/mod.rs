@@ -8,6 +8,8 @@ pub(crate) mod placement;
 mod probes;
 pub(crate) mod resources;
 mod security;
+pub(crate) mod persistent;
+pub(crate) mod sources;
 pub(crate) mod volumes;
 
 use serde_json::Value;
@@ -40,17 +42,7 @@ const DEADLINE: &str = "must be between 1 and 2147483647, inclusive";
 
 /// Checks a template.
 pub(crate) fn check_template(template: &Field<'_>, found: &mut Findings) {
-    let metadata = template.at("metadata");
-    check_labels(
-        &metadata.at("labels").called_within(template, "labels"),
-        found,
-    );
-    check_annotations(
-        &metadata
-            .at("annotations")
-            .called_within(template, "annotations"),
-        found,
-    );
+    check_described(template, found);
     let spec = template.at("spec");
     check_spec(&spec, false, found);
     if !spec.at("ephemeralContainers").is_empty() {
@@ -59,6 +51,14 @@ pub(crate) fn check_template(template: &Field<'_>, found: &mut Findings) {
             "ephemeral containers not allowed in pod template",
         );
     }
+}
+
+/// Checks the labels and annotations of a template.
+pub(crate) fn check_described(template: &Field<'_>, found: &mut Findings) {
+    let metadata = template.at("metadata");
+    let place = |name: &'static str| metadata.at(name).called_within(template, name);
+    check_labels(&place("labels"), found);
+    check_annotations(&place("annotations"), found);
 }
 
 /// The pods that a template makes must be among those that are counted.

@@ -13,9 +13,6 @@ use crate::{
     },
 };
 
-/// The type of a selector of nodes.
-pub(crate) const NODE_SELECTOR_DEFINITION: &str = "io.k8s.api.core.v1.NodeSelector";
-
 const REQUIRED: &str = "requiredDuringSchedulingIgnoredDuringExecution";
 
 const PREFERRED: &str = "preferredDuringSchedulingIgnoredDuringExecution";

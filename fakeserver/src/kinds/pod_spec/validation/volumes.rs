@@ -7,8 +7,11 @@ use serde_json::json;
 use crate::{
     kinds::{
         claim_spec,
-        formats::{check_label, quantity},
-        pod_spec::validation::env::{check_pod_field, check_resource_field},
+        formats::{check_annotations, check_label, check_labels, quantity},
+        pod_spec::validation::{
+            env::{check_pod_field, check_resource_field},
+            sources::{self, Holder, ISCSI_NAME, ISCSI_NAME_MAX_BYTES, place_of, second_place},
+        },
     },
     value::{field::Field, findings::Findings},
 };
@@ -57,6 +60,8 @@ const HOST_PATH_TYPES: [&str; 8] = [
     "FileOrCreate",
     "Socket",
 ];
+
+const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 
 /// Fields of a pod that a file may tell.
 const FILE_FIELDS: [&str; 5] = [
@@ -111,13 +116,20 @@ fn check_source(volume: &Field<'_>, found: &mut Findings) {
         .iter()
         .map(|kind| (*kind, volume.at(kind)))
         .filter(|(_, source)| source.is_set());
-    let Some((kind, source)) = given.next() else {
+    let Some((kind, _)) = given.next() else {
         found.required(volume, "must specify a volume type");
         return;
     };
-    check_source_of(kind, &source, found);
-    for (_, source) in given {
-        found.forbidden(&source, MORE_THAN_ONE);
+    check_source_of(kind, &place_of(kind, volume), found);
+    for (kind, _) in given {
+        found.forbidden(&second_place(kind, volume), MORE_THAN_ONE);
+    }
+    let portal = volume.at("iscsi").at("targetPortal");
+    let name = volume.at("name");
+    if volume.at("iscsi").at("initiatorName").is_set()
+        && name.text().len() + 1 + portal.text().len() > ISCSI_NAME_MAX_BYTES
+    {
+        found.invalid_text(&name, ISCSI_NAME);
     }
 }
 
@@ -131,22 +143,10 @@ fn check_source_of(kind: &str, source: &Field<'_>, found: &mut Findings) {
     };
     match kind {
         "persistentVolumeClaim" => require(&["claimName"]),
-        "gcePersistentDisk" => require(&["pdName"]),
-        "awsElasticBlockStore" | "cinder" | "portworxVolume" => require(&["volumeID"]),
-        "vsphereVolume" => require(&["volumePath"]),
-        "azureFile" => require(&["secretName", "shareName"]),
-        "azureDisk" => require(&["diskName", "diskURI"]),
-        "flexVolume" | "csi" => require(&["driver"]),
-        "iscsi" => require(&["targetPortal", "iqn"]),
-        "glusterfs" => require(&["endpoints", "path"]),
-        "gitRepo" => require(&["repository"]),
-        "nfs" => {
-            require(&["server", "path"]);
-            if source.at("path").has_text() && !source.at("path").text().starts_with('/') {
-                found.invalid(&source.at("path"), "must be an absolute path");
-            }
+        "gitRepo" => {
+            require(&["repository"]);
+            check_descending(&source.at("directory"), found);
         }
-        "hostPath" => check_host_path(source, found),
         "emptyDir" => {
             let size = source.at("sizeLimit");
             if size.is_set() && quantity(size.value()).is_negative() {
@@ -171,12 +171,21 @@ fn check_source_of(kind: &str, source: &Field<'_>, found: &mut Findings) {
         "ephemeral" => {
             let template = source.at("volumeClaimTemplate");
             if template.is_set() {
+                let metadata = template.at("metadata");
+                check_annotations(&metadata.at("annotations"), found);
+                check_labels(&metadata.at("labels"), found);
                 claim_spec::check(&template.at("spec"), found);
             } else {
                 found.required(&template, "");
             }
         }
-        _ => {}
+        "image" => {
+            let policy = source.at("pullPolicy");
+            if policy.has_text() {
+                found.one_of(&policy, &PULL_POLICIES);
+            }
+        }
+        _ => sources::check_source_of(kind, source, Holder::Pod, found),
     }
 }
 
@@ -191,7 +200,7 @@ pub(crate) fn check_host_path(source: &Field<'_>, found: &mut Findings) {
     }
 }
 
-fn check_no_backsteps(path: &Field<'_>, found: &mut Findings) {
+pub(super) fn check_no_backsteps(path: &Field<'_>, found: &mut Findings) {
     if path.text().split('/').any(|part| part == "..") {
         found.invalid(path, "must not contain '..'");
     }
