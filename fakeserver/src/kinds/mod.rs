@@ -9,6 +9,8 @@ mod habits;
 mod resource_type;
 mod endpoint;
 mod selectable_field;
+#[cfg(feature = "cel")]
+pub(crate) mod cel;
 #[cfg_attr(not(feature = "cel"), path = "expression_off.rs")]
 pub(crate) mod expression;
 pub(crate) mod formats;

@@ -1,38 +1,24 @@
-//! Match conditions of webhooks: CEL expressions over a request.
+//! Match conditions of webhooks and policies: CEL expressions over a request.
 
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt};
 
-use kube_cel::{
-    KubeCelExt,
-    cel::{
-        Context, Program, Value as CelValue,
-        objects::{Key, Map},
-    },
-};
+use kube_cel::cel::Value as CelValue;
 use serde_json::Value;
 
-/// Names that expressions cannot use as they are.
-const RESERVED: [&str; 17] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-];
+use crate::kinds::{
+    cel::{Failure, Program, Variables, from_json},
+    expression::Declared,
+};
 
-/// The match conditions of a webhook, compiled.
+/// The maximum cost of all conditions of a webhook or policy for one request.
+const BUDGET: u64 = 2_500_000;
+
+/// The error of expressions that cost more than their budget.
+pub(crate) const OUT_OF_BUDGET: &str =
+    "validation failed due to running out of cost budget, no further validation rules will be run";
+
+/// The match conditions of a webhook or policy, compiled.
+#[derive(Default)]
 pub(crate) struct Conditions {
     all: Vec<Condition>,
 }
@@ -53,16 +39,26 @@ pub(crate) enum Match {
     Unknown(String),
 }
 
+/// Variables that are known.
+#[derive(Debug, Default)]
+struct Known(BTreeMap<String, CelValue>);
+
 // === impl Conditions ===
 
 impl Conditions {
+    /// Compiles the conditions of a webhook.
     pub(crate) fn compile(conditions: &Value) -> Self {
+        Self::compile_with(conditions, &Declared::new(false))
+    }
+
+    /// Compiles conditions that may name what is declared.
+    pub(crate) fn compile_with(conditions: &Value, declared: &Declared) -> Self {
         let all = conditions.as_array().into_iter().flatten();
         let all = all.map(|condition| {
             let expression = condition["expression"].as_str().unwrap_or_default();
             Condition {
                 expression: expression.to_owned(),
-                program: compile(expression),
+                program: declared.compile_to(expression, &["bool"]),
             }
         });
         Self { all: all.collect() }
@@ -73,20 +69,33 @@ impl Conditions {
         if self.all.is_empty() {
             return Match::Yes;
         }
-        let mut context = Context::default().with_all();
-        for (name, value) in variables {
-            context.add_variable_from_value(*name, to_cel(value));
-        }
+        let known = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), from_json(value)));
+        self.judge_with(&Known(known.collect()))
+    }
+
+    /// Evaluates the conditions.
+    pub(crate) fn judge_with(&self, variables: &dyn Variables) -> Match {
         let mut problems = Vec::new();
+        let mut spent = 0;
         for condition in &self.all {
-            let outcome = condition.program.as_ref().map_err(Clone::clone);
-            let outcome = outcome
-                .and_then(|program| program.execute(&context).map_err(|error| error.to_string()));
-            match outcome {
-                Ok(CelValue::Bool(true)) => {}
+            let program = match &condition.program {
+                Ok(program) => program,
+                Err(why) => {
+                    problems.push(format!("compilation error: {why}"));
+                    continue;
+                }
+            };
+            let (value, cost) = program.evaluate(variables);
+            spent += cost;
+            if spent > BUDGET {
+                return Match::Unknown(OUT_OF_BUDGET.to_owned());
+            }
+            match value {
                 Ok(CelValue::Bool(false)) => return Match::No,
-                Ok(_) => problems.push(condition.problem("not a bool")),
-                Err(why) => problems.push(condition.problem(&why)),
+                Ok(_) => {}
+                Err(failure) => problems.push(condition.problem(failure.message())),
             }
         }
         match problems.as_slice() {
@@ -112,37 +121,10 @@ impl Condition {
     }
 }
 
-fn compile(expression: &str) -> Result<Program, String> {
-    Program::compile(expression).map_err(|error| error.to_string())
-}
+// === impl Known ===
 
-/// Converts a value; members with reserved names can also be named as `__namespace__`.
-fn to_cel(value: &Value) -> CelValue {
-    match value {
-        Value::Null => CelValue::Null,
-        Value::Bool(value) => CelValue::Bool(*value),
-        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(number), _) => CelValue::Int(number),
-            (None, Some(number)) => CelValue::UInt(number),
-            (None, None) => CelValue::Float(number.as_f64().unwrap_or(f64::NAN)),
-        },
-        Value::String(text) => CelValue::String(Arc::new(text.clone())),
-        Value::Array(items) => CelValue::List(Arc::new(items.iter().map(to_cel).collect())),
-        Value::Object(members) => {
-            let reserved = members
-                .iter()
-                .filter(|(name, _)| RESERVED.contains(&name.as_str()))
-                .map(|(name, value)| (key(&format!("__{name}__")), to_cel(value)));
-            let own = members
-                .iter()
-                .map(|(name, value)| (key(name), to_cel(value)));
-            CelValue::Map(Map {
-                map: Arc::new(own.chain(reserved).collect()),
-            })
-        }
+impl Variables for Known {
+    fn get(&self, name: &str) -> Option<Result<CelValue, Failure>> {
+        self.0.get(name).cloned().map(Ok)
     }
-}
-
-fn key(name: &str) -> Key {
-    Key::String(Arc::new(name.to_owned()))
 }

@@ -220,7 +220,11 @@ fn check_param_ref(reference: &Field<'_>, found: &mut Findings) {
 }
 
 /// Checks the variables that expressions of a policy are composed of.
-pub(super) fn check_variables(variables: &Field<'_>, declared: Declared, found: &mut Findings) {
+pub(super) fn check_variables(
+    variables: &Field<'_>,
+    declared: &mut Declared,
+    found: &mut Findings,
+) {
     for variable in variables.items() {
         let (name, expression) = (variable.at("name"), variable.at("expression"));
         if name.text().trim().is_empty() {
@@ -230,8 +234,8 @@ pub(super) fn check_variables(variables: &Field<'_>, declared: Declared, found: 
         }
         if expression.text().trim().is_empty() {
             found.required(&expression, "expression is not specified");
-        } else {
-            check_expression(&expression, declared, &[], found);
+        } else if let Some(why) = declared.variable_problem(name.text(), expression.text()) {
+            found.invalid(&expression, &why);
         }
     }
 }
@@ -239,7 +243,7 @@ pub(super) fn check_variables(variables: &Field<'_>, declared: Declared, found: 
 /// Checks an expression that has to evaluate to one of the types.
 pub(super) fn check_expression(
     expression: &Field<'_>,
-    declared: Declared,
+    declared: &Declared,
     types: &[&str],
     found: &mut Findings,
 ) {

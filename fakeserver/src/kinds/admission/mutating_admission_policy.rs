@@ -60,19 +60,20 @@ fn check(policy: &Field<'_>, checks_conditions: bool, found: &mut Findings) {
             has_params,
         ));
     }
-    let declared = Declared::new(has_params).with_variables();
-    check_variables(&spec.at("variables"), declared, found);
+    let mut declared = Declared::new(has_params).with_variables();
+    check_variables(&spec.at("variables"), &mut declared, found);
+    let declared = declared.with_patches();
     let mutations = spec.at("mutations");
     if mutations.is_empty() {
         found.required(&mutations, "mutations must contain at least one item");
     }
     for mutation in mutations.items() {
-        check_mutation(&mutation, declared, found);
+        check_mutation(&mutation, &declared, found);
     }
     found.one_of(&spec.at("reinvocationPolicy"), &["IfNeeded", "Never"]);
 }
 
-fn check_mutation(mutation: &Field<'_>, declared: Declared, found: &mut Findings) {
+fn check_mutation(mutation: &Field<'_>, declared: &Declared, found: &mut Findings) {
     let patch_type = mutation.at("patchType");
     let mut types = PATCHES.into_iter();
     let Some((name, own, other, result)) = types.find(|(name, ..)| *name == patch_type.text())

@@ -68,6 +68,7 @@ fn validating_policies_are_checked() {
             &[
                 "spec.variables[0].name: Invalid value: \"in\": must be a valid CEL identifier",
                 "spec.variables[0].expression: Required value: expression is not specified",
+                "spec.validations[0].expression: Invalid value: \"object.spec.replicas <= variables.v\": compilation failed: ERROR: <input>:1:34: undefined field 'v'\n | object.spec.replicas <= variables.v\n | .................................^",
             ],
         ),
         (

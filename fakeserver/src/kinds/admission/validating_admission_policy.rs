@@ -61,7 +61,7 @@ fn check(policy: &Field<'_>, checks_conditions: bool, found: &mut Findings) {
     if !spec.at("variables").is_empty() {
         declared = declared.with_variables();
     }
-    check_variables(&spec.at("variables"), declared, found);
+    check_variables(&spec.at("variables"), &mut declared, found);
     let (validations, annotations) = (spec.at("validations"), spec.at("auditAnnotations"));
     if validations.is_empty() && annotations.is_empty() {
         let why = "validations or auditAnnotations must contain at least one item";
@@ -70,12 +70,12 @@ fn check(policy: &Field<'_>, checks_conditions: bool, found: &mut Findings) {
         return;
     }
     for validation in validations.items() {
-        check_validation(&validation, declared, found);
+        check_validation(&validation, &declared, found);
     }
-    check_annotations(policy, &annotations, declared, found);
+    check_annotations(policy, &annotations, &declared, found);
 }
 
-fn check_validation(validation: &Field<'_>, declared: Declared, found: &mut Findings) {
+fn check_validation(validation: &Field<'_>, declared: &Declared, found: &mut Findings) {
     const NOT_EMPTY: &str = "must be non-empty if specified";
     let expression = validation.at("expression");
     if expression.text().trim().is_empty() {
@@ -87,7 +87,8 @@ fn check_validation(validation: &Field<'_>, declared: Declared, found: &mut Find
     if message.has_text() && message.text().trim().is_empty() {
         found.invalid(&message, NOT_EMPTY);
     } else if message.has_text() {
-        check_expression(&message, declared.without_authorizer(), &["string"], found);
+        let declared = declared.clone().without_authorizer();
+        check_expression(&message, &declared, &["string"], found);
     }
     let message = validation.at("message");
     if message.has_text() && message.text().trim().is_empty() {
@@ -101,7 +102,7 @@ fn check_validation(validation: &Field<'_>, declared: Declared, found: &mut Find
 fn check_annotations(
     policy: &Field<'_>,
     annotations: &Field<'_>,
-    declared: Declared,
+    declared: &Declared,
     found: &mut Findings,
 ) {
     if annotations.len() > ANNOTATIONS_MAX {
