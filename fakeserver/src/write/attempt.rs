@@ -26,10 +26,12 @@ use super::{
     admission::{Attributes, Hooks, Mutated, Phase, Versions, versions_of},
     chain::EnabledSteps,
     options::AdmissionOptions,
+    policies::{Policies, Reinvocation},
     question::Question,
 };
 use crate::{
     clock::Clock,
+    kinds::registry::Registry,
     store::{ObjectKey, StoredObject, Transaction},
     value::{
         json::{OBJECT_DEPTH_MAX, depth},
@@ -76,6 +78,20 @@ pub(crate) struct Attempt<'a, 't> {
     used: usize,
     /// The quotas that the write is charged to, as they are to be stored with it.
     charges: Vec<(ObjectKey, Value)>,
+    /// The admission policies, once they are needed.
+    policies: Option<Arc<Policies>>,
+    reinvocation: Reinvocation,
+    round: Round,
+}
+
+/// The way of a write through the plugins that mutate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Round {
+    #[default]
+    First,
+    /// The first, in which something has changed the object that others have seen.
+    FirstOfTwo,
+    Second,
 }
 
 // === impl AttemptError ===
@@ -135,6 +151,9 @@ impl<'a, 't> Attempt<'a, 't> {
             hooks: hooks.unwrap_or_default(),
             used: 0,
             charges: Vec::new(),
+            policies: None,
+            reinvocation: Reinvocation::default(),
+            round: Round::First,
         }
     }
 }
@@ -274,6 +293,58 @@ impl Attempt<'_, '_> {
     /// Returns the webhooks that are configured.
     pub(super) fn hooks(&self) -> &Hooks {
         &self.hooks
+    }
+
+    /// Returns the admission policies that are bound; none if the write is not reviewed.
+    pub(super) fn policies(&mut self) -> Arc<Policies> {
+        if !self.is_reviewed {
+            return Arc::default();
+        }
+        let current = || self.backend.policies.current(self.tx);
+        Arc::clone(self.policies.get_or_insert_with(current))
+    }
+
+    /// Returns the resources that exist now.
+    #[cfg(feature = "cel")]
+    pub(super) fn registry(&self) -> Arc<Registry> {
+        self.backend.registry()
+    }
+
+    /// Begins the first round of a write through the plugins that mutate.
+    pub(super) fn begin_first_round(&mut self) {
+        self.round = Round::First;
+        self.reinvocation = Reinvocation::default();
+    }
+
+    /// Begins the second round, if the first requires one.
+    pub(super) fn begin_second_round(&mut self) -> bool {
+        let is_required = self.round == Round::FirstOfTwo;
+        if is_required {
+            self.round = Round::Second;
+        }
+        is_required
+    }
+
+    /// Asks for a second round: the object has changed after plugins have seen it.
+    pub(super) fn require_second_round(&mut self) {
+        if self.round == Round::First {
+            self.round = Round::FirstOfTwo;
+        }
+    }
+
+    pub(super) fn is_second_round(&self) -> bool {
+        self.round == Round::Second
+    }
+
+    /// Takes the policies to invoke again, which are to be put back.
+    #[cfg(feature = "cel")]
+    pub(super) fn take_reinvocation(&mut self) -> Reinvocation {
+        mem::take(&mut self.reinvocation)
+    }
+
+    #[cfg(feature = "cel")]
+    pub(super) fn put_reinvocation(&mut self, reinvocation: Reinvocation) {
+        self.reinvocation = reinvocation;
     }
 
     /// Returns the versions of the resource of the target.

@@ -10,6 +10,7 @@ use super::{
     attempt::Progress,
     chain::EnabledSteps,
     options::AdmissionOptions,
+    policies::PolicyCache,
     webhook::Webhooks,
 };
 use crate::{
@@ -40,6 +41,7 @@ pub(crate) struct Backend {
     hooks: HookCache,
     /// The admission plugins that are on.
     pub(super) steps: EnabledSteps,
+    pub(super) policies: PolicyCache,
 }
 
 /// Passes each change on to several sinks, in this order.
@@ -74,6 +76,7 @@ impl Backend {
             webhooks: Arc::default(),
             hooks: HookCache::default(),
             steps,
+            policies: PolicyCache::default(),
         }
     }
 

@@ -9,7 +9,7 @@ use super::{
     AdmissionPlugins, Attempt, AttemptError, Write,
     steps::{
         default_ingress_class, default_storage_class, default_toleration_seconds, limit_ranger,
-        namespace_lifecycle, priority, resource_quota, runtime_class,
+        namespace_lifecycle, policies, priority, resource_quota, runtime_class,
         storage_object_in_use_protection, taint_nodes_by_condition, webhooks,
     },
 };
@@ -38,7 +38,9 @@ const CHAIN: &[Step] = &[
     storage_object_in_use_protection::STEP,
     runtime_class::STEP,
     default_ingress_class::STEP,
+    policies::MUTATING,
     webhooks::MUTATING,
+    policies::VALIDATING,
     webhooks::VALIDATING,
     resource_quota::STEP,
 ];
@@ -107,11 +109,21 @@ pub(super) fn has(name: &str) -> bool {
     CHAIN.iter().any(|step| step.name == name)
 }
 
-/// Puts `write` through all plugins that are on and mutate.
+/// Puts `write` through all plugins that are on and mutate, a second time if a policy or a webhook has changed the
+/// object.
 pub(super) fn mutate(
     write: &mut Write<'_>,
     attempt: &mut Attempt<'_, '_>,
 ) -> Result<(), AttemptError> {
+    attempt.begin_first_round();
+    mutate_once(write, attempt)?;
+    if attempt.begin_second_round() {
+        mutate_once(write, attempt)?;
+    }
+    Ok(())
+}
+
+fn mutate_once(write: &mut Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), AttemptError> {
     for step in attempt.steps().iter() {
         if let Some(mutate) = step.mutate {
             mutate(write, attempt).inspect_err(|error| step.log(error))?;

@@ -24,6 +24,8 @@ pub(crate) mod definitions;
 pub(crate) mod admission;
 pub(crate) mod deletion;
 pub(crate) mod webhook;
+#[cfg_attr(not(feature = "cel"), path = "policies_off.rs")]
+mod policies;
 
 pub use self::plugins::{AdmissionPlugins, AdmissionPluginsError};
 #[cfg(feature = "controllers")]

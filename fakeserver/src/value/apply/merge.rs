@@ -19,7 +19,7 @@ pub(super) enum Origin {
 }
 
 /// Merges the configuration into the object. At least one of them exists.
-pub(super) fn merge(
+pub(crate) fn merge(
     live: Option<&Value>,
     config: Option<&Value>,
     schema: Option<Schema<'_>>,

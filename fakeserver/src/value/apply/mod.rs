@@ -18,8 +18,12 @@ mod tests;
 
 use serde_json::Value;
 
-pub(crate) use self::error::{ApplyError, print_object};
-use self::{error::Conflict, merge::merge, owned::owned, prune::prune};
+use self::{error::Conflict, owned::owned, prune::prune};
+pub(crate) use self::{
+    error::{ApplyError, print_object},
+    merge::merge,
+    typed::check as check_typed,
+};
 use crate::value::managed_fields::{
     self, APPLY, Described, Differences, Entry, FieldSet, Manager, UPDATE, compare, cut_unowned,
 };

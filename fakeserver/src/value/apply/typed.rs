@@ -13,7 +13,7 @@ use crate::value::{
 ///
 /// # Errors
 /// All findings as one message, each with its path.
-pub(super) fn check(config: &Value, schema: Option<Schema<'_>>) -> Result<(), String> {
+pub(crate) fn check(config: &Value, schema: Option<Schema<'_>>) -> Result<(), String> {
     let mut findings = Vec::new();
     visit("", config, schema, &mut findings);
     match findings.as_slice() {

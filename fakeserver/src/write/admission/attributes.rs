@@ -80,7 +80,7 @@ impl Operation {
 
 impl Attributes {
     /// Returns whether the object is a namespace, which is cluster-scoped and yet has its own name for a namespace.
-    pub(super) fn is_namespace(&self) -> bool {
+    pub(crate) fn is_namespace(&self) -> bool {
         self.resource.group.is_empty() && &*self.resource.plural == "namespaces"
     }
 }

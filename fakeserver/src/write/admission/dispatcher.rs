@@ -1,15 +1,14 @@
 //! Sends writes to webhooks, and applies their answers.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tracing::warn;
 
 use super::{
-    Attributes, Operation, Versions, Webhook, hooks::equivalents, review::review, verdict::Verdict,
-    webhook::Invocation,
+    Attributes, Invocation, Operation, Versions, Webhook, hooks::equivalents, review::review,
+    verdict::Verdict, versions,
 };
 use crate::{
     entropy::Entropy,
-    kinds::conversion::form_of,
     value::{resource::GroupVersionKind, status::Status},
     write::{
         FieldValidation, Target,
@@ -48,17 +47,7 @@ impl Dispatcher<'_> {
         invocation: &Invocation,
         attributes: &Attributes,
     ) -> Result<Attributes, Status> {
-        let mut attributes = attributes.clone();
-        if invocation.kind == attributes.kind {
-            return Ok(attributes);
-        }
-        for side in [&mut attributes.object, &mut attributes.old_object] {
-            if let Some(object) = side.take() {
-                let converted = self.convert(object, &invocation.kind);
-                *side = Some(converted.map_err(|why| Status::internal(&why))?);
-            }
-        }
-        Ok(attributes)
+        versions::in_version_of(self.target, invocation, attributes)
     }
 
     /// Asks `webhook` about a write that is in the version of `invocation`. Its refusal is part of its verdict.
@@ -103,27 +92,8 @@ impl Dispatcher<'_> {
     }
 
     /// Returns the object as another version of its kind shows it.
-    pub(super) fn convert(
-        &self,
-        mut object: Value,
-        to: &GroupVersionKind,
-    ) -> Result<Value, String> {
-        if self.target.rules().has_conversion_webhook() {
-            return Err(format!(
-                "conversion to {}, Kind={} by a webhook is not done for admission",
-                to.api_version(),
-                to.kind
-            ));
-        }
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let from = form_of(&text(&object["apiVersion"]), &text(&object["kind"]));
-        let wanted = form_of(&to.api_version(), &to.kind);
-        if let Some(wanted) = wanted.filter(|wanted| from.is_some_and(|from| from != *wanted)) {
-            object = wanted.convert(object);
-        }
-        object["kind"] = json!(&*to.kind);
-        object["apiVersion"] = json!(to.api_version());
-        Ok(object)
+    pub(super) fn convert(&self, object: Value, to: &GroupVersionKind) -> Result<Value, String> {
+        versions::convert(self.target, object, to)
     }
 
     pub(super) fn uid(&self) -> String {

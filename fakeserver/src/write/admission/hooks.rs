@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Attributes, Resource, Webhook, webhook::Invocation};
+use super::{Attributes, Invocation, Resource, Webhook};
 use crate::value::resource::GroupVersionKind;
 
 /// The webhooks of a server, in the order in which they are asked.
@@ -59,7 +59,7 @@ impl Hooks {
 }
 
 /// The other versions under which rules may name what is written.
-pub(super) fn equivalents(
+pub(crate) fn equivalents(
     attributes: &Attributes,
     versions: &[(Resource, GroupVersionKind)],
 ) -> Vec<Invocation> {

@@ -7,6 +7,8 @@
 
 mod attributes;
 mod rule;
+mod matching;
+mod versions;
 mod webhook;
 mod hooks;
 mod cache;
@@ -22,7 +24,10 @@ pub(crate) use self::{
     attributes::{Attributes, Operation, Resource, Versions, kind_below, resource_of, versions_of},
     cache::HookCache,
     dispatcher::Dispatcher,
-    hooks::{Hooks, Phase},
+    hooks::{Hooks, Phase, equivalents},
+    matching::{Criteria, Invocation},
     mutating::Mutated,
+    review::cel_request,
+    versions::{convert, in_version_of},
     webhook::Webhook,
 };

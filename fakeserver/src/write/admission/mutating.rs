@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use json_patch::Patch;
 use serde_json::Value;
 
-use super::{Attributes, Dispatcher, Hooks, Webhook, dispatcher::Failure, webhook::Invocation};
+use super::{Attributes, Dispatcher, Hooks, Invocation, Webhook, dispatcher::Failure};
 use crate::value::status::Status;
 
 /// The result of mutating webhooks.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Attributes, Resource, Webhook, webhook::Invocation};
+use super::{Attributes, Invocation, Resource, Webhook};
 use crate::value::resource::GroupVersionKind;
 
 /// The group of reviews.
@@ -29,9 +29,11 @@ pub(super) fn review(
     })
 }
 
-/// The variable `request` of match conditions: a review without the objects.
-pub(super) fn cel_request(attributes: &Attributes, invocation: &Invocation) -> Value {
-    request(attributes, invocation)
+/// Returns the variable `request` of expressions: a review without the objects.
+pub(crate) fn cel_request(attributes: &Attributes, invocation: &Invocation) -> Value {
+    let mut request = request(attributes, invocation);
+    request["options"] = attributes.options.clone();
+    request
 }
 
 fn request(attributes: &Attributes, invocation: &Invocation) -> Value {

@@ -1,4 +1,4 @@
-//! The rules of a webhook: the writes that it is called for.
+//! The rules of webhooks and policies: the writes that they are about.
 
 use serde_json::Value;
 
@@ -14,6 +14,8 @@ pub(super) struct Rule {
     resources: Vec<String>,
     /// `Cluster`, `Namespaced` or `*`.
     scope: String,
+    /// The names of objects; none means all.
+    names: Vec<String>,
 }
 
 // === impl Rule ===
@@ -26,6 +28,7 @@ impl Rule {
             versions: texts(&rule["apiVersions"]),
             resources: texts(&rule["resources"]),
             scope: rule["scope"].as_str().unwrap_or("*").to_owned(),
+            names: texts(&rule["resourceNames"]),
         }
     }
 
@@ -43,6 +46,7 @@ impl Rule {
             && names(&self.groups, &resource.group)
             && names(&self.versions, &resource.version)
             && self.names_resource(&resource.plural, &attributes.subresource)
+            && (self.names.is_empty() || self.names.contains(&attributes.name))
     }
 
     fn names_resource(&self, plural: &str, subresource: &str) -> bool {

@@ -107,7 +107,7 @@ fn conditions_hold_or_do_not_or_cannot_be_told() {
         "object.spec.replicas > 2",
         "oldObject == null",
         "object.metadata.labels['a.b/c'] == 'd'",
-        "object.metadata.__namespace__ == 'n'",
+        "object.metadata.namespace == 'n'",
         "!has(object.status)",
     ] {
         assert_eq!(judge(&[holds]), Match::Yes, "{holds}");

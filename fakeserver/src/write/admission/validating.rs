@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 
-use super::{Attributes, Dispatcher, Hooks, Webhook, dispatcher::Failure, webhook::Invocation};
+use super::{Attributes, Dispatcher, Hooks, Invocation, Webhook, dispatcher::Failure};
 use crate::value::status::Status;
 
 // === impl Dispatcher ===

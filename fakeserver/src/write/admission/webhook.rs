@@ -2,19 +2,15 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{Attributes, Resource, attributes::labels_of, review::cel_request, rule::Rule};
+use super::{Attributes, Criteria, Invocation, review::cel_request};
 use crate::{
     kinds::{
         admission::match_conditions::{Conditions, Match},
         client_config::ClientConfig,
     },
-    value::{
-        object::selectors::{LabelSelector, print_label_selector},
-        resource::GroupVersionKind,
-        status::{Named, Status},
-    },
+    value::status::{Named, Status},
 };
 
 /// The default time limit of a webhook.
@@ -38,19 +34,8 @@ pub(crate) struct Webhook {
     pub(super) is_reinvoked: bool,
     /// The version of reviews that it reads, `v1` or `v1beta1`.
     pub(super) review_version: &'static str,
-    rules: Vec<Rule>,
-    /// True if a rule also matches other versions of its resources.
-    matches_equivalents: bool,
-    namespaces: LabelSelector,
-    objects: LabelSelector,
+    criteria: Criteria,
     conditions: Conditions,
-}
-
-/// As what a webhook is asked about a write: under the resource that its rules name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Invocation {
-    pub(super) resource: Resource,
-    pub(super) kind: GroupVersionKind,
 }
 
 // === impl Webhook ===
@@ -58,7 +43,6 @@ pub(super) struct Invocation {
 impl Webhook {
     /// Reads an item of `webhooks` that was validated when it was written.
     pub(super) fn parse(webhook: &Value) -> Self {
-        let rules = webhook["rules"].as_array().into_iter().flatten();
         let versions = webhook["admissionReviewVersions"].as_array();
         let known = |version: &Value| match version.as_str() {
             Some("v1") => Some("v1"),
@@ -77,10 +61,7 @@ impl Webhook {
             review_version: versions
                 .and_then(|versions| versions.iter().find_map(known))
                 .unwrap_or("v1"),
-            rules: rules.map(Rule::parse).collect(),
-            matches_equivalents: webhook["matchPolicy"] != "Exact",
-            namespaces: selector(&webhook["namespaceSelector"]),
-            objects: selector(&webhook["objectSelector"]),
+            criteria: Criteria::of_webhook(webhook),
             conditions: Conditions::compile(&webhook["matchConditions"]),
         }
     }
@@ -91,25 +72,7 @@ impl Webhook {
         attributes: &Attributes,
         equivalents: &[Invocation],
     ) -> Option<Invocation> {
-        let is_direct = self
-            .rules
-            .iter()
-            .any(|rule| rule.matches(attributes, &attributes.resource));
-        if is_direct {
-            return Some(Invocation {
-                resource: attributes.resource.clone(),
-                kind: attributes.kind.clone(),
-            });
-        }
-        if !self.matches_equivalents {
-            return None;
-        }
-        // Earlier rules decide under which version.
-        let mut pairs = self.rules.iter().flat_map(|rule| {
-            let of_rule = equivalents.iter();
-            of_rule.filter(|other| rule.matches(attributes, &other.resource))
-        });
-        pairs.next().cloned()
+        self.criteria.invocation(attributes, equivalents)
     }
 
     /// Returns whether its selectors and conditions match. `attributes` are in the version of `invocation`.
@@ -122,14 +85,9 @@ impl Webhook {
         attributes: &Attributes,
         invocation: &Invocation,
     ) -> Result<bool, Status> {
-        if !self.objects.is_everything() {
-            let sides = [&attributes.object, &attributes.old_object];
-            let mut sides = sides.into_iter().flatten();
-            if !sides.any(|side| self.objects.matches(&labels_of(side))) {
-                return Ok(false);
-            }
-        }
-        if !self.is_in_namespace(attributes)? {
+        if !self.criteria.selects_object(attributes)
+            || !self.criteria.selects_namespace(attributes)?
+        {
             return Ok(false);
         }
         let object = attributes.object.as_ref().unwrap_or(&Value::Null);
@@ -154,32 +112,4 @@ impl Webhook {
             }
         }
     }
-
-    fn is_in_namespace(&self, attributes: &Attributes) -> Result<bool, Status> {
-        let is_of_cluster = attributes.namespace.is_empty() && !attributes.is_namespace();
-        if self.namespaces.is_everything() || is_of_cluster {
-            return Ok(true);
-        }
-        // What a namespace is to be counts, not what it was.
-        let own = attributes.object.as_ref();
-        let own = own.filter(|_| attributes.is_namespace() && attributes.subresource.is_empty());
-        let labels = match own {
-            Some(namespace) => labels_of(namespace),
-            None => attributes.namespace_labels.clone().ok_or_else(|| {
-                Status::not_found(Named {
-                    resource: "namespaces",
-                    group: "",
-                    name: &attributes.namespace,
-                })
-            })?,
-        };
-        Ok(self.namespaces.matches(&labels))
-    }
-}
-
-/// One that was validated when it was written; none selects everything.
-fn selector(selector: &Value) -> LabelSelector {
-    let empty = json!({});
-    let said = if selector.is_null() { &empty } else { selector };
-    LabelSelector::parse(&print_label_selector(said)).unwrap_or_default()
 }

@@ -5,6 +5,7 @@ pub(super) mod default_storage_class;
 pub(super) mod default_toleration_seconds;
 pub(super) mod limit_ranger;
 pub(super) mod namespace_lifecycle;
+pub(super) mod policies;
 pub(super) mod priority;
 pub(super) mod resource_quota;
 pub(super) mod runtime_class;

@@ -18,11 +18,19 @@ pub(in crate::write) const VALIDATING: Step =
     Step::validating("ValidatingAdmissionWebhook", validate);
 
 fn mutate(write: &mut Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), AttemptError> {
+    if attempt.is_second_round() {
+        // Webhooks invoke each other again by themselves.
+        return Ok(());
+    }
     let Some(attributes) = attributes(write, attempt, Phase::Mutating) else {
         return Ok(());
     };
     match attempt.ask_webhooks(Phase::Mutating, attributes)? {
-        Some(mutated) => Ok(write.replace_new(mutated)?),
+        Some(mutated) => {
+            write.replace_new(mutated)?;
+            attempt.require_second_round();
+            Ok(())
+        }
         None => Ok(()),
     }
 }
@@ -39,10 +47,20 @@ fn validate(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Atte
 /// Returns the attributes of `write` for webhooks, if one is configured for such writes.
 fn attributes(write: &Write<'_>, attempt: &Attempt<'_, '_>, phase: Phase) -> Option<Attributes> {
     let hooks = attempt.hooks();
-    let (target, operation) = (write.target, write.operation());
-    if hooks.is_empty() || target.rules().habits.is_exempt_from_webhooks {
+    if hooks.is_empty() || write.target.rules().habits.is_exempt_from_webhooks {
         return None;
     }
+    let mut attributes = describe(write, attempt);
+    if !hooks.concern(phase, &attributes, &attempt.versions(write.target)) {
+        return None;
+    }
+    add_objects(write, attempt, &mut attributes);
+    Some(attributes)
+}
+
+/// Returns the attributes of `write` without its objects.
+pub(in crate::write) fn describe(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Attributes {
+    let (target, operation) = (write.target, write.operation());
     let name = match target.path.name.as_deref() {
         Some(name) => name,
         None if operation == Operation::Create => write.new_name(),
@@ -56,7 +74,7 @@ fn attributes(write: &Write<'_>, attempt: &Attempt<'_, '_>, phase: Phase) -> Opt
     let mut options = attempt.options().clone();
     options["kind"] = json!(operation.options_kind());
     options["apiVersion"] = json!("meta.k8s.io/v1");
-    let mut attributes = Attributes {
+    Attributes {
         operation,
         kind: kind_below(&target.resource, target.subresource()),
         resource: resource_of(&target.resource),
@@ -69,14 +87,19 @@ fn attributes(write: &Write<'_>, attempt: &Attempt<'_, '_>, phase: Phase) -> Opt
         options,
         is_dry_run: attempt.is_dry_run(),
         user: write.author.user.to_json(),
-    };
-    if !hooks.concern(phase, &attributes, &attempt.versions(target)) {
-        return None;
     }
+}
+
+/// Adds the objects of `write`, and the labels of its namespace.
+pub(in crate::write) fn add_objects(
+    write: &Write<'_>,
+    attempt: &Attempt<'_, '_>,
+    attributes: &mut Attributes,
+) {
+    let operation = write.operation();
     attributes.object = (operation != Operation::Delete).then(|| write.new.clone());
     attributes.old_object = (operation != Operation::Create).then(|| write.old.clone());
     attributes.namespace_labels = labels_of_namespace(attempt, &attributes.namespace);
-    Some(attributes)
 }
 
 /// Returns the labels of a namespace, if it exists.
