@@ -32,6 +32,8 @@ pub(super) struct Cluster<'a, 't> {
     pub(super) backend: &'a Backend,
     pub(super) tx: &'a mut Transaction<'t>,
     pub(super) index: &'a Index,
+    /// The reason why a limit range or a quota has not allowed a creation. The key is looked at again later.
+    pub(super) refusal: Option<String>,
 }
 
 // === impl Cluster ===

@@ -4,6 +4,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     thread,
+    time::Duration,
 };
 
 use tokio::time::{Instant, sleep_until};
@@ -27,6 +28,8 @@ use crate::{kinds::core, store::Range, value::resource::GroupResource, write::Ba
 
 /// The number of keys that are processed before other tasks have their turn.
 const KEYS_PER_TURN: usize = 64;
+/// The time after which a key is looked at again if a limit range or a quota has not allowed a creation.
+const AFTER_REFUSAL: Duration = Duration::from_secs(5);
 
 /// The loop. While it is there, the feed is open.
 pub(super) struct Driver {
@@ -136,12 +139,20 @@ impl Driver {
                 controllers,
                 ..
             } = world;
-            let mut cluster = Cluster { backend, tx, index };
+            let mut cluster = Cluster {
+                backend,
+                tx,
+                index,
+                refusal: None,
+            };
             let mut due = Due::new(queue, *controller, Instant::now());
             let controller = &mut controllers[*controller];
             trace!(controller = controller.name(), key = %key, "looking");
             catch_unwind(AssertUnwindSafe(|| {
                 controller.reconcile(&mut cluster, key, &mut due);
+                if cluster.refusal.is_some() {
+                    due.add(key.clone(), AFTER_REFUSAL);
+                }
             }))
         });
         if done.is_err() {
@@ -230,8 +241,6 @@ impl World {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use serde_json::json;
 
     use super::*;

@@ -96,8 +96,13 @@ pub(super) fn resume(backend: &Backend) {
     let namespaces = backend.storage.view(|view| view.snapshot(&resource));
     for found in namespaces.objects(&Range::All, None) {
         let emptied: Result<(), Infallible> = backend.storage.transact(|tx| {
-            let index = &Index::default();
-            empty(&mut Cluster { backend, tx, index }, found.key(), false);
+            let mut cluster = Cluster {
+                backend,
+                tx,
+                index: &Index::default(),
+                refusal: None,
+            };
+            empty(&mut cluster, found.key(), false);
             Ok(())
         });
         let Ok(()) = emptied;

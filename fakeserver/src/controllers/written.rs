@@ -64,7 +64,7 @@ pub(super) fn shown(resource: &ResourceType, stored: &StoredObject) -> Value {
     object
 }
 
-/// A named object as it is after a POST at `now`.
+/// A named object as it is after a POST at `now`. `admit` adds what admission adds by other objects.
 #[cfg(feature = "controllers")]
 pub(crate) fn created(
     resource: &ResourceType,
@@ -72,6 +72,7 @@ pub(crate) fn created(
     mut object: Value,
     uid: &str,
     now: &str,
+    admit: impl FnOnce(&mut Value),
 ) -> Value {
     object["kind"] = json!(&*resource.kind);
     object["apiVersion"] = json!(resource.api_version());
@@ -80,6 +81,7 @@ pub(crate) fn created(
     let mut object = recorded(resource, actor, None, object, now);
     object["metadata"]["uid"] = json!(uid);
     object["metadata"]["creationTimestamp"] = json!(now);
+    admit(&mut object);
     crate::write::complete_new(&resource.rules, &mut object);
     resource.rules.prepare_create(&mut object);
     resource.rules.complete_status(&mut object);

@@ -29,7 +29,7 @@ mod policies;
 
 pub use self::plugins::{AdmissionPlugins, AdmissionPluginsError};
 #[cfg(feature = "controllers")]
-pub(crate) use self::steps::complete as complete_new;
+pub(crate) use self::steps::{admit_created, complete as complete_new, complete_by_ranges};
 pub(crate) use self::{
     attempt::{Attempt, AttemptError},
     author::{Author, manager},

@@ -49,7 +49,7 @@ async fn webhooks_are_sent_what_a_real_server_sends_them() {
     let (mut expected_names, mut names) = (Placeholders::default(), Placeholders::default());
     let mut different = Vec::new();
     for (index, (recorded, (path, review))) in recorded.iter().zip(&sent).enumerate() {
-        let mut expected = without_limits_and_account(&recorded["review"]);
+        let mut expected = without_account(&recorded["review"]);
         let mut review = review.clone();
         expected_names.put_into(&mut expected);
         names.put_into(&mut review);
@@ -61,24 +61,19 @@ async fn webhooks_are_sent_what_a_real_server_sends_them() {
     assert_eq!(sent.len(), recorded.len());
 }
 
-/// Leaves out what the plugins `LimitRanger` and `ServiceAccount` have added to the pods of the recording.
-fn without_limits_and_account(review: &Value) -> Value {
+/// Leaves out what the plugin `ServiceAccount` has added to the pods of the recording.
+fn without_account(review: &Value) -> Value {
     let mut review = review.clone();
     for side in ["object", "oldObject"] {
         let object = &mut review["request"][side];
         if object["kind"] != "Pod" {
             continue;
         }
-        remove(&mut object["metadata"], "annotations");
         for field in ["volumes", "serviceAccountName", "serviceAccount"] {
             remove(&mut object["spec"], field);
         }
         let container = &mut object["spec"]["containers"][0];
         remove(container, "volumeMounts");
-        container["resources"] = json!({});
-        if !object["status"]["qosClass"].is_null() {
-            object["status"]["qosClass"] = json!("BestEffort");
-        }
     }
     review
 }
@@ -93,6 +88,14 @@ fn user() -> UserInfo {
 async fn prepare(api: &Api) {
     let namespace = json!({"metadata": {"name": "rec"}});
     api.post("/api/v1/namespaces", &namespace).await.created();
+    let range = json!({
+        "metadata": {"name": "l"},
+        "spec": {"limits": [{
+            "type": "Container", "default": {"cpu": "500m"}, "defaultRequest": {"cpu": "100m"},
+        }]},
+    });
+    let ranges = format!("{CORE}/limitranges");
+    api.post(&ranges, &range).await.created();
     let class = json!({
         "metadata": {
             "name": "std",
@@ -134,8 +137,6 @@ fn router(sent: &Sent) -> Router {
         let mut response = json!({"uid": uid, "allowed": true});
         if uri.path() == "/mutate"
             && request["subResource"].is_null()
-            // The pods of the recording have an annotation of the plugin `LimitRanger`.
-            && object["kind"] != "Pod"
             && object.is_object()
             && object["metadata"]["annotations"].is_null()
         {

@@ -31,6 +31,8 @@ mod plugins;
 mod access;
 mod adoption;
 mod budgets;
+mod quotas;
+mod limit_ranges;
 mod tls;
 mod program;
 mod kubeconfig;

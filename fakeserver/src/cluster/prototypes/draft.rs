@@ -43,7 +43,7 @@ impl<'a> Draft<'a> {
             metadata["namespace"] = json!(Hole::Namespace.text());
         }
         let (uid, created) = (Hole::Uid.text(), Hole::Created.text());
-        let object = written::created(&resource, actor, object, &uid, &created);
+        let object = written::created(&resource, actor, object, &uid, &created, |_| {});
         Self {
             registry,
             resource,

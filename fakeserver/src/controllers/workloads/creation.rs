@@ -13,12 +13,14 @@ use crate::{
     kinds::core,
     store::{ObjectKey, StoredObject},
     value::resource::GroupResource,
+    write,
 };
 
 // === impl Cluster ===
 
 impl Cluster<'_, '_> {
-    /// Creates an object, as a POST would. Nothing happens if there is one of that name, or no such resource.
+    /// Creates an object, as a POST would. Nothing happens if there is one of that name, or no such resource, or
+    /// if limit ranges or quotas do not allow it.
     ///
     /// A `generateName` becomes a name that is free.
     pub(in crate::controllers) fn create(
@@ -45,8 +47,37 @@ impl Cluster<'_, '_> {
             return None;
         }
         let uid = self.backend.entropy.uid().to_string();
-        let object = written::created(&resource_type, actor, object, &uid, &self.now_text());
+        let (now, now_text) = (self.now(), self.now_text());
+        let (rules, tx) = (&resource_type.rules, &*self.tx);
+        let admit =
+            |object: &mut Value| write::complete_by_ranges(tx, rules, key.namespace(), object);
+        let object = written::created(&resource_type, actor, object, &uid, &now_text, admit);
+        let admitted =
+            write::admit_created(self.tx, &resource_type, &key, &object, (now, &now_text));
+        if let Err(status) = admitted {
+            self.refusal = Some(status.message);
+            return None;
+        }
         Some(self.tx.put(&key, object))
+    }
+
+    /// Creates a pod that `owner` manages, and records an event about that.
+    pub(super) fn create_pod(
+        &mut self,
+        kind: &ReconciledKind,
+        owner: &Value,
+        pod: Value,
+    ) -> Option<Arc<StoredObject>> {
+        let actor = Actor::CONTROLLER_MANAGER;
+        let created = self.create(core::pod::KIND.storage(), actor, pod);
+        if let Some(pod) = &created {
+            let message = format!("Created pod: {}", pod.name());
+            self.event(kind, owner, "SuccessfulCreate", &message);
+        } else if let Some(why) = &self.refusal {
+            let message = format!("Error creating: {why}");
+            self.warning(kind, owner, "FailedCreate", &message);
+        }
+        created
     }
 
     /// Records an event about `object`.
@@ -56,6 +87,27 @@ impl Cluster<'_, '_> {
         object: &Value,
         reason: &str,
         message: &str,
+    ) {
+        self.record_event(kind, object, "Normal", (reason, message));
+    }
+
+    /// Records an event about a failure.
+    pub(super) fn warning(
+        &mut self,
+        kind: &ReconciledKind,
+        object: &Value,
+        reason: &str,
+        message: &str,
+    ) {
+        self.record_event(kind, object, "Warning", (reason, message));
+    }
+
+    fn record_event(
+        &mut self,
+        kind: &ReconciledKind,
+        object: &Value,
+        event_type: &str,
+        (reason, message): (&str, &str),
     ) {
         let metadata = &object["metadata"];
         let now = self.now_text();
@@ -83,7 +135,7 @@ impl Cluster<'_, '_> {
             "source": {"component": kind.component},
             "reportingComponent": kind.component,
             "reportingInstance": "",
-            "type": "Normal",
+            "type": event_type,
             "count": 1,
             "firstTimestamp": now,
             "lastTimestamp": now,

@@ -172,11 +172,9 @@ fn place(
         pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"] = json!({"nodeSelectorTerms": [{"matchFields": [
             {"key": "metadata.name", "operator": "In", "values": [node]},
         ]}]});
-        let Some(pod) = cluster.create(core::pod::KIND.storage(), ACTOR, pod) else {
+        if cluster.create_pod(&KIND, set, pod).is_none() {
             break;
-        };
-        let message = format!("Created pod: {}", pod.name());
-        cluster.event(&KIND, set, "SuccessfulCreate", &message);
+        }
         created += 1;
     }
     for (node, pods) in by_node {

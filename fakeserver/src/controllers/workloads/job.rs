@@ -140,11 +140,9 @@ fn scale(cluster: &mut Cluster<'_, '_>, job: &Value, pods: &[Arc<Pod>], active: 
         let mut pod = KIND.pod(job, &job["spec"]["template"]);
         let name = text(&job["metadata"]["name"]);
         pod["metadata"]["generateName"] = json!(format!("{name}-"));
-        let Some(created) = cluster.create(core::pod::KIND.storage(), ACTOR, pod) else {
+        if cluster.create_pod(&KIND, job, pod).is_none() {
             return;
-        };
-        let message = format!("Created pod: {}", created.name());
-        cluster.event(&KIND, job, "SuccessfulCreate", &message);
+        }
     }
     let surplus = usize::try_from(active - wanted).unwrap_or_default();
     let running = pods.iter().filter(|pod| pod.is_active());

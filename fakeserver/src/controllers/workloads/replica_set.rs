@@ -154,11 +154,9 @@ fn perform(cluster: &mut Cluster<'_, '_>, set: &Value, plan: &Plan) {
         let mut pod = KIND.pod(set, &set["spec"]["template"]);
         let name = text(&set["metadata"]["name"]);
         pod["metadata"]["generateName"] = json!(format!("{name}-"));
-        let Some(created) = cluster.create(core::pod::KIND.storage(), ACTOR, pod) else {
+        if cluster.create_pod(&KIND, set, pod).is_none() {
             return;
-        };
-        let message = format!("Created pod: {}", created.name());
-        cluster.event(&KIND, set, "SuccessfulCreate", &message);
+        }
     }
     for pod in plan.delete.iter().take(BURST) {
         cluster.delete(pod, Wanted::default());

@@ -214,6 +214,13 @@ fn create(cluster: &mut Cluster<'_, '_>, set: &Value, number: i64, revision: &st
         }
         let claims = core::persistent_volume_claim::KIND.storage();
         cluster.create(claims, ACTOR, object);
+        if let Some(why) = &cluster.refusal {
+            let message = format!(
+                "create Claim {claim} for Pod {name} in StatefulSet {owner} failed error: {why}"
+            );
+            cluster.warning(&KIND, set, "FailedCreate", &message);
+            return;
+        }
         let mounted = json!({"name": volume, "persistentVolumeClaim": {"claimName": claim}});
         let mut volumes = pod["spec"]["volumes"]
             .as_array()
@@ -229,6 +236,9 @@ fn create(cluster: &mut Cluster<'_, '_>, set: &Value, number: i64, revision: &st
     {
         let message = format!("create Pod {name} in StatefulSet {owner} successful");
         cluster.event(&KIND, set, "SuccessfulCreate", &message);
+    } else if let Some(why) = &cluster.refusal {
+        let message = format!("create Pod {name} in StatefulSet {owner} failed error: {why}");
+        cluster.warning(&KIND, set, "FailedCreate", &message);
     }
 }
 

@@ -37,10 +37,11 @@ struct Compared {
 }
 
 fn mutate(write: &mut Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), AttemptError> {
-    if !is_limited(write) || !write.target.rules().is(&pod::KIND) {
+    let target = write.target;
+    if !is_limited(write) || !target.rules().is(&pod::KIND) {
         return Ok(());
     }
-    let ranges = ranges(attempt, write);
+    let ranges = ranges(attempt, target.path.namespace.as_deref());
     if ranges.is_empty() {
         return Ok(());
     }
@@ -61,15 +62,41 @@ fn validate(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Atte
     if !is_limited(write) {
         return Ok(());
     }
-    let is_pod = write.target.rules().is(&pod::KIND);
-    for range in ranges(attempt, write) {
-        let problems = if is_pod {
-            pod_problems(&range, &write.new)
-        } else {
-            claim_problems(&range, &write.new)
-        };
-        if let Some(why) = joined(problems) {
-            return Err(Status::forbidden(write.named(), &why, Vec::new()).into());
+    let target = write.target;
+    let namespace = target.path.namespace.as_deref();
+    check(attempt, target.rules(), namespace, &write.new)
+        .map_err(|why| Status::forbidden(write.named(), &why, Vec::new()).into())
+}
+
+/// Gives a pod that a controller creates the defaults of its namespace.
+#[cfg(feature = "controllers")]
+pub(super) fn complete_created(tx: &Transaction<'_>, namespace: Option<&str>, pod: &mut Value) {
+    for range in ranges(tx, namespace) {
+        set_defaults(&range, pod);
+    }
+}
+
+/// Checks a pod or a claim against the limit ranges of its namespace. Other objects are not limited.
+///
+/// # Errors
+///
+/// A range does not allow the object, in words that follow `is forbidden: `.
+pub(super) fn check(
+    tx: &Transaction<'_>,
+    kind: &Kind,
+    namespace: Option<&str>,
+    object: &Value,
+) -> Result<(), String> {
+    let problems = if kind.is(&pod::KIND) {
+        pod_problems
+    } else if kind.is(&persistent_volume_claim::KIND) {
+        claim_problems
+    } else {
+        return Ok(());
+    };
+    for range in ranges(tx, namespace) {
+        if let Some(why) = joined(problems(&range, object)) {
+            return Err(why);
         }
     }
     Ok(())
@@ -88,9 +115,8 @@ fn is_limited(write: &Write<'_>) -> bool {
     is_concerned && !write.is_import() && write.old["metadata"]["deletionTimestamp"].is_null()
 }
 
-/// Returns the limit ranges of the namespace of a write.
-fn ranges(tx: &Transaction<'_>, write: &Write<'_>) -> Vec<Value> {
-    let namespace = write.target.path.namespace.as_deref();
+/// Returns the limit ranges of a namespace.
+fn ranges(tx: &Transaction<'_>, namespace: Option<&str>) -> Vec<Value> {
     let stored = tx.list(limit_range::KIND.storage(), namespace);
     stored.iter().map(|range| range.to_value()).collect()
 }

@@ -15,13 +15,24 @@ pub(super) mod webhooks;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "controllers")]
+use jiff::Timestamp;
 use serde_json::Value;
 
 #[cfg(feature = "controllers")]
-use crate::kinds::core::{node, pod};
+use self::resource_quota::TransactionView;
+
 use crate::{
     kinds::Kind,
     store::{ObjectKey, StoredObject, Transaction},
+};
+#[cfg(feature = "controllers")]
+use crate::{
+    kinds::{
+        ResourceType,
+        core::{node, pod},
+    },
+    value::status::{Named, Status},
 };
 
 /// Adds to a new object what plugins add without looking at other objects. Controllers create objects so.
@@ -33,6 +44,49 @@ pub(crate) fn complete(kind: &Kind, object: &mut Value) {
     } else if kind.is(&node::KIND) {
         taint_nodes_by_condition::taint(object);
     }
+}
+
+/// Adds to a new object of a controller what plugins add by the limit ranges of its namespace.
+#[cfg(feature = "controllers")]
+pub(crate) fn complete_by_ranges(
+    tx: &Transaction<'_>,
+    kind: &Kind,
+    namespace: Option<&str>,
+    object: &mut Value,
+) {
+    if kind.is(&pod::KIND) {
+        limit_ranger::complete_created(tx, namespace, object);
+    }
+}
+
+/// Puts a complete new object of a controller to the plugins that limit ranges and quotas have, and charges it to the
+/// quotas of its namespace.
+///
+/// # Errors
+///
+/// A range or a quota does not allow the object.
+#[cfg(feature = "controllers")]
+pub(crate) fn admit_created(
+    tx: &mut Transaction<'_>,
+    resource: &ResourceType,
+    key: &ObjectKey,
+    object: &Value,
+    (now, now_text): (Timestamp, &str),
+) -> Result<(), Status> {
+    let namespace = key.namespace();
+    let around = TransactionView { tx, now };
+    let place = (resource, namespace);
+    let charges = limit_ranger::check(tx, &resource.rules, namespace, object)
+        .and_then(|()| resource_quota::charges(place, object, None, true, &around, now_text));
+    let named = Named {
+        resource: &resource.plural,
+        group: &resource.group,
+        name: key.name(),
+    };
+    for (key, quota) in charges.map_err(|why| Status::forbidden(named, &why, Vec::new()))? {
+        tx.put(&key, quota);
+    }
+    Ok(())
 }
 
 /// Returns the object of a cluster-scoped kind.

@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use crate::{
     kinds::{
-        Kind,
+        Kind, ResourceType,
         core::{persistent_volume_claim, pod, resource_quota, service},
         resource::resource_claim,
         usage::{Amounts, Change, Evaluator, Quota, Surroundings, charge, is_terminating},
     },
-    store::{ObjectKey, StoredObject, Transaction},
+    store::{ObjectKey, Transaction},
     value::{
         managed_fields::{self, Manager, described},
         resource::GroupResource,
@@ -40,33 +40,25 @@ pub(crate) struct TransactionView<'a, 't> {
 
 fn admit(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), AttemptError> {
     attempt.set_charges(Vec::new());
-    let target = write.target;
-    let Some(namespace) = target.path.namespace.as_deref() else {
-        return Ok(());
-    };
     if write.is_import() || !is_counted(write) {
         return Ok(());
     }
-    let quotas = attempt.list(resource_quota::KIND.storage(), Some(namespace));
-    if quotas.is_empty() {
-        return Ok(());
-    }
-    let resource = &target.resource;
-    let resource = GroupResource::new(Arc::clone(&resource.group), Arc::clone(&resource.plural));
-    let Some(evaluator) = Evaluator::of(&resource) else {
-        return Ok(());
-    };
-    let change = Change {
-        evaluator: &evaluator,
-        new: &write.new,
-        old: (write.operation() == Operation::Update).then_some(&write.old),
-        is_limited: target.subresource() != "status",
-    };
+    let target = write.target;
+    let place = (&*target.resource, target.path.namespace.as_deref());
+    let old = (write.operation() == Operation::Update).then_some(&write.old);
+    let is_limited = target.subresource() != "status";
     let around = TransactionView {
         tx: attempt,
         now: attempt.now(),
     };
-    let charges = charges(&quotas, change, &around, attempt.now_text());
+    let charges = charges(
+        place,
+        &write.new,
+        old,
+        is_limited,
+        &around,
+        attempt.now_text(),
+    );
     let charges = charges.map_err(|why| Status::forbidden(write.named(), &why, Vec::new()))?;
     attempt.set_charges(charges);
     Ok(())
@@ -91,15 +83,38 @@ fn is_counted(write: &Write<'_>) -> bool {
     }
 }
 
-/// Returns the quotas that a change is charged to, as they are to be stored.
-fn charges(
-    stored: &[Arc<StoredObject>],
-    change: Change<'_>,
+/// Returns the quotas that the object `new` of a type is charged to in a namespace, as they are to be stored.
+///
+/// # Errors
+///
+/// A quota forbids the write, in words that follow `is forbidden: `.
+pub(super) fn charges(
+    (resource, namespace): (&ResourceType, Option<&str>),
+    new: &Value,
+    old: Option<&Value>,
+    is_limited: bool,
     around: &TransactionView<'_, '_>,
     now: &str,
 ) -> Result<Vec<(ObjectKey, Value)>, String> {
+    if namespace.is_none() {
+        return Ok(Vec::new());
+    }
+    let stored = around.tx.list(resource_quota::KIND.storage(), namespace);
+    if stored.is_empty() {
+        return Ok(Vec::new());
+    }
+    let resource = GroupResource::new(Arc::clone(&resource.group), Arc::clone(&resource.plural));
+    let Some(evaluator) = Evaluator::of(&resource) else {
+        return Ok(Vec::new());
+    };
     let objects: Vec<Value> = stored.iter().map(|quota| quota.to_value()).collect();
     let quotas: Vec<Quota> = objects.iter().map(Quota::in_force).collect();
+    let change = Change {
+        evaluator: &evaluator,
+        new,
+        old,
+        is_limited,
+    };
     let used = charge(&quotas, change, around)?;
     let charged = stored.iter().zip(objects).zip(used);
     let charged = charged.filter_map(|((stored, object), used)| {
