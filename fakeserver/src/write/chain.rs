@@ -9,7 +9,7 @@ use super::{
     AdmissionPlugins, Attempt, AttemptError, Write,
     steps::{
         default_ingress_class, default_storage_class, default_toleration_seconds, limit_ranger,
-        namespace_lifecycle, policies, priority, resource_quota, runtime_class,
+        namespace_lifecycle, pod_security, policies, priority, resource_quota, runtime_class,
         storage_object_in_use_protection, taint_nodes_by_condition, webhooks,
     },
 };
@@ -32,6 +32,7 @@ const CHAIN: &[Step] = &[
     namespace_lifecycle::STEP,
     limit_ranger::STEP,
     taint_nodes_by_condition::STEP,
+    pod_security::STEP,
     priority::STEP,
     default_toleration_seconds::STEP,
     default_storage_class::STEP,
@@ -45,9 +46,14 @@ const CHAIN: &[Step] = &[
     resource_quota::STEP,
 ];
 
-/// The plugins that are on, as bits by their places in [`CHAIN`].
+/// The plugins that are on.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct EnabledSteps(u64);
+pub(crate) struct EnabledSteps {
+    /// A bit for each, by its place in [`CHAIN`].
+    bits: u64,
+    /// True if a controller makes the accounts that pods need, so that one may come a moment later.
+    pub(super) awaits_accounts: bool,
+}
 
 const _: () = assert!(CHAIN.len() <= u64::BITS as usize, "a plugin has a bit");
 
@@ -95,12 +101,15 @@ impl EnabledSteps {
     pub(crate) fn new(plugins: &AdmissionPlugins) -> Self {
         let steps = CHAIN.iter().enumerate();
         let enabled = steps.filter(|(_, step)| plugins.has(step.name));
-        Self(enabled.fold(0, |bits, (place, _)| bits | 1 << place))
+        Self {
+            bits: enabled.fold(0, |bits, (place, _)| bits | 1 << place),
+            awaits_accounts: plugins.makes_accounts(),
+        }
     }
 
     fn iter(self) -> impl Iterator<Item = &'static Step> {
         let steps = CHAIN.iter().enumerate();
-        steps.filter_map(move |(place, step)| (self.0 >> place & 1 == 1).then_some(step))
+        steps.filter_map(move |(place, step)| (self.bits >> place & 1 == 1).then_some(step))
     }
 }
 

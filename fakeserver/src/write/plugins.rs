@@ -115,6 +115,11 @@ impl AdmissionPlugins {
         self
     }
 
+    /// Returns whether a controller makes the accounts that pods need.
+    pub(super) fn makes_accounts(&self) -> bool {
+        self.makes_accounts
+    }
+
     /// Refuses unknown plugins, and those that are both enabled and disabled.
     pub(crate) fn check(&self) -> Result<(), AdmissionPluginsError> {
         let mut errors = Vec::new();

@@ -118,8 +118,7 @@ async fn claims_are_limited_by_what_they_request() {
 #[tokio::test(start_paused = true)]
 async fn pods_of_controllers_get_defaults_and_are_limited() {
     let api = Api::with(Controllers::default().with_workloads(Workloads::default()));
-    let limit =
-        json!({"type": "Container", "defaultRequest": {"cpu": "100m"}, "maxLimitRequestRatio": {"memory": "1"}});
+    let limit = json!({"type": "Container", "defaultRequest": {"cpu": "100m"}, "maxLimitRequestRatio": {"memory": "1"}});
     range(&api, "a", json!([limit])).await;
     api.post(DEPLOYMENTS, &deployment("d")).await.created();
     api.settle().await;

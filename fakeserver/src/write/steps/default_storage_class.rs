@@ -1,11 +1,8 @@
 //! `DefaultStorageClass`: a claim without a class gets the default one.
 
-use serde_json::Value;
-
-use super::list;
+use super::default_class;
 use crate::{
     kinds::{core::persistent_volume_claim, storage::storage_class},
-    store::Transaction,
     write::{Attempt, Write, chain::Step},
 };
 
@@ -14,26 +11,22 @@ pub(in crate::write) const STEP: Step = Step::mutating("DefaultStorageClass", |w
     Ok(())
 });
 
-const IS_DEFAULT: &str = "storageclass.kubernetes.io/is-default-class";
+const IS_DEFAULT: [&str; 2] = [
+    "storageclass.kubernetes.io/is-default-class",
+    "storageclass.beta.kubernetes.io/is-default-class",
+];
+/// The annotation that named the class before there was a field.
+pub(super) const CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 
 fn admit(write: &mut Write<'_>, attempt: &Attempt<'_, '_>) {
-    if write.creates(&persistent_volume_claim::KIND) && !write.is_import() {
-        let class = &write.new["spec"]["storageClassName"];
-        if class.is_null()
-            && let Some(class) = default_class(attempt)
-        {
-            write.new["spec"]["storageClassName"] = class["metadata"]["name"].clone();
-        }
+    if !write.creates(&persistent_volume_claim::KIND) || write.is_import() {
+        return;
     }
-}
-
-/// Returns the default class: of several, the newest.
-fn default_class(tx: &Transaction<'_>) -> Option<Value> {
-    let classes = list(tx, &storage_class::KIND).into_iter();
-    classes
-        .filter(|class| class["metadata"]["annotations"][IS_DEFAULT] == "true")
-        .max_by_key(|class| {
-            let created = class["metadata"]["creationTimestamp"].as_str();
-            created.unwrap_or_default().to_owned()
-        })
+    let annotated = &write.new["metadata"]["annotations"][CLASS];
+    if write.new["spec"]["storageClassName"].is_null()
+        && annotated.is_null()
+        && let Some(class) = default_class(attempt, &storage_class::KIND, &IS_DEFAULT)
+    {
+        write.new["spec"]["storageClassName"] = class["metadata"]["name"].clone();
+    }
 }

@@ -6,6 +6,7 @@ pub(super) mod default_toleration_seconds;
 pub(super) mod limit_ranger;
 pub(super) mod namespace_lifecycle;
 pub(super) mod policies;
+pub(super) mod pod_security;
 pub(super) mod priority;
 pub(super) mod resource_quota;
 pub(super) mod runtime_class;
@@ -100,4 +101,31 @@ fn list(tx: &Transaction<'_>, kind: &'static Kind) -> Vec<Value> {
     let stored = tx.list(kind.storage(), None);
     let values = stored.iter().map(|stored| StoredObject::to_value(stored));
     values.collect()
+}
+
+/// Returns the newest of the classes whose annotations say that they are the default; of several, the first by name.
+fn default_class(tx: &Transaction<'_>, kind: &'static Kind, annotations: &[&str]) -> Option<Value> {
+    let mut classes = list(tx, kind);
+    classes.retain(|class| {
+        let said = &class["metadata"]["annotations"];
+        annotations.iter().any(|key| said[*key] == "true")
+    });
+    // They are listed by name, and of equal ones the first is taken.
+    classes.into_iter().reduce(|newest, class| {
+        let created = |class: &Value| {
+            class["metadata"]["creationTimestamp"]
+                .as_str()
+                .map(str::to_owned)
+        };
+        if created(&class) > created(&newest) {
+            class
+        } else {
+            newest
+        }
+    })
+}
+
+/// Returns the items of a list, which may be absent.
+fn items(list: &Value) -> impl Iterator<Item = &Value> + use<'_> {
+    list.as_array().into_iter().flatten()
 }

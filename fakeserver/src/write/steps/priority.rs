@@ -10,13 +10,15 @@ use crate::{
     write::{Attempt, AttemptError, Write, chain::Step},
 };
 
-pub(in crate::write) const STEP: Step = Step::mutating("Priority", admit);
+pub(in crate::write) const STEP: Step =
+    Step::both("Priority", admit, |write, attempt| validate(write, attempt));
 
 /// The classes that every cluster has, with their values.
 const SYSTEM_CLASSES: [(&str, i64); 2] = [
     ("system-node-critical", 2_000_001_000),
     ("system-cluster-critical", 2_000_000_000),
 ];
+const DEFAULT_POLICY: &str = "PreemptLowerPriority";
 const PRIORITY_GIVEN: &str = "the integer value of priority";
 const POLICY_GIVEN: &str = "the string value of PreemptionPolicy";
 
@@ -32,6 +34,27 @@ fn admit(write: &mut Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Att
         set_default(&mut write.new["spec"]);
     }
     Ok(())
+}
+
+/// Refuses a second class for pods without one.
+fn validate(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Result<(), AttemptError> {
+    let is_created = write.creates(&priority_class::KIND);
+    if !(is_created || write.updates(&priority_class::KIND))
+        || write.is_import()
+        || write.new["globalDefault"] != true
+    {
+        return Ok(());
+    }
+    match default_class(attempt) {
+        Some(class) if is_created || class["metadata"]["name"] != write.new_name() => {
+            let name = class["metadata"]["name"].as_str().unwrap_or_default();
+            let why = format!(
+                "PriorityClass {name} is already marked as default. Only one default can exist"
+            );
+            Err(Status::forbidden(write.named(), &why, Vec::new()).into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Keeps the priority of a pod, if an update leaves it out.
@@ -50,7 +73,7 @@ pub(super) fn set_default(spec: &mut Value) {
     let priority = known.map_or(0, |(_, priority)| *priority);
     for (field, default) in [
         ("priority", json!(priority)),
-        ("preemptionPolicy", json!("PreemptLowerPriority")),
+        ("preemptionPolicy", json!(DEFAULT_POLICY)),
     ] {
         if is_unset(&spec[field]) {
             spec[field] = default;
@@ -70,7 +93,9 @@ fn set_from_class(tx: &Transaction<'_>, pod: Named<'_>, spec: &mut Value) -> Res
     }
     let Some(class) = found else {
         if name.is_empty() {
-            return set_computed(pod, spec, "priority", &json!(0), PRIORITY_GIVEN);
+            set_computed(pod, spec, "priority", &json!(0), PRIORITY_GIVEN)?;
+            let policy = json!(DEFAULT_POLICY);
+            return set_computed(pod, spec, "preemptionPolicy", &policy, POLICY_GIVEN);
         }
         let why = format!("no PriorityClass with name {name} was found");
         return Err(Status::forbidden(pod, &why, Vec::new()));

@@ -13,6 +13,7 @@ pub(in crate::write) const STEP: Step = Step::mutating("TaintNodesByCondition", 
 });
 
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
+const EFFECT: &str = "NoSchedule";
 
 fn admit(write: &mut Write<'_>) {
     if write.creates(&node::KIND) {
@@ -23,9 +24,10 @@ fn admit(write: &mut Write<'_>) {
 /// Adds the taint of nodes that are not ready.
 pub(super) fn taint(node: &mut Value) {
     let taints = &mut node["spec"]["taints"];
-    let taint = json!({"key": NOT_READY, "effect": "NoSchedule"});
+    let taint = json!({"key": NOT_READY, "effect": EFFECT});
+    let is_same = |known: &Value| known["key"] == NOT_READY && known["effect"] == EFFECT;
     match taints.as_array_mut() {
-        Some(taints) if taints.iter().any(|known| known["key"] == NOT_READY) => {}
+        Some(taints) if taints.iter().any(is_same) => {}
         Some(taints) => taints.push(taint),
         None => *taints = json!([taint]),
     }

@@ -1,0 +1,166 @@
+//! `PodSecurity`: pods keep to the policy in the labels of their namespace.
+//!
+//! Pods that violate what is enforced are refused. What is warned of is told to the writers of pods and of templates of
+//! pods. A namespace whose enforced policy becomes stricter is answered with warnings about its pods. Upstream has this
+//! in `k8s.io/pod-security-admission`.
+
+mod baseline;
+mod evaluation;
+mod existing;
+mod policy;
+mod restricted;
+mod shape;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+use tracing::debug;
+
+use self::{
+    evaluation::evaluate,
+    policy::{Policy, is_policy_label},
+    shape::PodShape,
+};
+use super::{items, namespace_lifecycle};
+use crate::{
+    kinds::{
+        Kind,
+        apps::{daemon_set, deployment, replica_set, stateful_set},
+        batch::{cron_job, job},
+        core::{namespace, pod, pod_template, replication_controller},
+    },
+    value::status::Status,
+    write::{Attempt, AttemptError, Write, admission::Operation, chain::Step},
+};
+
+pub(in crate::write) const STEP: Step = Step::validating("PodSecurity", validate);
+
+/// The subresources of pods that do not change the parts of a pod that policies are about.
+const IGNORED_SUBRESOURCES: [&str; 8] = [
+    "exec",
+    "attach",
+    "binding",
+    "eviction",
+    "log",
+    "portforward",
+    "proxy",
+    "status",
+];
+/// The kinds whose objects have a template of pods, and its place.
+static TEMPLATES: [(&Kind, &str); 8] = [
+    (&pod_template::KIND, "/template"),
+    (&replication_controller::KIND, "/spec/template"),
+    (&replica_set::KIND, "/spec/template"),
+    (&deployment::KIND, "/spec/template"),
+    (&stateful_set::KIND, "/spec/template"),
+    (&daemon_set::KIND, "/spec/template"),
+    (&job::KIND, "/spec/template"),
+    (&cron_job::KIND, "/spec/jobTemplate/spec/template"),
+];
+
+fn validate(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), AttemptError> {
+    if write.operation() == Operation::Delete || write.is_import() {
+        return Ok(());
+    }
+    let rules = write.target.rules();
+    if rules.is(&pod::KIND) {
+        return Ok(validate_pod(write, attempt)?);
+    }
+    if !write.target.subresource().is_empty() {
+        return Ok(());
+    }
+    if rules.is(&namespace::KIND) {
+        return Ok(validate_namespace(write, attempt)?);
+    }
+    if let Some((_, place)) = TEMPLATES.iter().find(|(kind, _)| rules.is(*kind)) {
+        warn_of_template(write, place, attempt);
+    }
+    Ok(())
+}
+
+/// Refuses a pod that violates the enforced policy, and warns of one that violates the other.
+fn validate_pod(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Status> {
+    if IGNORED_SUBRESOURCES.contains(&write.target.subresource())
+        || write.operation() == Operation::Update && !is_significant(&write.old, &write.new)
+    {
+        return Ok(());
+    }
+    let Some(policy) = policy_of_namespace(write, attempt) else {
+        return Ok(());
+    };
+    let pod = PodShape::new(&write.new);
+    if let Some(violations) = evaluate(policy.enforce, &pod) {
+        let why = format!(
+            "violates PodSecurity \"{}\": {}",
+            policy.enforce,
+            violations.details()
+        );
+        return Err(Status::forbidden(write.named(), &why, Vec::new()));
+    }
+    warn(&policy, &pod, attempt);
+    Ok(())
+}
+
+/// Warns of a template whose pods would violate a policy.
+fn warn_of_template(write: &Write<'_>, place: &str, attempt: &mut Attempt<'_, '_>) {
+    let template = write.new.pointer(place).filter(|found| !found.is_null());
+    if let Some(template) = template
+        && let Some(policy) = policy_of_namespace(write, attempt)
+    {
+        warn(&policy, &PodShape::new(template), attempt);
+    }
+}
+
+fn warn(policy: &Policy, pod: &PodShape<'_>, attempt: &mut Attempt<'_, '_>) {
+    if evaluate(policy.audit, pod).is_some() {
+        debug!(policy = %policy.audit, "a pod violates the audited policy of its namespace");
+    }
+    if let Some(violations) = evaluate(policy.warn, pod) {
+        attempt.warn(vec![format!(
+            "would violate PodSecurity \"{}\": {}",
+            policy.warn,
+            violations.details()
+        )]);
+    }
+}
+
+/// Refuses labels that are no policy, and warns of pods that violate a stricter one.
+fn validate_namespace(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Status> {
+    let labels = |object: &Value| Policy::of_labels(&object["metadata"]["labels"]);
+    let (new, errors) = labels(&write.new);
+    let (old, old_errors) = labels(&write.old);
+    if !errors.is_empty() && errors != old_errors {
+        return Err(write.target.invalid(write.new_name(), &errors));
+    }
+    if write.operation() == Operation::Update && new.enforce.is_stricter(old.enforce) {
+        let warnings = existing::warnings(attempt, write.new_name(), new.enforce);
+        attempt.warn(warnings);
+    }
+    Ok(())
+}
+
+/// Returns the policy of the namespace of an object, if it has one.
+fn policy_of_namespace(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Option<Policy> {
+    let namespace = write.target.path.namespace.as_deref()?;
+    let found = attempt.get(&namespace_lifecycle::key(namespace))?;
+    let labels = found.labels();
+    let has_some = labels.iter().any(|(name, _)| is_policy_label(name));
+    has_some.then(|| Policy::new(|name| labels.get(name)).0)
+}
+
+/// Returns whether an update changes something of a pod that policies are about: its containers or their images.
+fn is_significant(old: &Value, new: &Value) -> bool {
+    let is_changed = |field: &str| {
+        let [was, is] = [old, new].map(|pod| items(&pod["spec"][field]));
+        was.map(|container| &container["image"])
+            .ne(is.map(|container| &container["image"]))
+    };
+    let is_known = |container: &Value| {
+        let mut known = items(&old["spec"]["ephemeralContainers"]);
+        let same = known.find(|known| known["name"] == container["name"]);
+        same.is_some_and(|same| same["image"] == container["image"])
+    };
+    is_changed("containers")
+        || is_changed("initContainers")
+        || !items(&new["spec"]["ephemeralContainers"]).all(is_known)
+}
