@@ -16,13 +16,19 @@ pub(super) struct AdmissionOptions {
     /// Admission plugins to turn off, even if `--controllers` turns them on; can be repeated.
     #[arg(long, value_name = "LIST")]
     disable_admission_plugins: Vec<String>,
+
+    /// Let containers be privileged.
+    #[arg(long)]
+    allow_privileged: bool,
 }
 
 // === impl AdmissionOptions ===
 
 impl AdmissionOptions {
     pub(super) fn configure(&self, builder: FakeServerBuilder) -> FakeServerBuilder {
-        builder.with_admission(self.plugins())
+        builder
+            .with_admission(self.plugins())
+            .with_privileged_containers(self.allow_privileged)
     }
 
     fn plugins(&self) -> AdmissionPlugins {

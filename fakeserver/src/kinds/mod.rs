@@ -20,7 +20,7 @@ pub(crate) mod client_config;
 pub(crate) mod conversion;
 pub(crate) mod table;
 mod claim_spec;
-mod pod_spec;
+pub(crate) mod pod_spec;
 mod workload;
 pub(crate) mod custom_resources;
 pub(crate) mod core;

@@ -57,6 +57,7 @@ pub struct FakeServerBuilder {
     security: Security,
     controllers: Controllers,
     admission: AdmissionPlugins,
+    allows_privileged: bool,
     /// The certificate of the authority that clients trust, in PEM.
     root_certificate: Option<Arc<str>>,
     faults: Faults,
@@ -239,6 +240,14 @@ impl FakeServerBuilder {
         self
     }
 
+    /// Sets whether containers may be privileged, as in clusters whose components run in pods. By default they may not, as
+    /// in kube-apiserver.
+    #[doc(alias = "allow-privileged")]
+    pub fn with_privileged_containers(mut self, are_allowed: bool) -> Self {
+        self.allows_privileged = are_allowed;
+        self
+    }
+
     /// Keeps objects compressed, each resource with a dictionary of its own: a large cluster takes a fraction of the memory
     /// then, while each write and each read of an object costs some microseconds more. By default it does so only with versions
     /// that were superseded, and with objects that were not written lately, once they are more than a gibibyte of JSON.
@@ -352,6 +361,7 @@ impl FakeServerBuilder {
         let (compaction, buffer) = (self.compaction, self.watcher_buffer);
         let steps = EnabledSteps::new(&self.admission);
         Backend::new(seed, clock, compaction, buffer, controllers.feed(), steps)
+            .with_privileged_containers(self.allows_privileged)
     }
 }
 
@@ -374,6 +384,7 @@ impl Default for FakeServerBuilder {
             security: Security::default(),
             controllers: Controllers::default(),
             admission: AdmissionPlugins::default(),
+            allows_privileged: false,
             root_certificate: None,
             faults: Faults::default(),
             #[cfg(feature = "cluster")]

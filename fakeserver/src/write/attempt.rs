@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    Backend, Existing, Outcome, Target,
+    Backend, Existing, Outcome, Target, Write,
     admission::{Attributes, Hooks, Mutated, Phase, Versions, versions_of},
     chain::EnabledSteps,
     options::AdmissionOptions,
@@ -31,11 +31,11 @@ use super::{
 };
 use crate::{
     clock::Clock,
-    kinds::registry::Registry,
+    kinds::{pod_spec::validation::security::is_about_privileges, registry::Registry},
     store::{ObjectKey, StoredObject, Transaction},
     value::{
         json::{OBJECT_DEPTH_MAX, depth},
-        status::Status,
+        status::{FieldError, Status},
     },
 };
 
@@ -46,6 +46,8 @@ pub(crate) enum AttemptError {
     Rejected(Status),
     /// The write can be tried again when a webhook has answered.
     NeedsWebhook(Box<Question>),
+    /// The write cannot be done, unless a controller makes a moment later what is missing.
+    NotYet(Status),
 }
 
 /// The values that are the same in all attempts at a write, and the answers of webhooks so far.
@@ -57,6 +59,7 @@ pub(super) struct Progress {
     now_text: String,
     uid: Option<String>,
     name_suffixes: Vec<String>,
+    volume_suffix: Option<String>,
     pub(super) answers: Vec<(Box<Question>, Mutated)>,
     /// The number of times that the object has changed while webhooks were asked.
     pub(super) restarts: usize,
@@ -113,6 +116,7 @@ impl Progress {
             now_text: clock.now_text(),
             uid: None,
             name_suffixes: Vec::new(),
+            volume_suffix: None,
             answers: Vec::new(),
             restarts: 0,
             warnings: Vec::new(),
@@ -206,6 +210,12 @@ impl Attempt<'_, '_> {
         &suffixes[tried]
     }
 
+    /// Returns the suffix of the generated name of a volume.
+    pub(super) fn volume_suffix(&mut self) -> &str {
+        let draw = || self.backend.entropy.name_suffix();
+        self.progress.volume_suffix.get_or_insert_with(draw)
+    }
+
     /// Returns the object of the target, if it exists.
     pub(crate) fn find(&mut self, target: &Target) -> Result<Option<Existing>, AttemptError> {
         let Some(stored) = self.tx.get(&target.key(target.name())) else {
@@ -287,6 +297,13 @@ impl Attempt<'_, '_> {
     fn store_charges(&mut self) {
         for (key, quota) in mem::take(&mut self.charges) {
             self.tx.put(&key, quota);
+        }
+    }
+
+    /// Removes the findings of a validation that this server does not mind.
+    pub(super) fn tolerate(&self, write: &Write<'_>, errors: &mut Vec<FieldError>) {
+        if self.backend.allows_privileged || write.is_import() {
+            errors.retain(|error| !is_about_privileges(error));
         }
     }
 

@@ -1,8 +1,9 @@
 //! The parts of a server that writes and controllers need, and attempts at a write.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use arc_swap::ArcSwap;
+use tokio::time::sleep;
 
 use super::{
     Attempt, AttemptError, Outcome, Target,
@@ -25,6 +26,10 @@ use crate::{
 /// The maximum number of restarts of a write whose object changes while webhooks are called.
 const RESTARTS_MAX: usize = 16;
 
+/// The number of further attempts at a write that needs an object of a controller, and the pause before each.
+const WAITS_MAX: usize = 9;
+const WAIT: Duration = Duration::from_millis(100);
+
 /// The store, its watchers, and the resources, webhooks, time and randomness that writes depend on.
 #[derive(Debug)]
 pub(crate) struct Backend {
@@ -42,6 +47,8 @@ pub(crate) struct Backend {
     /// The admission plugins that are on.
     pub(super) steps: EnabledSteps,
     pub(super) policies: PolicyCache,
+    /// True if containers may be privileged.
+    pub(super) allows_privileged: bool,
 }
 
 /// Passes each change on to several sinks, in this order.
@@ -77,7 +84,14 @@ impl Backend {
             hooks: HookCache::default(),
             steps,
             policies: PolicyCache::default(),
+            allows_privileged: false,
         }
+    }
+
+    /// Sets whether containers may be privileged.
+    pub(crate) fn with_privileged_containers(mut self, allows_privileged: bool) -> Self {
+        self.allows_privileged = allows_privileged;
+        self
     }
 
     /// Returns the resources that exist now.
@@ -99,7 +113,8 @@ impl Backend {
         });
     }
 
-    /// Runs `work` alone on the store, again after each webhook that it needs, and returns its result with all warnings.
+    /// Runs `work` alone on the store, again after each webhook that it needs, or until a controller has made what it needs,
+    /// and returns its result with all warnings.
     /// `options` are those of the request.
     ///
     /// # Errors
@@ -116,6 +131,7 @@ impl Backend {
         mut work: impl FnMut(&mut Attempt<'_, '_>) -> Result<T, AttemptError> + Send,
     ) -> Result<(T, Vec<String>), Status> {
         let mut progress = Progress::new(&self.clock, options);
+        let mut waits = 0;
         loop {
             let result = self.storage.transact(|tx| {
                 let hooks = self.hooks.current(tx);
@@ -123,7 +139,12 @@ impl Backend {
             });
             let question = match result {
                 Ok(done) => return Ok((done, progress.all_warnings())),
-                Err(AttemptError::Rejected(status)) => {
+                Err(AttemptError::NotYet(_)) if waits < WAITS_MAX => {
+                    waits += 1;
+                    sleep(WAIT).await;
+                    continue;
+                }
+                Err(AttemptError::Rejected(status) | AttemptError::NotYet(status)) => {
                     return Err(status.after(&progress.all_warnings()));
                 }
                 Err(AttemptError::NeedsWebhook(question)) => question,
@@ -161,7 +182,10 @@ impl Backend {
             Err(Unmade::Refused(AttemptError::Rejected(status))) => {
                 Some(Err(status.after(&progress.all_warnings())))
             }
-            Err(Unmade::Overtaken | Unmade::Refused(AttemptError::NeedsWebhook(_))) => None,
+            Err(
+                Unmade::Overtaken
+                | Unmade::Refused(AttemptError::NeedsWebhook(_) | AttemptError::NotYet(_)),
+            ) => None,
         }
     }
 
@@ -176,7 +200,7 @@ impl Backend {
             .storage
             .transact(|tx| work(&mut Attempt::new(self, tx, &mut progress, None)));
         result.map_err(|error| match error {
-            AttemptError::Rejected(status) => status,
+            AttemptError::Rejected(status) | AttemptError::NotYet(status) => status,
             AttemptError::NeedsWebhook(_) => {
                 unreachable!("an attempt without webhooks asks none")
             }

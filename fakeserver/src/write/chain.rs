@@ -10,7 +10,7 @@ use super::{
     steps::{
         default_ingress_class, default_storage_class, default_toleration_seconds, limit_ranger,
         namespace_lifecycle, pod_security, policies, priority, resource_quota, runtime_class,
-        storage_object_in_use_protection, taint_nodes_by_condition, webhooks,
+        service_account, storage_object_in_use_protection, taint_nodes_by_condition, webhooks,
     },
 };
 
@@ -31,6 +31,7 @@ type Validate = fn(&Write<'_>, &mut Attempt<'_, '_>) -> Result<(), AttemptError>
 const CHAIN: &[Step] = &[
     namespace_lifecycle::STEP,
     limit_ranger::STEP,
+    service_account::STEP,
     taint_nodes_by_condition::STEP,
     pod_security::STEP,
     priority::STEP,

@@ -100,7 +100,7 @@ pub(super) fn store(
             write.new["metadata"]["name"] = name.into();
         }
         prepare(attempt, &mut write, std::mem::take(&mut imported))?;
-        check(&write)?;
+        check(attempt, &write)?;
         if !write.is_import() {
             attempt.warn(target.rules().warnings_of(&write.new, None));
         }
@@ -144,10 +144,11 @@ fn prepare(
 }
 
 /// Validates a new object by the rules of its kind.
-fn check(write: &Write<'_>) -> Result<(), Status> {
+fn check(attempt: &Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status> {
     let target = write.target;
     let mut errors = metadata_errors(target.rules(), &write.new["metadata"]);
     errors.extend(target.rules().errors("", &write.new, None));
+    attempt.tolerate(write, &mut errors);
     if errors.is_empty() {
         return Ok(());
     }

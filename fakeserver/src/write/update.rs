@@ -162,7 +162,7 @@ pub(super) fn store(
     escalation::check(&write)?;
     check_version(write.target, &stored, &write.new)?;
     prepare(attempt, &mut write)?;
-    check(&write)?;
+    check(attempt, &write)?;
     if write.target.subresource().is_empty() {
         let rules = write.target.rules();
         attempt.warn(rules.warnings_of(&write.new, Some(&write.old)));
@@ -214,11 +214,12 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
 }
 
 /// Validates an object that replaces another by the rules of its kind.
-fn check(write: &Write<'_>) -> Result<(), Status> {
+fn check(attempt: &Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status> {
     let (target, old, new) = (write.target, &write.old, &write.new);
     let (was, is) = (&old["metadata"], &new["metadata"]);
     let mut errors = metadata_update_errors(target.rules(), target.subresource(), was, is);
     errors.extend(target.rules().errors(target.subresource(), new, Some(old)));
+    attempt.tolerate(write, &mut errors);
     if errors.is_empty() {
         return Ok(());
     }

@@ -28,6 +28,7 @@ mod webhooks;
 mod admission_reviews;
 mod conversion;
 mod plugins;
+mod pod_security;
 mod access;
 mod adoption;
 mod budgets;

@@ -196,3 +196,9 @@ pub(crate) fn deployment(name: &str) -> Value {
         },
     })
 }
+
+/// Returns the warnings that an answer comes with.
+pub(crate) fn warnings(answer: &Answer) -> Vec<&str> {
+    let all = answer.headers.get_all("warning").iter();
+    all.map(|warning| warning.to_str().unwrap()).collect()
+}

@@ -1,6 +1,12 @@
 //! Service accounts.
 
-use crate::kinds::{Habits, Kind, MetadataRechecks, Validation};
+use crate::{
+    kinds::{Accepted, Habits, Kind, MetadataRechecks, Validation},
+    value::field::Field,
+};
+
+/// The annotation of accounts whose pods use no other secrets than those of the account.
+pub(crate) const ENFORCES_SECRETS: &str = "kubernetes.io/enforce-mountable-secrets";
 
 /// Service accounts.
 pub(crate) static KIND: Kind = Kind::new("", "serviceaccounts")
@@ -9,4 +15,19 @@ pub(crate) static KIND: Kind = Kind::new("", "serviceaccounts")
         metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
+    .warnings(warn)
     .validation(Validation::METADATA);
+
+/// Warns of the annotation, unless the account has had it before.
+fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+    let has_annotation = |account: &Field<'_>| {
+        let annotations = account.at("metadata").at("annotations");
+        annotations.key(ENFORCES_SECRETS).is_set()
+    };
+    if has_annotation(&accepted.object) && !has_annotation(&accepted.old) {
+        told.push(format!(
+            "metadata.annotations[{ENFORCES_SECRETS}]: deprecated in v1.32+; prefer separate namespaces to isolate access \
+             to mounted secrets"
+        ));
+    }
+}

@@ -1,18 +1,23 @@
 //! `token`: a token of a service account. It has the form of a real one, and only this server can verify it.
 
+use std::sync::Arc;
+
 use axum::response::Response;
 use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     edge::{authentication::ISSUER, request::write_options, response::Shape},
+    kinds::core::{node, pod, secret},
+    store::{ObjectKey, StoredObject},
     value::{
+        edit::set,
         resource::GroupVersionKind,
-        status::{FieldError, Status},
+        status::{FieldError, Named, Status},
     },
     verbs::{Api, Request, admit::admit, answer, body::receive_as},
-    write::Outcome,
+    write::{Outcome, Target},
 };
 
 const GROUP: &str = "authentication.k8s.io";
@@ -20,6 +25,10 @@ const KIND: &str = "TokenRequest";
 const SECONDS_DEFAULT: i64 = 3_600;
 const SECONDS_MIN: i64 = 600;
 const SECONDS_MAX: i64 = 1 << 32;
+/// The duration that kubelets ask for: an hour, and seven seconds that tell it from a chosen duration.
+const SECONDS_OF_KUBELETS: i64 = 3_607;
+/// The duration for which the tokens of kubelets are valid: a year.
+const SECONDS_EXTENDED: i64 = 365 * 24 * 3_600;
 
 /// Issues the token that the request in `body` asks for.
 pub(super) async fn create(
@@ -32,46 +41,20 @@ pub(super) async fn create(
     let options = write_options(&request.query, "CreateOptions")?;
     let mut received = receive_as(request, &kind, body, options.validation())?;
     request.target.place(&mut received.object)?;
-    let object = std::mem::take(&mut received.object);
+    let mut object = std::mem::take(&mut received.object);
+    set(
+        &mut object["spec"],
+        "expirationSeconds",
+        json!(SECONDS_DEFAULT),
+    );
     let (mut asked, said) = admit(api, request, &kind, &options, object).await?;
     received.warnings.extend(said);
-    let target = &request.target;
-    let key = target.key(target.name());
-    let account = api.backend.storage.view(|view| view.get(&key).cloned());
-    let account = account.ok_or_else(|| Status::not_found(target.named(target.name())))?;
-
-    let seconds = asked["spec"]["expirationSeconds"]
-        .as_i64()
-        .unwrap_or(SECONDS_DEFAULT);
+    complete(api, &request.target, &mut asked)?;
+    let seconds = asked["spec"]["expirationSeconds"].as_i64();
+    let seconds = seconds.unwrap_or(SECONDS_DEFAULT);
     check_duration(seconds)?;
-    let has_audiences = asked["spec"]["audiences"]
-        .as_array()
-        .is_some_and(|audiences| !audiences.is_empty());
-    if !has_audiences {
-        asked["spec"]["audiences"] = json!([ISSUER]);
-    }
-    asked["spec"]["expirationSeconds"] = json!(seconds);
     let now = api.backend.clock.now();
-    let expires = now.as_second() + seconds;
-    let namespace = target.path.namespace.as_deref().unwrap_or_default();
-    let claims = json!({
-        "aud": asked["spec"]["audiences"],
-        "exp": expires,
-        "iat": now.as_second(),
-        "iss": ISSUER,
-        "jti": api.backend.entropy.audit_id().to_string(),
-        "kubernetes.io": {
-            "namespace": namespace,
-            "serviceaccount": {"name": target.name(), "uid": account.uid()},
-        },
-        "nbf": now.as_second(),
-        "sub": format!("system:serviceaccount:{namespace}:{}", target.name()),
-    });
-    asked["metadata"] = json!({
-        "name": target.name(),
-        "namespace": namespace,
-        "creationTimestamp": api.backend.clock.now_text(),
-    });
+    let claims = claims(api, &request.target, &asked, now.as_second())?;
     asked["status"] = json!({
         "token": api.authenticator.signer().sign(&claims),
         "expirationTimestamp": instant(now, seconds),
@@ -84,6 +67,144 @@ pub(super) async fn create(
         &outcome,
         &received.warnings,
     ))
+}
+
+/// Fills in the name, the uid and the audiences of the request, as far as it does not have them.
+fn complete(api: &Api, target: &Target, asked: &mut Value) -> Result<(), Status> {
+    let metadata = &mut asked["metadata"];
+    set(metadata, "name", json!(target.name()));
+    if metadata["name"] != target.name() {
+        let why = "must match the service account name if specified";
+        let error = FieldError::invalid("metadata.name", &metadata["name"], why);
+        return Err(Status::invalid(KIND, GROUP, target.name(), &[error]));
+    }
+    let account = stored(api, &target.key(target.name()))
+        .ok_or_else(|| Status::not_found(target.named(target.name())))?;
+    set(metadata, "uid", json!(account.uid()));
+    if metadata["uid"] != account.uid() {
+        let named = Named {
+            resource: KIND,
+            group: GROUP,
+            name: target.name(),
+        };
+        let why = format!(
+            "the UID in the token request ({}) does not match the UID of the service account ({})",
+            metadata["uid"].as_str().unwrap_or_default(),
+            account.uid()
+        );
+        return Err(Status::conflict(named, &why));
+    }
+    metadata["creationTimestamp"] = json!(api.backend.clock.now_text());
+    let audiences = asked["spec"]["audiences"].as_array();
+    if audiences.is_none_or(Vec::is_empty) {
+        asked["spec"]["audiences"] = json!([ISSUER]);
+    }
+    Ok(())
+}
+
+/// Returns the claims of the token that is asked for at `now`, in seconds.
+fn claims(api: &Api, target: &Target, asked: &Value, now: i64) -> Result<Value, Status> {
+    let spec = &asked["spec"];
+    let namespace = target.path.namespace.as_deref().unwrap_or_default();
+    let mut private = json!({
+        "namespace": namespace,
+        "serviceaccount": {"name": target.name(), "uid": asked["metadata"]["uid"]},
+    });
+    let reference = &spec["boundObjectRef"];
+    if !reference.is_null() {
+        let bound = bind(api, target, reference)?;
+        for (kind, object) in bound {
+            private[kind] = object;
+        }
+    }
+    let mut seconds = spec["expirationSeconds"].as_i64().unwrap_or_default();
+    // The tokens that kubelets renew in time are valid for longer, in case a program does not read the new one.
+    if !private["pod"].is_null()
+        && seconds == SECONDS_OF_KUBELETS
+        && spec["audiences"] == json!([ISSUER])
+    {
+        private["warnafter"] = json!(now + seconds);
+        seconds = SECONDS_EXTENDED;
+    }
+    Ok(json!({
+        "aud": spec["audiences"],
+        "exp": now + seconds,
+        "iat": now,
+        "iss": ISSUER,
+        "jti": api.backend.entropy.audit_id().to_string(),
+        "kubernetes.io": private,
+        "nbf": now,
+        "sub": format!("system:serviceaccount:{namespace}:{}", target.name()),
+    }))
+}
+
+/// Returns the object that a token is bound to, by the name of its claim, and the node of a pod.
+fn bind(
+    api: &Api,
+    target: &Target,
+    reference: &Value,
+) -> Result<Vec<(&'static str, Value)>, Status> {
+    let text = |field: &str| reference[field].as_str().unwrap_or_default();
+    let version = text("apiVersion");
+    let (group, version) = version.split_once('/').unwrap_or(("", version));
+    let (claim, kind, namespace) = match (group, text("kind")) {
+        ("", "Pod") => ("pod", &pod::KIND, target.path.namespace.as_deref()),
+        ("", "Secret") => ("secret", &secret::KIND, target.path.namespace.as_deref()),
+        ("", "Node") => ("node", &node::KIND, None),
+        (_, kind) => {
+            return Err(Status::bad_request(format!(
+                "cannot bind token to object of type {group}/{version}, Kind={kind}"
+            )));
+        }
+    };
+    let name = text("name");
+    let key = ObjectKey::new(kind.storage().clone(), namespace, name);
+    let found = stored(api, &key).ok_or_else(|| {
+        Status::not_found(Named {
+            resource: kind.storage().resource(),
+            group,
+            name,
+        })
+    })?;
+    let mut bound = vec![(claim, json!({"name": name, "uid": found.uid()}))];
+    if claim == "pod" {
+        let pod = found.to_value();
+        if pod["spec"]["serviceAccountName"] != target.name() {
+            return Err(Status::bad_request(format!(
+                "cannot bind token for serviceaccount {:?} to pod running with different serviceaccount name.",
+                target.name()
+            )));
+        }
+        bound.extend(node_of(api, &pod).map(|node| ("node", node)));
+    }
+    let uid = text("uid");
+    if !uid.is_empty() && uid != found.uid() {
+        let named = Named {
+            resource: text("kind"),
+            group,
+            name,
+        };
+        let why = format!(
+            "the UID in the bound object reference ({uid}) does not match the UID in record. The object might have been \
+             deleted and then recreated"
+        );
+        return Err(Status::conflict(named, &why));
+    }
+    Ok(bound)
+}
+
+/// Returns the claim about the node of a pod. The node may be gone.
+fn node_of(api: &Api, pod: &Value) -> Option<Value> {
+    let name = pod["spec"]["nodeName"].as_str()?;
+    let key = ObjectKey::cluster(node::KIND.storage().clone(), name);
+    Some(match stored(api, &key) {
+        Some(node) => json!({"name": name, "uid": node.uid()}),
+        None => json!({"name": name}),
+    })
+}
+
+fn stored(api: &Api, key: &ObjectKey) -> Option<Arc<StoredObject>> {
+    api.backend.storage.view(|view| view.get(key).cloned())
 }
 
 fn check_duration(seconds: i64) -> Result<(), Status> {

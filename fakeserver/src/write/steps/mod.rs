@@ -10,6 +10,7 @@ pub(super) mod pod_security;
 pub(super) mod priority;
 pub(super) mod resource_quota;
 pub(super) mod runtime_class;
+pub(super) mod service_account;
 pub(super) mod storage_object_in_use_protection;
 pub(super) mod taint_nodes_by_condition;
 pub(super) mod webhooks;

@@ -1,5 +1,6 @@
 //! Pods.
 
+mod annotations;
 mod cells;
 pub(crate) mod defaults;
 mod qos;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     kinds::{
-        core::pod::{qos::qos_class, validation::check_pod},
+        core::pod::{annotations, qos::qos_class, validation::check_pod},
         pod_spec::validation::{
             containers::check_trimmed, placement::check_tolerations, resources::same_amounts,
         },
@@ -25,6 +25,7 @@ const CHANGEABLE: &str = "`spec.containers[*].image`,`spec.initContainers[*].ima
 
 /// An update of a pod as a whole.
 pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    annotations::check_update(old, new, found);
     check_pod(new, found);
     let (was, is) = (old.at("spec"), new.at("spec"));
     for list in ["containers", "initContainers"] {

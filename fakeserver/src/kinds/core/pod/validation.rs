@@ -1,5 +1,6 @@
 //! Validation of new pods.
 
+use super::annotations;
 use crate::{
     kinds::pod_spec::validation::{check_spec, containers::check_trimmed},
     value::{field::Field, findings::Findings},
@@ -22,6 +23,7 @@ pub(crate) fn check(pod: &Field<'_>, found: &mut Findings) {
 
 /// Checks any pod.
 pub(crate) fn check_pod(pod: &Field<'_>, found: &mut Findings) {
+    annotations::check(pod, found);
     let spec = pod.at("spec");
     check_spec(&spec, true, found);
     for list in ["containers", "initContainers"] {

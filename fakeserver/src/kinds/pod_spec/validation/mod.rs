@@ -7,7 +7,7 @@ mod network;
 pub(crate) mod placement;
 mod probes;
 pub(crate) mod resources;
-mod security;
+pub(crate) mod security;
 pub(crate) mod persistent;
 pub(crate) mod sources;
 pub(crate) mod volumes;

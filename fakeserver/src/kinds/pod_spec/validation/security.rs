@@ -6,8 +6,11 @@ use serde_json::Value;
 
 use crate::{
     kinds::pod_spec::validation::containers::Pod,
-    value::{field::Field, findings::Findings},
+    value::{field::Field, findings::Findings, status::FieldError},
 };
+
+/// The finding about a privileged container.
+const PRIVILEGED: &str = "disallowed by cluster policy";
 
 const ID_RANGE: &str = "must be between 0 and 2147483647, inclusive";
 
@@ -130,10 +133,18 @@ fn is_sysctl(name: &str) -> bool {
     name.len() <= SYSCTL_MAX_BYTES && name.split(['.', '/']).all(is_segment)
 }
 
+/// Returns whether a finding is about a privileged container, which a server may allow.
+pub(crate) fn is_about_privileges(error: &FieldError) -> bool {
+    error.field.ends_with(".securityContext.privileged") && error.detail.ends_with(PRIVILEGED)
+}
+
 /// Checks a container's security context.
 pub(crate) fn check_context(pod: &Pod<'_>, context: &Field<'_>, found: &mut Findings) {
     if !context.is_set() {
         return;
+    }
+    if context.at("privileged").is_true() {
+        found.forbidden(&context.at("privileged"), PRIVILEGED);
     }
     check_id(&context.at("runAsUser"), found);
     check_id(&context.at("runAsGroup"), found);

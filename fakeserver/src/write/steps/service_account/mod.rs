@@ -1,0 +1,158 @@
+//! `ServiceAccount`: a pod runs as a service account of its namespace, and has the token and the pull secrets of it.
+
+mod secrets;
+mod token;
+
+use serde_json::{Value, json};
+
+use super::items;
+use crate::{
+    kinds::core::{
+        pod,
+        service_account::{self, ENFORCES_SECRETS},
+    },
+    store::ObjectKey,
+    value::status::{Named, Status},
+    write::{Attempt, AttemptError, Write, admission::Operation, chain::Step},
+};
+
+pub(in crate::write) const STEP: Step = Step::both("ServiceAccount", mutate, validate);
+
+/// The account of pods that name none.
+const DEFAULT: &str = "default";
+/// The annotation of pods that a kubelet has from elsewhere and shows here.
+const MIRROR: &str = "kubernetes.io/config.mirror";
+
+/// Sets the account of a new pod, and what the pod has of it.
+fn mutate(write: &mut Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), AttemptError> {
+    if !write.creates(&pod::KIND) || write.is_import() {
+        return Ok(());
+    }
+    if is_mirror(&write.new) {
+        return Ok(check_mirror(write)?);
+    }
+    let spec = &mut write.new["spec"];
+    if name_of_account(spec).is_empty() {
+        for field in ["serviceAccountName", "serviceAccount"] {
+            spec[field] = json!(DEFAULT);
+        }
+    }
+    let account = account_of(write, attempt)?;
+    let spec = &mut write.new["spec"];
+    let field = "automountServiceAccountToken";
+    let mounts = spec[field].as_bool().or(account[field].as_bool());
+    if mounts.unwrap_or(true) {
+        token::mount(spec, || attempt.volume_suffix().to_owned());
+    }
+    let pulls = |object: &Value| {
+        object["imagePullSecrets"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default()
+    };
+    let of_account = pulls(&account);
+    if pulls(spec).is_empty() && !of_account.is_empty() {
+        spec["imagePullSecrets"] = json!(of_account);
+    }
+    Ok(check_secrets(write, &account)?)
+}
+
+/// Checks the account of a new pod, and the secrets that its containers use.
+fn validate(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), AttemptError> {
+    if write.is_import() || !write.target.rules().is(&pod::KIND) {
+        return Ok(());
+    }
+    let target = write.target;
+    match (write.operation(), target.subresource()) {
+        (Operation::Create, "") if is_mirror(&write.new) => Ok(check_mirror(write)?),
+        (Operation::Create, "") => {
+            let account = account_of(write, attempt)?;
+            Ok(check_secrets(write, &account)?)
+        }
+        (Operation::Update, "ephemeralcontainers") => {
+            let account = account_of(write, attempt)?;
+            if enforces_secrets(&account) {
+                // Upstream answers this as an error of its own, which is no refusal.
+                secrets::check_ephemeral(&write.new["spec"], &account)
+                    .map_err(Status::unclassified)?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Returns the account of a pod. That of pods that name none may come a moment later.
+fn account_of(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Result<Value, AttemptError> {
+    let namespace = write.target.path.namespace.as_deref().unwrap_or_default();
+    let name = name_of_account(&write.new["spec"]);
+    if name.is_empty() {
+        let pod = write.new_name();
+        let why = format!("no service account specified for pod {namespace}/{pod}");
+        return Err(forbidden(write, &why).into());
+    }
+    let accounts = service_account::KIND.storage().clone();
+    let key = ObjectKey::new(accounts, Some(namespace), name);
+    let found = attempt.get(&key).map(|stored| stored.to_value());
+    found.ok_or_else(|| {
+        let missing = Status::not_found(Named {
+            resource: "serviceaccount",
+            group: "",
+            name,
+        });
+        let why = format!(
+            "error looking up service account {namespace}/{name}: {}",
+            missing.message
+        );
+        let status = forbidden(write, &why);
+        if name == DEFAULT && attempt.steps().awaits_accounts {
+            AttemptError::NotYet(status)
+        } else {
+            status.into()
+        }
+    })
+}
+
+fn check_secrets(write: &Write<'_>, account: &Value) -> Result<(), Status> {
+    if !enforces_secrets(account) {
+        return Ok(());
+    }
+    let checked = secrets::check(&write.new["spec"], account);
+    checked.map_err(|why| forbidden(write, &why))
+}
+
+/// Refuses a mirror pod that uses what only this server could give it.
+fn check_mirror(write: &Write<'_>) -> Result<(), Status> {
+    let spec = &write.new["spec"];
+    let uses_token = items(&spec["volumes"])
+        .flat_map(|volume| items(&volume["projected"]["sources"]))
+        .any(|source| !source["serviceAccountToken"].is_null());
+    let why = if !name_of_account(spec).is_empty() {
+        "a mirror pod may not reference service accounts"
+    } else if secrets::uses_some(spec) {
+        "a mirror pod may not reference secrets"
+    } else if uses_token {
+        "a mirror pod may not use ServiceAccountToken volume projections"
+    } else {
+        return Ok(());
+    };
+    Err(forbidden(write, why))
+}
+
+/// Returns whether an account restricts the secrets of its pods: by one of the words that Go takes for true.
+fn enforces_secrets(account: &Value) -> bool {
+    let said = account["metadata"]["annotations"][ENFORCES_SECRETS].as_str();
+    matches!(said, Some("1" | "t" | "T" | "true" | "TRUE" | "True"))
+}
+
+fn is_mirror(pod: &Value) -> bool {
+    !pod["metadata"]["annotations"][MIRROR].is_null()
+}
+
+fn name_of_account(spec: &Value) -> &str {
+    spec["serviceAccountName"].as_str().unwrap_or_default()
+}
+
+fn forbidden(write: &Write<'_>, why: &str) -> Status {
+    Status::forbidden(write.named(), why, Vec::new())
+}
