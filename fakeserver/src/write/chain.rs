@@ -8,9 +8,11 @@ use tracing::debug;
 use super::{
     AdmissionPlugins, Attempt, AttemptError, Write,
     steps::{
+        certificate_approval, certificate_signing, certificate_subject_restriction,
         default_ingress_class, default_storage_class, default_toleration_seconds, limit_ranger,
-        namespace_lifecycle, pod_security, policies, priority, resource_quota, runtime_class,
-        service_account, storage_object_in_use_protection, taint_nodes_by_condition, webhooks,
+        namespace_lifecycle, persistent_volume_claim_resize, pod_security, policies, priority,
+        resource_quota, runtime_class, service_account, storage_object_in_use_protection,
+        taint_nodes_by_condition, webhooks,
     },
 };
 
@@ -38,7 +40,11 @@ const CHAIN: &[Step] = &[
     default_toleration_seconds::STEP,
     default_storage_class::STEP,
     storage_object_in_use_protection::STEP,
+    persistent_volume_claim_resize::STEP,
     runtime_class::STEP,
+    certificate_approval::STEP,
+    certificate_signing::STEP,
+    certificate_subject_restriction::STEP,
     default_ingress_class::STEP,
     policies::MUTATING,
     webhooks::MUTATING,

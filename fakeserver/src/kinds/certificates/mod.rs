@@ -2,5 +2,6 @@
 
 mod validation;
 pub(crate) mod certificate_signing_request;
+pub(crate) mod subject;
 #[cfg(test)]
 mod tests;

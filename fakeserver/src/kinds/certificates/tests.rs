@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
-use super::certificate_signing_request::KIND;
+use super::{certificate_signing_request::KIND, subject::organizations};
 use crate::kinds::testing::{check, update_findings};
 
 fn request() -> Value {
@@ -42,4 +42,18 @@ fn a_status_approves_nothing() {
             "status.conditions: Forbidden: updates may not add a condition of type \"Approved\"",
         ]
     );
+}
+
+#[test]
+fn organizations_are_read_from_requests() {
+    let request = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIdU1JR1ZBZ0VBTURNeEREQUtCZ05WQkFvTUEyUmxkakVYTUJV\
+        R0ExVUVDZ3dPYzNsemRHVnRPbTFoYzNSbApjbk14Q2pBSUJnTlZCQU1NQVdvd1dUQVRCZ2NxaGtqT1BRSUJCZ2dxaGtqT1BRTUJC\
+        d05DQUFRanlCTDYvU1p2Cnlic3hnRTBKZmN3VktncEgwVFJnSFBlV2M4Qkx5MGR1YUxrMmduTGRGTnE3T0lkaS8zWXljMGo1cWRG\
+        ZmpPUWsKcklYbzhub3YrSWVUb0FBd0NnWUlLb1pJemowRUF3SURTQUF3UlFJaEFLUjJUZlZFQmhqMWRYN0xYcHBiRUZwcQp5bHpm\
+        RkVBRUlSYU5xbUwwcEhCN0FpQTJYQVFnVHFjT2NweW80VlRoRjBJT1BxdzQ3TUhQazRCeFVSWkNHUUpICk9RPT0KLS0tLS1FTkQg\
+        Q0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
+    assert_eq!(organizations(request), ["dev", "system:masters"]);
+    let cut = &request[..400];
+    assert_eq!(organizations(cut), [""; 0]);
+    assert_eq!(organizations("?"), [""; 0]);
 }

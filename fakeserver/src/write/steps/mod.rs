@@ -1,10 +1,14 @@
 //! Admission plugins, one a file. Their order is that of `chain`.
 
+pub(super) mod certificate_approval;
+pub(super) mod certificate_signing;
+pub(super) mod certificate_subject_restriction;
 pub(super) mod default_ingress_class;
 pub(super) mod default_storage_class;
 pub(super) mod default_toleration_seconds;
 pub(super) mod limit_ranger;
 pub(super) mod namespace_lifecycle;
+pub(super) mod persistent_volume_claim_resize;
 pub(super) mod policies;
 pub(super) mod pod_security;
 pub(super) mod priority;
@@ -14,6 +18,7 @@ pub(super) mod service_account;
 pub(super) mod storage_object_in_use_protection;
 pub(super) mod taint_nodes_by_condition;
 pub(super) mod webhooks;
+mod certificates;
 #[cfg(test)]
 mod tests;
 
