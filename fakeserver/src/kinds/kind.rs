@@ -68,7 +68,7 @@ pub(crate) struct Validation {
     subresources: &'static [(&'static str, CheckUpdate)],
 }
 
-/// The findings of a validation, and what it only warns of.
+/// The findings of a validation, and its warnings.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub(crate) errors: Vec<FieldError>,
@@ -417,10 +417,8 @@ impl Eq for Kind {}
 impl Verdict {
     /// Returns a verdict without warnings.
     pub(crate) fn refused(errors: Vec<FieldError>) -> Self {
-        Self {
-            errors,
-            warnings: Vec::new(),
-        }
+        let warnings = Vec::new();
+        Self { errors, warnings }
     }
 }
 

@@ -241,13 +241,12 @@ impl Change {
                 let why = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
                 return Err(Status::internal(why));
             }
-            None => {}
             Some(Value::Null) => {
                 return invalid(
                     ".apiVersion accessor error: <nil> is of the type <nil>, expected string",
                 );
             }
-            Some(_) => {}
+            None | Some(_) => {}
         }
         let (said, wanted) = (said.as_str().unwrap_or_default(), &*kind.kind);
         if said == wanted {

@@ -37,9 +37,7 @@ pub(super) fn warning_errors(version: &Value, path: &str) -> Vec<FieldError> {
         return Vec::new();
     };
     let mut why = Vec::new();
-    if version["deprecated"] != true {
-        why.push("can only be set for deprecated versions".to_owned());
-    } else {
+    if version["deprecated"] == true {
         if warning.len() > WARNING_MAX_BYTES {
             why.push(format!("must be <= {WARNING_MAX_BYTES} characters long"));
         }
@@ -54,6 +52,8 @@ pub(super) fn warning_errors(version: &Value, path: &str) -> Vec<FieldError> {
                 "must only contain printable UTF-8 characters; non-printable character found at index {at}"
             ));
         }
+    } else {
+        why.push("can only be set for deprecated versions".to_owned());
     }
     let path = format!("{path}.deprecationWarning");
     let error = |why: &String| FieldError::invalid(path.as_str(), given, why);

@@ -86,7 +86,7 @@ impl<'s> FieldPath<'s> {
             return Err(MISSING.to_owned());
         }
         self.schema = additional;
-        self.path.push_str(&format!("[{name}]"));
+        self.path.extend(["[", name, "]"]);
         Ok(())
     }
 }

@@ -2,13 +2,13 @@
 //!
 //! Upstream has this in `apiextensions-apiserver/pkg/apiserver/schema/cel`.
 
-use std::collections::BTreeMap;
+mod compiled;
 
 use serde_json::Value;
 
+use self::compiled::{Node, Rule, compile_message, compile_rule, has_rules, text};
 use super::{
-    cel::{Evaluated, Evaluator, ObjectType, Program, Variable, compile},
-    field_path::{FieldPath, Notation},
+    cel::{Evaluated, Evaluator, ObjectType, Variable},
     go_text::{quote, shown},
     validation::correlation::{Correlation, find_item},
 };
@@ -39,30 +39,6 @@ pub(super) struct CheckedRule {
     pub(super) message_error: Option<String>,
     pub(super) message_cost: Option<u64>,
     pub(super) uses_old_self: bool,
-}
-
-/// The rules of a schema and of all schemas within it.
-#[derive(Debug)]
-struct Node {
-    /// The schema without those of its fields, for lists whose items have keys.
-    schema: Value,
-    rules: Vec<Rule>,
-    items: Option<Box<Node>>,
-    additional: Option<Box<Node>>,
-    properties: BTreeMap<String, Node>,
-}
-
-#[derive(Debug)]
-struct Rule {
-    text: String,
-    message: String,
-    reason: Option<String>,
-    has_optional_old: bool,
-    /// The path of the field that errors name, below the value.
-    field: String,
-    program: Result<Program, String>,
-    /// The expression that makes the message.
-    message_program: Option<Program>,
 }
 
 /// A value that rules are evaluated for.
@@ -120,41 +96,6 @@ fn check_rule(rule: &Value, ty: &ObjectType) -> CheckedRule {
         None => {}
     }
     checked
-}
-
-fn variables(rule: &Value) -> [Variable; 2] {
-    let old = if rule["optionalOldSelf"] == true {
-        Variable::Optional("oldSelf")
-    } else {
-        Variable::Always("oldSelf")
-    };
-    [Variable::Always("self"), old]
-}
-
-fn compile_rule(rule: &Value, ty: &ObjectType) -> Result<Program, String> {
-    let program = compile(text(&rule["rule"]), ty, &variables(rule))
-        .map_err(|why| format!("compilation failed: {why}"))?;
-    if program.is_bool() {
-        Ok(program)
-    } else {
-        Err("cel expression must evaluate to a bool".to_owned())
-    }
-}
-
-fn compile_message(rule: &Value, ty: &ObjectType) -> Option<Result<Program, String>> {
-    let given = text(&rule["messageExpression"]);
-    if given.is_empty() {
-        return None;
-    }
-    let program = compile(given, ty, &variables(rule))
-        .map_err(|why| format!("messageExpression compilation failed: {why}"));
-    Some(program.and_then(|program| {
-        if program.is_text() {
-            Ok(program)
-        } else {
-            Err("messageExpression must evaluate to a string".to_owned())
-        }
-    }))
 }
 
 // === impl Rules ===
@@ -222,94 +163,26 @@ impl Rules {
     }
 }
 
-fn has_rules(schema: &Value) -> bool {
-    let own = schema["x-kubernetes-validations"].as_array();
-    let properties = schema["properties"].as_object();
-    own.is_some_and(|rules| !rules.is_empty())
-        || (schema["items"].is_object() && has_rules(&schema["items"]))
-        || (schema["additionalProperties"].is_object()
-            && has_rules(&schema["additionalProperties"]))
-        || properties.is_some_and(|all| all.values().any(has_rules))
-}
+// === impl Subject ===
 
-// === impl Node ===
-
-impl Node {
-    fn new(schema: &Value, is_object: bool) -> Self {
-        let ty = ObjectType::of(schema, is_object);
-        let rules = schema["x-kubernetes-validations"].as_array();
-        let rules = rules.into_iter().flatten();
-        let child = |schema: &Value| {
-            let is_object = schema["x-kubernetes-embedded-resource"] == true;
-            has_rules(schema).then(|| Self::new(schema, is_object))
-        };
-        let properties = schema["properties"].as_object().into_iter().flatten();
-        let part = |keyword: &str| schema.get(keyword).and_then(child).map(Box::new);
-        Self {
-            rules: rules
-                .filter_map(|rule| Rule::new(rule, schema, ty.as_ref()?))
-                .collect(),
-            items: part("items"),
-            additional: part("additionalProperties"),
-            properties: properties
-                .filter_map(|(name, schema)| Some((name.clone(), child(schema)?)))
-                .collect(),
-            schema: serde_json::json!({
-                "type": schema["type"],
-                "x-kubernetes-list-type": schema["x-kubernetes-list-type"],
-                "x-kubernetes-list-map-keys": schema["x-kubernetes-list-map-keys"],
-            }),
-        }
-    }
-
-    fn ty(&self) -> &str {
-        text(&self.schema["type"])
-    }
-}
-
-// === impl Rule ===
-
-impl Rule {
-    fn new(rule: &Value, schema: &Value, ty: &ObjectType) -> Option<Self> {
-        let own = text(&rule["rule"]).trim();
-        let path = text(&rule["fieldPath"]);
-        let field = FieldPath::resolve(path, schema, Notation::DotsAndBrackets);
-        (!own.is_empty()).then(|| Self {
-            text: own.to_owned(),
-            message: text(&rule["message"]).trim().to_owned(),
-            reason: rule["reason"].as_str().map(str::to_owned),
-            has_optional_old: rule["optionalOldSelf"] == true,
-            field: field.map(|field| field.path).unwrap_or_default(),
-            program: compile_rule(rule, ty),
-            message_program: compile_message(rule, ty).and_then(Result::ok),
-        })
-    }
-
-    /// Returns the text that names the rule in errors.
-    fn name(&self) -> &str {
-        if self.message.is_empty() {
-            &self.text
-        } else {
-            &self.message
-        }
-    }
-
-    fn values<'v>(&self, subject: Subject<'v>) -> [(Variable, Option<&'v Value>); 2] {
-        let old = if self.has_optional_old {
+impl<'v> Subject<'v> {
+    /// Returns the values of the variables of a rule.
+    fn variables(self, rule: &Rule) -> [(Variable, Option<&'v Value>); 2] {
+        let old = if rule.has_optional_old {
             Variable::Optional("oldSelf")
         } else {
             Variable::Always("oldSelf")
         };
         [
-            (Variable::Always("self"), Some(subject.value)),
-            (old, subject.old),
+            (Variable::Always("self"), Some(self.value)),
+            (old, self.old),
         ]
     }
 }
 
 // === impl Ratchet ===
 
-impl<'v> Ratchet<'v> {
+impl Ratchet<'_> {
     fn is_unchanged(&self) -> bool {
         let nearest = self.current.or(self.around);
         nearest.is_some_and(|nearest| nearest.is_unchanged())
@@ -403,7 +276,7 @@ impl Run {
         if uses_old && subject.old.is_none() && !rule.has_optional_old {
             return;
         }
-        let values = rule.values(subject);
+        let values = subject.variables(rule);
         let (outcome, cost) = program.evaluate(&self.evaluator, &values);
         if !self.spend(cost) {
             return self.stop(node, path, OUT_OF_BUDGET);
@@ -445,7 +318,7 @@ impl Run {
     /// Returns the message of a broken rule.
     fn message(&mut self, rule: &Rule, subject: Subject<'_>) -> String {
         if let Some(program) = &rule.message_program {
-            let (outcome, cost) = program.evaluate(&self.evaluator, &rule.values(subject));
+            let (outcome, cost) = program.evaluate(&self.evaluator, &subject.variables(rule));
             let fits = self.spend(cost);
             let exceeded = outcome == Evaluated::CostLimit;
             if !fits || exceeded {
@@ -525,8 +398,4 @@ fn below(path: &str, name: &str) -> String {
 /// Returns the path of a field, or the name of none.
 fn or_nil(path: &str) -> &str {
     if path.is_empty() { "<nil>" } else { path }
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

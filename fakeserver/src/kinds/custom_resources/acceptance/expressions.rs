@@ -45,7 +45,7 @@ pub(super) struct CostTotal {
 
 // === impl RuleScope ===
 
-impl<'s> RuleScope<'s> {
+impl RuleScope<'_> {
     pub(super) fn root(suppresses_cost: bool) -> Self {
         Self {
             schema: None,

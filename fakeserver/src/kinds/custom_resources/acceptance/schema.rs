@@ -61,6 +61,30 @@ struct Surroundings {
     is_root: bool,
 }
 
+// === impl Surroundings ===
+
+impl Surroundings {
+    /// Returns the surroundings of a property of `schema`, which is at `path`.
+    fn of_property(&self, schema: &Value, name: &str, path: &str) -> Self {
+        let mut inner = Self {
+            is_root: false,
+            ..self.clone()
+        };
+        let map_type = &schema["x-kubernetes-map-type"];
+        if !map_type.is_null() && map_type != "granular" && map_type != "atomic" {
+            inner.uncorrelated.get_or_insert_with(|| path.to_owned());
+        }
+        let is_object = self.is_root || schema["x-kubernetes-embedded-resource"] == true;
+        if is_object && matches!(name, "metadata" | "kind" | "apiVersion") {
+            inner.is_inside_metadata = true;
+            if self.is_root {
+                inner.forbids_defaults = Some(format!("in top-level {name}"));
+            }
+        }
+        inner
+    }
+}
+
 /// The errors of keywords and those of rules, which are told later.
 #[derive(Debug, Default)]
 struct Found {
@@ -265,20 +289,8 @@ fn check_children(
             true,
         );
     }
-    let is_object = around.is_root || schema["x-kubernetes-embedded-resource"] == true;
-    let map_type = &schema["x-kubernetes-map-type"];
-    let is_correlated = map_type.is_null() || map_type == "granular" || map_type == "atomic";
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        let mut inner = inner.clone();
-        if !is_correlated {
-            inner.uncorrelated.get_or_insert_with(|| path.to_owned());
-        }
-        if is_object && matches!(name.as_str(), "metadata" | "kind" | "apiVersion") {
-            inner.is_inside_metadata = true;
-            if around.is_root {
-                inner.forbids_defaults = Some(format!("in top-level {name}"));
-            }
-        }
+        let inner = around.of_property(schema, name, path);
         add(property, format!("{path}.properties[{name}]"), &inner, true);
     }
     add(&schema["not"], format!("{path}.not"), &inner, false);

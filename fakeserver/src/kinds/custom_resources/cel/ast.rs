@@ -94,9 +94,15 @@ impl Expr {
                 if let Some(target) = target {
                     target.walk(visit);
                 }
-                arguments.iter().for_each(|one| one.walk(visit));
+                for one in arguments {
+                    one.walk(visit);
+                }
             }
-            ExprKind::List(elements) => elements.iter().for_each(|one| one.value.walk(visit)),
+            ExprKind::List(elements) => {
+                for element in elements {
+                    element.value.walk(visit);
+                }
+            }
             ExprKind::Map(entries) => {
                 for entry in entries {
                     entry.key.walk(visit);
@@ -111,7 +117,9 @@ impl Expr {
                     &fold.step,
                     &fold.result,
                 ];
-                parts.into_iter().for_each(|one| one.walk(visit));
+                for one in parts {
+                    one.walk(visit);
+                }
             }
         }
     }

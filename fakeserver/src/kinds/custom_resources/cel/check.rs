@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     ast::{Element, Entry, Expr, ExprKind, Fold, Literal},
     functions::{named_type, overloads},
+    schema_type::SchemaType,
     types::{Substitutions, Type},
 };
 
@@ -152,17 +153,17 @@ impl Checker {
         match name {
             "list" => {
                 let item = self.types.variable();
-                Some(Type::Type(Type::list(item).into()))
+                Some(Type::Kind(Type::list(item).into()))
             }
             "map" => {
                 let (key, value) = (self.types.variable(), self.types.variable());
-                Some(Type::Type(Type::map(key, value).into()))
+                Some(Type::Kind(Type::map(key, value).into()))
             }
             "optional_type" => {
                 let value = self.types.variable();
-                Some(Type::Type(Type::optional(value).into()))
+                Some(Type::Kind(Type::optional(value).into()))
             }
-            "type" => Some(Type::Type(Type::Type(Type::Dyn.into()).into())),
+            "type" => Some(Type::Kind(Type::Kind(Type::Dyn.into()).into())),
             name => named_type_value(name),
         }
     }
@@ -172,6 +173,11 @@ impl Checker {
             at: expr.at,
             message,
         });
+    }
+
+    fn undefined(&mut self, expr: &Expr, field: &str) -> Type {
+        self.error(expr, format!("undefined field '{field}'"));
+        Type::Error
     }
 
     fn undeclared(&mut self, expr: &Expr, name: &str) {
@@ -185,13 +191,10 @@ impl Checker {
         let (target, was_optional) = operand.without_option();
         let found = match &target {
             Type::Map(_, value) => Type::clone(value),
-            Type::Object(schema) => match schema.field(field) {
-                Some(field) => field.expression_type(),
-                None => {
-                    self.error(expr, format!("undefined field '{field}'"));
-                    Type::Error
-                }
-            },
+            Type::Object(schema) => {
+                let found = schema.field(field).map(SchemaType::expression_type);
+                found.unwrap_or_else(|| self.undefined(expr, field))
+            }
             Type::Variable(_) => {
                 self.types.assign(&Type::Dyn, &target);
                 Type::Dyn
@@ -223,17 +226,17 @@ impl Checker {
         }
         let mut types: Vec<Type> = arguments.iter().map(|one| self.check(one)).collect();
         let Some(target) = target else {
-            return self.resolve(expr, function, false, types, arguments);
+            return self.resolve(expr, function, false, &types, arguments);
         };
         let qualified = target.qualified_name();
         if let Some(name) = qualified.map(|prefix| format!("{prefix}.{function}"))
             && overloads(&name).is_some()
         {
-            return self.resolve(expr, &name, false, types, arguments);
+            return self.resolve(expr, &name, false, &types, arguments);
         }
         let target = self.check(target);
         types.insert(0, target);
-        self.resolve(expr, function, true, types, arguments)
+        self.resolve(expr, function, true, &types, arguments)
     }
 
     fn optional_select(&mut self, expr: &Expr, arguments: &[Expr]) -> Type {
@@ -255,7 +258,7 @@ impl Checker {
         expr: &Expr,
         function: &str,
         is_member: bool,
-        types: Vec<Type>,
+        types: &[Type],
         arguments: &[Expr],
     ) -> Type {
         let Some(overloads) = overloads(function) else {
@@ -263,13 +266,13 @@ impl Checker {
             return Type::Error;
         };
         if matches!(function, "_&&_" | "_||_") {
-            return self.logical(expr, function, &types, arguments);
+            return self.logical(expr, function, types, arguments);
         }
         let mut found = Vec::new();
         let mut result: Option<Type> = None;
         for overload in overloads.iter().filter(|one| one.is_member == is_member) {
             let (wanted, own) = overload.instantiate(&mut self.types);
-            if !self.types.assign_all(&types, &wanted) {
+            if !self.types.assign_all(types, &wanted) {
                 continue;
             }
             found.push(overload.name);
@@ -442,5 +445,5 @@ fn named_type_value(name: &str) -> Option<Type> {
         "google.protobuf.Timestamp" => "timestamp",
         name => name,
     };
-    Some(Type::Type(named_type(name).into()))
+    Some(Type::Kind(named_type(name).into()))
 }

@@ -4,7 +4,7 @@
 //! walks the tree, and calls them for one operation at a time. It does loops, selections, optional values and lazy
 //! operators itself.
 
-use std::{cmp::Ordering, collections::HashMap, sync::Arc};
+use std::sync::Arc;
 
 use kube_cel::{
     KubeCelExt as _,
@@ -18,8 +18,9 @@ use kube_cel::{
 use super::{
     ast::{Expr, ExprKind, Fold, Literal},
     check::Checked,
+    own_functions::own_function,
     runtime_cost::call_cost,
-    values::{as_key, as_optional, error_of, from_entries, from_text, of_key, optional, size},
+    values::{Entries, as_key, as_optional, error_of, from_entries, from_text, of_key, optional},
 };
 
 /// The maximum cost of one evaluation.
@@ -40,7 +41,7 @@ pub(super) enum Failure {
     CostLimit,
 }
 
-type Outcome = Result<Value, Failure>;
+pub(super) type Outcome = Result<Value, Failure>;
 
 /// One evaluation.
 struct Evaluation<'e> {
@@ -197,7 +198,7 @@ impl Evaluation<'_> {
                 Ok(Value::List(Arc::new(values)))
             }
             ExprKind::Map(entries) => {
-                let mut values = HashMap::with_capacity(entries.len());
+                let mut values = Entries::new();
                 for entry in entries {
                     let key = self.value(&entry.key)?;
                     let value = self.value(&entry.value)?;
@@ -392,7 +393,7 @@ fn items(range: &Value, has_second: bool) -> Result<Vec<(Value, Value)>, Failure
             .collect()),
         Value::Map(Map { map }) => {
             let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+            entries.sort_by_key(|(key, _)| *key);
             let entries = entries.into_iter();
             Ok(entries
                 .map(|(key, value)| (of_key(key), value.clone()))
@@ -402,7 +403,7 @@ fn items(range: &Value, has_second: bool) -> Result<Vec<(Value, Value)>, Failure
     }
 }
 
-fn no_overload() -> Failure {
+pub(super) fn no_overload() -> Failure {
     Failure::Error("no such overload".to_owned())
 }
 
@@ -460,98 +461,4 @@ fn optional_select(operand: &Value, name: &Expr) -> Value {
     };
     let inner = as_optional(operand).unwrap_or(Some(operand));
     optional(inner.and_then(|inner| field(inner, name)).cloned())
-}
-
-/// Returns the item of a list or the value of a map.
-fn index(of: &Value, at: &Value) -> Outcome {
-    match (of, at) {
-        (Value::List(items), Value::Int(place)) => {
-            let item = usize::try_from(*place)
-                .ok()
-                .and_then(|place| items.get(place));
-            let failure = || Failure::Error(format!("index out of bounds: {place}"));
-            item.cloned().ok_or_else(failure)
-        }
-        (Value::Map(Map { map }), key) => {
-            let found = as_key(key).and_then(|key| map.get(&key).cloned());
-            let shown = match key {
-                Value::String(text) => text.to_string(),
-                Value::Int(number) => number.to_string(),
-                Value::UInt(number) => number.to_string(),
-                other => format!("{other:?}"),
-            };
-            found.ok_or_else(|| Failure::Error(format!("no such key: {shown}")))
-        }
-        _ => Err(no_overload()),
-    }
-}
-
-/// Calls a function that the crates do not have, or have in another way; `None` if they have it.
-fn own_function(name: &str, operands: &[Value]) -> Option<Outcome> {
-    Some(match (name, operands) {
-        ("dyn", [value]) => Ok(value.clone()),
-        ("_==_", [one, other]) => Ok(Value::Bool(one == other)),
-        ("_!=_", [one, other]) => Ok(Value::Bool(one != other)),
-        ("size", [value]) => Ok(Value::Int(size(value).cast_signed())),
-        ("_[_]", [of, at]) => match as_optional(of) {
-            Some(inner) => Ok(optional(inner.and_then(|inner| index(inner, at).ok()))),
-            None => index(of, at),
-        },
-        ("_[?_]", [of, at]) => {
-            let inner = as_optional(of).unwrap_or(Some(of));
-            Ok(optional(inner.and_then(|inner| index(inner, at).ok())))
-        }
-        ("optional.none", []) => Ok(optional(None)),
-        ("optional.of", [value]) => Ok(optional(Some(value.clone()))),
-        ("optional.ofNonZeroValue", [value]) => Ok(optional(
-            Some(value.clone()).filter(|value| !value.is_zero()),
-        )),
-        ("hasValue", [value]) => Ok(Value::Bool(as_optional(value)?.is_some())),
-        ("value", [value]) => {
-            let none = || Failure::Error("optional.none() dereference".to_owned());
-            as_optional(value)?.cloned().ok_or_else(none)
-        }
-        ("or", [value, other]) => Ok(match as_optional(value)? {
-            Some(_) => value.clone(),
-            None => other.clone(),
-        }),
-        ("orValue", [value, other]) => Ok(as_optional(value)?.unwrap_or(other).clone()),
-        ("first", [Value::List(items)]) => Ok(optional(items.first().cloned())),
-        ("last", [Value::List(items)]) => Ok(optional(items.last().cloned())),
-        ("optional.unwrap" | "unwrapOpt", [Value::List(items)]) => {
-            let values = items.iter().filter_map(|item| as_optional(item)?.cloned());
-            Ok(Value::List(Arc::new(values.collect())))
-        }
-        ("lists.range", [Value::Int(count)]) => {
-            Ok(Value::List(Arc::new((0..*count).map(Value::Int).collect())))
-        }
-        ("sort", [Value::List(items)]) => {
-            let mut items = items.to_vec();
-            items.sort_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal));
-            Ok(Value::List(Arc::new(items)))
-        }
-        ("cel.@mapInsert", [Value::Map(map), rest @ ..]) => insert(map, rest),
-        _ => return None,
-    })
-}
-
-fn insert(map: &Map, inserted: &[Value]) -> Outcome {
-    let mut entries = (*map.map).clone();
-    let added = match inserted {
-        [Value::Map(other)] => other
-            .map
-            .iter()
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect(),
-        [key, value] => vec![(as_key(key).ok_or_else(no_overload)?, value.clone())],
-        _ => return Err(no_overload()),
-    };
-    for (key, value) in added {
-        if entries.contains_key(&key) {
-            let message = format!("insert failed: key {key} already exists");
-            return Err(Failure::Error(message));
-        }
-        entries.insert(key, value);
-    }
-    Ok(from_entries(entries))
 }

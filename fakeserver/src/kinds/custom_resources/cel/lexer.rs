@@ -77,7 +77,7 @@ impl Lexer<'_> {
             return self.number();
         }
         if let Some(prefix) = self.text_prefix() {
-            return self.text(prefix);
+            return self.text(&prefix);
         }
         if letter.is_ascii_alphabetic() || letter == '_' {
             return Some(self.name());
@@ -180,7 +180,7 @@ impl Lexer<'_> {
         None
     }
 
-    fn text(&mut self, prefix: String) -> Option<TokenKind> {
+    fn text(&mut self, prefix: &str) -> Option<TokenKind> {
         self.at += prefix.len();
         let quote = self.peek(0)?;
         let is_long = self.peek(1) == Some(quote) && self.peek(2) == Some(quote);

@@ -21,6 +21,8 @@ mod parser;
 mod program;
 mod runtime_cost;
 mod schema_type;
+mod own_functions;
+mod signatures;
 mod size;
 #[cfg(test)]
 mod tests;

@@ -23,7 +23,7 @@ pub(super) enum Type {
     Map(Arc<Type>, Arc<Type>),
     Optional(Arc<Type>),
     /// The type of a type.
-    Type(Arc<Type>),
+    Kind(Arc<Type>),
     /// An object of a schema.
     Object(Arc<SchemaType>),
     /// A type of a library.
@@ -69,7 +69,7 @@ impl Type {
     /// Returns the types of which it is made.
     pub(super) fn parameters(&self) -> Vec<&Self> {
         match self {
-            Self::List(of) | Self::Optional(of) | Self::Type(of) => vec![&**of],
+            Self::List(of) | Self::Optional(of) | Self::Kind(of) => vec![&**of],
             Self::Map(key, value) => vec![&**key, &**value],
             _ => Vec::new(),
         }
@@ -91,7 +91,7 @@ impl Type {
             Self::List(_) => "list",
             Self::Map(..) => "map",
             Self::Optional(_) => "optional_type",
-            Self::Type(_) => "type",
+            Self::Kind(_) => "type",
             Self::Object(_) => "object",
             Self::Opaque(name) => name,
             Self::Variable(_) => "",
@@ -132,9 +132,8 @@ impl Type {
     /// Returns whether it says no more than `other`.
     fn is_less_specific(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Dyn | Self::Variable(_), _) => true,
+            (Self::Dyn | Self::Variable(_), _) | (Self::Kind(_), Self::Kind(_)) => true,
             (_, Self::Dyn | Self::Variable(_)) => false,
-            (Self::Type(_), Self::Type(_)) => true,
             (Self::List(_), Self::List(_))
             | (Self::Map(..), Self::Map(..))
             | (Self::Optional(_), Self::Optional(_)) => {
@@ -197,7 +196,7 @@ impl Substitutions {
             },
             Type::List(of) => Type::list(self.apply(of, is_final)),
             Type::Optional(of) => Type::optional(self.apply(of, is_final)),
-            Type::Type(of) => Type::Type(Arc::new(self.apply(of, is_final))),
+            Type::Kind(of) => Type::Kind(Arc::new(self.apply(of, is_final))),
             Type::Map(key, value) => {
                 Type::map(self.apply(key, is_final), self.apply(value, is_final))
             }
@@ -218,7 +217,7 @@ impl Substitutions {
         match (one, other) {
             _ if one.is_dyn_or_error() || other.is_dyn_or_error() => true,
             (Type::Null, other) | (other, Type::Null) => other.takes_null(),
-            (Type::Type(_), Type::Type(_)) => true,
+            (Type::Kind(_), Type::Kind(_)) => true,
             (Type::List(_), Type::List(_))
             | (Type::Map(..), Type::Map(..))
             | (Type::Optional(_), Type::Optional(_)) => {

@@ -1,6 +1,6 @@
 //! Values of JSON as values of expressions, by the types that a schema gives them.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
 use kube_cel::cel::{
     Value,
@@ -93,9 +93,12 @@ pub(super) fn from_text(text: &str) -> Value {
     Value::String(Arc::new(text.to_owned()))
 }
 
-pub(super) fn from_entries(entries: HashMap<Key, Value>) -> Value {
+/// The entries of a map.
+pub(super) type Entries = BTreeMap<Key, Value>;
+
+pub(super) fn from_entries(entries: Entries) -> Value {
     Value::Map(Map {
-        map: Arc::new(entries),
+        map: Arc::new(entries.into_iter().collect()),
     })
 }
 
@@ -108,6 +111,10 @@ pub(super) fn optional(value: Option<Value>) -> Value {
 }
 
 /// Returns what an optional value holds; `None` if the value is not optional.
+#[expect(
+    clippy::option_option,
+    reason = "an optional value may be absent, and a value may be none"
+)]
 pub(super) fn as_optional(value: &Value) -> Option<Option<&Value>> {
     let optional: Result<&OptionalValue, _> = value.try_into();
     optional.ok().map(OptionalValue::value)

@@ -90,7 +90,7 @@ fn coerce_field(
                     StrictError::UnknownField(field) => {
                         StrictError::UnknownField(below(path, &field))
                     }
-                    other => other,
+                    other @ StrictError::DuplicateField(_) => other,
                 });
             }
             *value = metadata.value;

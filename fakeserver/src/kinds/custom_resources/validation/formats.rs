@@ -255,7 +255,7 @@ fn is_duration(text: &str) -> bool {
     units.any(|unit| {
         UNITS
             .iter()
-            .flat_map(|words| words.split_last())
+            .filter_map(|words| words.split_last())
             .any(|(last, words)| unit.starts_with(last) || words.contains(&unit.as_str()))
     })
 }

@@ -69,15 +69,12 @@ fn check_limit(
         "exclusiveMinimum"
     };
     let is_exclusive = schema[exclusive] == true;
-    let (order, shown) = match native {
-        Some(native) => {
-            let limit = to_integer(limit);
-            (Some(native.cmp(&limit)), limit.to_string())
-        }
-        None => {
-            let number = number.as_f64().unwrap_or_default();
-            (number.partial_cmp(&limit), float(limit))
-        }
+    let (order, shown) = if let Some(native) = native {
+        let limit = to_integer(limit);
+        (Some(native.cmp(&limit)), limit.to_string())
+    } else {
+        let number = number.as_f64().unwrap_or_default();
+        (number.partial_cmp(&limit), float(limit))
     };
     let Some(order) = order else { return };
     let is_beyond = if is_maximum {
@@ -103,10 +100,7 @@ fn check_factor(
     place: Place<'_>,
     outcome: &mut Outcome,
 ) {
-    let shown = match native {
-        Some(_) => to_integer(factor).to_string(),
-        None => float(factor),
-    };
+    let shown = native.map_or_else(|| float(factor), |_| to_integer(factor).to_string());
     let is_positive = native.map_or(factor > 0.0, |_| to_integer(factor) > 0);
     if !is_positive {
         let message = format!(
@@ -116,16 +110,15 @@ fn check_factor(
         let error = FieldError::invalid_printed(place.field(), &shown, &message);
         return outcome.add(message, error);
     }
-    let is_multiple = match native {
-        Some(native) => native % to_integer(factor) == 0,
-        None => {
-            let number = number.as_f64().unwrap_or_default();
-            is_integral(if factor < 1.0 {
-                1.0 / factor * number
-            } else {
-                number / factor
-            })
-        }
+    let is_multiple = if let Some(native) = native {
+        native % to_integer(factor) == 0
+    } else {
+        let number = number.as_f64().unwrap_or_default();
+        is_integral(if factor < 1.0 {
+            1.0 / factor * number
+        } else {
+            number / factor
+        })
     };
     if !is_multiple {
         let what = format!("should be a multiple of {shown}");
@@ -188,13 +181,7 @@ fn to_integer(number: f64) -> i64 {
 }
 
 fn print(number: &Number, native: Option<i64>) -> String {
-    match native {
-        Some(native) => native.to_string(),
-        None => match number.as_i64() {
-            // The limit is beyond integers, and both are compared as doubles.
-            #[expect(clippy::cast_precision_loss, reason = "as a real server converts it")]
-            Some(integer) => float(integer as f64),
-            None => float(number.as_f64().unwrap_or_default()),
-        },
-    }
+    // An integer that is compared with a limit beyond integers is shown as a double.
+    let shown = native.map(|native| native.to_string());
+    shown.unwrap_or_else(|| float(number.as_f64().unwrap_or_default()))
 }
