@@ -1,5 +1,4 @@
-//! The end of a definition of custom resources: its objects are deleted after a short delay, so that clients see it
-//! terminating.
+//! The end of a definition of custom resources: its objects are deleted, and it goes when they are gone.
 //!
 //! All other steps happen when a definition is written, in [`write::definitions`](crate::write::definitions).
 
@@ -19,9 +18,6 @@ use crate::{
         definitions::{clean_up, defined_by, resource, settle, settle_in, shown},
     },
 };
-
-/// The minimum time for which a deleted definition keeps its objects.
-const CLEANED_UP_AFTER: Duration = Duration::from_secs(1);
 
 /// The controller that cleans up after definitions.
 #[derive(Debug, Default)]
@@ -44,7 +40,7 @@ impl Controller for Definitions {
                 Some((crd, meta)) if meta.is_deleted() => {
                     let defined = defined_by(&shown(crd));
                     if self.terminating.insert(defined, key.clone()).is_none() {
-                        due.add(key.clone(), CLEANED_UP_AFTER);
+                        due.add(key.clone(), Duration::ZERO);
                     }
                 }
                 _ => self.terminating.retain(|_, known| known != key),

@@ -68,6 +68,13 @@ pub(crate) struct Validation {
     subresources: &'static [(&'static str, CheckUpdate)],
 }
 
+/// The findings of a validation, and its warnings.
+#[derive(Debug, Default)]
+pub(crate) struct Verdict {
+    pub(crate) errors: Vec<FieldError>,
+    pub(crate) warnings: Vec<String>,
+}
+
 /// An object that is accepted, for warnings.
 pub(crate) struct Accepted<'a> {
     pub(crate) object: Field<'a>,
@@ -316,15 +323,25 @@ impl Kind {
 
     /// Lists what is wrong with an object apart from its metadata; `old` is the object that it replaces through
     /// `subresource`, which is empty for the object itself.
+    pub(crate) fn verdict(
+        &self,
+        subresource: &str,
+        object: &Value,
+        old: Option<&Value>,
+    ) -> Verdict {
+        if let Some(custom) = &self.custom {
+            return custom.check(subresource, object, old);
+        }
+        Verdict::refused(self.errors(subresource, object, old))
+    }
+
+    /// Lists what is wrong with an object of a built-in kind apart from its metadata, as [`Kind::verdict`] does.
     pub(crate) fn errors(
         &self,
         subresource: &str,
         object: &Value,
         old: Option<&Value>,
     ) -> Vec<FieldError> {
-        if let Some(custom) = &self.custom {
-            return custom.errors(object, old);
-        }
         let Some(validation) = &self.validation else {
             return Vec::new();
         };
@@ -394,6 +411,16 @@ impl PartialEq for Kind {
 }
 
 impl Eq for Kind {}
+
+// === impl Verdict ===
+
+impl Verdict {
+    /// Returns a verdict without warnings.
+    pub(crate) fn refused(errors: Vec<FieldError>) -> Self {
+        let warnings = Vec::new();
+        Self { errors, warnings }
+    }
+}
 
 // === impl Validation ===
 

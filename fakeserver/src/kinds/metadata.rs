@@ -49,6 +49,13 @@ pub(crate) fn metadata_update_errors(
     errors
 }
 
+/// Returns the errors of the fields that all metadata has, whatever it belongs to.
+pub(crate) fn common_metadata_errors(metadata: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    check_common(metadata, &mut errors);
+    errors
+}
+
 /// As the rules of a kind look at it.
 fn check_whole(kind: &Kind, metadata: &Value, errors: &mut Vec<FieldError>) {
     check_name(kind, metadata, errors);
@@ -176,8 +183,13 @@ fn check_owners(owners: &Value, errors: &mut Vec<FieldError>) {
             ("name", "must not be empty"),
             ("uid", "must not be empty"),
         ] {
-            if text(owner, field).is_empty() {
-                errors.push(invalid(&format!("{FIELD}.{field}"), "", why));
+            let given = text(owner, field);
+            let is_missing = match field {
+                "apiVersion" => !has_version(&given),
+                _ => given.is_empty(),
+            };
+            if is_missing {
+                errors.push(invalid(&format!("{FIELD}.{field}"), &given, why));
             }
         }
         if owner["apiVersion"] == "v1" && owner["kind"] == "Event" {
@@ -203,6 +215,14 @@ fn check_owners(owners: &Value, errors: &mut Vec<FieldError>) {
                 "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"
             ),
         ));
+    }
+}
+
+/// Returns whether a group and version, or a version alone, names a version.
+fn has_version(api_version: &str) -> bool {
+    match api_version.split_once('/') {
+        None => !api_version.is_empty(),
+        Some((_, version)) => !version.is_empty() && !version.contains('/'),
     }
 }
 
@@ -273,14 +293,30 @@ pub(crate) fn finalizer_warnings(metadata: &Value, old: Option<&Value>) -> Vec<S
     };
     let known = old.map(of).unwrap_or_default();
     let added: Vec<String> = of(metadata).difference(&known).cloned().collect();
-    let bare = added.iter().filter(|finalizer| !finalizer.contains('/'));
-    bare.map(|finalizer| {
-        format!(
-            "metadata.finalizers: {finalizer:?}: prefer a domain-qualified finalizer name including a path (/) to avoid \
-             accidental conflicts with other finalizer writers"
-        )
-    })
-    .collect()
+    let warning =
+        |finalizer: &String, why: &str| format!("metadata.finalizers: {finalizer:?}: {why}");
+    let mut warnings = Vec::new();
+    for finalizer in &added {
+        for problem in qualified_name_problems(finalizer) {
+            warnings.push(warning(finalizer, &problem));
+        }
+        if finalizer.contains('/') || STANDARD_FINALIZERS.contains(&finalizer.as_str()) {
+            continue;
+        }
+        let form = if finalizer.contains('.') {
+            " including a path (/)"
+        } else {
+            ""
+        };
+        warnings.push(warning(
+            finalizer,
+            &format!(
+                "prefer a domain-qualified finalizer name{form} to avoid accidental conflicts with other finalizer \
+                 writers"
+            ),
+        ));
+    }
+    warnings
 }
 
 fn invalid(field: &str, value: &str, problem: &str) -> FieldError {

@@ -53,7 +53,7 @@ mod tests;
 
 pub(crate) use self::{
     habits::{Habits, MetadataRechecks, Removal},
-    kind::{Accepted, Kind, KindRef, Validation},
+    kind::{Accepted, Kind, KindRef, Validation, Verdict},
     resource_type::{ResourceType, Subresource},
     selectable_field::{SelectableField, SelectableFields},
 };

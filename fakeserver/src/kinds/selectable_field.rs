@@ -137,7 +137,9 @@ impl Kind {
 impl ResourceType {
     /// Refuses a field by which objects cannot be selected.
     pub(crate) fn check_field(&self, label: &str) -> Result<(), Status> {
-        if matches!(label, "metadata.name" | "metadata.namespace") {
+        // Objects of a custom resource without namespaces have no field of that name.
+        let has_namespace = self.is_namespaced || !self.rules.is_custom();
+        if label == "metadata.name" || (label == "metadata.namespace" && has_namespace) {
             return Ok(());
         }
         let unsupported =

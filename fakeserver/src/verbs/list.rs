@@ -37,7 +37,9 @@ pub(super) async fn list(
         ..query(request, options)?
     };
     let mut page = query.read(&api.backend.storage).await?;
-    complete(request, &mut page.metadata);
+    if encoding.shows_objects() {
+        complete(request, &mut page.metadata);
+    }
     let items = present_all(api, request, page.items).await?;
     let delivery = answer::delivery(request, &encoding);
     Ok(delivery.pieces(list_pieces(encoding, &page.metadata, items)))

@@ -16,6 +16,7 @@ use crate::{
         request::{BODY_MAX_BYTES, PatchType, parse_patch, patch_type, write_options},
         response::Shape,
     },
+    kinds::custom_resources::read_metadata,
     value::{
         json::{DEPTH_MAX, depth, parse_value},
         parse::json_type,
@@ -163,6 +164,9 @@ impl Change {
         validation: FieldValidation,
     ) -> Result<Received, Status> {
         let patched = self.apply(kind, shown.clone())?;
+        if target.rules().is_custom() {
+            self.check_type_meta(target, kind, &patched)?;
+        }
         let text = serde_json::to_string(&patched).expect("JSON has string keys only");
         let invalid = |why: &str| {
             let made = self.shown(kind, &patched);
@@ -198,6 +202,64 @@ impl Change {
             return Err(invalid(&format!("strict decoding error: {errors}")));
         }
         Ok(received)
+    }
+
+    /// Checks that a patched custom object says what it is: a real server reads it by that.
+    fn check_type_meta(
+        &self,
+        target: &Target,
+        kind: &GroupVersionKind,
+        patched: &Value,
+    ) -> Result<(), Status> {
+        let invalid = |why: &str| {
+            let made = self.shown(kind, patched);
+            let error = FieldError::invalid("patch", &json!(made), why);
+            Err(Status::invalid("", "", "", &[error]))
+        };
+        for field in ["apiVersion", "kind"] {
+            if let Some(value) = patched.get(field)
+                && !value.is_string()
+                && !value.is_null()
+            {
+                let ty = json_type(value);
+                return invalid(&format!(
+                    "couldn't get version/kind; json parse error: json: cannot unmarshal {ty} into Go struct field \
+                     .{field} of type string"
+                ));
+            }
+        }
+        let Some(said) = patched.get("kind") else {
+            let made = self.shown(kind, patched);
+            return invalid(&format!("Object 'Kind' is missing in '{made}'"));
+        };
+        if let Err(why) = read_metadata(&patched["metadata"]) {
+            return invalid(&why);
+        }
+        match patched.get("apiVersion") {
+            // An object without a name is refused for that.
+            None if !patched["metadata"]["name"].is_null() => {
+                let why = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+                return Err(Status::internal(why));
+            }
+            Some(Value::Null) => {
+                return invalid(
+                    ".apiVersion accessor error: <nil> is of the type <nil>, expected string",
+                );
+            }
+            None | Some(_) => {}
+        }
+        let (said, wanted) = (said.as_str().unwrap_or_default(), &*kind.kind);
+        if said == wanted {
+            return Ok(());
+        }
+        let error = FieldError::invalid("kind", &json!(said), &format!("must be {wanted}"));
+        let name = patched["metadata"]["name"].as_str().unwrap_or_default();
+        Err(Status::invalid(
+            said,
+            &target.resource.group,
+            name,
+            &[error],
+        ))
     }
 
     /// The patched object as the answer to a patch that does not fit shows it; of a strategic one, the patch.

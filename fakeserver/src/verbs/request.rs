@@ -39,10 +39,15 @@ pub(super) fn find_target(registry: &Registry, path: ResourcePath) -> Result<Tar
         .subresource
         .as_deref()
         .is_some_and(|name| resource.subresource(name).is_none());
-    if is_misplaced || is_unknown {
+    if is_misplaced || (is_unknown && !resource.rules.is_custom()) {
         return Err(Status::unknown_resource());
     }
-    Ok(Target { resource, path })
+    let target = Target { resource, path };
+    if is_unknown {
+        // A real server looks for an object of that name.
+        return Err(Status::not_found(target.named(target.name())));
+    }
+    Ok(target)
 }
 
 /// Returns whether `verb` may change the set of custom resources.

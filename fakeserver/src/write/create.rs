@@ -144,10 +144,12 @@ fn prepare(
 }
 
 /// Validates a new object by the rules of its kind.
-fn check(attempt: &Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status> {
+fn check(attempt: &mut Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status> {
     let target = write.target;
     let mut errors = metadata_errors(target.rules(), &write.new["metadata"]);
-    errors.extend(target.rules().errors("", &write.new, None));
+    let verdict = target.rules().verdict("", &write.new, None);
+    attempt.warn(verdict.warnings);
+    errors.extend(verdict.errors);
     attempt.tolerate(write, &mut errors);
     if errors.is_empty() {
         return Ok(());

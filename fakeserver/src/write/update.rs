@@ -214,11 +214,14 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
 }
 
 /// Validates an object that replaces another by the rules of its kind.
-fn check(attempt: &Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status> {
+fn check(attempt: &mut Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status> {
     let (target, old, new) = (write.target, &write.old, &write.new);
     let (was, is) = (&old["metadata"], &new["metadata"]);
     let mut errors = metadata_update_errors(target.rules(), target.subresource(), was, is);
-    errors.extend(target.rules().errors(target.subresource(), new, Some(old)));
+    let rules = target.rules();
+    let verdict = rules.verdict(target.subresource(), new, Some(old));
+    attempt.warn(verdict.warnings);
+    errors.extend(verdict.errors);
     attempt.tolerate(write, &mut errors);
     if errors.is_empty() {
         return Ok(());

@@ -190,7 +190,10 @@ async fn a_scale_is_where_the_definition_says() {
 #[tokio::test(start_paused = true)]
 async fn objects_are_selected_by_the_fields_that_the_definition_names() {
     let fields = json!([{"jsonPath": ".spec.color"}, {"jsonPath": ".spec.size"}]);
-    let api = api_with(&json!({"selectableFields": fields})).await;
+    let properties = json!({"color": {"type": "string"}, "size": {"type": "integer"}});
+    let spec = json!({"type": "object", "properties": properties});
+    let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {"spec": spec}}});
+    let api = api_with(&json!({"selectableFields": fields, "schema": schema})).await;
     widget(&api, "a", &json!({"color": "red", "size": 1}), &json!({})).await;
     widget(&api, "b", &json!({"color": "blue", "size": 1}), &json!({})).await;
     widget(&api, "c", &json!({"color": "red"}), &json!({})).await;

@@ -131,6 +131,11 @@ impl Encoding {
         self
     }
 
+    /// Tells whether it shows whole objects, no rows and no metadata alone.
+    pub(crate) fn shows_objects(&self) -> bool {
+        matches!(self.representation, Representation::Object) && self.table.is_none()
+    }
+
     pub(crate) fn format(&self) -> Format {
         self.format
     }

@@ -1,7 +1,7 @@
 //! Definitions of custom resources.
 
 use crate::{
-    kinds::{Habits, Kind, Removal, Validation, custom_resources},
+    kinds::{Accepted, Habits, Kind, Removal, Validation, custom_resources},
     value::{field::Field, findings::Findings},
 };
 
@@ -16,7 +16,8 @@ pub(crate) static KIND: Kind = Kind::new("apiextensions.k8s.io", "customresource
     })
     .defaults(custom_resources::set_definition_defaults)
     .prepare(custom_resources::conditions::record_stored_version)
-    .validation(Validation::new(check, check_update).with(&[("status", check_update)]));
+    .validation(Validation::new(check, check_update).with(&[("status", check_status)]))
+    .warnings(warn);
 
 fn check(definition: &Field<'_>, found: &mut Findings) {
     let errors = custom_resources::definition_errors(definition.value(), None);
@@ -26,4 +27,16 @@ fn check(definition: &Field<'_>, found: &mut Findings) {
 fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     let errors = custom_resources::definition_errors(new.value(), Some(old.value()));
     found.extend(errors);
+}
+
+fn check_status(_: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    found.extend(custom_resources::status_errors(new.value()));
+}
+
+fn warn(definition: &Accepted<'_>, told: &mut Vec<String>) {
+    let old = Some(definition.old.value()).filter(|_| !definition.is_new);
+    told.extend(custom_resources::definition_warnings(
+        definition.object.value(),
+        old,
+    ));
 }

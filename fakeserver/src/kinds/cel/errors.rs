@@ -1,6 +1,6 @@
 //! Errors of expressions, with the line and a mark below the position, as a real server prints them.
 
-use kube_cel::cel::Program;
+use kube_cel::cel::{Program, parser::Parser};
 
 use super::parser::SyntaxError;
 
@@ -20,6 +20,13 @@ pub(super) fn syntax(source: &str, own: &SyntaxError) -> String {
         // A reserved name, or an argument that a macro does not take.
         Ok(_) => print(source, std::slice::from_ref(own)),
     }
+}
+
+/// Returns the errors of the syntax of an expression, in a real server's words.
+pub(crate) fn syntax_problem(source: &str) -> Option<String> {
+    let parser = Parser::new().enable_optional_syntax(true);
+    let errors = parser.parse(source).err()?;
+    Some(reworded(source, &errors.to_string()).join("\n"))
 }
 
 /// Returns errors with positions in characters.
@@ -60,7 +67,7 @@ fn reworded(source: &str, printed: &str) -> Vec<String> {
 }
 
 /// Prints an error with its line, and a mark below its column. Dots and marks are as wide as the characters above.
-fn print_error(source: &str, (line, column): (usize, usize), why: &str) -> String {
+pub(crate) fn print_error(source: &str, (line, column): (usize, usize), why: &str) -> String {
     let text = source
         .lines()
         .nth(line.saturating_sub(1))

@@ -28,6 +28,7 @@ mod tests;
 pub(crate) use self::{
     authorizer::{Authorize, Check, authorizer, request_resource},
     environment::{Environment, Objects},
+    errors::{print_error, syntax_problem},
     interpreter::{Failure, Variables},
     program::Program,
     types::Type,

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::client_config::{ClientConfig, client_config_errors},
-    value::{resource::api_version, status::FieldError},
+    value::{names::service_name_problems, resource::api_version, status::FieldError},
 };
 
 /// The webhook that converts objects of a definition, and between which versions.
@@ -76,41 +76,59 @@ pub(super) fn conversion_errors(conversion: &Value) -> Vec<FieldError> {
         &webhook["conversionReviewVersions"],
     );
     let count = versions.as_array().map_or(0, Vec::len);
-    match conversion["strategy"].as_str().unwrap_or_default() {
-        // Without any it has its default by now.
-        "" if conversion.is_null() => Vec::new(),
-        "" => vec![FieldError::required(format!("{PATH}.strategy"), "")],
-        "None" => {
-            let detail = "should not be set when strategy is not set to Webhook";
-            let set = [(config_path, !config.is_null()), (versions_path, count > 0)];
-            set.into_iter()
-                .filter(|(_, is_set)| *is_set)
-                .map(|(path, _)| FieldError::forbidden(path, detail))
-                .collect()
-        }
-        "Webhook" => {
-            let mut errors = if config.is_null() {
-                let detail = "required when strategy is set to Webhook";
-                vec![FieldError::required(config_path, detail)]
-            } else {
-                client_config_errors(&config_path, config)
-            };
-            let mut known = versions.as_array().into_iter().flatten();
-            if count == 0 {
-                errors.push(FieldError::required(versions_path, ""));
-            } else if !known.any(|version| version == "v1" || version == "v1beta1") {
-                errors.push(FieldError::invalid(
-                    versions_path,
-                    versions,
-                    "must include at least one of v1, v1beta1",
-                ));
-            }
-            errors
-        }
-        other => vec![FieldError::not_supported(
-            format!("{PATH}.strategy"),
+    if conversion.is_null() {
+        return Vec::new();
+    }
+    let mut errors = Vec::new();
+    let strategy = conversion["strategy"].as_str().unwrap_or_default();
+    let strategy_path = format!("{PATH}.strategy");
+    match strategy {
+        "None" | "Webhook" => {}
+        "" => errors.push(FieldError::required(strategy_path, "")),
+        other => errors.push(FieldError::not_supported(
+            strategy_path,
             &json!(other),
             &["None", "Webhook"],
-        )],
+        )),
+    }
+    if strategy == "Webhook" {
+        if config.is_null() {
+            let detail = "required when strategy is set to Webhook";
+            errors.push(FieldError::required(config_path, detail));
+        } else {
+            errors.extend(client_config_errors(&config_path, config));
+        }
+        check_review_versions(versions, &versions_path, &mut errors);
+        return errors;
+    }
+    let detail = "should not be set when strategy is not set to Webhook";
+    if !config.is_null() {
+        errors.push(FieldError::forbidden(config_path, detail));
+    }
+    if count > 0 {
+        errors.push(FieldError::forbidden(versions_path, detail));
+    }
+    errors
+}
+
+/// Checks the versions of the reviews that a webhook takes.
+fn check_review_versions(versions: &Value, path: &str, errors: &mut Vec<FieldError>) {
+    let given = versions.as_array().map(Vec::as_slice).unwrap_or_default();
+    if given.is_empty() {
+        return errors.push(FieldError::required(path, ""));
+    }
+    for (index, version) in given.iter().enumerate() {
+        let path = format!("{path}[{index}]");
+        if given[..index].contains(version) {
+            errors.push(FieldError::invalid(path, version, "duplicate version"));
+            continue;
+        }
+        for problem in service_name_problems(version.as_str().unwrap_or_default()) {
+            errors.push(FieldError::invalid(path.as_str(), version, &problem));
+        }
+    }
+    if !given.iter().any(|one| one == "v1" || one == "v1beta1") {
+        let detail = "must include at least one of v1, v1beta1";
+        errors.push(FieldError::invalid(path, versions, detail));
     }
 }

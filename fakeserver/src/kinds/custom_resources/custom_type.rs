@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     Conversion, JsonPath, PrinterColumn,
@@ -12,12 +12,16 @@ use super::{
     rules::Rules,
     stored_form::{StoredForm, VersionSchema},
     table,
-    validation::validate,
+    validation::{
+        correlation::Correlation,
+        embedded::{self, embedded_errors, read_metadata},
+        list_type_errors, scale, validate, validate_at,
+    },
 };
 use crate::{
-    kinds::table::cell::Cells,
+    kinds::{Verdict, table::cell::Cells},
     value::{
-        schema::{Decoded, Schema, StrictError, decode, duplicate_fields, prune, type_of_kind},
+        schema::{Decoded, Schema, StrictError, duplicate_fields, prune},
         status::FieldError,
     },
 };
@@ -53,7 +57,7 @@ impl CustomType {
         let conversion = Conversion::of(crd, version);
         let has_webhook = crd["spec"]["conversion"]["strategy"] == "Webhook";
         Self {
-            rules: Rules::compile(schema),
+            rules: Rules::compile(schema, true),
             selectable: selectable.collect(),
             columns: PrinterColumn::all_of(version),
             deprecation_warning: deprecation::warning(crd, version),
@@ -79,9 +83,11 @@ impl CustomType {
     /// The metadata is not what metadata is; the error is in Go's words.
     pub(crate) fn read(&self, mut object: Value, body: &[u8]) -> Result<Decoded, String> {
         let mut strict = duplicate_fields(body).map_err(|error| error.to_string())?;
-        let metadata = read_metadata(&object)?;
+        let metadata = read_metadata(&object["metadata"])?;
         object["metadata"] = metadata.value;
         strict.extend(metadata.strict);
+        let own = &self.version["schema"]["openAPIV3Schema"];
+        embedded::coerce(&mut object, own, "", &mut strict)?;
         let schema = self.schema.root();
         let pruned = prune(&mut object, schema, true);
         strict.extend(pruned.into_iter().map(StrictError::UnknownField));
@@ -148,15 +154,60 @@ impl CustomType {
         &self.version["schema"]["openAPIV3Schema"]
     }
 
-    /// Returns the errors of `object`, which replaces `old` if there was one.
-    pub(crate) fn errors(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
+    /// Returns what is wrong with `object`, which replaces `old` through `subresource` if there was one.
+    ///
+    /// Rules in CEL are evaluated only if the object has the form that their types promise.
+    pub(crate) fn check(&self, subresource: &str, object: &Value, old: Option<&Value>) -> Verdict {
         let schema = &self.version["schema"]["openAPIV3Schema"];
-        let errors = validate(object, schema);
-        if errors.is_empty() {
-            self.rules.errors(schema, object, old)
+        let correlation = old.map(|old| Correlation::new(object, old, schema));
+        let mut errors = if subresource == "status" {
+            self.status_errors(object, correlation)
         } else {
+            let mut errors = validate(object, schema, correlation);
+            errors.extend(scale::spec_errors(object, self.scale()));
             errors
+        };
+        errors.extend(scale::status_errors(object, self.scale()));
+        if subresource != "status" {
+            errors.extend(embedded_errors(object, schema, ""));
         }
+        let was_unique = old.is_none_or(|old| list_type_errors(old, schema, "").is_empty());
+        if was_unique {
+            errors.extend(list_type_errors(object, schema, ""));
+        }
+        if self.rules.is_empty() {
+            return Verdict::refused(errors);
+        }
+        if errors.iter().any(blocks_rules) {
+            errors.push(FieldError::invalid(
+                "<nil>",
+                &Value::Null,
+                "some validation rules were not checked because the object was invalid; correct the existing errors to \
+                 complete validation",
+            ));
+            return Verdict::refused(errors);
+        }
+        let mut verdict = self.rules.verdict(object, old, correlation);
+        errors.append(&mut verdict.errors);
+        Verdict { errors, ..verdict }
+    }
+
+    /// Returns the errors of a status alone, which is all that its subresource writes.
+    fn status_errors(
+        &self,
+        object: &Value,
+        correlation: Option<Correlation<'_>>,
+    ) -> Vec<FieldError> {
+        let schema = &self.version["schema"]["openAPIV3Schema"]["properties"]["status"];
+        let Some(status) = object.get("status").filter(|_| schema.is_object()) else {
+            return Vec::new();
+        };
+        let own = correlation.and_then(|correlation| correlation.key("status"));
+        validate_at(status, schema, "status", own)
+    }
+
+    fn scale(&self) -> &Value {
+        &self.version["subresources"]["scale"]
     }
 
     /// Returns the path of a part of its scale: `specReplicasPath`, `statusReplicasPath` or `labelSelectorPath`.
@@ -183,6 +234,18 @@ impl CustomType {
     }
 }
 
+/// Returns whether an error means that values are not of the types by which rules read them.
+fn blocks_rules(error: &FieldError) -> bool {
+    matches!(
+        error.reason,
+        "FieldValueNotSupported"
+            | "FieldValueRequired"
+            | "FieldValueTooLong"
+            | "FieldValueTooMany"
+            | "FieldValueTypeInvalid"
+    )
+}
+
 /// Two are the same if their versions say the same.
 impl PartialEq for CustomType {
     fn eq(&self, other: &Self) -> bool {
@@ -193,13 +256,3 @@ impl PartialEq for CustomType {
 }
 
 impl Eq for CustomType {}
-
-/// The metadata of an object as the API holds it, and what strict reading minds of it.
-fn read_metadata(object: &Value) -> Result<Decoded, String> {
-    let id =
-        type_of_kind("", "", "PartialObjectMetadata").expect("every server knows what metadata is");
-    let alone = json!({"metadata": object["metadata"]}).to_string();
-    let mut decoded = decode(id, alone.as_bytes()).map_err(|error| error.to_string())?;
-    decoded.value = decoded.value["metadata"].take();
-    Ok(decoded)
-}

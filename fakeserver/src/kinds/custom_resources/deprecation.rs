@@ -37,14 +37,23 @@ pub(super) fn warning_errors(version: &Value, path: &str) -> Vec<FieldError> {
         return Vec::new();
     };
     let mut why = Vec::new();
-    if version["deprecated"] != true {
+    if version["deprecated"] == true {
+        if warning.len() > WARNING_MAX_BYTES {
+            why.push(format!("must be <= {WARNING_MAX_BYTES} characters long"));
+        }
+        if warning.is_empty() {
+            why.push("must not be an empty string".to_owned());
+        }
+        if let Some((at, _)) = warning
+            .char_indices()
+            .find(|(_, letter)| letter.is_control())
+        {
+            why.push(format!(
+                "must only contain printable UTF-8 characters; non-printable character found at index {at}"
+            ));
+        }
+    } else {
         why.push("can only be set for deprecated versions".to_owned());
-    }
-    if warning.is_empty() {
-        why.push("must be non-empty".to_owned());
-    }
-    if warning.len() > WARNING_MAX_BYTES {
-        why.push(format!("must be <= {WARNING_MAX_BYTES} characters long"));
     }
     let path = format!("{path}.deprecationWarning");
     let error = |why: &String| FieldError::invalid(path.as_str(), given, why);

@@ -7,12 +7,15 @@
 //! versions. All of this is pure: other modules call webhooks and write to the store.
 
 mod acceptance;
+#[cfg(feature = "cel")]
+mod cel;
 pub(crate) mod conditions;
 mod conversion;
 mod custom_type;
 mod definition;
 mod defaulting;
-mod formats;
+mod field_path;
+mod go_text;
 mod json_path;
 mod column_path;
 mod printer_column;
@@ -21,19 +24,20 @@ mod deprecation;
 mod rules;
 mod stored_form;
 mod table;
-mod structure;
+mod uri;
 mod validation;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::{
-    acceptance::{definition_errors, set_definition_defaults},
+    acceptance::{definition_errors, definition_warnings, set_definition_defaults, status_errors},
     column_path::ColumnPath,
     conversion::Conversion,
     custom_type::CustomType,
     definition::{Definition, compare_versions},
     json_path::JsonPath,
     printer_column::PrinterColumn,
+    validation::embedded::read_metadata,
 };
 
 /// The group of definitions.

@@ -99,11 +99,11 @@ pub(super) fn column_errors(columns: &Value, path: &str) -> Vec<FieldError> {
         }
         let json_path = text("jsonPath");
         if json_path.is_empty() {
-            errors.push(FieldError::required(path("jsonPath"), ""));
+            errors.push(FieldError::required(path("JSONPath"), ""));
         } else if !json_path.starts_with('.') {
             let why = "must be a simple json path starting with .";
             errors.push(FieldError::invalid(
-                path("jsonPath"),
+                path("JSONPath"),
                 &column["jsonPath"],
                 why,
             ));

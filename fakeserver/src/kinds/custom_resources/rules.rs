@@ -1,118 +1,401 @@
 //! The rules of a schema that are written in CEL: `x-kubernetes-validations`.
+//!
+//! Upstream has this in `apiextensions-apiserver/pkg/apiserver/schema/cel`.
 
-use kube_cel::{CompiledSchema, ErrorKind, Validator, compile_schema};
-use serde_json::{Value, json};
+mod compiled;
 
-use crate::value::status::FieldError;
+use serde_json::Value;
+
+use self::compiled::{Node, Rule, compile_message, compile_rule, has_rules, text};
+use super::{
+    cel::{Evaluated, Evaluator, ObjectType, Variable},
+    go_text::{quote, shown},
+    validation::correlation::{Correlation, find_item},
+};
+use crate::{kinds::Verdict, value::status::FieldError};
+
+/// The maximum cost of all rules of an object.
+const BUDGET: u64 = 10_000_000;
+/// The maximum size of a message that an expression makes.
+const MESSAGE_MAX_BYTES: usize = 5 << 10;
+/// The message after which no rule is evaluated any more.
+const OUT_OF_BUDGET: &str =
+    "validation failed due to running out of cost budget, no further validation rules will be run";
 
 /// The compiled rules of one schema.
 #[derive(Debug)]
 pub(super) struct Rules {
-    compiled: Option<CompiledSchema>,
+    root: Option<Node>,
+}
+
+/// A rule that was compiled, for the validation of its definition.
+#[derive(Debug, Default)]
+pub(super) struct CheckedRule {
+    pub(super) error: Option<String>,
+    /// The maximum cost of an evaluation.
+    pub(super) cost: u64,
+    /// The maximum number of values in one object, where nothing limits it.
+    pub(super) cardinality_max: u64,
+    pub(super) message_error: Option<String>,
+    pub(super) message_cost: Option<u64>,
+    pub(super) uses_old_self: bool,
+}
+
+/// A value that rules are evaluated for.
+#[derive(Clone, Copy)]
+struct Subject<'v> {
+    value: &'v Value,
+    old: Option<&'v Value>,
+    ratchet: Ratchet<'v>,
+}
+
+/// The correlation by which errors of unchanged values become warnings.
+#[derive(Clone, Copy, Default)]
+struct Ratchet<'v> {
+    current: Option<Correlation<'v>>,
+    /// That of the nearest part around it that has one.
+    around: Option<Correlation<'v>>,
+}
+
+/// The validation of one object.
+struct Run {
+    evaluator: Evaluator,
+    budget: u64,
+    is_over: bool,
+    verdict: Verdict,
+}
+
+/// Compiles the rules of a schema for the validation of its definition; `None` if rules cannot see its values.
+pub(super) fn check(schema: &Value, is_object: bool) -> Option<Vec<CheckedRule>> {
+    let ty = ObjectType::of(schema, is_object)?;
+    let rules = schema["x-kubernetes-validations"].as_array();
+    let rules = rules.into_iter().flatten();
+    Some(rules.map(|rule| check_rule(rule, &ty)).collect())
+}
+
+fn check_rule(rule: &Value, ty: &ObjectType) -> CheckedRule {
+    let mut checked = CheckedRule {
+        cardinality_max: ty.cardinality_max(),
+        ..CheckedRule::default()
+    };
+    if text(&rule["rule"]).trim().is_empty() {
+        return checked;
+    }
+    let program = match compile_rule(rule, ty) {
+        Ok(program) => program,
+        Err(why) => {
+            checked.error = Some(why);
+            return checked;
+        }
+    };
+    checked.uses_old_self = program.uses("oldSelf");
+    checked.cost = program.cost_max();
+    match compile_message(rule, ty) {
+        Some(Ok(message)) => checked.message_cost = Some(message.cost_max()),
+        Some(Err(why)) => checked.message_error = Some(why),
+        None => {}
+    }
+    checked
 }
 
 // === impl Rules ===
 
 impl Rules {
-    /// Compiles the rules of `schema`; one without any costs nothing later.
-    pub(super) fn compile(schema: &Value) -> Self {
+    /// Compiles the rules of `schema`; one without any costs nothing later. That of a whole object has a type and
+    /// metadata, too.
+    pub(super) fn compile(schema: &Value, is_object: bool) -> Self {
         Self {
-            compiled: has_rules(schema).then(|| compile_schema(schema)),
+            root: has_rules(schema).then(|| Node::new(schema, is_object)),
         }
     }
 
-    /// The rules that `object` breaks, given what it replaces.
-    pub(super) fn errors(
+    pub(super) fn is_empty(&self) -> bool {
+        self.root.is_none()
+    }
+
+    /// Returns what the rules say of an object, given what it replaces.
+    pub(super) fn verdict(
         &self,
-        schema: &Value,
         object: &Value,
         old: Option<&Value>,
+        correlation: Option<Correlation<'_>>,
+    ) -> Verdict {
+        let ratchet = Ratchet {
+            current: correlation,
+            around: None,
+        };
+        let subject = Subject {
+            value: object,
+            old,
+            ratchet,
+        };
+        self.run("", subject)
+    }
+
+    /// Returns the errors of a value at a path, which no old value excuses.
+    pub(super) fn errors_at(
+        &self,
+        value: &Value,
+        old: Option<&Value>,
+        path: &str,
     ) -> Vec<FieldError> {
-        let Some(compiled) = &self.compiled else {
-            return Vec::new();
+        let ratchet = Ratchet::default();
+        let subject = Subject {
+            value,
+            old,
+            ratchet,
         };
-        let Err(errors) = Validator::new().validate_compiled(compiled, object, old) else {
-            return Vec::new();
+        self.run(path, subject).errors
+    }
+
+    fn run(&self, path: &str, subject: Subject<'_>) -> Verdict {
+        let Some(root) = &self.root else {
+            return Verdict::default();
         };
-        let mut found: Vec<FieldError> = errors
-            .into_vec()
-            .into_iter()
-            .map(|error| field_error(schema, &error))
-            .collect();
-        // The evaluator walks properties in no order.
-        found.sort_by(|a, b| (&a.field, &a.detail).cmp(&(&b.field, &b.detail)));
-        found
+        let mut run = Run {
+            evaluator: Evaluator::new(),
+            budget: BUDGET,
+            is_over: false,
+            verdict: Verdict::default(),
+        };
+        run.check(root, path, subject);
+        run.verdict
     }
 }
 
-/// Returns the errors of the rules of `schema`, each with the path of the schema that has it.
-pub(super) fn compilation_errors(schema: &Value, path: &str) -> Vec<(String, String)> {
-    let mut errors = Vec::new();
-    let compiled = compile_schema(&json!({
-        "x-kubernetes-validations": schema["x-kubernetes-validations"]
-    }));
-    for (index, outcome) in compiled.validations.iter().enumerate() {
-        if let Err(error) = outcome {
-            let field = format!("{path}.x-kubernetes-validations[{index}].rule");
-            errors.push((field, error.to_string()));
+// === impl Subject ===
+
+impl<'v> Subject<'v> {
+    /// Returns the values of the variables of a rule.
+    fn variables(self, rule: &Rule) -> [(Variable, Option<&'v Value>); 2] {
+        let old = if rule.has_optional_old {
+            Variable::Optional("oldSelf")
+        } else {
+            Variable::Always("oldSelf")
+        };
+        [
+            (Variable::Always("self"), Some(self.value)),
+            (old, self.old),
+        ]
+    }
+}
+
+// === impl Ratchet ===
+
+impl Ratchet<'_> {
+    fn is_unchanged(&self) -> bool {
+        let nearest = self.current.or(self.around);
+        nearest.is_some_and(|nearest| nearest.is_unchanged())
+    }
+
+    fn key(&self, name: &str) -> Self {
+        let Some(current) = self.current else {
+            return *self;
+        };
+        if self.around.is_none() && matches!(name, "apiVersion" | "kind") {
+            return Self::default();
+        }
+        Self {
+            current: current.key(name),
+            around: Some(current),
         }
     }
-    errors
-}
 
-fn has_rules(schema: &Value) -> bool {
-    match schema {
-        Value::Object(members) => {
-            let own = members.get("x-kubernetes-validations");
-            own.and_then(Value::as_array)
-                .is_some_and(|rules| !rules.is_empty())
-                || members.values().any(has_rules)
+    fn index(&self, index: usize) -> Self {
+        let Some(current) = self.current else {
+            return *self;
+        };
+        Self {
+            current: current.index(index),
+            around: Some(current),
         }
-        Value::Array(items) => items.iter().any(has_rules),
-        _ => false,
     }
 }
 
-fn field_error(schema: &Value, error: &kube_cel::ValidationError) -> FieldError {
-    let field = if error.field_path.is_empty() {
-        "<nil>"
+// === impl Run ===
+
+impl Run {
+    fn check(&mut self, node: &Node, path: &str, subject: Subject<'_>) {
+        if subject.value.is_null() || self.is_over {
+            return;
+        }
+        self.check_rules(node, path, subject);
+        match subject.value {
+            Value::Array(items) => self.check_items(node, path, items, subject),
+            Value::Object(_) => self.check_fields(node, path, subject),
+            _ => {}
+        }
+    }
+
+    fn check_items(&mut self, node: &Node, path: &str, items: &[Value], subject: Subject<'_>) {
+        let Some(inner) = &node.items else { return };
+        let old = subject.old.and_then(Value::as_array);
+        for (index, value) in items.iter().enumerate() {
+            let old = old.and_then(|old| find_item(&node.schema, old, value));
+            let subject = Subject {
+                value,
+                old,
+                ratchet: subject.ratchet.index(index),
+            };
+            self.check(inner, &format!("{path}[{index}]"), subject);
+        }
+    }
+
+    fn check_fields(&mut self, node: &Node, path: &str, subject: Subject<'_>) {
+        let fields = subject.value.as_object().into_iter().flatten();
+        for (name, value) in fields {
+            let subject = Subject {
+                value,
+                old: subject.old.and_then(|old| old.get(name)),
+                ratchet: subject.ratchet.key(name),
+            };
+            if let Some(inner) = &node.additional {
+                self.check(inner, &format!("{path}[{name}]"), subject);
+            }
+            if let Some(inner) = node.properties.get(name) {
+                self.check(inner, &below(path, name), subject);
+            }
+        }
+    }
+
+    fn check_rules(&mut self, node: &Node, path: &str, subject: Subject<'_>) {
+        for rule in &node.rules {
+            if self.is_over {
+                return;
+            }
+            self.check_rule(node, rule, path, subject);
+        }
+    }
+
+    fn check_rule(&mut self, node: &Node, rule: &Rule, path: &str, subject: Subject<'_>) {
+        let program = match &rule.program {
+            Ok(program) => program,
+            Err(why) => return self.fail(node, path, &format!("rule compile error: {why}")),
+        };
+        let uses_old = program.uses("oldSelf");
+        if uses_old && subject.old.is_none() && !rule.has_optional_old {
+            return;
+        }
+        let values = subject.variables(rule);
+        let (outcome, cost) = program.evaluate(&self.evaluator, &values);
+        if !self.spend(cost) {
+            return self.stop(node, path, OUT_OF_BUDGET);
+        }
+        let name = rule.name();
+        match outcome {
+            Evaluated::Bool(true) => {}
+            Evaluated::CostLimit => self.stop(
+                node,
+                path,
+                &format!(
+                    "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to \
+                     call cost exceeds limit for rule: {name}"
+                ),
+            ),
+            Evaluated::Failed(why) if why.starts_with("no such overload") => self.fail(
+                node,
+                path,
+                &format!(
+                    "'{why}': call arguments did not match a supported operator, function or macro signature for rule: \
+                     {name}"
+                ),
+            ),
+            Evaluated::Failed(why) => {
+                self.fail(node, path, &format!("{why} evaluating rule: {name}"));
+            }
+            _ => {
+                let detail = self.message(rule, subject);
+                let error = broken(node, rule, path, subject.value, &detail);
+                if !uses_old && subject.ratchet.is_unchanged() {
+                    self.verdict.warnings.push(error.to_string());
+                } else {
+                    self.verdict.errors.push(error);
+                }
+            }
+        }
+    }
+
+    /// Returns the message of a broken rule.
+    fn message(&mut self, rule: &Rule, subject: Subject<'_>) -> String {
+        if let Some(program) = &rule.message_program {
+            let (outcome, cost) = program.evaluate(&self.evaluator, &subject.variables(rule));
+            let fits = self.spend(cost);
+            let exceeded = outcome == Evaluated::CostLimit;
+            if !fits || exceeded {
+                self.is_over = true;
+                return if fits {
+                    "no further validation rules will be run due to call cost exceeds limit for messageExpression"
+                } else {
+                    "messageExpression evaluation failed due to running out of cost budget, no further validation \
+                     rules will be run"
+                }
+                .to_owned();
+            }
+            if let Evaluated::Text(message) = outcome {
+                let message = message.trim();
+                let has_form = !message.is_empty()
+                    && message.len() <= MESSAGE_MAX_BYTES
+                    && !message.contains('\n');
+                if has_form {
+                    return message.to_owned();
+                }
+            }
+        }
+        if rule.message.is_empty() {
+            format!("failed rule: {}", rule.text)
+        } else {
+            rule.message.clone()
+        }
+    }
+
+    fn spend(&mut self, cost: u64) -> bool {
+        let left = self.budget.checked_sub(cost);
+        self.budget = left.unwrap_or_default();
+        left.is_some()
+    }
+
+    /// Adds an error that shows the type of the value.
+    fn fail(&mut self, node: &Node, path: &str, detail: &str) {
+        let error = FieldError::invalid_printed(or_nil(path), &quote(node.ty()), detail);
+        self.verdict.errors.push(error);
+    }
+
+    /// Adds such an error, and evaluates no more rules.
+    fn stop(&mut self, node: &Node, path: &str, detail: &str) {
+        self.fail(node, path, detail);
+        self.is_over = true;
+    }
+}
+
+/// Returns the error of a broken rule, which shows no lists and objects.
+fn broken(node: &Node, rule: &Rule, path: &str, value: &Value, detail: &str) -> FieldError {
+    let path = match (path, rule.field.as_str()) {
+        (path, "") => path.to_owned(),
+        (path, field) => below(path, field),
+    };
+    let path = or_nil(&path);
+    let is_shown = !matches!(node.ty(), "object" | "array");
+    match rule.reason.as_deref() {
+        Some("FieldValueForbidden") => FieldError::forbidden(path, detail),
+        Some("FieldValueRequired") => FieldError::required(path, detail),
+        Some("FieldValueDuplicate") if is_shown => {
+            FieldError::duplicate_printed(path, &shown(value))
+        }
+        Some("FieldValueDuplicate") => FieldError::duplicate_omitted(path),
+        _ if is_shown => FieldError::invalid_printed(path, &shown(value), detail),
+        _ => FieldError::invalid_omitted(path, detail),
+    }
+}
+
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() {
+        name.to_owned()
     } else {
-        &error.field_path
-    };
-    let shown = json!(type_at(schema, &error.field_path));
-    let message = match error.kind {
-        ErrorKind::ValidationFailure => error.message.clone(),
-        _ => format!("rule evaluation error: {}", error.message),
-    };
-    match error.reason.as_deref() {
-        Some("FieldValueForbidden") => FieldError::forbidden(field, &message),
-        Some("FieldValueRequired") => FieldError::required(field, &message),
-        Some("FieldValueDuplicate") => FieldError::duplicate(field, &shown),
-        _ => FieldError::invalid(field, &shown, &message),
+        format!("{path}.{name}")
     }
 }
 
-/// The type that the schema gives what stands at `path`, such as `spec.ports[0].name`: errors show it for the value.
-fn type_at<'s>(schema: &'s Value, path: &str) -> &'s str {
-    let mut schema = schema;
-    for segment in path.split('.').filter(|segment| !segment.is_empty()) {
-        let name = segment.split('[').next().unwrap_or_default();
-        if !name.is_empty() {
-            let property = &schema["properties"][name];
-            schema = if property.is_null() {
-                &schema["additionalProperties"]
-            } else {
-                property
-            };
-        }
-        for _ in segment.matches('[') {
-            let items = &schema["items"];
-            schema = if items.is_null() {
-                &schema["additionalProperties"]
-            } else {
-                items
-            };
-        }
-    }
-    schema["type"].as_str().unwrap_or("object")
+/// Returns the path of a field, or the name of none.
+fn or_nil(path: &str) -> &str {
+    if path.is_empty() { "<nil>" } else { path }
 }

@@ -58,7 +58,7 @@ pub(crate) fn as_element(item: &Value, schema: Schema<'_>) -> Element {
     }
     let keys = schema.list_map_keys().iter();
     let keys: BTreeMap<&str, Cow<'_, Value>> = keys
-        .filter_map(|key| Some((key.as_str(), key_of(item, key, schema)?)))
+        .filter_map(|key| Some((key.as_str(), without_fraction(key_of(item, key, schema)?))))
         .collect();
     let mut element = b"k:".to_vec();
     serde_json::to_writer(&mut element, &keys).expect("values serialize into memory");
@@ -75,4 +75,15 @@ pub(crate) fn key_of<'v>(item: &'v Value, key: &str, schema: Schema<'v>) -> Opti
         .and_then(|items| items.property(key))
         .and_then(Schema::default)
         .map(Cow::Borrowed)
+}
+
+/// Returns a number without a fraction as an integer, as Go prints it.
+fn without_fraction(value: Cow<'_, Value>) -> Cow<'_, Value> {
+    let number = value
+        .as_f64()
+        .filter(|number| value.is_f64() && number.fract() == 0.0);
+    match number.map(|number| format!("{number:.0}").parse::<i64>()) {
+        Some(Ok(integer)) => Cow::Owned(integer.into()),
+        _ => value,
+    }
 }

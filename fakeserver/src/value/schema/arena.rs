@@ -216,7 +216,8 @@ impl<'a> Schema<'a> {
 
     /// The schema of a declared property.
     pub fn property(self, name: &str) -> Option<Schema<'a>> {
-        if self.has_metadata && name == "metadata" {
+        let is_object = self.has_metadata || self.target().embedded;
+        if is_object && name == "metadata" {
             return schemas().of_definition(OBJECT_META);
         }
         let properties = &self.target().properties;

@@ -348,7 +348,9 @@ impl Decoder {
             return json.to_value();
         };
         let go = Go::of(table, schema);
-        match (table.get(id).form, json) {
+        // These types read themselves in Go, and what they do not know is not told.
+        let told = self.strict.len();
+        let value = match (table.get(id).form, json) {
             (_, Json::Object(_)) => self.message(schema, json, &go),
             (Form::SchemaOrArray, Json::Array(_)) => {
                 self.list(json, "[]v1.JSONSchemaProps", |decoder, item| {
@@ -363,7 +365,11 @@ impl Decoder {
             (Form::SchemaOrBool, Json::Bool(value)) => json!(value),
             (Form::SchemaOrBool, _) => self.refuse("boolean or JSON schema expected"),
             _ => Value::Null,
+        };
+        for error in self.strict.drain(told..) {
+            self.seen.remove(&error);
         }
+        value
     }
 
     /// Null is nothing for every type; anything else that comes here does not fit.

@@ -51,7 +51,7 @@ pub use self::{
 pub(crate) use self::{
     decode::Document,
     go_order::{Touched, print_in_go_order},
-    internal::internal_form,
+    internal::{escape_html, internal_form},
 };
 
 /// The type of a kind, for reading and printing it.

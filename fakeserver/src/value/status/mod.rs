@@ -202,10 +202,9 @@ impl FieldError {
         Self::new("FieldValueNotSupported", field, detail)
     }
 
-    /// `found` is the type of the value, or the value that is not of its type.
-    pub(crate) fn type_invalid(field: impl Into<String>, found: &str, detail: &str) -> Self {
-        let shown = format!("Invalid value: {found:?}");
-        Self::new("FieldValueTypeInvalid", field, with(&shown, detail))
+    /// Creates the error of a value that is not shown.
+    pub(crate) fn invalid_omitted(field: impl Into<String>, detail: &str) -> Self {
+        Self::new("FieldValueInvalid", field, with("Invalid value", detail))
     }
 
     pub(crate) fn duplicate(field: impl Into<String>, value: &serde_json::Value) -> Self {
@@ -218,10 +217,20 @@ impl FieldError {
         Self::new("FieldValueDuplicate", field, detail)
     }
 
+    /// Creates the error of a repetition that is not shown.
+    pub(crate) fn duplicate_omitted(field: impl Into<String>) -> Self {
+        Self::new("FieldValueDuplicate", field, "Duplicate value".to_owned())
+    }
+
     /// Creates the error of a reference to an object that does not exist.
     pub(crate) fn not_found(field: impl Into<String>, value: &serde_json::Value) -> Self {
         let detail = format!("Not found: {value}");
         Self::new("FieldValueNotFound", field, detail)
+    }
+
+    /// Creates the error of a check that the server could not make.
+    pub(crate) fn internal(field: impl Into<String>, why: &str) -> Self {
+        Self::new("InternalError", field, format!("Internal error: {why}"))
     }
 
     pub(crate) fn too_many(field: impl Into<String>, count: u64, max: u64) -> Self {

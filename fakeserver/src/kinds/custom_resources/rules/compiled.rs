@@ -1,0 +1,146 @@
+//! Compiled rules by the schemas that have them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::kinds::custom_resources::{
+    cel::{ObjectType, Program, Variable, compile},
+    field_path::{FieldPath, Notation},
+};
+
+/// The rules of a schema and of all schemas within it.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// The schema without those of its fields, for lists whose items have keys.
+    pub(super) schema: Value,
+    pub(super) rules: Vec<Rule>,
+    pub(super) items: Option<Box<Node>>,
+    pub(super) additional: Option<Box<Node>>,
+    pub(super) properties: BTreeMap<String, Node>,
+}
+
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) text: String,
+    pub(super) message: String,
+    pub(super) reason: Option<String>,
+    pub(super) has_optional_old: bool,
+    /// The path of the field that errors name, below the value.
+    pub(super) field: String,
+    pub(super) program: Result<Program, String>,
+    /// The expression that makes the message.
+    pub(super) message_program: Option<Program>,
+}
+
+fn variables(rule: &Value) -> [Variable; 2] {
+    let old = if rule["optionalOldSelf"] == true {
+        Variable::Optional("oldSelf")
+    } else {
+        Variable::Always("oldSelf")
+    };
+    [Variable::Always("self"), old]
+}
+
+pub(super) fn compile_rule(rule: &Value, ty: &ObjectType) -> Result<Program, String> {
+    let program = compile(text(&rule["rule"]), ty, &variables(rule))
+        .map_err(|why| format!("compilation failed: {why}"))?;
+    if program.is_bool() {
+        Ok(program)
+    } else {
+        Err("cel expression must evaluate to a bool".to_owned())
+    }
+}
+
+pub(super) fn compile_message(rule: &Value, ty: &ObjectType) -> Option<Result<Program, String>> {
+    let given = text(&rule["messageExpression"]);
+    if given.is_empty() {
+        return None;
+    }
+    let program = compile(given, ty, &variables(rule))
+        .map_err(|why| format!("messageExpression compilation failed: {why}"));
+    Some(program.and_then(|program| {
+        if program.is_text() {
+            Ok(program)
+        } else {
+            Err("messageExpression must evaluate to a string".to_owned())
+        }
+    }))
+}
+
+pub(super) fn has_rules(schema: &Value) -> bool {
+    let own = schema["x-kubernetes-validations"].as_array();
+    let properties = schema["properties"].as_object();
+    own.is_some_and(|rules| !rules.is_empty())
+        || (schema["items"].is_object() && has_rules(&schema["items"]))
+        || (schema["additionalProperties"].is_object()
+            && has_rules(&schema["additionalProperties"]))
+        || properties.is_some_and(|all| all.values().any(has_rules))
+}
+
+// === impl Node ===
+
+impl Node {
+    pub(super) fn new(schema: &Value, is_object: bool) -> Self {
+        let ty = ObjectType::of(schema, is_object);
+        let rules = schema["x-kubernetes-validations"].as_array();
+        let rules = rules.into_iter().flatten();
+        let child = |schema: &Value| {
+            let is_object = schema["x-kubernetes-embedded-resource"] == true;
+            has_rules(schema).then(|| Self::new(schema, is_object))
+        };
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        let part = |keyword: &str| schema.get(keyword).and_then(child).map(Box::new);
+        Self {
+            rules: rules
+                .filter_map(|rule| Rule::new(rule, schema, ty.as_ref()?))
+                .collect(),
+            items: part("items"),
+            additional: part("additionalProperties"),
+            properties: properties
+                .filter_map(|(name, schema)| Some((name.clone(), child(schema)?)))
+                .collect(),
+            schema: serde_json::json!({
+                "type": schema["type"],
+                "x-kubernetes-list-type": schema["x-kubernetes-list-type"],
+                "x-kubernetes-list-map-keys": schema["x-kubernetes-list-map-keys"],
+            }),
+        }
+    }
+
+    pub(super) fn ty(&self) -> &str {
+        text(&self.schema["type"])
+    }
+}
+
+// === impl Rule ===
+
+impl Rule {
+    pub(super) fn new(rule: &Value, schema: &Value, ty: &ObjectType) -> Option<Self> {
+        let own = text(&rule["rule"]).trim();
+        let path = text(&rule["fieldPath"]);
+        let field = FieldPath::resolve(path, schema, Notation::DotsAndBrackets);
+        (!own.is_empty()).then(|| Self {
+            text: own.to_owned(),
+            message: text(&rule["message"]).trim().to_owned(),
+            reason: rule["reason"].as_str().map(str::to_owned),
+            has_optional_old: rule["optionalOldSelf"] == true,
+            field: field.map(|field| field.path).unwrap_or_default(),
+            program: compile_rule(rule, ty),
+            message_program: compile_message(rule, ty).and_then(Result::ok),
+        })
+    }
+
+    /// Returns the text that names the rule in errors.
+    pub(super) fn name(&self) -> &str {
+        if self.message.is_empty() {
+            &self.text
+        } else {
+            &self.message
+        }
+    }
+}
+
+pub(super) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
