@@ -3,8 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::claim_spec,
-    value::edit::{each, is_unset, set, within},
+    kinds::{
+        claim_spec,
+        resource_names::{round_amounts, round_resources},
+    },
+    value::edit::{each, is_unset, set, set_absent, within},
 };
 
 /// The mode of files that volumes are made of: 0644.
@@ -40,6 +43,12 @@ pub(crate) fn set_defaults(spec: &mut Value) {
     for volume in each(spec, "volumes") {
         set_volume_defaults(volume);
     }
+    if let Some(overhead) = within(spec, "overhead") {
+        round_amounts(overhead);
+    }
+    if let Some(resources) = within(spec, "resources") {
+        round_resources(resources);
+    }
 }
 
 fn set_container_defaults(container: &mut Value) {
@@ -51,6 +60,9 @@ fn set_container_defaults(container: &mut Value) {
         json!("/dev/termination-log"),
     );
     set(container, "terminationMessagePolicy", json!("File"));
+    if let Some(resources) = within(container, "resources") {
+        round_resources(resources);
+    }
     for port in each(container, "ports") {
         set(port, "protocol", json!("TCP"));
     }
@@ -146,11 +158,7 @@ fn set_volume_defaults(volume: &mut Value) {
     if let Some(files) = within(volume, "downwardAPI") {
         set_file_defaults(files);
     }
-    if let Some(path) = within(volume, "hostPath")
-        && path.get("type").is_none_or(Value::is_null)
-    {
-        path["type"] = json!("");
-    }
+    set_source_defaults(volume);
     if let Some(projected) = within(volume, "projected") {
         for source in each(projected, "sources") {
             if let Some(token) = within(source, "serviceAccountToken") {
@@ -164,6 +172,31 @@ fn set_volume_defaults(volume: &mut Value) {
     let claim = within(volume, "ephemeral").and_then(|claim| within(claim, "volumeClaimTemplate"));
     if let Some(spec) = claim.and_then(|claim| within(claim, "spec")) {
         claim_spec::set_defaults(spec);
+    }
+}
+
+/// Sets the defaults of the sources that volumes of pods and persistent volumes share.
+pub(crate) fn set_source_defaults(volume: &mut Value) {
+    if let Some(path) = within(volume, "hostPath") {
+        set_absent(path, "type", json!(""));
+    }
+    if let Some(disk) = within(volume, "iscsi") {
+        set(disk, "iscsiInterface", json!("default"));
+    }
+    if let Some(image) = within(volume, "rbd") {
+        set(image, "pool", json!("rbd"));
+        set(image, "user", json!("admin"));
+        set(image, "keyring", json!("/etc/ceph/keyring"));
+    }
+    if let Some(disk) = within(volume, "azureDisk") {
+        set_absent(disk, "cachingMode", json!("ReadWrite"));
+        set_absent(disk, "fsType", json!("ext4"));
+        set_absent(disk, "readOnly", json!(false));
+        set_absent(disk, "kind", json!("Shared"));
+    }
+    if let Some(disk) = within(volume, "scaleIO") {
+        set(disk, "storageMode", json!("ThinProvisioned"));
+        set(disk, "fsType", json!("xfs"));
     }
 }
 

@@ -224,6 +224,11 @@ impl FieldError {
         Self::new("FieldValueNotFound", field, detail)
     }
 
+    /// Creates the error of a check that failed itself.
+    pub(crate) fn internal(field: impl Into<String>, problem: &str) -> Self {
+        Self::new("InternalError", field, with("Internal error", problem))
+    }
+
     pub(crate) fn too_many(field: impl Into<String>, count: u64, max: u64) -> Self {
         let detail = format!("Too many: {count}: must have at most {max} items");
         Self::new("FieldValueTooMany", field, detail)

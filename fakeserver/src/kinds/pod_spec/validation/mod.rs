@@ -24,10 +24,10 @@ use crate::{
             containers::{Pod, check_all_containers},
             network::{check_dns, check_host_aliases},
             placement::{check_affinity, check_gates, check_spread, check_tolerations},
+            resources::check_overhead,
             security::{check_operating_system, check_pod_context},
             volumes::check_volumes,
         },
-        resource_names::check_resource_amount,
     },
     value::{field::Field, findings::Findings},
 };
@@ -128,9 +128,7 @@ pub(crate) fn check_spec(spec: &Field<'_>, is_pod: bool, found: &mut Findings) {
     if spec.at("preemptionPolicy").is_set() {
         found.one_of(&spec.at("preemptionPolicy"), &PREEMPTION_POLICIES);
     }
-    for (resource, amount) in spec.at("overhead").entries() {
-        check_resource_amount(resource, &amount, found);
-    }
+    check_overhead(&spec.at("overhead"), found);
     check_operating_system(spec, found);
 }
 

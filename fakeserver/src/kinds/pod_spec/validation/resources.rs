@@ -70,6 +70,15 @@ pub(crate) fn check_resources(
     }
 }
 
+/// Checks the resources that a pod needs beside its containers.
+pub(crate) fn check_overhead(overhead: &Field<'_>, found: &mut Findings) {
+    if overhead.is_set() {
+        let resources = json!({"limits": overhead.value()});
+        let resources = Field::root(&resources).called_at(overhead);
+        check_resources(&BTreeSet::new(), &resources, found);
+    }
+}
+
 pub(crate) fn check_resize_policy(pod: &Pod<'_>, policies: &Field<'_>, found: &mut Findings) {
     let mut seen = BTreeSet::new();
     for policy in policies.items() {
