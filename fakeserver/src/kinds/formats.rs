@@ -387,10 +387,15 @@ pub(crate) fn quantity(value: &Value) -> Quantity {
 
 /// Checks the entry of a load balancer in a status: an address or a name.
 pub(crate) fn check_load_balancer_entry(entry: &Field<'_>, found: &mut Findings) {
-    let (address, name) = (entry.at("ip"), entry.at("hostname"));
-    if address.has_text() {
-        check_ip(&address, found);
+    if entry.at("ip").has_text() {
+        check_ip(&entry.at("ip"), found);
     }
+    check_load_balancer_name(entry, found);
+}
+
+/// Checks the name in the entry of a load balancer.
+pub(crate) fn check_load_balancer_name(entry: &Field<'_>, found: &mut Findings) {
+    let name = entry.at("hostname");
     if name.has_text() {
         found.problems(&name, subdomain_problems(name.text()));
         if name.text().parse::<IpAddr>().is_ok() {

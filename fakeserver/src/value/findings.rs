@@ -128,6 +128,14 @@ impl Findings {
             .push(FieldError::not_found(field.path(), &json!(field.text())));
     }
 
+    /// Adds that what a field names does not exist, and says what does.
+    pub(crate) fn not_found_with(&mut self, field: &Field<'_>, name: &str, detail: &str) {
+        let mut error = FieldError::not_found(field.path(), &json!(name));
+        error.detail.push_str(": ");
+        error.detail.push_str(detail);
+        self.errors.push(error);
+    }
+
     /// Adds that a field could not be checked.
     pub(crate) fn internal(&mut self, field: &Field<'_>, problem: &str) {
         self.errors

@@ -182,9 +182,7 @@ pub(crate) fn check_spread(constraints: &Field<'_>, found: &mut Findings) {
         if skew.number() <= 0 {
             found.invalid_as(&skew, &skew.number().into(), "must be greater than zero");
         }
-        if key.has_text() {
-            check_qualified(&key, found);
-        } else {
+        if !key.has_text() {
             found.required(&key, "can not be empty");
         }
         if !matches!(action.text(), "DoNotSchedule" | "ScheduleAnyway") {

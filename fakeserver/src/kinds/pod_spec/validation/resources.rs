@@ -65,7 +65,14 @@ pub(crate) fn check_resources(
         } else if !names.insert((name.text(), claim.at("request").text())) {
             found.duplicate_as(&claim, name.value());
         } else if !claim_names.contains(name.text()) {
-            found.not_found(&name);
+            let mut known = claim_names.iter().copied().collect::<Vec<_>>().join(", ");
+            if known.is_empty() {
+                " which is empty".clone_into(&mut known);
+            } else {
+                known.insert_str(0, ": ");
+            }
+            let why = format!("must be one of the names in pod.spec.resourceClaims{known}");
+            found.not_found_with(&claim, name.text(), &why);
         }
     }
 }
