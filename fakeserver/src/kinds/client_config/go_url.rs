@@ -112,3 +112,29 @@ fn check_escapes(text: &str) -> Result<(), String> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::GoUrl;
+
+    #[test]
+    fn urls_are_read_as_go_reads_them() {
+        let parts = |url| {
+            GoUrl::parse(url).map(|url| (url.scheme, url.user, url.host, url.query, url.fragment))
+        };
+        assert_eq!(
+            parts("HTTPS://u:p@h:1/a?b#c"),
+            Ok(("https".to_owned(), "u:p", "h:1", "b", "c"))
+        );
+        assert_eq!(parts("0 0 * * *"), Ok((String::new(), "", "", "", "")));
+        for (url, problem) in [
+            ("::1", "missing protocol scheme"),
+            ("1:2", "first path segment in URL cannot contain colon"),
+            ("https://h:p/", "invalid port \":p\" after host"),
+            ("https://a b/", "invalid character \" \" in host name"),
+            ("https://h/%zz", "invalid URL escape \"%zz\""),
+        ] {
+            assert_eq!(parts(url), Err(problem.to_owned()), "{url}");
+        }
+    }
+}

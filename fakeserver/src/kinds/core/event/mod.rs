@@ -3,6 +3,8 @@
 //! [`events::event`](crate::kinds::events::event) has the same objects with other field names.
 
 pub(crate) mod cells;
+#[cfg(test)]
+mod tests;
 pub(crate) mod validation;
 
 use crate::{
