@@ -366,6 +366,6 @@ fn quantities_are_rounded_away_from_zero() {
     ] {
         assert_eq!(rounded(text), expected, "{text}");
     }
-    let whole = |text: &str| text.parse::<Quantity>().unwrap().as_whole();
+    let whole = |text: &str| text.parse::<Quantity>().unwrap().in_units_of(0);
     assert_eq!((whole("1500m"), whole("-1m"), whole("2k")), (2, -1, 2000));
 }
