@@ -395,7 +395,9 @@ fn immutable_struct(policy: &Field<'_>, was: &Field<'_>, definition: &str, found
     };
     let why = "field is immutable";
     if policy.value() == was.get(name) {
-    } else if policy.is_set() {
+        return;
+    }
+    if policy.is_set() {
         found.invalid_struct(policy, definition, why);
     } else {
         found.invalid(policy, why);

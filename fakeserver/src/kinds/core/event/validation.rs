@@ -99,7 +99,9 @@ fn check_fixed(name: &'static str, old: &Field<'_>, new: &Field<'_>, found: &mut
         "involvedObject" | "source" | "related" => {
             let definition = if name == "source" { SOURCE } else { REFERENCE };
             if same(was.value(), is.value()) {
-            } else if name == "related" && !is.is_set() {
+                return;
+            }
+            if name == "related" && !is.is_set() {
                 found.invalid(&is, why);
             } else {
                 found.invalid_struct(&is, definition, why);
