@@ -164,11 +164,11 @@ impl Change<'_> {
         let spec = self.new.at("spec");
         let completions = spec.at("completions");
         let (completed, failed) = (self.is.at("completedIndexes"), self.is.at("failedIndexes"));
-        let completes = completed.text() != self.was.at("completedIndexes").text();
+        let is_new = completed.text() != self.was.at("completedIndexes").text();
         let fails = self.has_changed("failedIndexes");
         let has_limit = spec.at("backoffLimitPerIndex").is_set();
         for (field, name, is_checked) in [
-            (&completed, "completedIndexes", completes),
+            (&completed, "completedIndexes", is_new),
             (
                 &failed,
                 "failedIndexes",
@@ -182,7 +182,7 @@ impl Change<'_> {
                 found.invalid_text(field, &format!("error parsing {name}: {problem}"));
             }
         }
-        if completes && completed.has_text() && spec.get("completionMode") != "Indexed" {
+        if is_new && completed.has_text() && spec.get("completionMode") != "Indexed" {
             found.invalid(
                 &completed,
                 "cannot set non-empty completedIndexes when non-indexed completion mode",
@@ -194,7 +194,7 @@ impl Change<'_> {
                 "cannot set non-null failedIndexes when backoffLimitPerIndex is null",
             );
         }
-        if !(completes || fails) || !completions.is_set() {
+        if !(is_new || fails) || !completions.is_set() {
             return;
         }
         if let Some(index) = first_common(completed.text(), failed.text(), completions.number()) {
