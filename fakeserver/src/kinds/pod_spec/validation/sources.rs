@@ -60,12 +60,9 @@ pub(crate) fn check_source_of(
                 found.invalid(&partition, PARTITION);
             }
         }
-        "nfs" => {
-            if !source.at("path").text().starts_with('/') {
-                found.invalid_text(&source.at("path"), "must be an absolute path");
-            }
+        "nfs" if !source.at("path").text().starts_with('/') => {
+            found.invalid_text(&source.at("path"), "must be an absolute path");
         }
-        "rbd" | "cephfs" => {}
         "quobyte" => check_quobyte(source, found),
         "glusterfs" if is_persistent => check_glusterfs(source, found),
         "flocker" => check_flocker(source, found),
