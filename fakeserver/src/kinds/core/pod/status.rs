@@ -130,7 +130,7 @@ fn check_extended(status: &Field<'_>, spec: &Field<'_>, found: &mut Findings) {
             }
         }
         check_label(&request.called_within(status, "requestName"), found);
-        if !seen.insert(parts.each_ref().map(|part| part.text())) {
+        if !seen.insert(parts.each_ref().map(Field::text)) {
             for part in &parts {
                 found.duplicate_as(part, &json!(part.text()));
             }
