@@ -31,6 +31,8 @@ const DRIVER_NAME_MAX_BYTES: usize = 63;
 const PERCENT: &str = "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or \
     '93%', regex used for validation is '[0-9]+%')";
 
+const PATH: &str = "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')";
+
 const CONDITION_REASON: &str = "a condition reason must start with alphabetic character, optionally followed by a string \
     of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or \
     'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is \
@@ -129,6 +131,29 @@ pub(crate) fn wildcard_problems(host: &str) -> Vec<String> {
     }
 }
 
+/// Checks a path below a domain, such as `example.com/controller`.
+pub(crate) fn check_domain_path(field: &Field<'_>, found: &mut Findings) {
+    if !field.has_text() {
+        found.required(field, "");
+        return;
+    }
+    let parts = field.text().split_once('/');
+    let parts = parts.filter(|(domain, path)| !domain.is_empty() && !path.is_empty());
+    let Some((domain, path)) = parts else {
+        let why = "must be a domain-prefixed path (such as \"acme.io/foo\")";
+        found.invalid(field, why);
+        return;
+    };
+    for problem in subdomain_problems(domain) {
+        found.invalid_as(field, &json!(domain), &problem);
+    }
+    let is_of_paths =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~%!$&'()*+,;=:".contains(&byte);
+    if !path.bytes().all(is_of_paths) {
+        found.invalid_as(field, &json!(path), PATH);
+    }
+}
+
 pub(crate) fn check_label(field: &Field<'_>, found: &mut Findings) {
     found.problems(field, dns_label_problems(field.text()));
 }
@@ -155,17 +180,15 @@ pub(crate) fn check_qualified(field: &Field<'_>, found: &mut Findings) {
 
 pub(crate) fn check_ip(field: &Field<'_>, found: &mut Findings) {
     if field.text().parse::<IpAddr>().is_err() {
-        found.invalid(
-            field,
-            "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)",
-        );
+        let why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+        found.invalid_text(field, why);
     }
 }
 
 /// An address that endpoints can have: not this host, not this link, not nowhere.
 pub(crate) fn check_reachable_ip(field: &Field<'_>, found: &mut Findings) {
     let Ok(address) = field.text().parse::<IpAddr>() else {
-        found.invalid(field, "must be a valid IP address");
+        found.invalid_text(field, "must be a valid IP address");
         return;
     };
     let (is_link_local, is_link_multicast) = match address {
@@ -364,10 +387,15 @@ pub(crate) fn quantity(value: &Value) -> Quantity {
 
 /// Checks the entry of a load balancer in a status: an address or a name.
 pub(crate) fn check_load_balancer_entry(entry: &Field<'_>, found: &mut Findings) {
-    let (address, name) = (entry.at("ip"), entry.at("hostname"));
-    if address.has_text() {
-        check_ip(&address, found);
+    if entry.at("ip").has_text() {
+        check_ip(&entry.at("ip"), found);
     }
+    check_load_balancer_name(entry, found);
+}
+
+/// Checks the name in the entry of a load balancer.
+pub(crate) fn check_load_balancer_name(entry: &Field<'_>, found: &mut Findings) {
+    let name = entry.at("hostname");
     if name.has_text() {
         found.problems(&name, subdomain_problems(name.text()));
         if name.text().parse::<IpAddr>().is_ok() {

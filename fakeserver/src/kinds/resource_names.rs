@@ -134,9 +134,12 @@ pub(crate) fn round_amounts(amounts: &mut Value) {
         .into_iter()
         .flat_map(|amounts| amounts.values_mut())
     {
-        let parsed = amount.as_str().map(str::parse::<Quantity>);
-        if let Some(Ok(parsed)) = parsed {
-            *amount = json!(parsed.rounded_to_milli().to_string());
+        let Some(Ok(parsed)) = amount.as_str().map(str::parse::<Quantity>) else {
+            continue;
+        };
+        let rounded = parsed.clone().rounded_to_milli();
+        if rounded != parsed {
+            *amount = json!(rounded.to_string());
         }
     }
 }

@@ -111,9 +111,14 @@ impl Findings {
             .push(FieldError::duplicate_printed(field.path(), value));
     }
 
-    /// Says what has to be unique.
-    pub(crate) fn duplicate_with(&mut self, field: &Field<'_>, detail: &str) {
-        let shown = format!("{}: {detail}", field.value());
+    /// Shows the value as its internal type is printed.
+    pub(crate) fn duplicate_struct(&mut self, field: &Field<'_>, definition: &str) {
+        self.duplicate_printed(field, &printed(definition, field.value()));
+    }
+
+    /// Shows the value as its internal type is printed, and says what has to be unique.
+    pub(crate) fn duplicate_with(&mut self, field: &Field<'_>, definition: &str, detail: &str) {
+        let shown = format!("{}: {detail}", printed(definition, field.value()));
         self.duplicate_printed(field, &shown);
     }
 
@@ -121,6 +126,20 @@ impl Findings {
     pub(crate) fn not_found(&mut self, field: &Field<'_>) {
         self.errors
             .push(FieldError::not_found(field.path(), &json!(field.text())));
+    }
+
+    /// Adds that what a field names does not exist, and says what does.
+    pub(crate) fn not_found_with(&mut self, field: &Field<'_>, name: &str, detail: &str) {
+        let mut error = FieldError::not_found(field.path(), &json!(name));
+        error.detail.push_str(": ");
+        error.detail.push_str(detail);
+        self.errors.push(error);
+    }
+
+    /// Adds that a field could not be checked.
+    pub(crate) fn internal(&mut self, field: &Field<'_>, problem: &str) {
+        self.errors
+            .push(FieldError::internal(field.path(), problem));
     }
 
     pub(crate) fn too_long(&mut self, field: &Field<'_>, bytes_max: usize) {

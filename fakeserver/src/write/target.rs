@@ -148,8 +148,9 @@ impl Target {
         self.resource.described()
     }
 
-    /// Returns the answer to an object that is not valid.
+    /// Returns the answer to an object that is not valid. It names the group in which the kind is stored.
     pub(crate) fn invalid(&self, name: &str, errors: &[FieldError]) -> Status {
-        Status::invalid(&self.resource.kind, &self.resource.group, name, errors)
+        let group = self.rules().storage().group();
+        Status::invalid(&self.resource.kind, group, name, errors)
     }
 }

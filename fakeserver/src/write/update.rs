@@ -200,7 +200,7 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
         note_phase(attempt.now_text(), &write.old, &mut write.new);
     }
     let (rules, old) = (write.target.rules(), &write.old);
-    if write.target.subresource().is_empty() {
+    if matches!(write.target.subresource(), "" | "status") {
         rules.prepare_next(old, &mut write.new);
     }
     let first = rules.habits.begins_without_generation.then_some(0);

@@ -80,15 +80,15 @@ async fn an_event_is_in_both_groups() {
 #[tokio::test]
 async fn a_change_through_one_group_is_a_change_in_the_other() {
     let api = Api::new();
-    api.post(CORE, &core_event("a")).await.created();
-    let path = format!("{OWN}/a");
-    let change = json!({"deprecatedCount": 7});
+    api.post(OWN, &own_event("a")).await.created();
+    let path = format!("{CORE}/a");
+    let change = json!({"message": "another"});
     let changed = api.merge(&path, &change).await.ok();
-    assert_eq!(changed["deprecatedCount"], 7);
-    let shown = api.get(&format!("{CORE}/a")).await.ok();
-    assert_eq!(shown["count"], 7);
+    assert_eq!(changed["message"], "another");
+    let shown = api.get(&format!("{OWN}/a")).await.ok();
+    assert_eq!(shown["note"], "another");
 
-    // Who set the old count through the other group does not own it any more.
+    // Who set the old note through the other group does not own it any more.
     let managers = shown["metadata"]["managedFields"].as_array().unwrap();
     let versions: Vec<_> = managers.iter().map(|entry| &entry["apiVersion"]).collect();
     assert_eq!(managers.len(), 2, "{managers:?}");
@@ -99,14 +99,10 @@ async fn a_change_through_one_group_is_a_change_in_the_other() {
     );
     for entry in managers {
         let fields = &entry["fieldsV1"];
-        assert!(fields.get("f:count").is_none(), "{fields}");
-        let is_own = entry["apiVersion"] == "events.k8s.io/v1";
-        assert_eq!(
-            fields.get("f:deprecatedCount").is_some(),
-            is_own,
-            "{fields}"
-        );
-        assert_eq!(fields.get("f:message").is_some(), !is_own, "{fields}");
+        assert!(fields.get("f:note").is_none(), "{fields}");
+        let is_core = entry["apiVersion"] == "v1";
+        assert_eq!(fields.get("f:message").is_some(), is_core, "{fields}");
+        assert_eq!(fields.get("f:action").is_some(), !is_core, "{fields}");
     }
     // What is sent back as it was read is no write.
     let again = api.put(&path, &changed).await.ok();
@@ -116,23 +112,23 @@ async fn a_change_through_one_group_is_a_change_in_the_other() {
 #[tokio::test]
 async fn an_apply_through_one_group_minds_who_wrote_through_the_other() {
     let api = Api::new();
-    api.post(CORE, &core_event("a")).await.created();
-    let path = format!("{OWN}/a?fieldManager=m");
+    api.post(OWN, &own_event("a")).await.created();
+    let path = format!("{CORE}/a?fieldManager=m");
     let config = json!({
-        "apiVersion": "events.k8s.io/v1", "kind": "Event",
-        "metadata": {"name": "a", "namespace": "default"}, "note": "another note",
+        "apiVersion": "v1", "kind": "Event",
+        "metadata": {"name": "a", "namespace": "default"}, "message": "another note",
     });
     let refused = api.apply(&path, config.to_string()).await.refused(409);
     assert!(
-        refused.contains("conflict with \"unknown\" using v1: .message"),
+        refused.contains("conflict with \"unknown\" using events.k8s.io/v1: .note"),
         "{refused}"
     );
     let forced = api
         .apply(&format!("{path}&force=true"), config.to_string())
         .await;
-    assert_eq!(forced.ok()["note"], "another note");
+    assert_eq!(forced.ok()["message"], "another note");
     assert_eq!(
-        api.get(&format!("{CORE}/a")).await.ok()["message"],
+        api.get(&format!("{OWN}/a")).await.ok()["note"],
         "another note"
     );
 }
@@ -281,7 +277,7 @@ async fn an_autoscaler_is_in_both_versions() {
     let default = json!({
         "metadata": {"name": "b"},
         "spec": {
-            "scaleTargetRef": {"kind": "Deployment", "name": "d"}, "maxReplicas": 3,
+            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}, "maxReplicas": 3,
             "behavior": {"scaleDown": {"stabilizationWindowSeconds": 60}},
         },
     });
@@ -326,7 +322,8 @@ async fn an_event_expires_an_hour_after_its_last_write() {
     api.post(CORE, &core_event("a")).await.created();
     api.post(CORE, &core_event("b")).await.created();
     tokio::time::sleep(Duration::from_mins(30)).await;
-    let change = json!({"deprecatedCount": 2});
+    let series = json!({"count": 2, "lastObservedTime": "2026-01-01T00:00:00.000000Z"});
+    let change = json!({"series": series});
     let renewed = api.merge(&format!("{OWN}/a"), &change).await.ok();
     let from = version(&renewed);
     tokio::time::sleep(Duration::from_mins(29)).await;

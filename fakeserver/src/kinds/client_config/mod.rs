@@ -1,5 +1,6 @@
 //! Client configurations: the addresses of webhooks in webhook configurations and definitions of custom resources.
 
+mod go_url;
 mod validation;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};

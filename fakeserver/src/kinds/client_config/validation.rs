@@ -1,8 +1,8 @@
 //! Validation of client configurations.
 
-use http::Uri;
 use serde_json::{Value, json};
 
+use super::go_url::GoUrl;
 use crate::value::{names::subdomain_problems, status::FieldError};
 
 const URL_FORM: &str = "; desired format: https://host[/path]";
@@ -23,47 +23,42 @@ pub(crate) fn client_config_errors(path: &str, config: &Value) -> Vec<FieldError
 
 fn url_errors(path: &str, url: &str) -> Vec<FieldError> {
     let invalid = |value: &str, why: &str| FieldError::invalid(path, &json!(value), why);
-    let (without_fragment, fragment) = url.split_once('#').unwrap_or((url, ""));
-    let Ok(parsed) = without_fragment.parse::<Uri>() else {
-        let detail = format!("url must be a valid URL: parse {url:?}: invalid URI{URL_FORM}");
-        return vec![FieldError::required(path, &detail)];
+    let parsed = match GoUrl::parse(url) {
+        Ok(parsed) => parsed,
+        Err(problem) => {
+            let detail = format!("url must be a valid URL: parse {url:?}: {problem}{URL_FORM}");
+            return vec![FieldError::required(path, &detail)];
+        }
     };
     let mut errors = Vec::new();
-    let scheme = parsed.scheme_str().unwrap_or_default();
-    if scheme != "https" {
+    if parsed.scheme != "https" {
         let why = format!("'https' is the only allowed URL scheme{URL_FORM}");
-        errors.push(invalid(scheme, &why));
+        errors.push(invalid(&parsed.scheme, &why));
     }
-    if parsed.scheme().is_none() || parsed.host().is_none_or(str::is_empty) {
+    if parsed.host.is_empty() {
         errors.push(invalid("", &format!("host must be specified{URL_FORM}")));
     }
-    let authority = parsed
-        .authority()
-        .map_or("", |authority| authority.as_str());
-    if let Some((user, _)) = authority.rsplit_once('@') {
-        errors.push(invalid(
-            user,
-            "user information is not permitted in the URL",
-        ));
-    }
-    if !fragment.is_empty() {
-        errors.push(invalid(fragment, "fragments are not permitted in the URL"));
-    }
-    if let Some(query) = parsed.query().filter(|query| !query.is_empty()) {
-        errors.push(invalid(
-            query,
+    for (part, why) in [
+        (parsed.user, "user information is not permitted in the URL"),
+        (parsed.fragment, "fragments are not permitted in the URL"),
+        (
+            parsed.query,
             "query parameters are not permitted in the URL",
-        ));
+        ),
+    ] {
+        if !part.is_empty() {
+            errors.push(invalid(part, why));
+        }
     }
     errors
 }
 
 fn service_errors(path: &str, service: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    for field in ["name", "namespace"] {
+    // A real server takes the one for the other.
+    for (field, called) in [("namespace", "name"), ("name", "namespace")] {
         if text(&service[field]).is_empty() {
-            let detail = format!("service {field} is required");
-            errors.push(FieldError::required(format!("{path}.{field}"), &detail));
+            errors.push(FieldError::required(format!("{path}.{called}"), ""));
         }
     }
     if let Some(port) = service["port"].as_i64()

@@ -8,7 +8,12 @@ use crate::{
         Habits, Kind, Validation,
         table::cell::{Cells, age, name, text},
     },
-    value::{field::Field, findings::Findings, names::qualified_name_problems},
+    value::{
+        edit::{remove, within},
+        field::Field,
+        findings::Findings,
+        names::qualified_name_problems,
+    },
 };
 
 /// Leases.
@@ -18,10 +23,24 @@ pub(crate) static KIND: Kind = Kind::new("coordination.k8s.io", "leases")
         requires_version: true,
         ..Habits::COMMON
     })
+    .prepare(|lease| prepare_update(&Value::Null, lease))
+    .prepare_update(prepare_update)
     .validation(Validation::new(check, check_update))
     .cells(cells);
 
 // === Validation ===
+
+/// Drops the fields of a feature that is off, unless the lease had them before.
+fn prepare_update(old: &Value, lease: &mut Value) {
+    let Some(spec) = within(lease, "spec") else {
+        return;
+    };
+    for field in ["strategy", "preferredHolder"] {
+        if old["spec"][field].is_null() {
+            remove(spec, field);
+        }
+    }
+}
 
 pub(crate) fn check(lease: &Field<'_>, found: &mut Findings) {
     let spec = lease.at("spec");

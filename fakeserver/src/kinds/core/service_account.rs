@@ -1,8 +1,10 @@
 //! Service accounts.
 
+use serde_json::{Value, json};
+
 use crate::{
     kinds::{Accepted, Habits, Kind, MetadataRechecks, Validation},
-    value::field::Field,
+    value::{edit::each, field::Field},
 };
 
 /// The annotation of accounts whose pods use no other secrets than those of the account.
@@ -15,8 +17,20 @@ pub(crate) static KIND: Kind = Kind::new("", "serviceaccounts")
         metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
+    .prepare(keep_names)
+    .prepare_update(|_, account| keep_names(account))
     .warnings(warn)
     .validation(Validation::METADATA);
+
+/// Leaves the names of secrets only.
+fn keep_names(account: &mut Value) {
+    for secret in each(account, "secrets") {
+        *secret = match &secret["name"] {
+            Value::Null => json!({}),
+            name => json!({"name": name}),
+        };
+    }
+}
 
 /// Warns of the annotation, unless the account has had it before.
 fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {

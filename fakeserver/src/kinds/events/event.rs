@@ -14,8 +14,8 @@ pub(crate) static KIND: Kind = Kind::new("events.k8s.io", "events")
     })
     .stored_as(&core::event::KIND)
     .validation(Validation::new(
-        event::validation::check,
-        event::validation::check_update,
+        event::validation::check_strictly,
+        event::validation::check_strict_update,
     ))
     .cells(event::cells::cells)
     .fields(&FIELDS);

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         Habits, Kind, Validation,
+        formats::check_domain_path,
         networking::ingress::validation::check_reference,
         table::cell::{Cells, NONE, age, name, text},
     },
@@ -42,14 +43,10 @@ pub(crate) fn set_defaults(class: &mut Value) {
 pub(crate) fn check(class: &Field<'_>, found: &mut Findings) {
     let spec = class.at("spec");
     let controller = spec.at("controller");
-    if controller.has_text() {
-        if controller.text().len() > CONTROLLER_MAX_BYTES {
-            found.too_long(&controller, CONTROLLER_MAX_BYTES);
-        }
-        check_prefixed_path(&controller, found);
-    } else {
-        found.required(&controller, "");
+    if controller.text().len() > CONTROLLER_MAX_BYTES {
+        found.too_long(&controller, CONTROLLER_MAX_BYTES);
     }
+    check_domain_path(&controller, found);
     let parameters = spec.at("parameters");
     if !parameters.is_set() {
         return;
@@ -57,7 +54,7 @@ pub(crate) fn check(class: &Field<'_>, found: &mut Findings) {
     check_reference(&parameters, found);
     let (scope, namespace) = (parameters.at("scope"), parameters.at("namespace"));
     match scope.text() {
-        "" => found.required(&scope, ""),
+        "" if !scope.is_set() => found.required(&scope, ""),
         "Namespace" if !namespace.is_set() => {
             found.required(&namespace, "`parameters.scope` is set to 'Namespace'");
         }
@@ -71,32 +68,11 @@ pub(crate) fn check(class: &Field<'_>, found: &mut Findings) {
 }
 
 pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    found.immutable(
+    found.immutable_text(
         &new.at("spec").at("controller"),
         &old.at("spec").at("controller"),
     );
     check(new, found);
-}
-
-/// A path below a domain, such as `example.com/controller`.
-fn check_prefixed_path(field: &Field<'_>, found: &mut Findings) {
-    let Some((domain, path)) = field.text().split_once('/') else {
-        found.invalid(
-            field,
-            "must be a domain-prefixed path (such as \"acme.io/foo\")",
-        );
-        return;
-    };
-    if domain.is_empty() || path.is_empty() {
-        found.invalid(
-            field,
-            "must be a domain-prefixed path (such as \"acme.io/foo\")",
-        );
-        return;
-    }
-    for problem in crate::value::names::subdomain_problems(domain) {
-        found.invalid_as(field, &json!(domain), &problem);
-    }
 }
 
 // === Cells ===

@@ -101,7 +101,8 @@ fn check_port_of_policy(rule: &Field<'_>, found: &mut Findings) {
         _ => {
             check_port_number(&port, found);
             if end.is_set() && end.number() < port.number() {
-                found.invalid(&end, "must be greater than or equal to `port`");
+                let why = "must be greater than or equal to `port`";
+                found.invalid_as(&end, port.value(), why);
             }
             if end.is_set() {
                 check_port_number(&end, found);

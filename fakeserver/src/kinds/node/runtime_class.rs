@@ -1,15 +1,21 @@
 //! Runtime classes.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
     kinds::{
         Habits, Kind, MetadataRechecks, Validation,
+        formats::{check_label, check_labels},
+        pod_spec::validation::{placement::check_tolerations, resources::check_overhead},
         table::cell::{Cells, age, name, text},
     },
-    value::{field::Field, findings::Findings, names::dns_label_problems},
+    value::{field::Field, findings::Findings},
 };
+
+const TOLERATION: &str = "io.k8s.api.core.v1.Toleration";
 
 /// Runtime classes.
 pub(crate) static KIND: Kind = Kind::new("node.k8s.io", "runtimeclasses")
@@ -26,12 +32,29 @@ pub(crate) static KIND: Kind = Kind::new("node.k8s.io", "runtimeclasses")
 
 pub(crate) fn check(class: &Field<'_>, found: &mut Findings) {
     let handler = class.at("handler");
-    found.problems(&handler, dns_label_problems(handler.text()));
+    if handler.has_text() {
+        check_label(&handler, found);
+    } else {
+        found.required(&handler, "");
+    }
+    let overhead = class.at("overhead");
+    check_overhead(&overhead.at("podFixed").called_at(&overhead), found);
+    let scheduling = class.at("scheduling");
+    check_labels(&scheduling.at("nodeSelector"), found);
+    let tolerations = scheduling.at("tolerations");
+    check_tolerations(&tolerations, found);
+    let mut seen = BTreeSet::new();
+    for toleration in tolerations.items() {
+        let key = ["key", "operator", "value", "effect"].map(|name| toleration.at(name).text());
+        if !seen.insert(key) {
+            found.duplicate_struct(&toleration, TOLERATION);
+        }
+    }
 }
 
 pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     check(new, found);
-    found.immutable(&new.at("handler"), &old.at("handler"));
+    found.immutable_text(&new.at("handler"), &old.at("handler"));
 }
 
 // === Cells ===

@@ -1,14 +1,30 @@
 //! Defaults of pod specs.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::claim_spec,
-    value::edit::{each, is_unset, set, within},
+    kinds::{
+        claim_spec,
+        resource_names::{round_amounts, round_resources},
+    },
+    value::edit::{each, is_unset, set, set_absent, within},
 };
 
 /// The mode of files that volumes are made of: 0644.
 const FILE_MODE: u32 = 0o644;
+
+/// The form of the name of an image with its registry.
+const IMAGE: &str = "^(?<name>(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?\
+    (?:\\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?\
+    (?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)+)\
+    (?::(?<tag>[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}))?\
+    (?:@(?<digest>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$";
+const IMAGE_NAME_MAX_BYTES: usize = 255;
+/// The number of digits of an image's identifier, which cannot be its name.
+const IDENTIFIER_DIGITS: usize = 64;
 
 const TOKEN_SECONDS: u32 = 3_600;
 
@@ -40,6 +56,12 @@ pub(crate) fn set_defaults(spec: &mut Value) {
     for volume in each(spec, "volumes") {
         set_volume_defaults(volume);
     }
+    if let Some(overhead) = within(spec, "overhead") {
+        round_amounts(overhead);
+    }
+    if let Some(resources) = within(spec, "resources") {
+        round_resources(resources);
+    }
 }
 
 fn set_container_defaults(container: &mut Value) {
@@ -51,6 +73,9 @@ fn set_container_defaults(container: &mut Value) {
         json!("/dev/termination-log"),
     );
     set(container, "terminationMessagePolicy", json!("File"));
+    if let Some(resources) = within(container, "resources") {
+        round_resources(resources);
+    }
     for port in each(container, "ports") {
         set(port, "protocol", json!("TCP"));
     }
@@ -86,17 +111,26 @@ fn pull_policy(image: &str) -> &'static str {
 /// Returns whether an image is always pulled: it has the tag `latest`, or neither tag nor digest. A text that cannot
 /// be the name of an image is none.
 fn pulls_always(image: &str) -> bool {
-    let (name, has_digest) = match image.split_once('@') {
-        Some((name, _)) => (name, true),
-        None => (image, false),
+    static FORM: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(IMAGE).ok());
+    let has_domain = image.split_once('/').is_some_and(|(first, _)| {
+        first.contains(['.', ':'])
+            || first == "localhost"
+            || first.bytes().any(|byte| byte.is_ascii_uppercase())
+    });
+    let full = if has_domain {
+        image.to_owned()
+    } else {
+        format!("docker.io/{image}")
     };
-    let last = name.rsplit('/').next().unwrap_or_default();
-    let (last, tag) = last.split_once(':').unwrap_or((last, ""));
-    let is_name = !last.is_empty()
-        && last.bytes().all(|byte| {
-            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"._-".contains(&byte)
-        });
-    is_name && (tag == "latest" || (tag.is_empty() && !has_digest))
+    let is_identifier =
+        image.len() == IDENTIFIER_DIGITS && image.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let parts = FORM.as_ref().and_then(|form| form.captures(&full));
+    let Some(parts) = parts.filter(|_| !is_identifier) else {
+        return false;
+    };
+    let (name, tag, digest) = (parts.name("name"), parts.name("tag"), parts.name("digest"));
+    name.is_some_and(|name| name.len() <= IMAGE_NAME_MAX_BYTES)
+        && tag.map_or(digest.is_none(), |tag| tag.as_str() == "latest")
 }
 
 fn set_probe_defaults(probe: &mut Value) {
@@ -146,11 +180,7 @@ fn set_volume_defaults(volume: &mut Value) {
     if let Some(files) = within(volume, "downwardAPI") {
         set_file_defaults(files);
     }
-    if let Some(path) = within(volume, "hostPath")
-        && path.get("type").is_none_or(Value::is_null)
-    {
-        path["type"] = json!("");
-    }
+    set_source_defaults(volume);
     if let Some(projected) = within(volume, "projected") {
         for source in each(projected, "sources") {
             if let Some(token) = within(source, "serviceAccountToken") {
@@ -164,6 +194,31 @@ fn set_volume_defaults(volume: &mut Value) {
     let claim = within(volume, "ephemeral").and_then(|claim| within(claim, "volumeClaimTemplate"));
     if let Some(spec) = claim.and_then(|claim| within(claim, "spec")) {
         claim_spec::set_defaults(spec);
+    }
+}
+
+/// Sets the defaults of the sources that volumes of pods and persistent volumes share.
+pub(crate) fn set_source_defaults(volume: &mut Value) {
+    if let Some(path) = within(volume, "hostPath") {
+        set_absent(path, "type", json!(""));
+    }
+    if let Some(disk) = within(volume, "iscsi") {
+        set(disk, "iscsiInterface", json!("default"));
+    }
+    if let Some(image) = within(volume, "rbd") {
+        set(image, "pool", json!("rbd"));
+        set(image, "user", json!("admin"));
+        set(image, "keyring", json!("/etc/ceph/keyring"));
+    }
+    if let Some(disk) = within(volume, "azureDisk") {
+        set_absent(disk, "cachingMode", json!("ReadWrite"));
+        set_absent(disk, "fsType", json!("ext4"));
+        set_absent(disk, "readOnly", json!(false));
+        set_absent(disk, "kind", json!("Shared"));
+    }
+    if let Some(disk) = within(volume, "scaleIO") {
+        set(disk, "storageMode", json!("ThinProvisioned"));
+        set(disk, "fsType", json!("xfs"));
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         Habits, Kind, MetadataRechecks, Validation,
-        formats::{check_at_most_all, check_label_selector, check_share},
+        formats::{check_at_most_all, check_conditions, check_label_selector, check_share},
         table::cell::{Cells, age, bound, name, number},
     },
     value::{field::Field, findings::Findings},
@@ -52,6 +52,7 @@ pub(crate) fn check_update(_old: &Field<'_>, new: &Field<'_>, found: &mut Findin
 
 /// An update through `status`.
 pub(crate) fn check_status(_old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    check_conditions(&new.at("status").at("conditions"), found);
     for count in [
         "disruptionsAllowed",
         "currentHealthy",

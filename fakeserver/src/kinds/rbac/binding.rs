@@ -60,10 +60,6 @@ pub(crate) fn check_subject(subject: &Field<'_>, is_namespaced: bool, found: &mu
             }
         }
         "User" | "Group" => {
-            if !name.has_text() {
-                let why = format!("{} name cannot be empty", kind.text().to_lowercase());
-                found.invalid_as(&name, &json!(""), &why);
-            }
             if group.text() != GROUP {
                 found.not_supported(&group, &[GROUP]);
             }

@@ -1,8 +1,11 @@
 //! Cluster roles.
 
+use serde_json::Value;
+
 use crate::{
     kinds::{
-        Habits, Kind, MetadataRechecks, Validation, formats::check_label_selector,
+        Habits, Kind, MetadataRechecks, Validation,
+        formats::{check_label_selector, is_readable_selector},
         rbac::rule::check_rule,
     },
     value::{field::Field, findings::Findings, names::path_segment_problems},
@@ -31,6 +34,9 @@ pub(crate) fn check(role: &Field<'_>, found: &mut Findings) {
     }
     for selector in selectors.items() {
         check_label_selector(&selector, found);
+        if !is_readable_selector(selector.value()) {
+            found.invalid_as(&selector, &Value::Null, "invalid label selector.");
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    csi_driver, csi_node, csi_storage_capacity, volume_attachment, volume_attributes_class,
+    csi_driver, csi_node, csi_storage_capacity, storage_class, volume_attachment,
+    volume_attributes_class,
 };
 use crate::kinds::testing::{check, check_update, warnings};
 
@@ -161,6 +162,26 @@ fn capacities_stay_with_their_class() {
         &[
             "capacity: Invalid value: \"-1\": must be greater than or equal to 0",
             "storageClassName: Invalid value: \"t\": field is immutable",
+        ],
+    );
+}
+
+#[test]
+fn topologies_of_classes_come_once() {
+    let zones =
+        |values: &[&str]| json!({"matchLabelExpressions": [{"key": "zone", "values": values}]});
+    let class = |topologies: Value| json!({"provisioner": "example.com/p", "allowedTopologies": topologies});
+    check(
+        &storage_class::KIND,
+        &class(json!([zones(&["a"]), zones(&["b"])])),
+        &[],
+    );
+    check(
+        &storage_class::KIND,
+        &class(json!([zones(&["a", "a"]), zones(&["a"])])),
+        &[
+            "allowedTopologies[0].matchLabelExpressions[0].values[1]: Duplicate value: \"a\"",
+            "allowedTopologies[1].matchLabelExpressions: Duplicate value: \"\"",
         ],
     );
 }

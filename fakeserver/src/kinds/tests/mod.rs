@@ -87,7 +87,7 @@ fn types_answer_for_themselves() {
 fn names_follow_the_rules_of_their_type() {
     for (name, good, bad) in [
         ("namespaces", "a-1", "a.b"),
-        ("services", "a-1", "1a"),
+        ("services", "1-a", "a.b"),
         ("configmaps", "a.b-c", "A"),
         ("roles.rbac.authorization.k8s.io", "system:Any", "a/b"),
     ] {

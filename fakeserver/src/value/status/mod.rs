@@ -228,9 +228,9 @@ impl FieldError {
         Self::new("FieldValueNotFound", field, detail)
     }
 
-    /// Creates the error of a check that the server could not make.
-    pub(crate) fn internal(field: impl Into<String>, why: &str) -> Self {
-        Self::new("InternalError", field, format!("Internal error: {why}"))
+    /// Creates the error of a check that failed itself.
+    pub(crate) fn internal(field: impl Into<String>, problem: &str) -> Self {
+        Self::new("InternalError", field, with("Internal error", problem))
     }
 
     pub(crate) fn too_many(field: impl Into<String>, count: u64, max: u64) -> Self {

@@ -9,8 +9,14 @@ use crate::{
         Validation,
         admission::{conditions::condition_errors, rules::rule_errors},
         client_config::client_config_errors,
+        formats::check_label_selector,
     },
-    value::{names::subdomain_problems, status::FieldError},
+    value::{
+        field::Field,
+        findings::Findings,
+        names::{service_name_problems, subdomain_problems},
+        status::FieldError,
+    },
 };
 
 /// The versions of reviews that this server speaks.
@@ -79,6 +85,15 @@ fn webhook_errors(path: &str, webhook: &Value) -> Vec<FieldError> {
             &policies,
         ));
     }
+    let mut found = Findings::default();
+    let place = Field::root(webhook);
+    for selector in ["namespaceSelector", "objectSelector"] {
+        check_label_selector(&place.at(selector), &mut found);
+    }
+    errors.extend(found.into_errors().into_iter().map(|error| FieldError {
+        field: format!("{path}.{}", error.field),
+        ..error
+    }));
     errors.extend(client_config_errors(
         &format!("{path}.clientConfig"),
         &webhook["clientConfig"],
@@ -118,6 +133,11 @@ fn version_errors(path: &str, versions: &Value) -> Vec<FieldError> {
         if !seen.insert(text(version)) {
             let path = format!("{path}[{index}]");
             errors.push(FieldError::invalid(path, version, "duplicate version"));
+            continue;
+        }
+        for problem in service_name_problems(text(version)) {
+            let path = format!("{path}[{index}]");
+            errors.push(FieldError::invalid(path, &json!(text(version)), &problem));
         }
     }
     if !items(versions).any(|version| REVIEW_VERSIONS.contains(&text(version))) {

@@ -142,7 +142,7 @@ fn template_as_made(spec: &Field<'_>) -> Value {
         .collect();
     volumes.extend(
         each(pod, "volumes")
-            .map(|volume| volume.take())
+            .map(Value::take)
             .filter(|volume| !names.contains(&volume["name"].as_str().unwrap_or_default())),
     );
     pod["volumes"] = volumes.into();

@@ -3,6 +3,8 @@
 mod cells;
 mod defaults;
 mod metrics;
+#[cfg(test)]
+mod tests;
 mod validation;
 
 use crate::kinds::{Kind, Validation};

@@ -36,6 +36,15 @@ pub(crate) fn set_defaults(job: &mut Value) {
     set_absent(spec, "podReplacementPolicy", json!(replacement));
 }
 
+/// Gives a job without labels those of its template.
+pub(crate) fn keep(_old: &Value, job: &mut Value) {
+    let labels = job["spec"]["template"]["metadata"]["labels"].clone();
+    let own = job["metadata"]["labels"].as_object();
+    if !labels.is_null() && own.is_none_or(serde_json::Map::is_empty) {
+        job["metadata"]["labels"] = labels;
+    }
+}
+
 /// Labels the pods of a job by its uid, and selects them by that, unless the job does so itself.
 pub(crate) fn prepare(job: &mut Value) {
     let uid = job["metadata"]["uid"].clone();
@@ -50,10 +59,15 @@ pub(crate) fn prepare(job: &mut Value) {
         ("controller-uid", &uid),
         (CONTROLLER, &uid),
     ] {
-        labels[label] = value.clone();
+        if labels[label].is_null() {
+            labels[label] = value.clone();
+        }
     }
     let labels = labels.clone();
     set(spec, "selector", json!({}));
-    spec["selector"]["matchLabels"][CONTROLLER] = uid;
+    let selected = &mut spec["selector"]["matchLabels"];
+    if selected[CONTROLLER].is_null() {
+        selected[CONTROLLER] = uid;
+    }
     set(&mut job["metadata"], "labels", labels);
 }

@@ -2,6 +2,8 @@
 
 mod cells;
 mod defaults;
+mod indexes;
+mod status;
 pub(crate) mod validation;
 #[cfg(test)]
 mod tests;
@@ -21,9 +23,10 @@ pub(crate) static KIND: Kind = Kind::new("batch", "jobs")
     })
     .defaults(defaults::set_defaults)
     .prepare(defaults::prepare)
+    .keep(defaults::keep)
     .validation(
         Validation::new(validation::check, validation::check_update)
-            .with(&[("status", validation::check_status)]),
+            .with(&[("status", status::check_status)]),
     )
     .warnings(warnings::warn)
     .cells(cells::cells)

@@ -3,17 +3,25 @@
 //! [`events::event`](crate::kinds::events::event) has the same objects with other field names.
 
 pub(crate) mod cells;
+#[cfg(test)]
+mod tests;
 pub(crate) mod validation;
 
-use crate::kinds::{Habits, Kind, SelectableField, SelectableFields, Validation};
+use crate::{
+    kinds::{Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation},
+    value::names::path_segment_problems,
+};
 
 /// Events, as the core group has them.
 pub(crate) static KIND: Kind = Kind::new("", "events")
     .habits(Habits {
         creates_on_update: true,
         is_garbage_collected: false,
+        checks_finalizers: false,
+        metadata_rechecks: MetadataRechecks::NONE,
         ..Habits::COMMON
     })
+    .names(path_segment_problems)
     .validation(Validation::new(validation::check, validation::check_update))
     .cells(cells::cells)
     .fields(&FIELDS);

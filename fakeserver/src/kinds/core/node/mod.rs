@@ -4,7 +4,9 @@ mod cells;
 mod defaults;
 mod validation;
 
-use crate::kinds::{Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation};
+use crate::kinds::{
+    Accepted, Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation,
+};
 
 /// Nodes.
 pub(crate) static KIND: Kind = Kind::new("", "nodes")
@@ -15,12 +17,27 @@ pub(crate) static KIND: Kind = Kind::new("", "nodes")
         ..Habits::COMMON
     })
     .defaults(defaults::set_defaults)
+    .prepare(defaults::prepare)
+    .prepare_update(defaults::prepare_update)
+    .warnings(warn)
     .validation(
         Validation::new(validation::check, validation::check_update)
-            .with(&[("status", validation::check_update)]),
+            .with(&[("status", validation::check_status)]),
     )
     .cells(cells::cells)
     .fields(&FIELDS);
+
+/// Warns of fields that do nothing.
+fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+    let spec = accepted.object.at("spec");
+    if spec.at("configSource").is_set() {
+        told.push("spec.configSource: the feature is removed".to_owned());
+    }
+    if spec.at("externalID").has_text() {
+        let why = "spec.externalID: this field is deprecated, and is unused by Kubernetes";
+        told.push(why.to_owned());
+    }
+}
 
 static FIELDS: SelectableFields = SelectableFields::new(&[SelectableField::or(
     "spec.unschedulable",

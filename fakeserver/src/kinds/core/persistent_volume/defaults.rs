@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::value::edit::{set, set_absent, within};
+use crate::{
+    kinds::{pod_spec::defaults::set_source_defaults, resource_names::round_amounts},
+    value::edit::{set, set_absent, within},
+};
 
 pub(crate) fn set_defaults(volume: &mut Value) {
     let Some(spec) = within(volume, "spec") else {
@@ -10,11 +13,10 @@ pub(crate) fn set_defaults(volume: &mut Value) {
     };
     set(spec, "persistentVolumeReclaimPolicy", json!("Retain"));
     set_absent(spec, "volumeMode", json!("Filesystem"));
-    if let Some(path) = within(spec, "hostPath")
-        && path.get("type").is_none_or(Value::is_null)
-    {
-        path["type"] = json!("");
+    if let Some(capacity) = within(spec, "capacity") {
+        round_amounts(capacity);
     }
+    set_source_defaults(spec);
 }
 
 /// Gives a new volume its phase, and the time of that.

@@ -38,6 +38,8 @@ pub(crate) fn check(volume: &Field<'_>, found: &mut Findings) {
 }
 
 pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
+    // A real server checks the next version twice.
+    check(new, found);
     check(new, found);
     let source = |volume: &Field<'_>| -> Value {
         let spec = volume.at("spec");

@@ -64,6 +64,10 @@ pub(crate) fn keep(old: &Value, new: &mut Value) {
     if spec["type"] == "ExternalName" || old["type"] == "ExternalName" {
         return;
     }
+    let is_other = !is_unset(&spec["clusterIP"]) && spec["clusterIP"] != old["clusterIP"];
+    if is_other && spec["clusterIPs"] == old["clusterIPs"] {
+        spec["clusterIPs"] = json!([spec["clusterIP"]]);
+    }
     for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
         if spec.get(field).is_none_or(is_unset) && !is_unset(&old[field]) {
             spec[field] = old[field].clone();

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     kinds::formats::{
-        PROTOCOLS, check_cidr, check_ip, check_label, check_labels, check_load_balancer_entry,
+        PROTOCOLS, check_cidr, check_ip, check_label, check_labels, check_load_balancer_name,
         check_port, check_port_number, check_qualified, check_reachable_ip,
     },
     value::{field::Field, findings::Findings, names::subdomain_problems},
@@ -161,10 +161,13 @@ fn check_addresses(spec: &Field<'_>, found: &mut Findings) {
         return;
     }
     let (one, all) = (spec.at("clusterIP"), spec.at("clusterIPs"));
-    if one.has_text() && !all.is_empty() && all.place(0).text() != one.text() {
+    if one.has_text() && all.is_empty() {
+        found.required(&all, "");
+    } else if one.has_text() && all.place(0).text() != one.text() {
         found.invalid(&all, "first value must match `clusterIP`");
+    } else if !one.has_text() && !all.is_empty() {
+        found.invalid(&all, "must be empty when `clusterIP` is not specified");
     }
-    found.optional_one_of(&spec.at("ipFamilyPolicy"), &FAMILY_POLICIES);
     let families = spec.at("ipFamilies");
     let mut seen = BTreeSet::new();
     for family in families.items() {
@@ -175,34 +178,38 @@ fn check_addresses(spec: &Field<'_>, found: &mut Findings) {
             found.duplicate(&family);
         }
     }
-    for address in all.items() {
-        if address.text() == "None" {
-            if all.len() > 1 {
-                found.invalid(&address, "'None' must be the first and only value");
-            }
-            continue;
-        }
+    found.optional_one_of(&spec.at("ipFamilyPolicy"), &FAMILY_POLICIES);
+    let before = found.count();
+    let is_headless = all.place(0).text() == "None";
+    if is_headless && all.len() > 1 {
+        found.invalid(&all, "'None' must be the first and only value");
+    }
+    for address in all.items().skip(usize::from(is_headless)) {
         check_ip(&address, found);
     }
-    let is_v6 = |address: &Field<'_>| address.text().contains(':');
-    let shown: Vec<bool> = all.items().map(|address| is_v6(&address)).collect();
-    match shown.as_slice() {
-        [one, other] if one == other => {
-            found.invalid(&all, "may specify no more than one IP for each IP family");
-        }
-        [_, _, _, ..] => found.invalid(&all, "may only hold up to 2 values"),
-        _ => {}
+    let has_wrong = found.count() != before;
+    if all.len() > 2 {
+        found.invalid(&all, "may only hold up to 2 values");
     }
-    for (address, family) in all.items().zip(families.items()) {
+    if !has_wrong && !is_headless {
+        check_families(&all, &families, found);
+    }
+}
+
+/// Checks that addresses are of different families, and of those that a service names.
+fn check_families(all: &Field<'_>, families: &Field<'_>, found: &mut Findings) {
+    let is_v6 = |address: &Field<'_>| address.text().contains(':');
+    let shown: BTreeSet<bool> = all.items().map(|address| is_v6(&address)).collect();
+    if all.len() > 1 && shown.len() < 2 {
+        found.invalid(all, "may specify no more than one IP for each IP family");
+    }
+    for (index, (address, family)) in all.items().zip(families.items()).enumerate() {
         let fits = is_v6(&address) == (family.text() == "IPv6");
-        if address.text() != "None" && FAMILIES.contains(&family.text()) && !fits {
+        if FAMILIES.contains(&family.text()) && !fits {
             let why = format!(
-                "expected an {} value as indicated by `ipFamilies[{}]`",
-                family.text(),
-                0
+                "expected an {} value as indicated by `ipFamilies[{index}]`",
+                family.text()
             );
-            let place = all.items().position(|other| other.path() == address.path());
-            let why = why.replace("[0]", &format!("[{}]", place.unwrap_or_default()));
             found.invalid(&address, &why);
         }
     }
@@ -342,8 +349,24 @@ pub(crate) fn check_status(_old: &Field<'_>, new: &Field<'_>, found: &mut Findin
             &entries,
             "may only be used when `spec.type` is 'LoadBalancer'",
         );
+        return;
     }
     for entry in entries.items() {
-        check_load_balancer_entry(&entry, found);
+        check_entry(&entry, found);
     }
+}
+
+fn check_entry(entry: &Field<'_>, found: &mut Findings) {
+    let (address, mode) = (entry.at("ip"), entry.at("ipMode"));
+    if address.has_text() {
+        check_ip(&address, found);
+    }
+    match (mode.is_set(), address.has_text()) {
+        (false, true) => found.required(&mode, "must be specified when `ip` is set"),
+        (true, false) => {
+            found.forbidden(&mode, "may not be specified when `ip` is not set");
+        }
+        _ => found.optional_one_of(&mode, &["Proxy", "VIP"]),
+    }
+    check_load_balancer_name(entry, found);
 }

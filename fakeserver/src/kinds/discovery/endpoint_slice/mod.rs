@@ -10,8 +10,13 @@ use crate::{
         Habits, Kind, MetadataRechecks, Validation,
         table::cell::{Cells, UNSET, age, items, name, plain, some_of, text},
     },
-    value::edit::{each, set_absent},
+    value::{
+        edit::{each, remove, set_absent},
+        names::subdomain_problems,
+    },
 };
+
+const HOSTNAME: &str = "kubernetes.io/hostname";
 
 /// Endpoint slices.
 pub(crate) static KIND: Kind = Kind::new("discovery.k8s.io", "endpointslices")
@@ -21,6 +26,8 @@ pub(crate) static KIND: Kind = Kind::new("discovery.k8s.io", "endpointslices")
         ..Habits::COMMON
     })
     .defaults(set_defaults)
+    .prepare(|slice| prepare_update(&Value::Null, slice))
+    .prepare_update(prepare_update)
     .validation(Validation::new(validation::check, validation::check_update))
     .cells(cells);
 
@@ -30,6 +37,23 @@ pub(crate) fn set_defaults(slice: &mut Value) {
     for port in each(slice, "ports") {
         set_absent(port, "name", json!(""));
         set_absent(port, "protocol", json!("TCP"));
+    }
+}
+
+/// Drops labels that an older version had, and keeps the name of a node that they gave.
+fn prepare_update(old: &Value, slice: &mut Value) {
+    if !old.is_null() && old["endpoints"] == slice["endpoints"] {
+        return;
+    }
+    let node = |endpoint: &Value| endpoint["deprecatedTopology"][HOSTNAME].clone();
+    let known: Vec<Value> = items(&old["endpoints"]).iter().map(node).collect();
+    for endpoint in each(slice, "endpoints") {
+        let name = node(endpoint);
+        let is_valid = subdomain_problems(text(&name)).is_empty();
+        if endpoint["nodeName"].is_null() && !name.is_null() && known.contains(&name) && is_valid {
+            endpoint["nodeName"] = name;
+        }
+        remove(endpoint, "deprecatedTopology");
     }
 }
 

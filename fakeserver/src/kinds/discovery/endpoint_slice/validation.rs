@@ -4,7 +4,8 @@ use std::{collections::BTreeSet, net::IpAddr};
 
 use crate::{
     kinds::formats::{
-        PROTOCOLS, check_label, check_qualified, check_reachable_ip, check_subdomain,
+        PROTOCOLS, check_ip, check_label, check_label_value, check_labels, check_qualified,
+        check_reachable_ip, check_subdomain,
     },
     value::{field::Field, findings::Findings},
 };
@@ -15,10 +16,22 @@ const ENDPOINTS_MAX: usize = 1_000;
 
 const ADDRESSES_MAX: usize = 100;
 
+const TOPOLOGY_MAX: usize = 16;
+
+const HINTS_MAX: usize = 8;
+
 const PORTS_MAX: usize = 100;
 
 pub(crate) fn check(slice: &Field<'_>, found: &mut Findings) {
+    check_slice(slice, true, found);
+}
+
+fn check_slice(slice: &Field<'_>, with_endpoints: bool, found: &mut Findings) {
     found.one_of(&slice.at("addressType"), &ADDRESS_TYPES);
+    check_ports(&slice.at("ports"), found);
+    if !with_endpoints {
+        return;
+    }
     let endpoints = slice.at("endpoints");
     if endpoints.len() > ENDPOINTS_MAX {
         found.too_many(&endpoints, ENDPOINTS_MAX);
@@ -27,9 +40,11 @@ pub(crate) fn check(slice: &Field<'_>, found: &mut Findings) {
             check_endpoint(slice.at("addressType").text(), &endpoint, found);
         }
     }
-    let ports = slice.at("ports");
+}
+
+fn check_ports(ports: &Field<'_>, found: &mut Findings) {
     if ports.len() > PORTS_MAX {
-        found.too_many(&ports, PORTS_MAX);
+        found.too_many(ports, PORTS_MAX);
         return;
     }
     let mut names = BTreeSet::new();
@@ -39,7 +54,7 @@ pub(crate) fn check(slice: &Field<'_>, found: &mut Findings) {
             check_label(&name, found);
         }
         if !names.insert(name.text()) {
-            found.duplicate(&name);
+            found.duplicate_as(&name, &name.text().into());
         }
         if port.at("protocol").is_set() {
             found.optional_one_of(&port.at("protocol"), &PROTOCOLS);
@@ -62,15 +77,15 @@ fn check_endpoint(kind: &str, endpoint: &Field<'_>, found: &mut Findings) {
     for address in addresses.items() {
         let parsed = address.text().parse::<IpAddr>();
         match kind {
-            "IPv4" => {
-                if !parsed.is_ok_and(|address| address.is_ipv4()) {
-                    found.invalid(&address, "must be a valid IPv4 address");
-                }
-                check_reachable_ip(&address, found);
-            }
-            "IPv6" => {
-                if !parsed.is_ok_and(|address| address.is_ipv6()) {
-                    found.invalid(&address, "must be a valid IPv6 address");
+            "IPv4" | "IPv6" => {
+                check_ip(&address, found);
+                let is_of_kind = |address: IpAddr| address.is_ipv4() == (kind == "IPv4");
+                let Ok(parsed) = parsed else {
+                    continue;
+                };
+                if !is_of_kind(parsed) {
+                    let why = format!("must be an {kind} address");
+                    found.invalid_as(&addresses, address.value(), &why);
                 }
                 check_reachable_ip(&address, found);
             }
@@ -89,12 +104,41 @@ fn check_endpoint(kind: &str, endpoint: &Field<'_>, found: &mut Findings) {
     if endpoint.at("nodeName").is_set() {
         check_subdomain(&endpoint.at("nodeName"), found);
     }
+    let topology = endpoint.at("deprecatedTopology");
+    if topology.len() > TOPOLOGY_MAX {
+        found.too_many(&topology, TOPOLOGY_MAX);
+    }
+    check_labels(&topology, found);
     if endpoint.at("hostname").is_set() {
         check_label(&endpoint.at("hostname"), found);
     }
+    check_hints(&endpoint.at("hints"), found);
 }
 
 pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    check(new, found);
-    found.immutable(&new.at("addressType"), &old.at("addressType"));
+    let is_unchanged = old.get("endpoints") == new.get("endpoints");
+    check_slice(new, !is_unchanged, found);
+    found.immutable_text(&new.at("addressType"), &old.at("addressType"));
+}
+
+fn check_hints(hints: &Field<'_>, found: &mut Findings) {
+    for list in ["forZones", "forNodes"] {
+        let all = hints.at(list);
+        if all.len() > HINTS_MAX {
+            found.too_many(&all, HINTS_MAX);
+            return;
+        }
+        let mut names = BTreeSet::new();
+        for hint in all.items() {
+            let name = hint.at("name");
+            if !names.insert(name.text()) {
+                found.duplicate_as(&name, &name.text().into());
+            }
+            if list == "forZones" {
+                check_label_value(&name, found);
+            } else {
+                check_subdomain(&name, found);
+            }
+        }
+    }
 }

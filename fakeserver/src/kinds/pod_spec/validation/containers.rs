@@ -25,6 +25,10 @@ const PULL_POLICIES: [&str; 3] = ["Always", "IfNotPresent", "Never"];
 
 const RESTART_POLICIES: [&str; 3] = ["Always", "Never", "OnFailure"];
 
+const RESTART_ACTIONS: [&str; 2] = ["Restart", "RestartAllContainers"];
+const RESTART_RULES_MAX: usize = 20;
+const EXIT_CODES_MAX: usize = 255;
+
 /// The fields that an ephemeral container cannot have.
 const NOT_EPHEMERAL: [&str; 7] = [
     "ports",
@@ -83,8 +87,7 @@ pub(crate) fn check_all_containers(pod: &Pod<'_>, found: &mut Findings) {
         check_unique(&container, &mut names, found);
         check_lifecycle(pod, &container, found);
         check_probes(pod, &container, found);
-        let policy = container.at("restartPolicy");
-        found.optional_one_of(&policy, &RESTART_POLICIES);
+        check_restarts(&container, found);
     }
     check_host_ports(containers.items(), found);
     check_initial(pod, &mut names, found);
@@ -94,8 +97,8 @@ pub(crate) fn check_all_containers(pod: &Pod<'_>, found: &mut Findings) {
 fn check_initial<'a>(pod: &Pod<'a>, names: &mut BTreeSet<&'a str>, found: &mut Findings) {
     for container in pod.spec.at("initContainers").items() {
         check_common(pod, &container, found);
+        check_restarts(&container, found);
         let policy = container.at("restartPolicy");
-        found.optional_one_of(&policy, &RESTART_POLICIES);
         let runs_beside = policy.text() == "Always";
         check_unique(&container, names, found);
         check_host_ports(std::iter::once(container.clone()), found);
@@ -153,10 +156,45 @@ fn check_ephemeral<'a>(pod: &Pod<'a>, others: &BTreeSet<&'a str>, found: &mut Fi
     }
 }
 
+/// Checks the policy for a container that ends, and the rules for its exit codes.
+fn check_restarts(container: &Field<'_>, found: &mut Findings) {
+    let (policy, rules) = (
+        container.at("restartPolicy"),
+        container.at("restartPolicyRules"),
+    );
+    if !policy.is_set() && !rules.is_empty() {
+        found.required(
+            &policy,
+            "must specify restartPolicy when restart rules are used",
+        );
+    }
+    found.optional_one_of(&policy, &RESTART_POLICIES);
+    if rules.len() > RESTART_RULES_MAX {
+        found.too_many(&rules, RESTART_RULES_MAX);
+    }
+    for rule in rules.items() {
+        let (action, codes) = (rule.at("action"), rule.at("exitCodes"));
+        if !RESTART_ACTIONS.contains(&action.text()) {
+            found.not_supported(&action, &RESTART_ACTIONS);
+        }
+        if !codes.is_set() {
+            found.required(&codes, "must be specified");
+            continue;
+        }
+        let (operator, values) = (codes.at("operator"), codes.at("values"));
+        if !["In", "NotIn"].contains(&operator.text()) {
+            found.not_supported(&operator, &["In", "NotIn"]);
+        }
+        if values.len() > EXIT_CODES_MAX {
+            found.too_many(&values, EXIT_CODES_MAX);
+        }
+    }
+}
+
 fn check_unique<'a>(container: &Field<'a>, names: &mut BTreeSet<&'a str>, found: &mut Findings) {
     let name = container.at("name");
-    if name.has_text() && !names.insert(name.text()) {
-        found.duplicate(&name);
+    if !names.insert(name.text()) {
+        found.duplicate_as(&name, &json!(name.text()));
     }
 }
 
@@ -173,7 +211,7 @@ fn check_common(pod: &Pod<'_>, container: &Field<'_>, found: &mut Findings) {
     }
     found.one_of(&container.at("terminationMessagePolicy"), &MESSAGE_POLICIES);
     check_ports(&container.at("ports"), found);
-    check_env(pod, &container.at("env"), found);
+    check_env(&container.at("env"), found);
     check_env_from(&container.at("envFrom"), found);
     check_mounts(pod, container, found);
     check_devices(pod, container, found);

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::{
     kinds::{
-        formats::{check_subdomain, config_key_problems, env_name_problems, quantity},
-        pod_spec::validation::containers::Pod,
+        formats::{check_label, check_subdomain, config_key_problems, env_name_problems, quantity},
+        pod_spec::validation::volumes::check_no_backsteps,
     },
     value::{field::Field, findings::Findings, names::qualified_name_problems},
 };
@@ -54,7 +54,7 @@ const SOURCES: [&str; 5] = [
     "fileKeyRef",
 ];
 
-pub(crate) fn check_env(pod: &Pod<'_>, env: &Field<'_>, found: &mut Findings) {
+pub(crate) fn check_env(env: &Field<'_>, found: &mut Findings) {
     for variable in env.items() {
         let name = variable.at("name");
         if name.has_text() {
@@ -63,12 +63,12 @@ pub(crate) fn check_env(pod: &Pod<'_>, env: &Field<'_>, found: &mut Findings) {
             found.required(&name, "");
         }
         if variable.at("valueFrom").is_set() {
-            check_source(pod, &variable, found);
+            check_source(&variable, found);
         }
     }
 }
 
-fn check_source(pod: &Pod<'_>, variable: &Field<'_>, found: &mut Findings) {
+fn check_source(variable: &Field<'_>, found: &mut Findings) {
     let source = variable.at("valueFrom");
     if source.at("fieldRef").is_set() {
         check_pod_field(&source.at("fieldRef"), &POD_FIELDS, found);
@@ -81,12 +81,8 @@ fn check_source(pod: &Pod<'_>, variable: &Field<'_>, found: &mut Findings) {
             check_key(&source.at(name), found);
         }
     }
-    let file = source.at("fileKeyRef");
-    if file.is_set() {
-        let volume = file.at("volumeName");
-        if !pod.volumes.iter().any(|known| known.name == volume.text()) {
-            found.not_found(&volume);
-        }
+    if source.at("fileKeyRef").is_set() {
+        check_file(&source.at("fileKeyRef"), found);
     }
     let given = SOURCES
         .iter()
@@ -97,7 +93,7 @@ fn check_source(pod: &Pod<'_>, variable: &Field<'_>, found: &mut Findings) {
         found.invalid_as(
             &source,
             &nothing,
-            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`",
+            "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`",
         );
     } else if variable.at("value").has_text() {
         found.invalid_as(
@@ -111,6 +107,43 @@ fn check_source(pod: &Pod<'_>, variable: &Field<'_>, found: &mut Findings) {
             &nothing,
             "may not have more than one field specified at a time",
         );
+    }
+}
+
+/// Checks the source of a variable that is a line of a file.
+fn check_file(file: &Field<'_>, found: &mut Findings) {
+    let (key, volume, path) = (file.at("key"), file.at("volumeName"), file.at("path"));
+    for needed in [&key, &volume, &path] {
+        if !needed.has_text() {
+            found.required(needed, "");
+        }
+    }
+    found.problems(&key, env_name_problems(key.text()));
+    if volume.has_text() {
+        check_label(&volume, found);
+    }
+    check_no_backsteps(&path, found);
+}
+
+/// Checks that the files of variables are in volumes that begin empty.
+pub(crate) fn check_files(spec: &Field<'_>, found: &mut Findings) {
+    for list in ["initContainers", "containers", "ephemeralContainers"] {
+        let containers = spec.at(list).items();
+        for variable in containers.flat_map(|container| container.at("env").items()) {
+            let file = variable.at("valueFrom").at("fileKeyRef");
+            if !file.is_set() {
+                continue;
+            }
+            let name = file.at("volumeName");
+            let mut volumes = spec.at("volumes").items();
+            match volumes.find(|volume| volume.at("name").text() == name.text()) {
+                None => found.not_found(&name),
+                Some(volume) if !volume.at("emptyDir").is_set() => {
+                    found.invalid_text(&name, "referenced volume must be of type emptyDir");
+                }
+                Some(_) => {}
+            }
+        }
     }
 }
 
@@ -143,12 +176,12 @@ pub(crate) fn check_env_from(sources: &Field<'_>, found: &mut Findings) {
         let given = of.iter().filter(|name| source.at(name).is_set()).count();
         match given {
             0 => found.invalid_as(
-                &source,
+                sources,
                 &json!(""),
                 "must specify one of: `configMapRef` or `secretRef`",
             ),
             2 => found.invalid_as(
-                &source,
+                sources,
                 &json!(""),
                 "may not have more than one field specified at a time",
             ),

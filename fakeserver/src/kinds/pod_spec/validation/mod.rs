@@ -22,12 +22,13 @@ use crate::{
         },
         pod_spec::validation::{
             containers::{Pod, check_all_containers},
+            env::check_files,
             network::{check_dns, check_host_aliases},
             placement::{check_affinity, check_gates, check_spread, check_tolerations},
+            resources::check_overhead,
             security::{check_operating_system, check_pod_context},
             volumes::check_volumes,
         },
-        resource_names::check_resource_amount,
     },
     value::{field::Field, findings::Findings},
 };
@@ -37,6 +38,8 @@ const RESTART_POLICIES: [&str; 3] = ["Always", "OnFailure", "Never"];
 const DNS_POLICIES: [&str; 4] = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
 
 const PREEMPTION_POLICIES: [&str; 2] = ["PreemptLowerPriority", "Never"];
+
+const HOSTNAME_MAX_BYTES: usize = 64;
 
 const DEADLINE: &str = "must be between 1 and 2147483647, inclusive";
 
@@ -116,6 +119,7 @@ pub(crate) fn check_spec(spec: &Field<'_>, is_pod: bool, found: &mut Findings) {
             }
         }
     }
+    check_hostname_override(spec, found);
     check_names(spec, found);
     check_tolerations(&spec.at("tolerations"), found);
     check_host_aliases(&spec.at("hostAliases"), found);
@@ -128,10 +132,26 @@ pub(crate) fn check_spec(spec: &Field<'_>, is_pod: bool, found: &mut Findings) {
     if spec.at("preemptionPolicy").is_set() {
         found.one_of(&spec.at("preemptionPolicy"), &PREEMPTION_POLICIES);
     }
-    for (resource, amount) in spec.at("overhead").entries() {
-        check_resource_amount(resource, &amount, found);
-    }
+    check_overhead(&spec.at("overhead"), found);
     check_operating_system(spec, found);
+    check_files(spec, found);
+}
+
+fn check_hostname_override(spec: &Field<'_>, found: &mut Findings) {
+    let hostname = spec.at("hostnameOverride");
+    if !hostname.is_set() {
+        return;
+    }
+    for name in ["setHostnameAsFQDN", "hostNetwork"] {
+        if spec.at(name).is_true() {
+            let why = format!("may not be specified when {name} is true");
+            found.forbidden(&hostname, &why);
+        }
+    }
+    if hostname.text().len() > HOSTNAME_MAX_BYTES {
+        found.too_long(&hostname, HOSTNAME_MAX_BYTES);
+    }
+    check_subdomain(&hostname, found);
 }
 
 /// Names that a pod gives, and its deadline.

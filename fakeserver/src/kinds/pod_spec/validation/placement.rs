@@ -149,12 +149,12 @@ pub(crate) fn check_tolerations(tolerations: &Field<'_>, found: &mut Findings) {
                     found.invalid(&value.called_at(&operator), &problems.join(";"));
                 }
             }
-            "Exists" if value.has_text() => found.invalid_struct(
-                &toleration.called_at(&operator),
-                "io.k8s.api.core.v1.Toleration",
+            "Exists" if value.has_text() => found.invalid(
+                &value.called_at(&operator),
                 "value must be empty when `operator` is 'Exists'",
             ),
             "Exists" => {}
+            "Lt" | "Gt" => found.not_supported(&operator, &["Equal", "Exists", "Lt", "Gt"]),
             _ => found.not_supported(&operator, &["Equal", "Exists"]),
         }
         if effect.has_text() && !EFFECTS.contains(&effect.text()) {
@@ -182,9 +182,7 @@ pub(crate) fn check_spread(constraints: &Field<'_>, found: &mut Findings) {
         if skew.number() <= 0 {
             found.invalid_as(&skew, &skew.number().into(), "must be greater than zero");
         }
-        if key.has_text() {
-            check_qualified(&key, found);
-        } else {
+        if !key.has_text() {
             found.required(&key, "can not be empty");
         }
         if !matches!(action.text(), "DoNotSchedule" | "ScheduleAnyway") {

@@ -65,8 +65,24 @@ pub(crate) fn check_resources(
         } else if !names.insert((name.text(), claim.at("request").text())) {
             found.duplicate_as(&claim, name.value());
         } else if !claim_names.contains(name.text()) {
-            found.not_found(&name);
+            let mut known = claim_names.iter().copied().collect::<Vec<_>>().join(", ");
+            if known.is_empty() {
+                " which is empty".clone_into(&mut known);
+            } else {
+                known.insert_str(0, ": ");
+            }
+            let why = format!("must be one of the names in pod.spec.resourceClaims{known}");
+            found.not_found_with(&claim, name.text(), &why);
         }
+    }
+}
+
+/// Checks the resources that a pod needs beside its containers.
+pub(crate) fn check_overhead(overhead: &Field<'_>, found: &mut Findings) {
+    if overhead.is_set() {
+        let resources = json!({"limits": overhead.value()});
+        let resources = Field::root(&resources).called_at(overhead);
+        check_resources(&BTreeSet::new(), &resources, found);
     }
 }
 

@@ -77,10 +77,7 @@ pub(crate) fn check_pod_context(spec: &Field<'_>, found: &mut Findings) {
         &context.at("supplementalGroupsPolicy"),
         &["Merge", "Strict"],
     );
-    found.optional_one_of(
-        &context.at("seLinuxChangePolicy"),
-        &["MountOption", "Recursive"],
-    );
+    found.optional_one_of(&context.at("seLinuxChangePolicy"), &["Recursive"]);
 }
 
 fn check_id(id: &Field<'_>, found: &mut Findings) {
@@ -240,7 +237,7 @@ pub(crate) fn check_operating_system(spec: &Field<'_>, found: &mut Findings) {
             .map(|container| container.at("securityContext"))
     };
     match name.text() {
-        "" => found.required(&name, "cannot be empty"),
+        "" => found.required(&name, ""),
         "linux" => {
             let why = "windows options cannot be set for a linux pod";
             for context in std::iter::once(spec.at("securityContext")).chain(contexts()) {
@@ -269,6 +266,6 @@ pub(crate) fn check_operating_system(spec: &Field<'_>, found: &mut Findings) {
                 forbid(&context, &LINUX_OF_CONTAINERS);
             }
         }
-        _ => found.not_supported(&name, &["linux", "windows"]),
+        _ => found.not_supported(&name.called_at(&system), &["linux", "windows"]),
     }
 }

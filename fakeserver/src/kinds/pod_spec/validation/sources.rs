@@ -60,12 +60,9 @@ pub(crate) fn check_source_of(
                 found.invalid(&partition, PARTITION);
             }
         }
-        "nfs" => {
-            if !source.at("path").text().starts_with('/') {
-                found.invalid_text(&source.at("path"), "must be an absolute path");
-            }
+        "nfs" if !source.at("path").text().starts_with('/') => {
+            found.invalid_text(&source.at("path"), "must be an absolute path");
         }
-        "rbd" | "cephfs" => {}
         "quobyte" => check_quobyte(source, found),
         "glusterfs" if is_persistent => check_glusterfs(source, found),
         "flocker" => check_flocker(source, found),
@@ -369,5 +366,50 @@ fn check_csi(source: &Field<'_>, is_persistent: bool, found: &mut Findings) {
         if namespace.has_text() {
             check_label(&namespace, found);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Holder, check_source_of, is_host_and_port};
+    use crate::value::{field::Field, findings::Findings};
+
+    fn findings(kind: &str, source: &Value, holder: Holder<'_>) -> Vec<String> {
+        let mut found = Findings::default();
+        check_source_of(kind, &Field::root(source), holder, &mut found);
+        let errors = found.into_errors();
+        errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn hosts_have_ports() {
+        for good in ["a:1", ":", "[::1]:2", "a:b"] {
+            assert!(is_host_and_port(good), "{good}");
+        }
+        for bad in ["", "a", "::1", "[::1]", "a:[1]"] {
+            assert!(!is_host_and_port(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn sources_of_volumes_say_more_than_those_of_pods() {
+        let secret = json!({"volumeID": "v", "secretRef": {"name": "s"}});
+        assert_eq!(findings("cinder", &secret, Holder::Pod), [""; 0]);
+        assert_eq!(
+            findings("cinder", &secret, Holder::Persistent("pv")),
+            ["secretRef.namespace: Required value"]
+        );
+        let disk = json!({
+            "targetPortal": "p", "iqn": "iqn.2020-01.com.example:a", "initiatorName": "x", "lun": 256,
+        });
+        assert_eq!(
+            findings("iscsi", &disk, Holder::Persistent("pv")),
+            [
+                "lun: Invalid value: 256: must be between 0 and 255, inclusive",
+                "initiatorname: Invalid value: \"x\": must be valid format",
+            ]
+        );
     }
 }

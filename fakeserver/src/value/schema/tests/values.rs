@@ -348,3 +348,24 @@ fn json_is_bounded_in_depth_and_mends_half_surrogates_as_go_does() {
         .to_value();
     assert_eq!(surrogates, "😀 \u{fffd} \u{fffd} \u{fffd}x");
 }
+
+#[test]
+fn quantities_are_rounded_away_from_zero() {
+    use crate::value::schema::Quantity;
+
+    let rounded = |text: &str| -> String {
+        let quantity: Quantity = text.parse().unwrap();
+        quantity.rounded_to_milli().to_string()
+    };
+    for (text, expected) in [
+        ("100u", "1m"),
+        ("-1n", "-1m"),
+        ("1m", "1m"),
+        ("1001u", "2m"),
+        ("1Gi", "1Gi"),
+    ] {
+        assert_eq!(rounded(text), expected, "{text}");
+    }
+    let whole = |text: &str| text.parse::<Quantity>().unwrap().in_units_of(0);
+    assert_eq!((whole("1500m"), whole("-1m"), whole("2k")), (2, -1, 2000));
+}
