@@ -103,20 +103,6 @@ impl Target {
         Ok(())
     }
 
-    /// Does the same as [`place`](Self::place) for an object that a patch made; the error has other words.
-    pub(crate) fn place_patched(&self, object: &mut Value) -> Result<(), Status> {
-        let said = object["metadata"]["namespace"].as_str().unwrap_or_default();
-        if let Some(namespace) = self.path.namespace.as_deref()
-            && !said.is_empty()
-            && said != namespace
-        {
-            return Err(Status::bad_request(format!(
-                "the namespace of the object ({said}) does not match the namespace on the request ({namespace})"
-            )));
-        }
-        self.place(object)
-    }
-
     /// Refuses an object with another name than that of the path.
     pub(crate) fn check_name(&self, object: &Value) -> Result<(), Status> {
         let said = object["metadata"]["name"].as_str().unwrap_or_default();

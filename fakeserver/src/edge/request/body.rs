@@ -8,7 +8,10 @@ use http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::Value;
 
-use super::{config::in_go_words, header::header_text};
+use super::{
+    config::{in_go_words, with_integers},
+    header::header_text,
+};
 use crate::value::{
     json::{parse_value, syntax_error},
     parse::{excerpt, not_an_object},
@@ -74,7 +77,7 @@ pub(crate) fn object_json<'a>(
                     excerpt(bytes)
                 ))
             })?;
-            Ok(Cow::Owned(object.to_string().into_bytes()))
+            Ok(Cow::Owned(with_integers(object).to_string().into_bytes()))
         }
         _ => {
             let mut status = Status::unsupported_media_type(UNKNOWN_FORMAT);

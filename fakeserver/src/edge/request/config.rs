@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use serde_saphyr::{DuplicateKeyPolicy, Error};
 
-use crate::value::{parse::json_type, status::Status};
+use crate::value::{parse::json_type, schema::print_double, status::Status};
 
 const CONVERTING: &str = "error converting YAML to JSON: yaml: ";
 
@@ -12,7 +12,7 @@ pub(crate) fn parse_config(bytes: &[u8]) -> Result<Value, Status> {
     let options = serde_saphyr::options! { duplicate_keys: DuplicateKeyPolicy::LastWins };
     match serde_saphyr::from_slice_with_options::<Value>(bytes, options) {
         Ok(Value::Null) => Ok(json!({})),
-        Ok(config @ Value::Object(_)) => Ok(config),
+        Ok(config @ Value::Object(_)) => Ok(with_integers(config)),
         Ok(other) => Err(refused(&format!(
             "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go value of type \
              map[string]interface {{}}",
@@ -23,6 +23,23 @@ pub(crate) fn parse_config(bytes: &[u8]) -> Result<Value, Status> {
             let first = error.lines().next().unwrap_or_default();
             Err(refused(&format!("{CONVERTING}{}", in_go_words(first))))
         }
+    }
+}
+
+/// Returns a value with the numbers that JSON made of YAML has: those that are whole are integers.
+pub(super) fn with_integers(value: Value) -> Value {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            print_double(number.as_f64().unwrap_or_default())
+        }
+        Value::Array(items) => items.into_iter().map(with_integers).collect(),
+        Value::Object(members) => Value::Object(
+            members
+                .into_iter()
+                .map(|(name, value)| (name, with_integers(value)))
+                .collect(),
+        ),
+        other => other,
     }
 }
 

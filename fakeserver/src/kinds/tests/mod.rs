@@ -8,7 +8,7 @@ mod warnings;
 
 use serde_json::json;
 
-use crate::kinds::{Kind, ResourceType, built_in, testing::resource};
+use crate::kinds::{KeptByStatus, Kind, ResourceType, built_in, testing::resource};
 
 /// Returns the built-in kind of a group and a plural.
 fn kind((group, plural): (&str, &str)) -> &'static Kind {
@@ -24,7 +24,10 @@ fn habits(resource: &ResourceType) -> String {
         ("version required", habits.requires_version),
         ("returned deleted", habits.returns_deleted),
         ("collected", habits.is_garbage_collected),
-        ("metadata by status", habits.status_writes_metadata),
+        (
+            "metadata by status",
+            habits.kept_by_status != KeptByStatus::ALL,
+        ),
         ("created with status", resource.is_created_with_status()),
     ];
     let yes = answers.iter().filter(|(_, answer)| *answer);
@@ -87,7 +90,7 @@ fn types_answer_for_themselves() {
 fn names_follow_the_rules_of_their_type() {
     for (name, good, bad) in [
         ("namespaces", "a-1", "a.b"),
-        ("services", "a-1", "1a"),
+        ("services", "1a", "a.b"),
         ("configmaps", "a.b-c", "A"),
         ("roles.rbac.authorization.k8s.io", "system:Any", "a/b"),
     ] {

@@ -9,7 +9,6 @@ use crate::kinds::{Habits, Kind, MetadataRechecks, SelectableField, SelectableFi
 /// Nodes.
 pub(crate) static KIND: Kind = Kind::new("", "nodes")
     .habits(Habits {
-        status_writes_metadata: true,
         is_created_with_status: true,
         metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON

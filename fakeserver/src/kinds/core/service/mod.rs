@@ -11,7 +11,7 @@ mod tests;
 
 use crate::{
     kinds::{Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation},
-    value::names::service_name_problems,
+    value::names::dns_label_problems,
 };
 
 /// Services.
@@ -22,7 +22,7 @@ pub(crate) static KIND: Kind = Kind::new("", "services")
         metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
-    .names(service_name_problems)
+    .names(dns_label_problems)
     .defaults(defaults::set_defaults)
     .keep(defaults::keep)
     .validation(

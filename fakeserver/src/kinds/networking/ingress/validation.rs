@@ -12,7 +12,7 @@ use crate::{
     value::{
         field::Field,
         findings::Findings,
-        names::{path_segment_problems, service_name_problems},
+        names::{dns_label_problems, path_segment_problems},
     },
 };
 
@@ -153,7 +153,7 @@ fn check_backend(backend: &Field<'_>, found: &mut Findings) {
         (false, true) => {
             let (name, port) = (service.at("name"), service.at("port"));
             if name.has_text() {
-                found.problems(&name, service_name_problems(name.text()));
+                found.problems(&name, dns_label_problems(name.text()));
             } else {
                 found.required(&name, "");
             }
