@@ -19,7 +19,7 @@ use crate::{
     value::{
         json::{DEPTH_MAX, depth, parse_value},
         parse::json_type,
-        patch::{PatchError, merge_strategically, print},
+        patch::{PatchError, consumed, merge_strategically, print},
         resource::GroupVersionKind,
         schema::{
             Touched, decode, duplicate_fields, print_in_go_order, schemas, type_of_kind, types,
@@ -162,8 +162,15 @@ impl Change {
         validation: FieldValidation,
     ) -> Result<Received, Status> {
         let patched = self.apply(kind, shown.clone())?;
-        let made = self.shown(kind, &patched);
+        let text = match self {
+            Self::Strategic(_) => String::new(),
+            Self::Json(_) | Self::Merge(_) => self.printed(kind, &patched),
+        };
         let invalid = |why: &str| {
+            let made = match self {
+                Self::Strategic(patch) => &print(&consumed(patch, shown)),
+                Self::Json(_) | Self::Merge(_) => &text,
+            };
             let error = FieldError::invalid("patch", &json!(made), why);
             Status::invalid("", "", "", &[error])
         };
@@ -178,7 +185,7 @@ impl Change {
             Self::Json(_) | Self::Merge(_) => match unversioned(target, kind, &patched, reading) {
                 Some(received) => Ok(received),
                 None => target
-                    .read_patched(kind, patched.clone(), &made, reading)
+                    .read_patched(kind, patched.clone(), &text, reading)
                     .map_err(|why| misread(kind, &patched).unwrap_or(why)),
             },
         };
@@ -202,10 +209,10 @@ impl Change {
         Ok(received)
     }
 
-    /// The patched object as the answer to a patch that does not fit shows it; of a strategic one, the patch.
-    fn shown(&self, kind: &GroupVersionKind, patched: &Value) -> String {
+    /// Returns the patched object as a real server prints it before it reads it again.
+    fn printed(&self, kind: &GroupVersionKind, patched: &Value) -> String {
         let touched = match self {
-            Self::Strategic(patch) => return print(patch),
+            Self::Strategic(_) => Touched::default(),
             Self::Merge(patch) => Touched::by_merge(patch),
             Self::Json(operations) => {
                 let mut touched = Touched::default();
