@@ -138,8 +138,14 @@ mod tests {
     fn a_condition_is_written_once() {
         let condition = dangling("a", false, "2026-01-01T00:00:00Z");
         let mut object = json!({"status": {"conditions": [condition]}});
-        assert!(is_told(&object, &dangling("a", false, "2027-01-01T00:00:00Z")));
-        assert!(!is_told(&object, &dangling("a", true, "2026-01-01T00:00:00Z")));
+        assert!(is_told(
+            &object,
+            &dangling("a", false, "2027-01-01T00:00:00Z")
+        ));
+        assert!(!is_told(
+            &object,
+            &dangling("a", true, "2026-01-01T00:00:00Z")
+        ));
         object["status"] = json!({});
         assert!(!is_told(&object, &condition));
     }

@@ -120,6 +120,16 @@ impl Target {
         Ok(())
     }
 
+    /// Makes lists and maps without items what they are when they are stored. Only the record of managers has told them
+    /// from absent ones.
+    pub(super) fn forget_empty(&self, object: &mut Value) {
+        let resource = &*self.resource;
+        let id = schema::type_of_kind(&resource.group, &resource.version, &resource.kind);
+        if let Some(id) = id.filter(|_| has_empty(object)) {
+            *object = schema::canonical(schema::types(), id, object.take());
+        }
+    }
+
     /// Fills in what every object of this type has in `field`, and removes empty optional values.
     pub(super) fn complete_field(&self, object: &mut Value, field: &str) {
         let resource = &*self.resource;
@@ -137,5 +147,19 @@ impl Target {
     /// Returns the answer to an object that is not valid.
     pub(crate) fn invalid(&self, name: &str, errors: &[FieldError]) -> Status {
         Status::invalid(&self.resource.kind, &self.resource.group, name, errors)
+    }
+}
+
+/// Tells whether an object has a list or a map without items, outside of its metadata.
+fn has_empty(object: &Value) -> bool {
+    match object {
+        Value::Array(items) => items.is_empty() || items.iter().any(has_empty),
+        Value::Object(members) => {
+            members.is_empty()
+                || members
+                    .iter()
+                    .any(|(name, value)| name != "managedFields" && has_empty(value))
+        }
+        _ => false,
     }
 }

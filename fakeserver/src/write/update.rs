@@ -79,6 +79,7 @@ impl<'a> Draft<'a> {
         } else {
             author.record(target, Some(&old), &mut new, now);
         }
+        target.forget_empty(&mut new);
         let write = Write {
             target,
             author,

@@ -9,7 +9,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::Value;
 
 use super::{
-    config::{in_go_words, with_integers},
+    config::{in_go_words, lenient, with_integers},
     header::header_text,
 };
 use crate::value::{
@@ -68,9 +68,9 @@ pub(crate) fn object_json<'a>(
     match media_type(headers) {
         "" | "application/json" => Ok(Cow::Borrowed(bytes)),
         "application/yaml" => {
-            let object: Value = serde_saphyr::from_slice(bytes).map_err(|error| {
+            let object: Value = serde_saphyr::from_slice_with_options(bytes, lenient()).map_err(|error| {
                 let error = error.without_snippet().to_string();
-                let first = in_go_words(error.lines().next().unwrap_or_default());
+                let first = in_go_words(error.lines().next().unwrap_or_default(), bytes);
                 Status::bad_request(format!(
                     "the object provided is unrecognized (must be of type {kind}): error converting YAML to JSON: yaml: \
                      {first} ({})",
@@ -121,7 +121,7 @@ pub(crate) fn parse_delete_options(
     }
     let bytes = &*object_json(headers, bytes, KIND)?;
     let unreadable = |why: &str| {
-        Status::unclassified(format!(
+        Status::bad_request(format!(
             "couldn't get version/kind; json parse error: {why}"
         ))
     };
@@ -136,13 +136,13 @@ pub(crate) fn parse_delete_options(
     let said = |field: &str| options[field].as_str().filter(|text| !text.is_empty());
     let (kind, version) = (said("kind"), said("apiVersion").unwrap_or("v1"));
     if let Some(other) = kind.filter(|kind| *kind != KIND) {
-        return Err(Status::unclassified(format!(
+        return Err(Status::bad_request(format!(
             "no kind {other:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""
         )));
     }
     let id = type_of_kind("", "v1", KIND).expect("every group has options of its deletions");
     let decoded = schema::decode(id, bytes);
-    let decoded = decoded.map_err(|error| Status::unclassified(error.to_string()))?;
+    let decoded = decoded.map_err(|error| Status::bad_request(error.to_string()))?;
     Ok(Some(decoded.value))
 }
 

@@ -39,13 +39,10 @@ fn types_answer_for_themselves() {
     for (name, expected) in [
         (
             "pods",
-            "generation, returned deleted, collected, metadata by status",
+            "generation, returned deleted, collected, metadata kept by status",
         ),
         ("namespaces", "returned deleted, collected"),
-        (
-            "nodes",
-            "collected, metadata by status, created with status",
-        ),
+        ("nodes", "collected, created with status"),
         ("configmaps", "collected, created with status"),
         ("services", "created on update, returned deleted, collected"),
         ("events", "created on update, created with status"),
@@ -53,7 +50,10 @@ fn types_answer_for_themselves() {
             "events.events.k8s.io",
             "created on update, created with status",
         ),
-        ("deployments.apps", "generation, collected"),
+        (
+            "deployments.apps",
+            "generation, collected, metadata kept by status",
+        ),
         ("controllerrevisions.apps", "collected, created with status"),
         ("jobs.batch", "generation, collected"),
         ("ingresses.networking.k8s.io", "generation, collected"),

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     base64,
-    canonical::canonical,
+    canonical::as_read,
     error::{DecodeError, StrictError},
     member::store,
     quantity::{Quantity, QuantityError},
@@ -76,7 +76,7 @@ impl<'a> Document<'a> {
         match decoder.stop.or(decoder.mismatch) {
             Some(message) => Err(DecodeError::Mismatch { message }),
             None => Ok(Decoded {
-                value: canonical(table, id, value),
+                value: as_read(table, id, value),
                 strict: decoder.strict,
             }),
         }
