@@ -25,8 +25,8 @@ fn habits(resource: &ResourceType) -> String {
         ("returned deleted", habits.returns_deleted),
         ("collected", habits.is_garbage_collected),
         (
-            "metadata by status",
-            habits.kept_by_status != KeptByStatus::ALL,
+            "metadata kept by status",
+            habits.kept_by_status != KeptByStatus::NONE,
         ),
         ("created with status", resource.is_created_with_status()),
     ];
