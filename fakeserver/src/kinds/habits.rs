@@ -62,6 +62,10 @@ pub(crate) enum Removal {
 
 /// The fields of metadata that a write to `status` leaves as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of its own, and no two follow from each other"
+)]
 pub(crate) struct KeptByStatus {
     pub(crate) labels: bool,
     pub(crate) annotations: bool,
