@@ -16,6 +16,7 @@ use super::{
     controller::Controller,
     definitions::Definitions,
     feed::{Feed, News},
+    flow_schemas::FlowSchemas,
     garbage_collector::GarbageCollector,
     index::{Index, Observed},
     namespaces::Namespaces,
@@ -175,6 +176,7 @@ impl World {
         let mut controllers: Vec<Box<dyn Controller>> = vec![
             Box::new(Definitions::default()),
             Box::new(Protection::default()),
+            Box::new(FlowSchemas::default()),
         ];
         if options.namespaces {
             controllers.push(Box::new(Namespaces::new(options.workloads.is_some())));

@@ -3,6 +3,7 @@
 pub(crate) mod request;
 pub(crate) mod authentication;
 pub(crate) mod authorization;
+pub(crate) mod flow_control;
 pub(crate) mod response;
 pub(crate) mod discovery;
 #[cfg_attr(not(feature = "openapi"), path = "openapi_off.rs")]

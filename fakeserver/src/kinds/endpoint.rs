@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::ResourceType;
+use super::{KeptByStatus, ResourceType};
 use crate::value::edit::{copy, set_or_remove};
 
 // === impl ResourceType ===
@@ -28,11 +28,11 @@ impl ResourceType {
                 });
                 let metadata = fields.get_mut("metadata").and_then(Value::as_object_mut);
                 if let Some(metadata) = metadata {
-                    let writes_metadata = self.rules.habits.status_writes_metadata;
+                    let kept = self.rules.habits.kept_by_status;
                     metadata.retain(|name, _| match name.as_str() {
                         "name" | "namespace" | "uid" | "resourceVersion" => true,
-                        "ownerReferences" | "deletionTimestamp" => false,
-                        _ => writes_metadata,
+                        "deletionTimestamp" => false,
+                        name => kept != KeptByStatus::ALL && !kept.has(name),
                     });
                 }
             }
@@ -90,18 +90,18 @@ impl ResourceType {
             }
             _ => {
                 let status = new.get("status").cloned();
-                let metadata = self
-                    .rules
-                    .habits
-                    .status_writes_metadata
-                    .then(|| new["metadata"].take());
+                let mut metadata = new["metadata"].take();
+                let kept = self.rules.habits.kept_by_status;
+                for field in ["labels", "annotations", "finalizers", "ownerReferences"] {
+                    if kept.has(field) {
+                        copy(&old["metadata"], &mut metadata, field);
+                    }
+                }
                 restore(old, new);
                 set_or_remove(new, "status", status);
+                new["metadata"] = metadata;
                 self.rules.complete_status(new);
-                if let Some(metadata) = metadata {
-                    new["metadata"] = metadata;
-                    self.rules.keep_on_update(old, new);
-                }
+                self.rules.keep_on_update(old, new);
             }
         }
     }

@@ -15,6 +15,10 @@ pub(crate) struct Habits {
     pub(crate) counts_status: bool,
     /// A change of annotations is a new generation.
     pub(crate) counts_annotations: bool,
+    /// A change of labels is a new generation.
+    pub(crate) counts_labels: bool,
+    /// The first generation remains the only one.
+    pub(crate) counts_nothing: bool,
     /// An update of an object that does not exist creates it.
     #[doc(alias = "AllowCreateOnUpdate")]
     pub(crate) creates_on_update: bool,
@@ -29,8 +33,8 @@ pub(crate) struct Habits {
     /// A deletion that does not name a propagation policy orphans dependents.
     #[doc(alias = "DefaultGarbageCollectionPolicy")]
     pub(crate) orphans_by_default: bool,
-    /// A write to `status` may change metadata too.
-    pub(crate) status_writes_metadata: bool,
+    /// The metadata that a write to `status` leaves as it is. Most kinds let it change what an update may change.
+    pub(crate) kept_by_status: KeptByStatus,
     /// A client may create objects with a status: kubelets register nodes with theirs.
     pub(crate) is_created_with_status: bool,
     /// Managers own what they write in `spec`.
@@ -56,6 +60,19 @@ pub(crate) enum Removal {
     AfterInstances,
 }
 
+/// The fields of metadata that a write to `status` leaves as they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of its own, and no two follow from each other"
+)]
+pub(crate) struct KeptByStatus {
+    pub(crate) labels: bool,
+    pub(crate) annotations: bool,
+    pub(crate) finalizers: bool,
+    pub(crate) owners: bool,
+}
+
 /// The checks of metadata that the rules of a kind repeat in an update.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MetadataRechecks {
@@ -74,12 +91,14 @@ impl Habits {
         begins_without_generation: false,
         counts_status: false,
         counts_annotations: false,
+        counts_labels: false,
+        counts_nothing: false,
         creates_on_update: false,
         requires_version: false,
         returns_deleted: false,
         is_garbage_collected: true,
         orphans_by_default: false,
-        status_writes_metadata: false,
+        kept_by_status: KeptByStatus::NONE,
         is_created_with_status: false,
         owns_spec: true,
         checks_finalizers: true,
@@ -95,7 +114,38 @@ impl Habits {
             counts_status: !has_status,
             requires_version: true,
             checks_finalizers: false,
+            kept_by_status: KeptByStatus::ALL,
             ..Self::COMMON
+        }
+    }
+}
+
+// === impl KeptByStatus ===
+
+impl KeptByStatus {
+    pub(crate) const NONE: Self = Self {
+        labels: false,
+        annotations: false,
+        finalizers: false,
+        owners: false,
+    };
+    /// As newer kinds have it.
+    #[doc(alias = "ResetObjectMetaForStatus")]
+    pub(crate) const ALL: Self = Self {
+        labels: true,
+        annotations: true,
+        finalizers: true,
+        owners: true,
+    };
+
+    /// Tells whether it keeps a field of metadata.
+    pub(crate) fn has(self, field: &str) -> bool {
+        match field {
+            "labels" => self.labels,
+            "annotations" => self.annotations,
+            "finalizers" => self.finalizers,
+            "ownerReferences" => self.owners,
+            _ => false,
         }
     }
 }

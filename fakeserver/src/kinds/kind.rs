@@ -316,9 +316,11 @@ impl Kind {
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect()
         };
-        counted(old) != counted(new)
-            || (self.habits.counts_annotations
-                && old["metadata"]["annotations"] != new["metadata"]["annotations"])
+        let changes = |field: &str| old["metadata"][field] != new["metadata"][field];
+        !self.habits.counts_nothing
+            && (counted(old) != counted(new)
+                || (self.habits.counts_annotations && changes("annotations"))
+                || (self.habits.counts_labels && changes("labels")))
     }
 
     /// Lists what is wrong with an object apart from its metadata; `old` is the object that it replaces through

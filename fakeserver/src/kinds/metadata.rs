@@ -65,8 +65,19 @@ fn check_whole(kind: &Kind, metadata: &Value, errors: &mut Vec<FieldError>) {
 
 /// Checks the fields that all objects have.
 fn check_common(metadata: &Value, errors: &mut Vec<FieldError>) {
+    check_generation(&metadata["generation"], errors);
     check_described(metadata, errors);
     check_finalizers(&metadata["finalizers"], errors);
+}
+
+fn check_generation(generation: &Value, errors: &mut Vec<FieldError>) {
+    if generation.as_i64().is_some_and(|generation| generation < 0) {
+        errors.push(FieldError::invalid(
+            "metadata.generation",
+            generation,
+            "must be greater than or equal to 0",
+        ));
+    }
 }
 
 fn check_described(metadata: &Value, errors: &mut Vec<FieldError>) {
@@ -177,15 +188,21 @@ fn check_owners(owners: &Value, errors: &mut Vec<FieldError>) {
     let text = |owner: &Value, field: &str| owner[field].as_str().unwrap_or_default().to_owned();
     let mut controller: Option<String> = None;
     for owner in owners {
+        if !names_version(&text(owner, "apiVersion")) {
+            errors.push(FieldError::invalid(
+                format!("{FIELD}.apiVersion"),
+                &json!(text(owner, "apiVersion")),
+                "version must not be empty",
+            ));
+        }
         for (field, why) in [
-            ("apiVersion", "version must not be empty"),
             ("kind", "must not be empty"),
             ("name", "must not be empty"),
             ("uid", "must not be empty"),
         ] {
             let given = text(owner, field);
             let is_missing = match field {
-                "apiVersion" => !has_version(&given),
+                "apiVersion" => !names_version(&given),
                 _ => given.is_empty(),
             };
             if is_missing {
@@ -218,12 +235,13 @@ fn check_owners(owners: &Value, errors: &mut Vec<FieldError>) {
     }
 }
 
-/// Returns whether a group and version, or a version alone, names a version.
-fn has_version(api_version: &str) -> bool {
-    match api_version.split_once('/') {
-        None => !api_version.is_empty(),
-        Some((_, version)) => !version.is_empty() && !version.contains('/'),
-    }
+/// Returns whether the text is a version, or a group and a version.
+fn names_version(api_version: &str) -> bool {
+    let version = match api_version.split_once('/') {
+        None => api_version,
+        Some((_, version)) => version,
+    };
+    !version.is_empty() && !version.contains('/')
 }
 
 /// An owner as Go prints it: its fields in their order.

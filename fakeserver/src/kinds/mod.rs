@@ -52,7 +52,7 @@ mod testing;
 mod tests;
 
 pub(crate) use self::{
-    habits::{Habits, MetadataRechecks, Removal},
+    habits::{Habits, KeptByStatus, MetadataRechecks, Removal},
     kind::{Accepted, Kind, KindRef, Validation, Verdict},
     resource_type::{ResourceType, Subresource},
     selectable_field::{SelectableField, SelectableFields},

@@ -15,6 +15,7 @@ use crate::{
     controllers::{self, ControllerManager},
     edge::{
         authorization::{Authorization, Authorizer},
+        flow_control::FlowClassifier,
         openapi::DocumentsCache,
     },
     store::{
@@ -30,10 +31,11 @@ use crate::{
 pub(crate) struct Server {
     pub(crate) api: Api,
     pub(super) authorizer: Authorizer,
+    pub(super) flows: FlowClassifier,
     pub(super) openapi: DocumentsCache,
     pub(super) requests: Arc<Requests>,
     pub(super) in_flight: InFlight,
-    /// The uids of the flow schema and the priority level that every request is classified as.
+    /// The uids of the flow schema and the priority level of requests that no stored flow schema takes.
     pub(super) flow_control: (Uuid, Uuid),
     /// The controllers behind the requests.
     pub(super) controllers: ControllerManager,

@@ -21,6 +21,7 @@ use crate::{
     controllers::{ControllerManager, Controllers},
     edge::{
         authorization::{Authorization, Authorizer},
+        flow_control::FlowClassifier,
         openapi::DocumentsCache,
     },
     faults::Faults,
@@ -312,6 +313,7 @@ impl FakeServerBuilder {
         let restart = self.restart;
         let server = Server {
             authorizer: Authorizer::new(self.security.authorization),
+            flows: FlowClassifier::default(),
             openapi: DocumentsCache::default(),
             requests: Arc::new(Requests::new(self.requests_kept, self.keeps_bodies)),
             in_flight: InFlight::new(self.in_flight.0, self.in_flight.1),

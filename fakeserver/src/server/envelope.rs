@@ -42,8 +42,10 @@ pub(super) async fn wrap(
         .or_insert(HeaderValue::from_static("no-cache, private"));
     if has_a_turn {
         let (flow_schema, priority_level) = server.flow_control;
-        headers.insert(FLOW_SCHEMA, text(&flow_schema));
-        headers.insert(PRIORITY_LEVEL, text(&priority_level));
+        headers.entry(FLOW_SCHEMA).or_insert(text(&flow_schema));
+        headers
+            .entry(PRIORITY_LEVEL)
+            .or_insert(text(&priority_level));
     }
     response
 }

@@ -19,6 +19,7 @@ use super::{
 };
 use crate::{
     edge::{
+        authorization::request_attributes,
         discovery::{self, Known},
         openapi,
         request::{ApiPath, Query},
@@ -26,7 +27,7 @@ use crate::{
     },
     kinds::registry::{Lookup, Registry},
     value::{resource_path::ResourcePath, status::Status},
-    verbs::{self, Asked, discover},
+    verbs::{self, Asked, Requester, discover},
 };
 
 /// The API as a service.
@@ -58,12 +59,30 @@ async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response
 }
 
 async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
-    let (method, headers) = (&parts.method, &parts.headers);
     let query = Query::parse(parts.uri.query());
     let requester = match access::admit(server, parts, &query) {
         Ok(requester) => requester,
         Err(refused) => return *refused,
     };
+    let attributes = || request_attributes(&parts.method, parts.uri.path(), &query);
+    let storage = &server.backend().storage;
+    let classification = server.flows.classify(storage, &requester.user, attributes);
+    let mut response = answer(server, parts, query, requester, body).await;
+    response
+        .headers_mut()
+        .extend(classification.into_iter().flatten());
+    response
+}
+
+/// Answers a request of an authenticated user.
+async fn answer(
+    server: &Arc<Server>,
+    parts: &Parts,
+    query: Query,
+    requester: Requester,
+    body: Body,
+) -> Response {
+    let (method, headers) = (&parts.method, &parts.headers);
     let registry = server.backend().registry();
     let path = match ApiPath::parse(parts.uri.path()) {
         ApiPath::Resource(path) if is_routed(&registry, &path) => {

@@ -30,7 +30,12 @@ pub(crate) fn parse_object(bytes: &[u8], wanted: &GroupVersionKind) -> Result<Va
             return Err(unrecognized(kind, &error, bytes));
         }
     };
-    check_kind(object, wanted)
+    check_kind(object, wanted).map_err(|error| error.of_body(kind))
+}
+
+/// Does the same for an object that a patch made. The error is told without the kind that the server expects.
+pub(crate) fn parse_patched(object: Value, wanted: &GroupVersionKind) -> Result<Value, String> {
+    check_kind(object, wanted).map_err(KindError::into_reason)
 }
 
 /// Reads an object of the kind `wanted` from protobuf.
@@ -51,38 +56,85 @@ pub(crate) fn parse_protobuf(bytes: &[u8], wanted: &GroupVersionKind) -> Result<
             None => schema::unrecognized(&wanted.kind, error, bytes),
         })
     })?;
-    check_kind(object, wanted)
+    check_kind(object, wanted).map_err(|error| error.of_body(&wanted.kind))
+}
+
+/// An object that is not of the kind that it should be.
+enum KindError {
+    /// It does not say its kind as text.
+    Unrecognized(String),
+    /// It is of a kind that cannot be read as the expected one.
+    Other {
+        kind: String,
+        version: String,
+        why: String,
+    },
+    /// The answer, whoever asks.
+    Refused(Status),
+}
+
+// === impl KindError ===
+
+impl KindError {
+    /// Returns the answer to a body that should have been of the kind `wanted`.
+    fn of_body(self, wanted: &str) -> Status {
+        match self {
+            Self::Unrecognized(why) => Status::bad_request(format!(
+                "the object provided is unrecognized (must be of type {wanted}): {why}"
+            )),
+            Self::Other { kind, version, why } => Status::bad_request(cannot_be_handled_as(
+                &kind,
+                last_segment(&version),
+                wanted,
+                why,
+            )),
+            Self::Refused(status) => status,
+        }
+    }
+
+    fn into_reason(self) -> String {
+        match self {
+            Self::Unrecognized(why) | Self::Other { why, .. } => why,
+            Self::Refused(status) => status.message,
+        }
+    }
 }
 
 /// Refuses an object of another kind than `wanted`, and names the kind of one that does not say.
-fn check_kind(mut object: Value, wanted: &GroupVersionKind) -> Result<Value, Status> {
+fn check_kind(mut object: Value, wanted: &GroupVersionKind) -> Result<Value, KindError> {
     let kind = &*wanted.kind;
     let api_version = wanted.api_version();
-    let found_version = text_field(&object, "apiVersion", kind, &api_version)?;
-    let found_kind = text_field(&object, "kind", kind, &api_version)?;
+    let found_version = text_field(&object, "apiVersion", &api_version)?;
+    let found_kind = text_field(&object, "kind", kind)?;
     if !is_registered(&api_version, kind) {
-        return check_custom_kind(object, wanted, &found_version, &found_kind);
+        return check_custom_kind(object, wanted, &found_version, &found_kind)
+            .map_err(KindError::Refused);
     }
+    let other = |why: String| KindError::Other {
+        kind: found_kind.clone(),
+        version: found_version.clone(),
+        why,
+    };
     if !is_registered(&found_version, &found_kind) {
-        return Err(Status::bad_request(format!(
-            "{found_kind} in version {:?} cannot be handled as a {kind}: no kind {found_kind:?} is registered for \
-             version {found_version:?} in scheme \"pkg/runtime/scheme.go:111\"",
-            last_segment(&found_version),
+        return Err(other(format!(
+            "no kind {found_kind:?} is registered for version {found_version:?} in scheme \
+             \"pkg/runtime/scheme.go:111\""
         )));
     }
     let is_same_type = found_kind == kind
         && internal_package(group_of(&found_version)) == internal_package(&wanted.group);
     if !is_same_type {
-        return Err(Status::bad_request(format!(
-            "{found_kind} in version {:?} cannot be handled as a {kind}: converting ({}.{found_kind}) to \
-             ({}.{kind}): unknown conversion",
-            last_segment(&found_version),
+        return Err(other(format!(
+            "converting ({}.{found_kind}) to ({}.{kind}): unknown conversion",
             go_package(&found_version),
             internal_package(&wanted.group),
         )));
     }
     if found_version != api_version {
-        return Err(other_version(&found_version, &api_version));
+        return Err(KindError::Refused(other_version(
+            &found_version,
+            &api_version,
+        )));
     }
     object["apiVersion"] = api_version.into();
     object["kind"] = kind.into();
@@ -128,20 +180,14 @@ fn group_of(api_version: &str) -> &str {
 }
 
 /// A field of the type's identity, or the expected value where it is missing.
-fn text_field(
-    object: &Value,
-    field: &str,
-    kind: &str,
-    api_version: &str,
-) -> Result<String, Status> {
-    let default = if field == "kind" { kind } else { api_version };
+fn text_field(object: &Value, field: &str, expected: &str) -> Result<String, KindError> {
     match &object[field] {
-        Value::Null => Ok(default.to_owned()),
-        Value::String(text) if text.is_empty() => Ok(default.to_owned()),
+        Value::Null => Ok(expected.to_owned()),
+        Value::String(text) if text.is_empty() => Ok(expected.to_owned()),
         Value::String(text) => Ok(text.clone()),
-        other => Err(Status::bad_request(format!(
-            "the object provided is unrecognized (must be of type {kind}): couldn't get version/kind; json parse \
-             error: json: cannot unmarshal {} into Go struct field .{field} of type string",
+        other => Err(KindError::Unrecognized(format!(
+            "couldn't get version/kind; json parse error: json: cannot unmarshal {} into Go struct field .{field} of \
+             type string",
             json_type(other),
         ))),
     }

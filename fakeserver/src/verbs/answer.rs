@@ -4,10 +4,10 @@ use axum::response::Response;
 use http::{StatusCode, header};
 use serde_json::Value;
 
-use super::{Api, Request};
+use super::{Api, Request, reviews::Review};
 use crate::{
     edge::response::{
-        Delivery, Encoding, Format, IncludeObject, Representation, Shape, TableView, View,
+        Delivery, Encoding, Format, IncludeObject, Representation, Served, Shape, TableView, View,
         negotiate,
     },
     kinds::table::Printer,
@@ -38,6 +38,12 @@ pub(super) fn encoding(api: &Api, request: &Request<'_>, shape: Shape) -> Result
     })
 }
 
+/// Returns whether answers can be shown as tables: those to questions and commands cannot.
+fn has_tables(target: &Target) -> bool {
+    Review::of(target).is_none()
+        && !matches!(target.subresource(), "token" | "eviction" | "binding")
+}
+
 /// Returns the form of an answer of another kind than the resource's.
 pub(super) fn encoding_of(
     api: &Api,
@@ -45,8 +51,11 @@ pub(super) fn encoding_of(
     shown: &GroupVersionKind,
     shape: Shape,
 ) -> Result<Encoding, Status> {
-    let has_protobuf = type_of_kind(&shown.group, &shown.version, &shown.kind).is_some();
-    let accepted = negotiate(request.headers, shape, has_protobuf)?;
+    let served = Served {
+        protobuf: type_of_kind(&shown.group, &shown.version, &shown.kind).is_some(),
+        tables: has_tables(&request.target),
+    };
+    let accepted = negotiate(request.headers, shape, served)?;
     if let Some(why) = misfit(accepted.view, shape) {
         let go_type = go_type(&request.target, shown, shape);
         return Err(Status::not_representable(format!("{why} ({go_type})")));

@@ -11,7 +11,7 @@ use crate::{
         response::Shape,
     },
     value::{
-        apply::{Applier, print_object},
+        apply::{Applier, inconvertible},
         edit::remove,
         edit::set_or_remove,
         managed_fields::Manager,
@@ -71,8 +71,8 @@ pub(super) fn draft<'a>(
     if existing.is_none() {
         check_no_uid(target, &object)?;
     }
+    target.place(&mut object)?;
     target.check_name(&object)?;
-    target.place_patched(&mut object)?;
     if let Some(existing) = existing {
         let draft = Draft::update(target, author, existing, object, Source::Apply, now)?;
         return Ok((StatusCode::OK, draft));
@@ -125,17 +125,9 @@ fn applied(
         set_or_remove(&mut wanted, "spec", None);
     }
     let object = applier.apply(live, &wanted)?;
-    let received = target
-        .read_as(
-            &resource.group_version_kind(),
-            object.to_string().as_bytes(),
-            FieldValidation::Ignore,
-        )
-        .map_err(|why| {
-            Status::unclassified(format!(
-                "failed to convert new object ({}) to proper version: {why}",
-                print_object(config)
-            ))
-        })?;
-    Ok(received.object)
+    let kind = resource.group_version_kind();
+    let read = |object| target.read_value(&kind, object, FieldValidation::Ignore);
+    // What the endpoint does not write has to fit all the same.
+    let received = read(config.clone()).and_then(|_| read(object));
+    Ok(received.map_err(|why| inconvertible(config, &why))?.object)
 }

@@ -20,7 +20,8 @@ pub(super) async fn create(
     let encoding = answer::encoding(api, request, Shape::Object)?;
     let options = write_options(&request.query, "CreateOptions")?;
     let mut received = receive(request, body, options.validation())?;
-    request.target.place(&mut received.object)?;
+    let placed = request.target.place(&mut received.object);
+    placed.map_err(|status| status.after(&received.warnings))?;
     duplicate_owners::drop_sent(&mut received);
     let Received {
         object,

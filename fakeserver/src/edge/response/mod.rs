@@ -13,7 +13,7 @@ mod gzip;
 mod answer;
 
 pub(crate) use self::{
-    accept::{Shape, View, negotiate},
+    accept::{Served, Shape, View, negotiate},
     answer::{Delivery, EventStream, refusal, refusal_to, timed_out},
     encoding::{Encoding, Representation},
     format::Format,

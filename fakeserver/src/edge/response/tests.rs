@@ -5,6 +5,13 @@ use http::{HeaderMap, HeaderValue, header};
 
 use super::*;
 
+fn served(protobuf: bool) -> Served {
+    Served {
+        protobuf,
+        tables: true,
+    }
+}
+
 #[test]
 fn pretty_json_is_indented_by_two_and_otherwise_the_same() {
     fn check(json: &str) {
@@ -41,7 +48,7 @@ fn check(accept: &'static str, shape: Shape, expected: Result<(Format, View), &s
     if !accept.is_empty() {
         headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
     }
-    let found = negotiate(&headers, shape, true).map_err(|status| {
+    let found = negotiate(&headers, shape, served(true)).map_err(|status| {
         assert_eq!(status.code, 406);
         status.message
     });
@@ -86,7 +93,7 @@ fn the_first_format_that_is_accepted_and_known_is_taken() {
 
     let mut headers = HeaderMap::new();
     headers.insert(header::ACCEPT, HeaderValue::from_static(typed));
-    let custom = negotiate(&headers, Shape::Object, false).unwrap();
+    let custom = negotiate(&headers, Shape::Object, served(false)).unwrap();
     assert_eq!(
         custom.format,
         Format::Json,

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::{
     kinds::{
-        Habits, Kind, MetadataRechecks, Validation,
+        Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
         admission::{
             conditions::condition_errors,
             match_resources::{
@@ -34,6 +34,7 @@ pub(crate) static KIND: Kind = Kind::new(
     requires_version: true,
     is_exempt_from_webhooks: true,
     metadata_rechecks: MetadataRechecks::WHOLE,
+    kept_by_status: KeptByStatus::ALL,
     ..Habits::COMMON
 })
 .defaults(set_policy_defaults)

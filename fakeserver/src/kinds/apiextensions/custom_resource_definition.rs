@@ -1,7 +1,7 @@
 //! Definitions of custom resources.
 
 use crate::{
-    kinds::{Accepted, Habits, Kind, Removal, Validation, custom_resources},
+    kinds::{Accepted, Habits, KeptByStatus, Kind, Removal, Validation, custom_resources},
     value::{field::Field, findings::Findings},
 };
 
@@ -12,6 +12,7 @@ pub(crate) static KIND: Kind = Kind::new("apiextensions.k8s.io", "customresource
         requires_version: true,
         checks_finalizers: false,
         removal: Removal::AfterInstances,
+        kept_by_status: KeptByStatus::ALL,
         ..Habits::COMMON
     })
     .defaults(custom_resources::set_definition_defaults)

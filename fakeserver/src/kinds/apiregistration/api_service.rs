@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Habits, Kind, MetadataRechecks, Validation,
+        Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
         formats::CONDITION_STATUSES,
         table::cell::{Cells, age, items, name, text},
     },
@@ -28,6 +28,7 @@ pub(crate) static KIND: Kind = Kind::new("apiregistration.k8s.io", "apiservices"
         requires_version: true,
         checks_finalizers: false,
         metadata_rechecks: MetadataRechecks::ALL,
+        kept_by_status: KeptByStatus::ALL,
         ..Habits::COMMON
     })
     .names(path_segment_problems)

@@ -52,7 +52,6 @@ const COUNTS: Counts = Counts {
 pub(crate) static KIND: Kind = Kind::new("apps", "daemonsets")
     .habits(Habits {
         has_generation: true,
-        status_writes_metadata: true,
         metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })

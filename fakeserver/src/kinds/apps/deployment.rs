@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Habits, Kind, Validation,
+        Habits, KeptByStatus, Kind, Validation,
         formats::{check_at_most_all, check_share, is_zero_share},
         pod_spec,
         table::cell::{Cells, age, containers, name, number, selector},
@@ -43,6 +43,10 @@ pub(crate) static KIND: Kind = Kind::new("apps", "deployments")
     .habits(Habits {
         has_generation: true,
         counts_annotations: true,
+        kept_by_status: KeptByStatus {
+            labels: true,
+            ..KeptByStatus::NONE
+        },
         ..Habits::COMMON
     })
     .defaults(set_defaults)

@@ -12,13 +12,12 @@ use crate::{
             cell::{Cells, NONE, age, items, name, text, text_or},
         },
     },
-    value::edit::copy,
+    value::edit::{copy, set_or_remove},
 };
 
 /// Requests to sign certificates. Their specs do not change, and belong to no manager.
 pub(crate) static KIND: Kind = Kind::new("certificates.k8s.io", "certificatesigningrequests")
     .habits(Habits {
-        status_writes_metadata: true,
         owns_spec: false,
         metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
@@ -33,6 +32,53 @@ static FIELDS: SelectableFields = SelectableFields::new(&[SelectableField::new(
     "spec.signerName",
     &["spec", "signerName"],
 )]);
+
+/// Sets what an endpoint makes of the conditions of a request: the approval writes nothing else, the status leaves a
+/// decision as it is, and each new condition gets its times.
+pub(crate) fn settle_conditions(subresource: &str, now: &str, old: &Value, new: &mut Value) {
+    let was = items(&old["status"]["conditions"]);
+    let mut conditions = items(&new["status"]["conditions"]).to_vec();
+    if subresource == "status" {
+        for decision in ["Approved", "Denied"] {
+            keep_instances(decision, was, &mut conditions);
+        }
+    }
+    for condition in &mut conditions {
+        if condition["lastUpdateTime"].is_null() {
+            condition["lastUpdateTime"] = json!(now);
+        }
+        if condition["lastTransitionTime"].is_null() {
+            let same = was.iter().find(|old| {
+                old["type"] == condition["type"]
+                    && old["status"] == condition["status"]
+                    && !old["lastTransitionTime"].is_null()
+            });
+            let since = same.map(|old| old["lastTransitionTime"].clone());
+            condition["lastTransitionTime"] = since.unwrap_or_else(|| json!(now));
+        }
+    }
+    if subresource == "approval" {
+        copy(old, new, "status");
+    }
+    let conditions = (!conditions.is_empty()).then(|| Value::Array(conditions));
+    if conditions.is_some() || !new["status"].is_null() {
+        set_or_remove(&mut new["status"], "conditions", conditions);
+    }
+}
+
+/// Restores the conditions of a type, if there are as many as before.
+fn keep_instances(kind: &str, was: &[Value], conditions: &mut [Value]) {
+    let was: Vec<&Value> = was.iter().filter(|old| old["type"] == kind).collect();
+    let is: Vec<&mut Value> = conditions
+        .iter_mut()
+        .filter(|condition| condition["type"] == kind)
+        .collect();
+    if was.len() == is.len() {
+        for (new, old) in is.into_iter().zip(was) {
+            *new = old.clone();
+        }
+    }
+}
 
 pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
     let spec = &object["spec"];

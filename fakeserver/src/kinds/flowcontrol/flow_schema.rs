@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Habits, Kind, MetadataRechecks, Validation, flowcontrol::conditions::check_conditions,
-        formats::check_subdomain,
+        Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
+        flowcontrol::conditions::check_conditions, formats::check_subdomain,
     },
     value::{
         edit::within,
@@ -41,6 +41,7 @@ pub(crate) static KIND: Kind = Kind::new("flowcontrol.apiserver.k8s.io", "flowsc
     .habits(Habits {
         has_generation: true,
         metadata_rechecks: MetadataRechecks::WHOLE,
+        kept_by_status: KeptByStatus::ALL,
         ..Habits::COMMON
     })
     .defaults(set_defaults)

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Habits, Kind, MetadataRechecks, Validation, flowcontrol::conditions::check_conditions,
+        Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
+        flowcontrol::conditions::check_conditions,
     },
     value::{
         edit::{set, within},
@@ -30,6 +31,7 @@ pub(crate) static KIND: Kind = Kind::new(
 .habits(Habits {
     has_generation: true,
     metadata_rechecks: MetadataRechecks::WHOLE,
+    kept_by_status: KeptByStatus::ALL,
     ..Habits::COMMON
 })
 .defaults(set_defaults)

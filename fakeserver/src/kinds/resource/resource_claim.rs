@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     kinds::{
-        Habits, Kind, MetadataRechecks, Validation,
+        Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
         resource::{allocation, requests},
     },
     value::{edit::within, field::Field, findings::Findings},
@@ -17,6 +17,7 @@ pub(crate) static KIND: Kind = Kind::new("resource.k8s.io", "resourceclaims")
     .habits(Habits {
         returns_deleted: true,
         metadata_rechecks: MetadataRechecks::ALL,
+        kept_by_status: KeptByStatus::ALL,
         ..Habits::COMMON
     })
     .defaults(set_defaults)

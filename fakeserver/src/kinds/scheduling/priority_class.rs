@@ -17,6 +17,7 @@ const USER_PRIORITY_MAX: i64 = 1_000_000_000;
 pub(crate) static KIND: Kind = Kind::new("scheduling.k8s.io", "priorityclasses")
     .habits(Habits {
         has_generation: true,
+        counts_nothing: true,
         ..Habits::COMMON
     })
     .defaults(set_defaults)

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Habits, Kind, MetadataRechecks, Validation,
+        Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
         formats::{check_driver_name, check_subdomain},
         pod_spec::validation::persistent::{Use, check_volume_spec},
         table::cell::{Cells, NONE, age, name, text, text_or},
@@ -27,6 +27,7 @@ pub(crate) static KIND: Kind = Kind::new("storage.k8s.io", "volumeattachments")
         requires_version: true,
         returns_deleted: true,
         metadata_rechecks: MetadataRechecks::WHOLE,
+        kept_by_status: KeptByStatus::ALL,
         ..Habits::COMMON
     })
     .validation(Validation::new(check, check_update).with(&[("status", check_update)]))

@@ -8,7 +8,7 @@ mod warnings;
 
 use serde_json::json;
 
-use crate::kinds::{Kind, ResourceType, built_in, testing::resource};
+use crate::kinds::{KeptByStatus, Kind, ResourceType, built_in, testing::resource};
 
 /// Returns the built-in kind of a group and a plural.
 fn kind((group, plural): (&str, &str)) -> &'static Kind {
@@ -24,7 +24,10 @@ fn habits(resource: &ResourceType) -> String {
         ("version required", habits.requires_version),
         ("returned deleted", habits.returns_deleted),
         ("collected", habits.is_garbage_collected),
-        ("metadata by status", habits.status_writes_metadata),
+        (
+            "metadata kept by status",
+            habits.kept_by_status != KeptByStatus::NONE,
+        ),
         ("created with status", resource.is_created_with_status()),
     ];
     let yes = answers.iter().filter(|(_, answer)| *answer);
@@ -36,13 +39,10 @@ fn types_answer_for_themselves() {
     for (name, expected) in [
         (
             "pods",
-            "generation, returned deleted, collected, metadata by status",
+            "generation, returned deleted, collected, metadata kept by status",
         ),
         ("namespaces", "returned deleted, collected"),
-        (
-            "nodes",
-            "collected, metadata by status, created with status",
-        ),
+        ("nodes", "collected, created with status"),
         ("configmaps", "collected, created with status"),
         ("services", "created on update, returned deleted, collected"),
         ("events", "created on update, created with status"),
@@ -50,7 +50,10 @@ fn types_answer_for_themselves() {
             "events.events.k8s.io",
             "created on update, created with status",
         ),
-        ("deployments.apps", "generation, collected"),
+        (
+            "deployments.apps",
+            "generation, collected, metadata kept by status",
+        ),
         ("controllerrevisions.apps", "collected, created with status"),
         ("jobs.batch", "generation, collected"),
         ("ingresses.networking.k8s.io", "generation, collected"),

@@ -131,8 +131,18 @@ fn conflict_message(conflicts: &[Conflict]) -> String {
     format!("Apply failed with {count} conflicts: {}", lines.join("\n"))
 }
 
+/// Returns the answer to a configuration whose values do not fit the type of its kind.
+pub(crate) fn inconvertible(config: &Value, why: &str) -> Status {
+    let text = |field: &str| config[field].as_str().unwrap_or_default();
+    Status::unclassified(format!(
+        "failed to convert new object ({}) to proper version: unable to convert unstructured object to {}: {why}",
+        print_object(config),
+        print_kind(text("apiVersion"), text("kind")),
+    ))
+}
+
 /// An object as errors about it begin.
-pub(crate) fn print_object(object: &Value) -> String {
+fn print_object(object: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     format!(
         "{}/{}; {}",

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 use self::{error::Conflict, owned::owned, prune::prune};
 pub(crate) use self::{
-    error::{ApplyError, print_object},
+    error::{ApplyError, inconvertible},
     merge::merge,
     typed::check as check_typed,
 };

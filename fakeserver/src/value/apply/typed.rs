@@ -31,6 +31,10 @@ fn visit(path: &str, value: &Value, schema: Option<Schema<'_>>, findings: &mut V
         findings.push(at(path, &format!("expected {expected}, got {found}")));
     };
     match (schema.ty(), value) {
+        (SchemaType::Any, Value::Array(_) | Value::Object(_)) if is_scalar(schema) => {
+            refuse("any scalar", format!("&{{{}}}", go_print(value)));
+        }
+        (SchemaType::Object, _) if holds_anything(schema) => {}
         (_, Value::Null)
         | (SchemaType::Any, _)
         | (SchemaType::String, Value::String(_))
@@ -54,6 +58,19 @@ fn visit(path: &str, value: &Value, schema: Option<Schema<'_>>, findings: &mut V
         }
         _ => {}
     }
+}
+
+/// Tells whether the values of a built-in type without a declared type are numbers or texts.
+fn is_scalar(schema: Schema<'_>) -> bool {
+    let name = schema.definition_name();
+    name.is_some_and(|name| name.ends_with(".Quantity"))
+}
+
+/// Tells whether a built-in type is an object in its schema only: its values can be anything.
+fn holds_anything(schema: Schema<'_>) -> bool {
+    schema.definition_name().is_some()
+        && schema.properties().next().is_none()
+        && schema.additional().is_none()
 }
 
 fn visit_map(
@@ -109,7 +126,7 @@ fn check_element(item: &Value, schema: Schema<'_>) -> Result<(), String> {
         return Err(why.to_owned());
     }
     match item {
-        Value::Null => Err("associative list with keys may not have null elements".to_owned()),
+        Value::Null => Err("associative list with keys may not have a null element".to_owned()),
         Value::Object(_) => {
             let keys = schema.list_map_keys().iter();
             let mut missing = keys.filter(|key| key_of(item, key, schema).is_none());

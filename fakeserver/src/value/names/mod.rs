@@ -24,7 +24,7 @@ const SERVICE: &str = "a DNS-1035 label must consist of lower case alphanumeric 
 pub(crate) fn label_value_problems(value: &str) -> Vec<String> {
     let mut problems = Vec::new();
     if value.len() > LABEL_MAX {
-        problems.push(too_long(LABEL_MAX));
+        problems.push(too_many_bytes(LABEL_MAX));
     }
     if !value.is_empty() && !is_word(value, is_name_char) {
         problems.push(LABEL_VALUE.to_owned());
@@ -52,18 +52,19 @@ pub(crate) fn qualified_name_problems(key: &str) -> Vec<String> {
             name
         }
         Some((prefix, name)) => {
-            problems.extend(
-                subdomain_problems(prefix)
-                    .into_iter()
-                    .map(|problem| format!("prefix part {problem}")),
-            );
+            if prefix.len() > SUBDOMAIN_MAX {
+                problems.push(format!("prefix part {}", too_many_bytes(SUBDOMAIN_MAX)));
+            }
+            if !is_subdomain(prefix) {
+                problems.push(format!("prefix part {SUBDOMAIN}"));
+            }
             name
         }
     };
     if name.is_empty() {
         problems.push("name part must be non-empty".to_owned());
     } else if name.len() > LABEL_MAX {
-        problems.push(format!("name part {}", too_long(LABEL_MAX)));
+        problems.push(format!("name part {}", too_many_bytes(LABEL_MAX)));
     }
     if !is_word(name, is_name_char) {
         problems.push(QUALIFIED.to_owned());
@@ -77,10 +78,14 @@ pub(crate) fn subdomain_problems(name: &str) -> Vec<String> {
     if name.len() > SUBDOMAIN_MAX {
         problems.push(too_long(SUBDOMAIN_MAX));
     }
-    if !name.split('.').all(|part| is_word(part, is_dns_char)) {
+    if !is_subdomain(name) {
         problems.push(SUBDOMAIN.to_owned());
     }
     problems
+}
+
+fn is_subdomain(name: &str) -> bool {
+    name.split('.').all(|part| is_word(part, is_dns_char))
 }
 
 /// Returns the problems of the name of a namespace and of other objects whose names are single DNS labels.
@@ -148,8 +153,14 @@ fn is_dns_char(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-'
 }
 
+/// Names are measured in bytes as well: only the words differ.
 fn too_long(bytes_max: usize) -> String {
     format!("must be no more than {bytes_max} characters")
+}
+
+/// The words about the values and the keys of labels.
+fn too_many_bytes(bytes_max: usize) -> String {
+    format!("must be no more than {bytes_max} bytes")
 }
 
 #[cfg(test)]

@@ -8,9 +8,10 @@ mod error;
 mod print;
 mod lists;
 mod strategic;
+mod consumed;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::print::print;
+pub(crate) use self::{consumed::consumed, print::print};
 pub use self::{error::PatchError, strategic::merge_strategically};

@@ -6,6 +6,9 @@ use serde_json::Value;
 pub(crate) fn print(value: &Value) -> String {
     print_with(value, &|scalar| match scalar {
         Value::Null => "<nil>".to_owned(),
+        Value::Number(number) if number.is_f64() => {
+            print_float(number.as_f64().unwrap_or_default())
+        }
         scalar => scalar.to_string(),
     })
 }
@@ -53,4 +56,19 @@ pub(super) fn go_type(value: &Value) -> &'static str {
         Value::Array(_) => "[]interface {}",
         Value::Object(_) => "map[string]interface {}",
     }
+}
+
+/// Prints a float as `%v` does: with an exponent if it is very small or very large.
+fn print_float(number: f64) -> String {
+    let size = number.abs();
+    if size == 0.0 || (1e-4..1e21).contains(&size) {
+        return number.to_string();
+    }
+    let text = format!("{number:e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let (sign, exponent) = match exponent.strip_prefix('-') {
+        Some(rest) => ('-', rest),
+        None => ('+', exponent),
+    };
+    format!("{digits}e{sign}{exponent:0>2}")
 }

@@ -10,7 +10,7 @@ use super::{
 use crate::value::schema::{PatchStrategy, Schema, SchemaType};
 
 pub(super) const DIRECTIVE: &str = "$patch";
-const RETAIN_KEYS: &str = "$retainKeys";
+pub(super) const RETAIN_KEYS: &str = "$retainKeys";
 pub(super) const SET_ELEMENT_ORDER: &str = "$setElementOrder";
 const DELETE_FROM_PRIMITIVE_LIST: &str = "$deleteFromPrimitiveList";
 

@@ -9,8 +9,22 @@ use super::types::{Field, FieldValue, Form, Omit, Shape, TypeId, TypeTable};
 /// Unknown fields are gone, absent ones without `omitempty` are zero or null, empty optional ones are gone, and structs
 /// held by value are there. Values are expected to be of their type; those that are not stay as they are.
 pub fn canonical(table: &TypeTable, id: TypeId, mut value: Value) -> Value {
-    print(table, id, &mut value);
+    print(table, id, &mut value, Empty::Null);
     value
+}
+
+/// The same, but lists and maps that are always shown and that the text has without items stay without items: only what
+/// is stored has forgotten the difference.
+pub(super) fn as_read(table: &TypeTable, id: TypeId, mut value: Value) -> Value {
+    print(table, id, &mut value, Empty::AsRead);
+    value
+}
+
+/// The form of a list or a map without items that is always shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Empty {
+    Null,
+    AsRead,
 }
 
 /// The same, of one field of an object that has changed since.
@@ -19,22 +33,22 @@ pub fn canonical_field(table: &TypeTable, id: TypeId, name: &str, object: &mut V
         return;
     };
     let mut value = fields.remove(name).unwrap_or_default();
-    if print_field(table, field, &mut value) {
+    if print_field(table, field, &mut value, Empty::Null) {
         fields.insert(name.to_owned(), value);
     }
 }
 
 /// The same, in place.
-fn print(table: &TypeTable, id: TypeId, value: &mut Value) {
+fn print(table: &TypeTable, id: TypeId, value: &mut Value, empty: Empty) {
     match (table.get(id).form, &mut *value) {
-        (Form::Struct, Value::Object(fields)) => print_struct(table, id, fields),
+        (Form::Struct, Value::Object(fields)) => print_struct(table, id, fields, empty),
         (Form::Struct, Value::Null) => {
             let mut fields = Map::new();
-            print_struct(table, id, &mut fields);
+            print_struct(table, id, &mut fields, empty);
             *value = fields.into();
         }
         (Form::SchemaOrArray | Form::SchemaOrBool | Form::SchemaOrStringArray, _) => {
-            print_schema(table, id, value);
+            print_schema(table, id, value, empty);
         }
         (Form::Quantity, Value::Null) => *value = json!("0"),
         (Form::IntOrString, Value::Null) => *value = json!(0),
@@ -42,19 +56,19 @@ fn print(table: &TypeTable, id: TypeId, value: &mut Value) {
     }
 }
 
-fn print_struct(table: &TypeTable, id: TypeId, fields: &mut Map<String, Value>) {
+fn print_struct(table: &TypeTable, id: TypeId, fields: &mut Map<String, Value>, empty: Empty) {
     let has_type_meta = table.get(id).has_type_meta;
     fields.retain(|name, value| match table.field(id, name) {
         _ if has_type_meta && matches!(name.as_str(), "kind" | "apiVersion") => {
             *value != "" && !value.is_null()
         }
-        Some(field) => print_field(table, field, value),
+        Some(field) => print_field(table, field, value, empty),
         None => false,
     });
     for field in table.shown_fields(id) {
         if !fields.contains_key(&field.name) {
             let mut value = Value::Null;
-            if print_field(table, field, &mut value) {
+            if print_field(table, field, &mut value, empty) {
                 fields.insert(field.name.clone(), value);
             }
         }
@@ -62,19 +76,19 @@ fn print_struct(table: &TypeTable, id: TypeId, fields: &mut Map<String, Value>) 
 }
 
 /// Says whether the field is there at all.
-fn print_field(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
+fn print_field(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) -> bool {
     match field.shape {
-        Shape::Single => print_single(table, field, value),
-        Shape::Repeated => print_list(table, field, value),
-        Shape::Map => print_map(table, field, value),
+        Shape::Single => print_single(table, field, value, empty),
+        Shape::Repeated => print_list(table, field, value, empty),
+        Shape::Map => print_map(table, field, value, empty),
     }
 }
 
-fn print_single(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
+fn print_single(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) -> bool {
     if field.pointer && value.is_null() {
         return field.omit == Omit::Never;
     }
-    print_element(table, field, value);
+    print_element(table, field, value, empty);
     if field.pointer {
         return true;
     }
@@ -86,18 +100,20 @@ fn print_single(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
     }
 }
 
-fn print_list(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
+fn print_list(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) -> bool {
     match value {
         Value::Array(items) if !items.is_empty() => {
             for item in items {
-                print_element(table, field, item);
+                print_element(table, field, item, empty);
             }
             true
         }
         Value::Array(_) | Value::Null => {
             // The API server ensures that the items of a list are never null.
+            let is_kept = empty == Empty::AsRead && value.is_array();
             *value = match &*field.name {
                 "items" => json!([]),
+                _ if is_kept => json!([]),
                 _ => Value::Null,
             };
             field.omit == Omit::Never
@@ -106,16 +122,18 @@ fn print_list(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
     }
 }
 
-fn print_map(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
+fn print_map(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) -> bool {
     match value {
         Value::Object(entries) if !entries.is_empty() => {
             for entry in entries.values_mut() {
-                print_element(table, field, entry);
+                print_element(table, field, entry, empty);
             }
             true
         }
         Value::Object(_) | Value::Null => {
-            *value = Value::Null;
+            if empty == Empty::Null {
+                *value = Value::Null;
+            }
             field.omit == Omit::Never
         }
         _ => true,
@@ -123,9 +141,9 @@ fn print_map(table: &TypeTable, field: &Field, value: &mut Value) -> bool {
 }
 
 /// One value of a field; null is its zero.
-fn print_element(table: &TypeTable, field: &Field, value: &mut Value) {
+fn print_element(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) {
     match field.value {
-        FieldValue::Message(id) => print(table, id, value),
+        FieldValue::Message(id) => print(table, id, value, empty),
         _ if !value.is_null() => {}
         FieldValue::String => *value = json!(""),
         FieldValue::Bool => *value = json!(false),
@@ -135,16 +153,16 @@ fn print_element(table: &TypeTable, field: &Field, value: &mut Value) {
 }
 
 /// A JSON schema in one of the places where something else may stand, too.
-fn print_schema(table: &TypeTable, id: TypeId, value: &mut Value) {
+fn print_schema(table: &TypeTable, id: TypeId, value: &mut Value, empty: Empty) {
     let schema = table.field(id, "schema").map(|field| field.value);
     let Some(FieldValue::Message(schema)) = schema else {
         return;
     };
     match value {
-        Value::Object(_) => print(table, schema, value),
+        Value::Object(_) => print(table, schema, value, empty),
         Value::Array(items) => {
             for item in items.iter_mut().filter(|item| item.is_object()) {
-                print(table, schema, item);
+                print(table, schema, item, empty);
             }
         }
         _ => {}

@@ -6,12 +6,13 @@ use std::{
     fmt::{self, Write as _},
 };
 
-use serde_json::{Map, Value, json, map::Entry};
+use serde_json::{Map, Value, json};
 
 use super::{
     base64,
-    canonical::canonical,
+    canonical::as_read,
     error::{DecodeError, StrictError},
+    member::store,
     quantity::{Quantity, QuantityError},
     time::{self, Precision},
     types::{Field, FieldValue, Form, Shape, TypeId, TypeTable, types},
@@ -72,10 +73,10 @@ impl<'a> Document<'a> {
         let mut decoder = Decoder::new(table);
         let go_type = Go::of(table, id);
         let value = decoder.message(id, &self.0, &go_type);
-        match decoder.mismatch {
+        match decoder.stop.or(decoder.mismatch) {
             Some(message) => Err(DecodeError::Mismatch { message }),
             None => Ok(Decoded {
-                value: canonical(table, id, value),
+                value: as_read(table, id, value),
                 strict: decoder.strict,
             }),
         }
@@ -128,14 +129,16 @@ struct Decoder {
     table: &'static TypeTable,
     /// The current path, as strict errors print it: `spec.containers[0].image`.
     path: String,
-    /// The current path, as type errors print it: names of fields only.
-    fields: Vec<&'static str>,
+    /// The current path, as type errors print it: names of fields only, each with the struct that it was read for.
+    fields: Vec<(TypeId, &'static str)>,
     /// The innermost struct.
     parent: Option<&'static str>,
     strict: Vec<StrictError>,
     seen: BTreeSet<StrictError>,
     /// The first value that does not fit.
     mismatch: Option<String>,
+    /// The first error of a type that reads itself. Go stops there, and forgets what did not fit before.
+    stop: Option<String>,
 }
 
 /// Go's name of the type of a value.
@@ -153,6 +156,7 @@ impl Decoder {
             strict: Vec::new(),
             seen: BTreeSet::new(),
             mismatch: None,
+            stop: None,
         }
     }
 
@@ -162,21 +166,32 @@ impl Decoder {
                 Json::Object(pairs) => self.object(id, pairs).into(),
                 other => self.null_or_mismatch(other, go.0),
             },
-            Form::Time => self.time(json, Precision::Seconds),
-            Form::MicroTime => self.time(json, Precision::Micros),
-            Form::Quantity => self.quantity(json),
-            Form::IntOrString => match json {
+            Form::Time => self.apart(|decoder| decoder.time(json, Precision::Seconds)),
+            Form::MicroTime => self.apart(|decoder| decoder.time(json, Precision::Micros)),
+            Form::Quantity => self.apart(|decoder| decoder.quantity(json)),
+            Form::IntOrString => self.apart(|decoder| match json {
                 Json::String(text) => json!(text),
-                other => self.integer(other, "int32", i64::from(i32::MIN)..=i64::from(i32::MAX)),
-            },
+                other => decoder.integer(other, "int32", i64::from(i32::MIN)..=i64::from(i32::MAX)),
+            }),
             Form::RawExtension | Form::RawJson => self.raw(json),
             Form::StringList => {
                 self.list(json, go.0, |decoder, item| decoder.string(item, "string"))
             }
             Form::SchemaOrArray | Form::SchemaOrBool | Form::SchemaOrStringArray => {
-                self.schema_or(id, json)
+                self.apart(|decoder| decoder.schema_or(id, json))
             }
         }
+    }
+
+    /// Reads a value of a type that reads itself: its first error ends the reading.
+    fn apart(&mut self, read: impl FnOnce(&mut Self) -> Value) -> Value {
+        let before = self.mismatch.take();
+        let value = read(self);
+        let error = std::mem::replace(&mut self.mismatch, before);
+        if self.stop.is_none() {
+            self.stop = error;
+        }
+        value
     }
 
     fn object(&mut self, id: TypeId, pairs: &[(Cow<'_, str>, Json<'_>)]) -> Map<String, Value> {
@@ -187,12 +202,12 @@ impl Decoder {
         for (key, json) in pairs {
             let length = self.enter_key(key);
             let is_twice = if let Some(field) = table.field(id, key) {
-                self.fields.push(&field.name);
+                self.fields.push((id, &field.name));
                 let value = self.field(field, json);
                 self.fields.pop();
                 Some(store(&mut out, field, value))
             } else if let Some(name) = type_meta_name(key).filter(|_| ty.has_type_meta) {
-                self.fields.push(name);
+                self.fields.push((id, name));
                 let value = self.string(json, "string");
                 self.fields.pop();
                 Some(out.insert(name.to_owned(), value).is_some())
@@ -276,9 +291,20 @@ impl Decoder {
                     Ok(bytes) => json!(base64::encode(&bytes)),
                     Err(error) => self.refuse(error),
                 },
+                Json::Array(items) => self.bytes(items),
                 other => self.null_or_mismatch(other, go),
             },
         }
+    }
+
+    /// Reads bytes from a list of numbers, which Go takes for them as well.
+    fn bytes(&mut self, items: &[Json]) -> Value {
+        let read = items.iter().map(|item| {
+            let value = self.integer(item, "uint8", 0..=i64::from(u8::MAX));
+            u8::try_from(value.as_i64().unwrap_or_default()).unwrap_or_default()
+        });
+        let bytes: Vec<u8> = read.collect();
+        json!(base64::encode(&bytes))
     }
 
     fn string(&mut self, json: &Json, go: &str) -> Value {
@@ -382,12 +408,22 @@ impl Decoder {
 
     fn cannot_unmarshal(&mut self, what: &str, go: &str) -> Value {
         let place = match self.parent {
-            Some(parent) => format!("struct field {parent}.{}", self.fields.join(".")),
+            Some(parent) => format!("struct field {parent}.{}", self.go_path()),
             None => "value".to_owned(),
         };
         self.refuse(format!(
             "json: cannot unmarshal {what} into Go {place} of type {go}"
         ))
+    }
+
+    /// The current path as Go prints it: embedded structs, which JSON does not show, have their names in it.
+    fn go_path(&self) -> String {
+        let mut steps = Vec::new();
+        for (id, name) in &self.fields {
+            steps.extend(self.table.embedding(*id, name));
+            steps.push(*name);
+        }
+        steps.join(".")
     }
 
     /// Records an error; the first one counts. Reading continues, as in Go.
@@ -432,36 +468,6 @@ impl Go<'static> {
 
 fn type_meta_name(key: &str) -> Option<&'static str> {
     ["kind", "apiVersion"].into_iter().find(|name| *name == key)
-}
-
-/// Puts a value into a field that may have been seen before, and says whether it has: structs and maps are read into,
-/// everything else replaced.
-fn store(out: &mut Map<String, Value>, field: &Field, value: Value) -> bool {
-    let by_value = field.shape == Shape::Single && !field.pointer;
-    let entry = match out.entry(&*field.name) {
-        Entry::Vacant(entry) => {
-            entry.insert(value);
-            return false;
-        }
-        Entry::Occupied(entry) => entry.into_mut(),
-    };
-    match (entry, value) {
-        (_, Value::Null) if by_value => {}
-        (Value::Object(old), Value::Object(new)) => merge(old, new),
-        (old, value) => *old = value,
-    }
-    true
-}
-
-fn merge(old: &mut Map<String, Value>, new: Map<String, Value>) {
-    for (key, value) in new {
-        match (old.get_mut(&key), value) {
-            (Some(Value::Object(old)), Value::Object(new)) => merge(old, new),
-            (_, value) => {
-                old.insert(key, value);
-            }
-        }
-    }
 }
 
 /// A double as Go prints it: without a point if it is whole.

@@ -13,6 +13,8 @@ use super::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Touched {
     inner: BTreeMap<String, Touched>,
+    /// Everything below was taken apart, too.
+    is_whole: bool,
 }
 
 /// Prints an object of a built-in type as the API server does, apart from what was `touched`.
@@ -42,7 +44,16 @@ impl Touched {
             inner: members
                 .map(|(name, value)| (name.clone(), Self::by_merge(value)))
                 .collect(),
+            // A list replaces what was there, and its items are looked through for nulls.
+            is_whole: patch.is_array(),
         }
+    }
+
+    fn below(&self, name: &str) -> Option<&Self> {
+        if self.is_whole {
+            return Some(self);
+        }
+        self.inner.get(name)
     }
 
     /// Adds what an operation of a JSON patch at `pointer` takes apart: everything above it.
@@ -79,7 +90,7 @@ impl Printer<'_> {
                     text.push_str(&Value::from(name.as_str()).to_string());
                     text.push(':');
                     let field = id.and_then(|id| self.table.field(id, name));
-                    let touched = touched.and_then(|touched| touched.inner.get(name));
+                    let touched = touched.and_then(|touched| touched.below(name));
                     self.field(text, field, &members[name], touched);
                 }
                 text.push('}');
@@ -88,7 +99,7 @@ impl Printer<'_> {
                 text.push('[');
                 for (place, item) in items.iter().enumerate() {
                     text.push_str(if place > 0 { "," } else { "" });
-                    let touched = touched.and_then(|touched| touched.inner.get(&place.to_string()));
+                    let touched = touched.and_then(|touched| touched.below(&place.to_string()));
                     self.value(text, id, item, touched);
                 }
                 text.push(']');

@@ -20,6 +20,7 @@ mod types;
 mod canonical;
 mod internal;
 mod go_order;
+mod member;
 mod decode;
 mod restore;
 mod arena;
@@ -40,7 +41,7 @@ pub use self::{
     decode::{Decoded, decode, duplicate_fields, print_double},
     error::{DecodeError, StrictError, cannot_be_handled_as, strict_decoding_error, unrecognized},
     quantity::{Quantity, QuantityError},
-    restore::restore_error,
+    restore::restore,
     time::{
         Precision, TimeError, is_zero as is_zero_time, parse as parse_time, print as print_time,
     },

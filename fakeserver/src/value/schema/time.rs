@@ -1,5 +1,7 @@
 //! Times as Go parses and prints them, with Go's errors.
 
+use std::fmt::Write as _;
+
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
 /// The number of digits of a second in a kind of time.
@@ -100,7 +102,7 @@ impl Reader<'_> {
         let nanos = self.fraction(precision)?;
         let offset_seconds = self.zone()?;
         if !self.rest.is_empty() {
-            return Err(self.error(&format!(": extra text: {:?}", self.rest)));
+            return Err(self.error(&format!(": extra text: {}", quote(self.rest))));
         }
         let narrow = |value: i64| i8::try_from(value).unwrap_or(-1);
         let civil = DateTime::new(
@@ -195,15 +197,32 @@ impl Reader<'_> {
     }
 
     fn cannot_parse(&self, element: &str) -> TimeError {
-        let (layout, rest) = (self.layout, self.rest);
+        let (layout, rest) = (self.layout, quote(self.rest));
         self.error(&format!(
-            " as {layout:?}: cannot parse {rest:?} as {element:?}"
+            " as {layout:?}: cannot parse {rest} as {element:?}"
         ))
     }
 
     fn error(&self, what: &str) -> TimeError {
         TimeError {
-            message: format!("parsing time {:?}{what}", self.text),
+            message: format!("parsing time {}{what}", quote(self.text)),
         }
     }
+}
+
+/// A text as the errors of Go's times show it: every byte of what is not printable ASCII as a number.
+fn quote(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for byte in text.bytes() {
+        match byte {
+            b'"' | b'\\' => {
+                quoted.push('\\');
+                quoted.push(char::from(byte));
+            }
+            b' '..=0x7f => quoted.push(char::from(byte)),
+            other => write!(quoted, "\\x{other:02x}").expect("a string takes all text"),
+        }
+    }
+    quoted.push('"');
+    quoted
 }

@@ -212,6 +212,25 @@ impl TypeTable {
         at.ok().map(|at| self.at(fields[at]))
     }
 
+    /// The names of the structs that a struct embeds, one in the other, of which the last has the field.
+    pub(crate) fn embedding(&self, id: TypeId, name: &str) -> Vec<&str> {
+        let ty = self.get(id);
+        if ty.has_type_meta && matches!(name, "kind" | "apiVersion") {
+            return vec!["TypeMeta"];
+        }
+        let inner = ty.fields.iter().filter(|field| field.inline);
+        for field in inner {
+            if let FieldValue::Message(inner) = field.value
+                && self.field(inner, name).is_some()
+            {
+                let mut path = vec![self.get(inner).go_name()];
+                path.extend(self.embedding(inner, name));
+                return path;
+            }
+        }
+        Vec::new()
+    }
+
     /// The fields as JSON has them, those of inlined structs among them, by name.
     pub fn json_fields(&self, id: TypeId) -> impl Iterator<Item = &Field> {
         self.get(id).by_name.iter().map(|place| self.at(*place))

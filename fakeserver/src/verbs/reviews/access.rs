@@ -22,7 +22,9 @@ pub(super) fn answer(
 ) -> Result<Value, Status> {
     let errors = errors(kind, &review);
     if !errors.is_empty() {
-        return Err(request.target.invalid("", &errors));
+        // A real server has forgotten the kind by then.
+        let group = &request.target.resource.group;
+        return Err(Status::invalid("", group, "", &errors));
     }
     let spec = &review["spec"];
     let user = match kind {

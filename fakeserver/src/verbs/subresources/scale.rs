@@ -10,7 +10,7 @@ use crate::{
         response::Shape,
     },
     value::{
-        apply::{Applier, print_object},
+        apply::{Applier, inconvertible},
         managed_fields::{
             self, Entry, FieldSet, Manager, described, managers_after_scale, scale_managers,
         },
@@ -178,16 +178,10 @@ impl Scales<'_> {
         applier.check(config, KIND)?;
         let mut scale = applier.apply(Some(&self.managed(object)), config)?;
         let managers = managed_fields::take(&mut scale);
-        let text = scale.to_string();
         let read = self
             .target
-            .read_as(&kind(), text.as_bytes(), FieldValidation::Ignore);
-        let received = read.map_err(|why| {
-            Status::unclassified(format!(
-                "failed to convert new object ({}) to proper version: {why}",
-                print_object(config)
-            ))
-        })?;
+            .read_value(&kind(), scale, FieldValidation::Ignore);
+        let received = read.map_err(|why| inconvertible(config, &why))?;
         let mut scale = received.object;
         let managers = managed_fields::decode(&managers).unwrap_or_default();
         managed_fields::put(&mut scale, managers);

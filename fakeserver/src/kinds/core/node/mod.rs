@@ -11,7 +11,6 @@ use crate::kinds::{
 /// Nodes.
 pub(crate) static KIND: Kind = Kind::new("", "nodes")
     .habits(Habits {
-        status_writes_metadata: true,
         is_created_with_status: true,
         metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON

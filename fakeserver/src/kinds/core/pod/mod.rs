@@ -13,7 +13,8 @@ mod tests;
 
 pub(crate) use self::qos::qos_class;
 use crate::kinds::{
-    Habits, Kind, MetadataRechecks, Removal, SelectableField, SelectableFields, Validation,
+    Habits, KeptByStatus, Kind, MetadataRechecks, Removal, SelectableField, SelectableFields,
+    Validation,
 };
 
 /// Pods.
@@ -21,7 +22,10 @@ pub(crate) static KIND: Kind = Kind::new("", "pods")
     .habits(Habits {
         has_generation: true,
         returns_deleted: true,
-        status_writes_metadata: true,
+        kept_by_status: KeptByStatus {
+            owners: true,
+            ..KeptByStatus::NONE
+        },
         metadata_rechecks: MetadataRechecks::ALL,
         removal: Removal::Graceful,
         ..Habits::COMMON

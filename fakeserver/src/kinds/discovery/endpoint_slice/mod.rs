@@ -23,6 +23,7 @@ pub(crate) static KIND: Kind = Kind::new("discovery.k8s.io", "endpointslices")
     .habits(Habits {
         has_generation: true,
         metadata_rechecks: MetadataRechecks::WHOLE,
+        counts_labels: true,
         ..Habits::COMMON
     })
     .defaults(set_defaults)

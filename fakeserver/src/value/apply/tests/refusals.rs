@@ -87,7 +87,7 @@ fn items_that_cannot_be_told_apart() {
         ),
         (
             json!([null]),
-            format!("{at}: element 0: associative list with keys may not have null elements"),
+            format!("{at}: element 0: associative list with keys may not have a null element"),
         ),
         (
             json!([{"name": "c", "ports": [{"containerPort": "x"}]}]),
