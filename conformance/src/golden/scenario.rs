@@ -68,6 +68,7 @@ impl Scenario {
         let transcript = json!({
             "name": or("name", json!(name)),
             "about": or("about", json!("")),
+            "plugins": or("plugins", json!([])),
             "ignore": or("ignore", json!([])),
             "steps": steps,
         });
@@ -92,13 +93,19 @@ impl Scenario {
         let Transcript {
             name,
             about,
+            plugins,
             ignore,
             ..
         } = &self.transcript;
         let (name, about, server) = (json!(name), json!(about), json!(server));
+        let plugins = if plugins.is_empty() {
+            String::new()
+        } else {
+            format!("\"plugins\":{},", json!(plugins))
+        };
         let ignore = json!(ignore);
         let mut text = format!(
-            "{{\"name\":{name},\"about\":{about},\"server\":{server},\"ignore\":{ignore},\"steps\":["
+            "{{\"name\":{name},\"about\":{about},\"server\":{server},{plugins}\"ignore\":{ignore},\"steps\":["
         );
         for (place, (request, played)) in self.requests.iter().zip(played).enumerate() {
             let comma = if place == 0 { "" } else { "," };

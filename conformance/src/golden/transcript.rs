@@ -16,6 +16,9 @@ pub struct Transcript {
     pub name: String,
     /// The subject, in a line.
     pub about: String,
+    /// The admission plugins that are off by default and that the server needs to have on.
+    #[serde(default)]
+    pub plugins: Vec<String>,
     /// Paths that are not compared in any step.
     #[serde(default)]
     pub ignore: Vec<String>,

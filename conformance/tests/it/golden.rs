@@ -3,10 +3,11 @@
 use std::{collections::BTreeSet, fmt::Write, fs, path::Path};
 
 use conformance::golden::{Endpoint, Played, Transcript, Verdict, play, stored};
-use fakeserver::FakeServer;
+use fakeserver::{AdmissionPlugins, FakeServer};
 
 async fn replay(transcript: &Transcript) -> Verdict {
-    let server = FakeServer::builder().build();
+    let plugins = AdmissionPlugins::default().with_enabled(transcript.plugins.clone());
+    let server = FakeServer::builder().with_admission(plugins).build();
     let endpoint = Endpoint::in_process(&server);
     let mut shown = Vec::new();
     let watch = |played: &Played| shown.push(played.id.clone());

@@ -210,6 +210,32 @@ fn a_file_that_is_dropped_in_is_played() {
 }
 
 #[test]
+fn a_transcript_that_needs_plugins_is_left_out_aloud() {
+    let served = Served::start();
+    let mut needy: Value = serde_json::from_str(&asks_for_default(200)).unwrap();
+    needy["plugins"] = json!(["ServiceAccount"]);
+    let needy = served.file("needy.json", &needy.to_string());
+    let plain = served.file("plain.json", &asks_for_default(200));
+    let left_out = "dropped-in left out: it needs a server with other admission plugins (--plugins ServiceAccount)\n";
+    served
+        .wire(&[&needy, &plain])
+        .exits(0)
+        .says("1 of 1 steps equal\n")
+        .says(left_out);
+    served
+        .wire(&[&needy, &plain, "--plugins", "ServiceAccount"])
+        .exits(0)
+        .says("2 of 2 steps equal\n")
+        .does_not_say("left out");
+    let told = served.wire(&[&needy, "--json", "-"]).exits(0);
+    let report: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(
+        report["left_out"],
+        json!([{"name": "dropped-in", "plugins": ["ServiceAccount"]}])
+    );
+}
+
+#[test]
 fn a_server_that_is_wrong_is_found() {
     let served = Served::start();
     let rule = served

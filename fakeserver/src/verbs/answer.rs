@@ -16,7 +16,7 @@ use crate::{
         protobuf::encode_object,
         resource::GroupVersionKind,
         schema::type_of_kind,
-        status::{Status, Success, warning_header},
+        status::{Status, Success, warning_headers},
     },
     write::{Outcome, Target},
 };
@@ -122,15 +122,8 @@ pub(super) fn succeeded(
 
 /// Adds warnings to an answer.
 pub(super) fn add_warnings(response: &mut Response, warnings: &[String]) {
-    for warning in warnings {
-        add_warning(response, warning);
-    }
-}
-
-/// Adds a warning to an answer.
-pub(super) fn add_warning(response: &mut Response, warning: &str) {
-    if let Some(value) = warning_header(warning) {
-        response.headers_mut().append(header::WARNING, value);
+    for warning in warning_headers(warnings) {
+        response.headers_mut().append(header::WARNING, warning);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use axum::{http::StatusCode, response::Response};
 
-use super::answer::add_warning;
+use super::answer::add_warnings;
 use crate::{kinds::ResourceType, value::status::Status};
 
 /// Adds a warning to the answer to a request for objects of `resource`, or to its error, if it is deprecated.
@@ -12,7 +12,7 @@ pub(super) fn warn_of(
 ) -> Result<Response, Status> {
     if let Some(warning) = resource.rules.deprecation_warning() {
         match &mut answer {
-            Ok(response) => add_warning(response, warning),
+            Ok(response) => add_warnings(response, &[warning.to_owned()]),
             Err(status) if status.code == StatusCode::NOT_ACCEPTABLE => {}
             Err(status) => status.warnings.push(warning.to_owned()),
         }

@@ -29,7 +29,10 @@ mod policies;
 
 pub use self::plugins::{AdmissionPlugins, AdmissionPluginsError};
 #[cfg(feature = "controllers")]
-pub(crate) use self::steps::{admit_created, complete as complete_new, complete_by_ranges};
+pub(crate) use self::steps::{
+    admit_created, complete as complete_new, complete_by_ranges,
+    service_account::complete as complete_account,
+};
 pub(crate) use self::{
     attempt::{Attempt, AttemptError},
     author::{Author, manager},

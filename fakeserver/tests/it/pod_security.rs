@@ -1,9 +1,9 @@
 //! Pod security by labels of namespaces, and service accounts of pods.
 
-use fakeserver::{AdmissionPlugins, Controllers, FakeServer};
+use fakeserver::{AdmissionPlugins, Controllers, FakeServer, Workloads};
 use serde_json::{Value, json};
 
-use crate::support::{Api, PODS, warnings};
+use crate::support::{Api, PODS, deployment, warnings};
 
 const NAMESPACES: &str = "/api/v1/namespaces";
 const ENFORCE: &str = "pod-security.kubernetes.io/enforce";
@@ -165,6 +165,24 @@ async fn pods_have_the_account_that_a_controller_makes() {
     };
     let made = api.post(PODS, &pod("p", &json!({}))).await.created();
     assert_eq!(made["spec"].get("volumes"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pods_of_workloads_have_accounts_too() {
+    let controllers = Controllers::default()
+        .with_service_accounts(true)
+        .with_workloads(Workloads::default());
+    let api = Api::with(controllers);
+    let deployments = "/apis/apps/v1/namespaces/default/deployments";
+    api.post(deployments, &deployment("d")).await.created();
+    api.settle().await;
+    let pods = api.get(PODS).await.ok();
+    let spec = &pods["items"][0]["spec"];
+    assert_eq!(spec["serviceAccountName"], "default");
+    assert_eq!(
+        spec["volumes"][0]["name"],
+        spec["containers"][0]["volumeMounts"][0]["name"]
+    );
 }
 
 #[tokio::test]

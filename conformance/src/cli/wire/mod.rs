@@ -34,6 +34,12 @@ pub(super) struct Args {
     /// Transcripts to play [default: those in the program].
     #[arg(value_name = "TRANSCRIPT")]
     files: Vec<PathBuf>,
+    /// The admission plugins that the server has on beside its default ones: a list, as in `ServiceAccount`.
+    ///
+    /// Of the transcripts in the program those are played that were recorded with these plugins. A file is played unless
+    /// it needs others.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    plugins: Vec<String>,
     /// Show all differences, and whole values.
     #[arg(long)]
     full: bool,
@@ -100,11 +106,26 @@ impl Args {
             let read = self.files.iter().map(|file| transcript(file));
             read.collect::<Result<_, _>>()?
         };
-        let report = self.compare(&transcripts).await?;
+        let (played, left_out) = transcripts
+            .into_iter()
+            .partition::<Vec<_>, _>(|transcript| self.fits(transcript));
+        let report = self.compare(&played, left_out).await?;
         Ok(report.is_good())
     }
 
-    async fn compare(&self, transcripts: &[Transcript]) -> Result<Report, String> {
+    /// Returns true if the server has the admission plugins with which a transcript was recorded.
+    fn fits(&self, transcript: &Transcript) -> bool {
+        let has = |plugin: &String| self.plugins.contains(plugin);
+        let needs = |plugin: &String| transcript.plugins.contains(plugin);
+        let is_chosen = !self.files.is_empty();
+        transcript.plugins.iter().all(has) && (is_chosen || self.plugins.iter().all(needs))
+    }
+
+    async fn compare(
+        &self,
+        transcripts: &[Transcript],
+        left_out: Vec<Transcript>,
+    ) -> Result<Report, String> {
         let (endpoint, version) = self.reach().await?;
         let is_quiet = self.json.as_deref() == Some(Path::new("-"));
         let tell = |text: &str| {
@@ -115,7 +136,7 @@ impl Args {
         tell(&format!("{} ({version})\n", self.server.name()));
         let steps = transcripts.iter().map(|transcript| transcript.steps.len());
         let bar = progress_bar(steps.sum());
-        let mut report = Report::new(self.server.name(), version);
+        let mut report = Report::new(self.server.name(), version, left_out);
         let mut lost = None;
         for transcript in transcripts {
             let playback = play_shown(&endpoint, &transcript.name, &transcript.steps, &bar).await;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     call::whole,
-    golden::{ControlError, Difference, Mismatch, Stopped, Verdict, shown},
+    golden::{ControlError, Difference, Mismatch, Stopped, Transcript, Verdict, shown},
 };
 
 /// The number of differences that are shown of one step, and the length of a value.
@@ -21,6 +21,8 @@ pub(super) struct Report {
     server: String,
     version: String,
     entries: Vec<Entry>,
+    /// The transcripts that need a server with other admission plugins.
+    left_out: Vec<Transcript>,
 }
 
 /// A played transcript.
@@ -32,11 +34,12 @@ pub(super) struct Entry {
 // === impl Report ===
 
 impl Report {
-    pub(super) fn new(server: String, version: String) -> Self {
+    pub(super) fn new(server: String, version: String, left_out: Vec<Transcript>) -> Self {
         Self {
             server,
             version,
             entries: Vec::new(),
+            left_out,
         }
     }
 
@@ -161,12 +164,43 @@ pub(super) fn totals(report: &Report) -> String {
         write!(text, ", {not_played} not played").expect(WRITES);
     }
     text.push('\n');
+    text.push_str(&left_out(report));
+    text
+}
+
+/// Formats the transcripts that were left out; empty if there are none.
+fn left_out(report: &Report) -> String {
+    let mut text = String::new();
+    let (plain, with_plugins): (Vec<_>, Vec<_>) = report
+        .left_out
+        .iter()
+        .partition(|transcript| transcript.plugins.is_empty());
+    for Transcript { name, plugins, .. } in with_plugins {
+        let plugins = plugins.join(",");
+        writeln!(
+            text,
+            "{name} left out: it needs a server with other admission plugins (--plugins {plugins})"
+        )
+        .expect(WRITES);
+    }
+    if !plain.is_empty() {
+        let count = plain.len();
+        writeln!(
+            text,
+            "{count} transcripts left out: they were recorded without these admission plugins"
+        )
+        .expect(WRITES);
+    }
     text
 }
 
 /// Formats the report as JSON.
 pub(super) fn json(report: &Report) -> String {
     let transcripts: Vec<Value> = report.entries.iter().map(entry_as_json).collect();
+    let left_out = report.left_out.iter();
+    let left_out: Vec<Value> = left_out
+        .map(|transcript| json!({"name": transcript.name, "plugins": transcript.plugins}))
+        .collect();
     let report = json!({
         "good": report.is_good(),
         "server": report.server,
@@ -176,6 +210,7 @@ pub(super) fn json(report: &Report) -> String {
         "differ_count": report.sum(|verdict| verdict.mismatches.len()),
         "not_played_count": report.sum(|verdict| verdict.not_played_count),
         "transcripts": transcripts,
+        "left_out": left_out,
     });
     format!("{report:#}\n")
 }

@@ -49,8 +49,13 @@ impl Cluster<'_, '_> {
         let uid = self.backend.entropy.uid().to_string();
         let (now, now_text) = (self.now(), self.now_text());
         let (rules, tx) = (&resource_type.rules, &*self.tx);
-        let admit =
-            |object: &mut Value| write::complete_by_ranges(tx, rules, key.namespace(), object);
+        let backend = self.backend;
+        let admit = |object: &mut Value| {
+            write::complete_by_ranges(tx, rules, key.namespace(), object);
+            if rules.is(&core::pod::KIND) {
+                write::complete_account(backend, tx, object);
+            }
+        };
         let object = written::created(&resource_type, actor, object, &uid, &now_text, admit);
         let admitted =
             write::admit_created(self.tx, &resource_type, &key, &object, (now, &now_text));

@@ -2,10 +2,11 @@
 
 mod answers;
 mod success;
+mod warning;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::{answers::Named, success::Success};
+pub(crate) use self::{answers::Named, success::Success, warning::warning_headers};
 
 use std::borrow::Cow;
 
@@ -127,19 +128,11 @@ impl IntoResponse for Status {
         if let Some(seconds) = self.retry_after_seconds() {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        for warning in &self.warnings {
-            if let Some(warning) = warning_header(warning) {
-                headers.append(header::WARNING, warning);
-            }
+        for warning in warning_headers(&self.warnings) {
+            headers.append(header::WARNING, warning);
         }
         response
     }
-}
-
-/// A warning as a header carries it; nothing if it cannot be one.
-pub(crate) fn warning_header(warning: &str) -> Option<HeaderValue> {
-    let quoted = warning.replace('\\', "\\\\").replace('"', "\\\"");
-    HeaderValue::from_str(&format!("299 - \"{quoted}\"")).ok()
 }
 
 // === impl Cause ===

@@ -15,8 +15,12 @@ use crate::{
     value::status::{Named, Status},
     write::{Attempt, AttemptError, Write, admission::Operation, chain::Step},
 };
+#[cfg(feature = "controllers")]
+use crate::{store::Transaction, write::Backend};
 
-pub(in crate::write) const STEP: Step = Step::both("ServiceAccount", mutate, validate);
+pub(in crate::write) const STEP: Step = Step::both(NAME, mutate, validate);
+
+const NAME: &str = "ServiceAccount";
 
 /// The account of pods that name none.
 const DEFAULT: &str = "default";
@@ -31,18 +35,42 @@ fn mutate(write: &mut Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), At
     if is_mirror(&write.new) {
         return Ok(check_mirror(write)?);
     }
-    let spec = &mut write.new["spec"];
+    name_account(&mut write.new["spec"]);
+    let account = account_of(write, attempt)?;
+    give(&mut write.new["spec"], &account, || {
+        attempt.volume_suffix().to_owned()
+    });
+    Ok(check_secrets(write, &account)?)
+}
+
+/// Gives a pod that a controller makes what the plugin gives to others, if it is on and the account exists.
+#[cfg(feature = "controllers")]
+pub(crate) fn complete(backend: &Backend, tx: &Transaction<'_>, pod: &mut Value) {
+    if !backend.steps.has(NAME) || is_mirror(pod) {
+        return;
+    }
+    name_account(&mut pod["spec"]);
+    let namespace = pod["metadata"]["namespace"].as_str().unwrap_or_default();
+    if let Some(account) = tx.get(&key(namespace, name_of_account(&pod["spec"]))) {
+        let suffix = || backend.entropy.name_suffix();
+        give(&mut pod["spec"], &account.to_value(), suffix);
+    }
+}
+
+fn name_account(spec: &mut Value) {
     if name_of_account(spec).is_empty() {
         for field in ["serviceAccountName", "serviceAccount"] {
             spec[field] = json!(DEFAULT);
         }
     }
-    let account = account_of(write, attempt)?;
-    let spec = &mut write.new["spec"];
+}
+
+/// Gives a pod the token and the pull secrets of its account. `suffix` makes the name of a volume.
+fn give(spec: &mut Value, account: &Value, suffix: impl FnOnce() -> String) {
     let field = "automountServiceAccountToken";
     let mounts = spec[field].as_bool().or(account[field].as_bool());
     if mounts.unwrap_or(true) {
-        token::mount(spec, || attempt.volume_suffix().to_owned());
+        token::mount(spec, suffix);
     }
     let pulls = |object: &Value| {
         object["imagePullSecrets"]
@@ -50,11 +78,10 @@ fn mutate(write: &mut Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), At
             .cloned()
             .unwrap_or_default()
     };
-    let of_account = pulls(&account);
+    let of_account = pulls(account);
     if pulls(spec).is_empty() && !of_account.is_empty() {
         spec["imagePullSecrets"] = json!(of_account);
     }
-    Ok(check_secrets(write, &account)?)
 }
 
 /// Checks the account of a new pod, and the secrets that its containers use.
@@ -91,9 +118,8 @@ fn account_of(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Result<Value, Att
         let why = format!("no service account specified for pod {namespace}/{pod}");
         return Err(forbidden(write, &why).into());
     }
-    let accounts = service_account::KIND.storage().clone();
-    let key = ObjectKey::new(accounts, Some(namespace), name);
-    let found = attempt.get(&key).map(|stored| stored.to_value());
+    let found = attempt.get(&key(namespace, name));
+    let found = found.map(|stored| stored.to_value());
     found.ok_or_else(|| {
         let missing = Status::not_found(Named {
             resource: "serviceaccount",
@@ -111,6 +137,11 @@ fn account_of(write: &Write<'_>, attempt: &Attempt<'_, '_>) -> Result<Value, Att
             status.into()
         }
     })
+}
+
+fn key(namespace: &str, name: &str) -> ObjectKey {
+    let accounts = service_account::KIND.storage().clone();
+    ObjectKey::new(accounts, Some(namespace), name)
 }
 
 fn check_secrets(write: &Write<'_>, account: &Value) -> Result<(), Status> {
