@@ -114,6 +114,12 @@ impl EnabledSteps {
         }
     }
 
+    /// Returns whether a plugin is on.
+    #[cfg(feature = "controllers")]
+    pub(super) fn has(self, step: &Step) -> bool {
+        self.iter().any(|enabled| enabled.name == step.name)
+    }
+
     fn iter(self) -> impl Iterator<Item = &'static Step> {
         let steps = CHAIN.iter().enumerate();
         steps.filter_map(move |(place, step)| (self.bits >> place & 1 == 1).then_some(step))
