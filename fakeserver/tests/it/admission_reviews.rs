@@ -329,9 +329,3 @@ fn differences(path: &str, expected: &Value, found: &Value) -> Vec<String> {
         _ => vec![format!("{path}: expected {expected}, found {found}")],
     }
 }
-
-fn remove(object: &mut Value, field: &str) {
-    if let Some(members) = object.as_object_mut() {
-        members.remove(field);
-    }
-}
