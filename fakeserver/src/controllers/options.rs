@@ -19,6 +19,10 @@ use super::Workloads;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each controller is on or off by itself"
+)]
 pub struct Controllers {
     pub(crate) garbage_collector: bool,
     pub(crate) namespaces: bool,

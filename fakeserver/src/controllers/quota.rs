@@ -1,10 +1,11 @@
 //! Quotas: their limits become those of their status, and their usage is counted.
 //!
-//! Admission charges what is created through the API. The controller counts anew when a quota has changed, and when an
-//! object that it counts is removed or takes another amount. It counts in a transaction, so that charges and counts agree.
-//! Every few minutes all is counted again, since a pod that does not end in time counts no more.
+//! Admission charges what is written through the API. The controller counts anew when a quota has changed, when an object
+//! that it counts is removed or takes less, and when one takes more that was not charged, such as an imported one. It
+//! counts in a transaction, so that charges and counts agree. Every few minutes all is counted again, since a pod that does
+//! not end in time counts no more.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{cell::LazyCell, collections::BTreeMap, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -13,6 +14,7 @@ use super::{
     cluster::{Actor, Cluster},
     controller::Controller,
     index::{Index, Observed},
+    meta::Meta,
     queue::Due,
 };
 use crate::{
@@ -35,7 +37,17 @@ const COUNTED_AGAIN: Duration = Duration::from_mins(5);
 /// The controller of quotas.
 #[derive(Debug, Default)]
 pub(super) struct Quotas {
-    quotas: BTreeMap<ObjectKey, Quota>,
+    quotas: BTreeMap<ObjectKey, Known>,
+}
+
+/// A quota, and what was charged to it lately.
+#[derive(Debug)]
+struct Known {
+    quota: Quota,
+    /// What was charged and is not seen yet in an object. Objects come after their charges.
+    charged: Amounts,
+    /// True if the next change of the quota is a count, and no charge.
+    is_counted: bool,
 }
 
 /// No other objects, and a time at which no pod is late.
@@ -54,18 +66,25 @@ impl Controller for Quotas {
         let Some(namespace) = key.namespace() else {
             return;
         };
-        // Whether a new object counts is up to admission.
-        if change.before.is_none() {
-            return;
-        }
+        let value = |side: &Option<(&Arc<StoredObject>, Meta)>| {
+            side.as_ref().map(|(object, _)| object.to_value())
+        };
+        let before = LazyCell::new(|| value(&change.before));
+        let after = LazyCell::new(|| value(&change.after));
         let mut evaluator = None;
-        for (quota, limits) in self.of_namespace(namespace) {
-            let evaluator = evaluator.get_or_insert_with(|| Evaluator::of(key.resource()));
+        for (key, known) in self.of_namespace(namespace) {
+            let evaluator = evaluator.get_or_insert_with(|| Evaluator::of(change.key().resource()));
             let Some(evaluator) = evaluator else {
                 return;
             };
-            if is_counted_otherwise(limits, evaluator, change) {
-                due.add(quota.clone(), COALESCED);
+            if !known.counts(evaluator) || !(evaluator.measures() || is_one_more_or_less(change)) {
+                continue;
+            }
+            if evaluator.depends_on_others()
+                || known.differs(evaluator, before.as_ref(), after.as_ref())
+            {
+                known.charged = Amounts::default();
+                due.add(key.clone(), COALESCED);
             }
         }
     }
@@ -77,11 +96,17 @@ impl Controller for Quotas {
         let object = stored.to_value();
         let quota = Quota::wanted(&object);
         let used = used(cluster, &quota, key.namespace());
+        let known = self.quotas.get_mut(key);
         if used != quota.used || quota.hard != Amounts::of(&object["status"]["hard"]) {
-            cluster.update(key, ACTOR.of_status(), |object| {
+            let stored_again = cluster.update(key, ACTOR.of_status(), |object| {
                 object["status"]["hard"] = quota.hard.to_json();
                 object["status"]["used"] = used.to_json();
             });
+            let is_written =
+                stored_again.is_some_and(|again| again.revision() != stored.revision());
+            if let Some(known) = known {
+                known.is_counted = is_written;
+            }
         }
         due.add(key.clone(), COUNTED_AGAIN);
     }
@@ -98,32 +123,68 @@ impl Quotas {
             self.quotas.remove(key);
             return;
         };
-        let hard = quota.hard.clone();
-        let before = self.quotas.insert(key.clone(), quota);
-        if before.is_none_or(|before| before.hard != hard) {
+        let Some(known) = self.quotas.get_mut(key) else {
+            due.add(key.clone(), Duration::ZERO);
+            self.quotas.insert(key.clone(), Known::new(quota));
+            return;
+        };
+        if known.quota.hard != quota.hard {
             due.add(key.clone(), Duration::ZERO);
         }
+        if known.is_counted {
+            known.charged = Amounts::default();
+        } else {
+            known.charged.add(&quota.used.beyond(&known.quota.used));
+        }
+        known.is_counted = false;
+        known.quota = quota;
     }
 
-    fn of_namespace(&self, namespace: &str) -> impl Iterator<Item = (&ObjectKey, &Quota)> {
+    fn of_namespace(&mut self, namespace: &str) -> impl Iterator<Item = (&ObjectKey, &mut Known)> {
         let first = ObjectKey::namespaced(resource_quota::KIND.storage().clone(), namespace, "");
-        let near = self.quotas.range(first..);
+        let near = self.quotas.range_mut(first..);
         near.take_while(move |(near, _)| near.namespace() == Some(namespace))
     }
 }
 
-/// Returns whether an object that was there is gone, or counts otherwise.
-fn is_counted_otherwise(quota: &Quota, evaluator: &Evaluator, change: &Observed<'_>) -> bool {
-    if evaluator.depends_on_others() {
-        return true;
-    }
-    let share = |object: &StoredObject| quota.share_of(evaluator, &object.to_value(), &Alone);
-    match (&change.before, &change.after) {
-        (Some((before, _)), Some((after, _))) => {
-            evaluator.measures() && share(before) != share(after)
+// === impl Known ===
+
+impl Known {
+    fn new(quota: Quota) -> Self {
+        Self {
+            quota,
+            charged: Amounts::default(),
+            is_counted: false,
         }
-        _ => quota.counted(evaluator, &Alone).next().is_some(),
     }
+
+    /// Returns whether the quota may limit what an evaluator counts.
+    fn counts(&self, evaluator: &Evaluator) -> bool {
+        evaluator.depends_on_others() || self.quota.counted(evaluator, &Alone).next().is_some()
+    }
+
+    /// Returns whether an object takes less than before, or more than was charged. What was charged for it is seen then.
+    fn differs(
+        &mut self,
+        evaluator: &Evaluator,
+        before: Option<&Value>,
+        after: Option<&Value>,
+    ) -> bool {
+        let share = |object: Option<&Value>| {
+            let share = object.map(|object| self.quota.share_of(evaluator, object, &Alone));
+            share.unwrap_or_default()
+        };
+        let (before, after) = (share(before), share(after));
+        let more = after.beyond(&before);
+        let is_uncharged = !more.beyond(&self.charged).is_empty();
+        self.charged = self.charged.beyond(&more);
+        is_uncharged || !before.beyond(&after).is_empty()
+    }
+}
+
+/// Returns whether an object is created or removed.
+fn is_one_more_or_less(change: &Observed<'_>) -> bool {
+    change.before.is_none() || change.after.is_none()
 }
 
 /// Counts the usage of a quota. What nothing counts keeps its usage.

@@ -116,8 +116,8 @@ impl EnabledSteps {
 
     /// Returns whether a plugin is on.
     #[cfg(feature = "controllers")]
-    pub(super) fn has(self, name: &str) -> bool {
-        self.iter().any(|step| step.name == name)
+    pub(super) fn has(self, step: &Step) -> bool {
+        self.iter().any(|enabled| enabled.name == step.name)
     }
 
     fn iter(self) -> impl Iterator<Item = &'static Step> {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, env, thread};
 
-use fakeserver::{Controllers, Workloads};
+use fakeserver::{AdmissionPlugins, Controllers, FakeServer, Workloads};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
@@ -139,6 +139,52 @@ async fn scopes_tell_which_pods_count() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_resize_is_charged_and_given_back() {
+    let api = api();
+    quota(&api, "q", json!({"hard": {"requests.cpu": "1"}})).await;
+    let cpu = |amount: &str| json!({"requests": {"cpu": amount}});
+    let mut sent = pod("p", "");
+    sent["spec"]["containers"][0]["resources"] = cpu("100m");
+    api.post(PODS, &sent).await.created();
+    let resize = async |amount: &str| {
+        let containers = json!([{"name": "c", "resources": cpu(amount)}]);
+        let path = format!("{PODS}/p/resize");
+        api.strategic(&path, &json!({"spec": {"containers": containers}}))
+            .await
+    };
+    resize("600m").await.ok();
+    assert_eq!(used(&api, "q").await, cpu_used("600m"));
+    let refused = resize("1100m").await.refused(403);
+    assert!(
+        refused.contains("requested: requests.cpu=500m, used: requests.cpu=600m"),
+        "{refused}"
+    );
+    resize("200m").await.ok();
+    api.settle().await;
+    assert_eq!(used(&api, "q").await, cpu_used("200m"));
+}
+
+fn cpu_used(amount: &str) -> Value {
+    json!({"requests.cpu": amount})
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_not_charged_is_counted_a_moment_later() {
+    let plugins = AdmissionPlugins::default().with_disabled(["ResourceQuota"]);
+    let builder = FakeServer::builder().with_admission(plugins);
+    let server = builder.with_controllers(Controllers::default().with_quota(true));
+    let api = Api {
+        server: server.build(),
+    };
+    quota(&api, "q", json!({"hard": {"configmaps": "1"}})).await;
+    for (name, count) in [("a", "1"), ("b", "2")] {
+        api.post(CONFIG_MAPS, &config_map(name)).await.created();
+        api.settle().await;
+        assert_eq!(used(&api, "q").await, json!({"configmaps": count}));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn controllers_create_no_more_pods_than_a_quota_allows() {
     let api = Api::with(Controllers::default().with_workloads(Workloads::default()));
     quota(&api, "q", json!({"hard": {"pods": "2"}})).await;
@@ -167,7 +213,7 @@ fn at_once<T: Send>(calls: impl IntoIterator<Item = impl AsyncFnOnce() -> T + Se
             })
         });
         let threads: Vec<_> = threads.collect();
-        let results = threads.into_iter().map(|thread| thread.join());
+        let results = threads.into_iter().map(thread::ScopedJoinHandle::join);
         results
             .map(|result| result.expect("no client fails"))
             .collect()
@@ -482,7 +528,7 @@ async fn send(api: &Api, write: &Write, before: Option<&Object>) -> Answer {
 fn draw(objects: &Objects, round: usize, random: &mut StdRng) -> Vec<Write> {
     let count = random.random_range(1..=CLIENTS);
     let mut known: Vec<(&String, &Object)> = objects.iter().collect();
-    let mut write = |client: usize| {
+    let write = |client: usize| {
         if !known.is_empty() && random.random_bool(0.45) {
             let (path, object) = known.swap_remove(random.random_range(0..known.len()));
             let after = object.changed(random);
@@ -498,7 +544,7 @@ fn draw(objects: &Objects, round: usize, random: &mut StdRng) -> Vec<Write> {
             after: Some(object),
         }
     };
-    (0..count).map(|client| write(client)).collect()
+    (0..count).map(write).collect()
 }
 
 /// Checks the answers of a round, and takes the writes that were accepted into the model.

@@ -47,18 +47,17 @@ impl Cluster<'_, '_> {
             return None;
         }
         let uid = self.backend.entropy.uid().to_string();
-        let (now, now_text) = (self.now(), self.now_text());
-        let (rules, tx) = (&resource_type.rules, &*self.tx);
-        let backend = self.backend;
-        let admit = |object: &mut Value| {
-            write::complete_by_ranges(tx, rules, key.namespace(), object);
+        let (backend, rules) = (self.backend, &resource_type.rules);
+        let tx = &*self.tx;
+        let complete = |object: &mut Value| {
+            write::complete_by_ranges(backend, tx, rules, key.namespace(), object);
             if rules.is(&core::pod::KIND) {
                 write::complete_account(backend, tx, object);
             }
         };
-        let object = written::created(&resource_type, actor, object, &uid, &now_text, admit);
-        let admitted =
-            write::admit_created(self.tx, &resource_type, &key, &object, (now, &now_text));
+        let now = self.now_text();
+        let object = written::created(&resource_type, actor, object, &uid, &now, complete);
+        let admitted = write::admit_created(backend, self.tx, &resource_type, &key, &object);
         if let Err(status) = admitted {
             self.refusal = Some(status.message);
             return None;

@@ -11,8 +11,11 @@ use super::{
     scope::Scope,
 };
 use crate::{
-    kinds::{core::pod, resource_names::is_huge_pages},
-    value::{names::qualified_name_problems, schema::Quantity},
+    kinds::{
+        core::pod,
+        resource_names::{is_extended, is_huge_pages, is_native},
+    },
+    value::schema::Quantity,
 };
 
 const PODS: &str = "pods";
@@ -29,7 +32,6 @@ const REQUIRED: [&str; 6] = [
     "requests.cpu",
     "requests.memory",
 ];
-const NATIVE_DOMAIN: &str = "kubernetes.io/";
 /// The domain of the resources that stand for the classes of devices.
 pub(super) const DEVICE_CLASSES: &str = "deviceclass.resource.kubernetes.io/";
 
@@ -49,18 +51,9 @@ pub(super) fn is_extended_request(name: &str) -> bool {
     requested.is_some_and(|resource| !is_native(name) || resource.starts_with(DEVICE_CLASSES))
 }
 
-fn is_native(name: &str) -> bool {
-    !name.contains('/') || name.contains(NATIVE_DOMAIN)
-}
-
 /// Returns whether containers may request it as a resource that is not of Kubernetes, or that stands for devices.
-fn is_extended(name: &str) -> bool {
-    let is_foreign = || {
-        !is_native(name)
-            && !name.starts_with(REQUESTS)
-            && qualified_name_problems(&format!("{REQUESTS}{name}")).is_empty()
-    };
-    name.starts_with(DEVICE_CLASSES) || is_foreign()
+fn is_foreign(name: &str) -> bool {
+    name.starts_with(DEVICE_CLASSES) || is_extended(name)
 }
 
 /// Returns the usage of a pod, which is none once it has ended.
@@ -84,7 +77,7 @@ fn of_resources(requests: &Amounts, limits: &Amounts) -> Amounts {
         if is_plain {
             usage.set(name, amount.clone());
         }
-        if is_plain || is_extended(name) {
+        if is_plain || is_foreign(name) {
             usage.set(format!("{REQUESTS}{name}"), amount.clone());
         }
     }

@@ -30,7 +30,7 @@ pub(super) fn effective(pod: &Value, side: Side) -> Amounts {
     let mut total = total_of(spec, |container, runs_on| {
         let declared = side.of(&container["resources"]);
         match status_of(pod, &container["name"]).filter(|_| runs_on) {
-            Some(status) => side.held(pod, declared, status),
+            Some(status) => side.held(pod, &declared, status),
             None => declared,
         }
     });
@@ -107,13 +107,13 @@ impl Side {
     }
 
     /// Returns what a container holds that declares `declared`, and that the node has given what its status says.
-    fn held(self, pod: &Value, declared: Amounts, status: &Value) -> Amounts {
+    fn held(self, pod: &Value, declared: &Amounts, status: &Value) -> Amounts {
         let mut held = self.of(&status["resources"]);
         if self == Self::Requests {
             held.raise(&Amounts::of(&status["allocatedResources"]));
         }
         if !is_resize_infeasible(pod) {
-            held.raise(&declared);
+            held.raise(declared);
         }
         held
     }

@@ -22,8 +22,6 @@ mod certificates;
 #[cfg(test)]
 mod tests;
 
-#[cfg(feature = "controllers")]
-use jiff::Timestamp;
 use serde_json::Value;
 
 #[cfg(feature = "controllers")]
@@ -40,6 +38,7 @@ use crate::{
         core::{node, pod},
     },
     value::status::{Named, Status},
+    write::Backend,
 };
 
 /// Adds to a new object what plugins add without looking at other objects. Controllers create objects so.
@@ -56,42 +55,51 @@ pub(crate) fn complete(kind: &Kind, object: &mut Value) {
 /// Adds to a new object of a controller what plugins add by the limit ranges of its namespace.
 #[cfg(feature = "controllers")]
 pub(crate) fn complete_by_ranges(
+    backend: &Backend,
     tx: &Transaction<'_>,
     kind: &Kind,
     namespace: Option<&str>,
     object: &mut Value,
 ) {
-    if kind.is(&pod::KIND) {
+    if kind.is(&pod::KIND) && backend.steps.has(&limit_ranger::STEP) {
         limit_ranger::complete_created(tx, namespace, object);
     }
 }
 
-/// Puts a complete new object of a controller to the plugins that limit ranges and quotas have, and charges it to the
-/// quotas of its namespace.
+/// Puts a complete new object of a controller to the plugins of limit ranges and quotas, and charges it to the quotas of
+/// its namespace.
 ///
 /// # Errors
 ///
 /// A range or a quota does not allow the object.
 #[cfg(feature = "controllers")]
 pub(crate) fn admit_created(
+    backend: &Backend,
     tx: &mut Transaction<'_>,
     resource: &ResourceType,
     key: &ObjectKey,
     object: &Value,
-    (now, now_text): (Timestamp, &str),
 ) -> Result<(), Status> {
     let namespace = key.namespace();
-    let around = TransactionView { tx, now };
-    let place = (resource, namespace);
-    let charges = limit_ranger::check(tx, &resource.rules, namespace, object)
-        .and_then(|()| resource_quota::charges(place, object, None, true, &around, now_text));
-    let named = Named {
-        resource: &resource.plural,
-        group: &resource.group,
-        name: key.name(),
+    let refused = |why: String| {
+        let named = Named {
+            resource: &resource.plural,
+            group: &resource.group,
+            name: key.name(),
+        };
+        Status::forbidden(named, &why, Vec::new())
     };
-    for (key, quota) in charges.map_err(|why| Status::forbidden(named, &why, Vec::new()))? {
-        tx.put(&key, quota);
+    if backend.steps.has(&limit_ranger::STEP) {
+        limit_ranger::check(tx, &resource.rules, namespace, object).map_err(refused)?;
+    }
+    if backend.steps.has(&resource_quota::STEP) {
+        let now = backend.clock.now();
+        let around = TransactionView { tx, now };
+        let (place, now) = ((resource, namespace), backend.clock.now_text());
+        let charges = resource_quota::charges(place, object, None, true, &around, &now);
+        for (key, quota) in charges.map_err(refused)? {
+            tx.put(&key, quota);
+        }
     }
     Ok(())
 }

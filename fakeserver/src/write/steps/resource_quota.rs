@@ -118,17 +118,17 @@ pub(super) fn charges(
     let used = charge(&quotas, change, around)?;
     let charged = stored.iter().zip(objects).zip(used);
     let charged = charged.filter_map(|((stored, object), used)| {
-        Some((stored.key().clone(), with_usage(object, &used?, now)))
+        Some((stored.key().clone(), with_usage(&object, &used?, now)))
     });
     Ok(charged.collect())
 }
 
 /// Returns a quota with another usage, which the server has written.
-fn with_usage(quota: Value, used: &Amounts, now: &str) -> Value {
+fn with_usage(quota: &Value, used: &Amounts, now: &str) -> Value {
     let mut charged = quota.clone();
     charged["status"]["used"] = used.to_json();
     let kind = described(MANAGER.api_version, "ResourceQuota");
-    managed_fields::record_update(Some(&quota), &mut charged, kind, &MANAGER, now);
+    managed_fields::record_update(Some(quota), &mut charged, kind, &MANAGER, now);
     charged
 }
 
