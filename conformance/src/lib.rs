@@ -5,7 +5,8 @@
 //! [`Trace`](trace::Trace), in which the [checkers] look for broken promises. The same plan gives the same trace, to
 //! the byte; a failing plan can be replayed and shrunk.
 //!
-//! [`golden`] is independent of that: recorded answers of a real API server, which the fake one has to match.
+//! [`golden`] and [`corpus`] are independent of that: recorded answers of a real API server, which the fake one has to
+//! match, and generated requests, which two servers have to answer equally.
 
 // Vocabulary.
 mod task;
@@ -34,6 +35,7 @@ pub mod hunt;
 pub mod score;
 // Transcripts of a real server.
 pub mod golden;
+pub mod corpus;
 // The program.
 #[doc(hidden)]
 pub mod cli;

@@ -4,6 +4,8 @@ mod sim;
 mod replay;
 mod bugs;
 mod wire;
+mod corpus;
+mod diff;
 mod server;
 mod proxy;
 mod score;
@@ -11,11 +13,13 @@ mod subject;
 mod report;
 
 use std::{
-    io::{self, Write},
+    future::Future,
+    io::{self, IsTerminal, Write},
     process::ExitCode,
 };
 
 use clap::{Parser, Subcommand};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Proves that informers' caches converge to the server's state under faults.
 ///
@@ -48,6 +52,18 @@ enum Command {
     /// disposable server that has not seen them.
     #[command(after_help = WIRE_EXAMPLES)]
     Wire(Box<wire::Args>),
+    /// Compares a server with a recorded corpus of requests, or records one.
+    ///
+    /// Writes to the server: the objects of the set-up, in a namespace and definitions of the corpus. They stay there. All
+    /// other requests are dry runs and reads.
+    #[command(subcommand, after_help = CORPUS_EXAMPLES)]
+    Corpus(corpus::Command),
+    /// Sends generated requests to two servers and reports the answers that differ.
+    ///
+    /// Writes to both: the objects that the requests are about, in namespaces and definitions named `conformance`. They
+    /// stay there. All other requests are dry runs and reads.
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(Box<diff::Args>),
     /// Runs a proxy in front of an API server that applies faults to its answers.
     #[command(after_help = PROXY_EXAMPLES)]
     Proxy(Box<proxy::Args>),
@@ -94,6 +110,21 @@ Examples:
 Exit status: 0 if all that was played is equal, 1 if something differs, 2 if the command line is wrong or the server is not
 reached.";
 
+const CORPUS_EXAMPLES: &str = "\
+Examples:
+  conformance corpus compare --server http://127.0.0.1:8001 visible.jsonl.xz --group
+  conformance corpus compare --server http://127.0.0.1:8001 visible.jsonl.xz --kind pod,job --show 3
+  conformance corpus record --server http://127.0.0.1:8001 --seed 7 --requests 5000 --output mine.jsonl.xz
+Exit status: 0 if all answers are equal or recorded, 1 if one differs, 2 if it cannot run.";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  conformance diff --left http://127.0.0.1:8001 --right http://127.0.0.1:8002
+  conformance diff --left-kubeconfig FILE --right http://127.0.0.1:8001 --seed 7 --requests 20000
+  conformance diff --left URL --right URL --seed 7 --request 412         one request again
+  conformance diff --left URL --right URL --kind deployment --show 3     one kind, with three of its differences
+Exit status: 0 if all answers are equal, 1 if one differs, 2 if it cannot run.";
+
 const PROXY_EXAMPLES: &str = "\
 Examples:
   conformance proxy --kubeconfig ~/.kube/config --faults faults.json --write-kubeconfig ./faulty
@@ -132,6 +163,8 @@ impl Cli {
             Some(Command::Replay(args)) => args.run(),
             Some(Command::Bugs(args)) => args.run(),
             Some(Command::Wire(args)) => args.run(),
+            Some(Command::Corpus(command)) => command.run(),
+            Some(Command::Diff(args)) => args.run(),
             Some(Command::Proxy(args)) => args.run(),
             Some(Command::Score(args)) => args.run(),
             Some(Command::Subject(args)) => args.run(),
@@ -142,4 +175,36 @@ impl Cli {
 /// Writes to standard output. A closed pipe (`conformance | head`) is no failure.
 fn say(text: &str) {
     let _ = io::stdout().write_all(text.as_bytes());
+}
+
+/// Runs a command to its end: true is success, false a failed check, an error that it could not run.
+fn finish(command: impl Future<Output = Result<bool, String>>) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let outcome = match runtime {
+        Ok(runtime) => runtime.block_on(command),
+        Err(error) => Err(format!("no runtime: {error}")),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Creates a progress bar, which is shown on a terminal only.
+fn progress_bar(length: usize, unit: &str) -> ProgressBar {
+    let target = if io::stderr().is_terminal() {
+        ProgressDrawTarget::stderr()
+    } else {
+        ProgressDrawTarget::hidden()
+    };
+    let template = format!("{{bar:40}} {{pos}}/{{len}} {unit} {{elapsed}} {{msg}}");
+    let style = ProgressStyle::with_template(&template);
+    ProgressBar::with_draw_target(u64::try_from(length).ok(), target)
+        .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

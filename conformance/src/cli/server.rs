@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::call::whole;
 
 /// Never taken from the environment: nothing happens to a server by accident.
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 pub(super) struct ServerArgs {
     /// The server, as in `http://127.0.0.1:8001`.
     #[arg(
@@ -21,26 +21,26 @@ pub(super) struct ServerArgs {
         required_unless_present = "kubeconfig",
         conflicts_with = "kubeconfig"
     )]
-    server: Option<String>,
+    pub(super) server: Option<String>,
     /// Kubeconfig with the server and the credentials.
     #[arg(long, value_name = "FILE")]
-    kubeconfig: Option<PathBuf>,
+    pub(super) kubeconfig: Option<PathBuf>,
     /// Context of the kubeconfig [default: its current one].
     #[arg(long, value_name = "NAME", requires = "kubeconfig")]
-    context: Option<String>,
+    pub(super) context: Option<String>,
     /// Bearer token.
     #[arg(long, value_name = "TOKEN", conflicts_with = "kubeconfig")]
-    token: Option<String>,
+    pub(super) token: Option<String>,
     /// File with the bearer token, which hides it from the list of processes.
     #[arg(
         long,
         value_name = "FILE",
         conflicts_with_all = ["kubeconfig", "token"]
     )]
-    token_file: Option<PathBuf>,
+    pub(super) token_file: Option<PathBuf>,
     /// Authority of the server's certificate, as PEM [default: those that the system trusts].
     #[arg(long, value_name = "FILE", conflicts_with = "kubeconfig")]
-    certificate_authority: Option<PathBuf>,
+    pub(super) certificate_authority: Option<PathBuf>,
     /// Client certificate, as PEM.
     #[arg(
         long,
@@ -48,7 +48,7 @@ pub(super) struct ServerArgs {
         conflicts_with = "kubeconfig",
         requires = "client_key"
     )]
-    client_certificate: Option<PathBuf>,
+    pub(super) client_certificate: Option<PathBuf>,
     /// Key of the client certificate, as PEM.
     #[arg(
         long,
@@ -56,10 +56,10 @@ pub(super) struct ServerArgs {
         conflicts_with = "kubeconfig",
         requires = "client_certificate"
     )]
-    client_key: Option<PathBuf>,
+    pub(super) client_key: Option<PathBuf>,
     /// Do not check the server's certificate.
     #[arg(long, conflicts_with = "kubeconfig")]
-    insecure_skip_tls_verify: bool,
+    pub(super) insecure_skip_tls_verify: bool,
 }
 
 // === impl ServerArgs ===

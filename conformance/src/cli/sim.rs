@@ -183,7 +183,7 @@ impl Clock {
     clippy::disallowed_methods,
     reason = "fresh seeds have to differ from run to run"
 )]
-fn fresh() -> u64 {
+pub(super) fn fresh() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let ms = now.map_or(0, |since| since.as_millis());
     // An odd multiplier loses nothing and spreads neighbours.

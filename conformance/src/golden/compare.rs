@@ -84,12 +84,20 @@ fn compare(want: &Value, got: &Value, path: String, found: &mut Vec<Difference>)
                 compare(want, got, format!("{path}[{index}]"), found);
             }
         }
-        (want, got) if want == got => {}
+        (want, got) if is_same(want, got) => {}
         (want, got) => found.push(Difference {
             path,
             want: Some(want.clone()),
             got: Some(got.clone()),
         }),
+    }
+}
+
+/// Compares two values that are not both objects or both arrays. Numbers are equal by value: 1 is 1.0.
+fn is_same(want: &Value, got: &Value) -> bool {
+    match (want, got) {
+        (Value::Number(want), Value::Number(got)) => want == got || want.as_f64() == got.as_f64(),
+        (want, got) => want == got,
     }
 }
 

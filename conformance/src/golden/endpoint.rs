@@ -136,7 +136,7 @@ impl Endpoint {
     }
 
     /// Sends a request and returns the whole answer. A body that breaks off counts as far as it has arrived.
-    pub(super) async fn ask(
+    pub(crate) async fn ask(
         &self,
         method: &str,
         path: &str,

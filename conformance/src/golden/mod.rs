@@ -6,6 +6,7 @@
 
 mod transcript;
 mod stored;
+pub(crate) mod patterns;
 mod normalise;
 mod endpoint;
 mod variables;
@@ -25,7 +26,7 @@ pub use self::{
     verdict::{Mismatch, Verdict},
 };
 
-pub(crate) use self::compare::shown;
+pub(crate) use self::{compare::shown, variables::replaced};
 
 #[cfg(test)]
 mod tests;

@@ -8,17 +8,13 @@ use std::{
 use regex::{Captures, Regex};
 use serde_json::{Map, Value, json};
 
-static UID: LazyLock<Regex> =
-    pattern!(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}");
+use super::patterns::{ADDRESS, UID, VERSION_IN_TEXT, VERSION_OF_PRECONDITION, pattern};
+
 static TIME: LazyLock<Regex> = pattern!(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z");
 static WHOLE_TIME: LazyLock<Regex> = pattern!(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$");
-static VERSION_IN_TEXT: LazyLock<Regex> = pattern!(r"(resource version:? )\d+( \(\d+\))?");
-static VERSION_OF_PRECONDITION: LazyLock<Regex> =
-    pattern!(r"(ResourceVersion in (?:the precondition|record)) \(\d+\)");
 static VERSION_IN_JSON: LazyLock<Regex> = pattern!(r#""?resourceVersion\\*"?:\\*"\d+"#);
 static STORAGE_KEY: LazyLock<Regex> =
     pattern!(r"(current: |StorageError: invalid object, Code: 4, Key: )[^,]*");
-static ADDRESS: LazyLock<Regex> = pattern!(r"127\.0\.0\.1:\d+");
 
 /// Makes answers comparable. Equal uids and equal versions stay equal throughout the values of one normaliser.
 #[derive(Debug, Default)]
@@ -34,13 +30,6 @@ struct Place<'a> {
     /// True within the metadata of a list, whose version is not that of an object.
     in_list_metadata: bool,
 }
-
-macro_rules! pattern {
-    ($pattern:expr) => {
-        LazyLock::new(|| Regex::new($pattern).expect("the pattern is a constant"))
-    };
-}
-use pattern;
 
 // === impl Normaliser ===
 

@@ -29,25 +29,7 @@ impl Variables {
 
     /// Replaces `${name}`, `${name+N}` and `${name-1}` by saved values.
     pub(super) fn fill(&self, text: &str) -> String {
-        let filled = REFERENCE.replace_all(text, |found: &Captures<'_>| {
-            let (name, offset) = match found[1].split_once('+') {
-                Some((name, offset)) => (name, offset.parse().unwrap_or(0)),
-                None => match found[1].strip_suffix("-1") {
-                    Some(name) => (name, -1),
-                    None => (&found[1], 0),
-                },
-            };
-            match self.0.get(name) {
-                None => format!("<unset:{name}>"),
-                Some(value) if offset == 0 => value.clone(),
-                // The text in place of an unsaved value is no number; it shows up as a difference.
-                Some(value) => match value.parse::<i64>() {
-                    Ok(number) => (number + offset).to_string(),
-                    Err(_) => value.clone(),
-                },
-            }
-        });
-        filled.into_owned()
+        replaced(text, |reference| Some(self.value(reference)))
     }
 
     /// Fills all texts of a value.
@@ -62,6 +44,34 @@ impl Variables {
             other => other.clone(),
         }
     }
+
+    /// Returns the value for `name`, `name+N` or `name-1`.
+    fn value(&self, reference: &str) -> String {
+        let (name, offset) = match reference.split_once('+') {
+            Some((name, offset)) => (name, offset.parse().unwrap_or(0)),
+            None => match reference.strip_suffix("-1") {
+                Some(name) => (name, -1),
+                None => (reference, 0),
+            },
+        };
+        match self.0.get(name) {
+            None => format!("<unset:{name}>"),
+            Some(value) if offset == 0 => value.clone(),
+            // The text in place of an unsaved value is no number; it shows up as a difference.
+            Some(value) => match value.parse::<i64>() {
+                Ok(number) => (number + offset).to_string(),
+                Err(_) => value.clone(),
+            },
+        }
+    }
+}
+
+/// Replaces each `${reference}` by its value; a reference without one stays.
+pub(crate) fn replaced(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
+    let replaced = REFERENCE.replace_all(text, |found: &Captures<'_>| {
+        value(&found[1]).unwrap_or_else(|| found[0].to_owned())
+    });
+    replaced.into_owned()
 }
 
 /// Finds the value at a path like `items[0].metadata.name`.

@@ -19,6 +19,7 @@
 //! | `external` | processes under test, over TCP |
 //! | `live` | runs against a server that a kubeconfig names |
 //! | `program` | the command line |
+//! | `corpus` | recorded corpora, and two servers that get generated requests |
 //! | `wire` | transcripts played against servers by TCP and TLS, and recorded |
 
 mod golden;
@@ -38,4 +39,5 @@ mod score;
 mod external;
 mod live;
 mod program;
+mod corpus;
 mod wire;

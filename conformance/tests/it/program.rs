@@ -154,6 +154,13 @@ fn a_file_that_exists_is_replaced_on_request_only() {
         ],
         &["wire", "--server", nowhere, "--json", path],
         &["wire", "--server", nowhere, "--record", folder, scenario],
+        &["corpus", "record", "--server", nowhere, "--output", path],
+        &[
+            "corpus", "compare", "--server", nowhere, "--json", path, path,
+        ],
+        &[
+            "diff", "--left", nowhere, "--right", nowhere, "--json", path,
+        ],
     ] {
         let output = conformance(args);
         let error = String::from_utf8(output.stderr).unwrap();
@@ -248,13 +255,21 @@ fn a_wrong_command_line_is_told_apart_from_a_failed_check() {
 
 #[test]
 fn help_shows_examples() {
-    let commands = ["sim", "replay", "bugs", "wire", "proxy", "score", "subject"];
+    let commands = [
+        "sim", "replay", "bugs", "wire", "corpus", "diff", "proxy", "score", "subject",
+    ];
     let of_commands = commands.map(|command| vec![command, "--help"]);
-    for args in of_commands.into_iter().chain([vec!["--help"]]) {
+    let of_corpus = ["compare", "record"].map(|command| vec!["corpus", command, "--help"]);
+    for args in of_commands
+        .into_iter()
+        .chain(of_corpus)
+        .chain([vec!["--help"]])
+    {
         let (code, text) = session(&args);
         assert_eq!(code, Some(0), "{text}");
         assert!(text.contains("Examples:"), "{text}");
     }
-    let told = ["replay", "subject"].map(|command| session(&[command, "--help"]).1);
+    let told =
+        ["replay", "subject", "corpus", "diff"].map(|command| session(&[command, "--help"]).1);
     insta::assert_snapshot!(told.join("\n"));
 }

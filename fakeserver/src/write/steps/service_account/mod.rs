@@ -46,7 +46,7 @@ fn mutate(write: &mut Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), At
 /// Gives a pod that a controller makes what the plugin gives to others, if it is on and the account exists.
 #[cfg(feature = "controllers")]
 pub(crate) fn complete(backend: &Backend, tx: &Transaction<'_>, pod: &mut Value) {
-    if !backend.steps.has(NAME) || is_mirror(pod) {
+    if !backend.steps.has(&STEP) || is_mirror(pod) {
         return;
     }
     name_account(&mut pod["spec"]);

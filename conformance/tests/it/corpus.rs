@@ -1,0 +1,286 @@
+//! Corpora: recorded answers, `conformance corpus` and `conformance diff`.
+
+use std::{
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use conformance::{
+    corpus::{Corpus, Line, Session, normalised},
+    golden::{Endpoint, differences},
+};
+use fakeserver::FakeServer;
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, runtime::Runtime};
+use tokio_util::sync::CancellationToken;
+
+/// A fake server on a port of its own.
+struct Served {
+    server: FakeServer,
+    address: SocketAddr,
+    runtime: Runtime,
+}
+
+/// The output of the program, and its exit status.
+struct Told {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+// === impl Served ===
+
+impl Served {
+    fn start(seed: u64) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let server = FakeServer::builder().with_seed(seed).build();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let serving = {
+            let _entered = runtime.enter();
+            server.serve(listener, CancellationToken::new())
+        };
+        runtime.spawn(serving);
+        Self {
+            server,
+            address,
+            runtime,
+        }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Creates an object as a client does.
+    fn create(&self, path: &str, object: &Value) {
+        let session = Session::new(Endpoint::in_process(&self.server));
+        let request = conformance::corpus::Request::new("POST", path)
+            .with_body(conformance::corpus::Body::Json(object.to_string()));
+        let answer = self.runtime.block_on(session.ask(&request)).unwrap();
+        assert_eq!(answer["status"], 201, "{answer}");
+    }
+}
+
+// === impl Told ===
+
+impl Told {
+    #[track_caller]
+    fn exits(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}\n{}", self.out, self.err);
+        self
+    }
+
+    #[track_caller]
+    fn says(self, text: &str) -> Self {
+        assert!(self.out.contains(text), "no {text:?} in\n{}", self.out);
+        self
+    }
+
+    #[track_caller]
+    fn complains(self, text: &str) -> Self {
+        assert!(self.err.contains(text), "no {text:?} in\n{}", self.err);
+        self
+    }
+}
+
+fn conformance(args: &[&str]) -> Told {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = Command::new(env!("CARGO_BIN_EXE_conformance"))
+        .args(args)
+        .output()
+        .unwrap();
+    Told {
+        code: status.code(),
+        out: String::from_utf8(stdout).unwrap(),
+        err: String::from_utf8(stderr).unwrap(),
+    }
+}
+
+fn quick() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/corpus");
+    folder.join("quick.jsonl.xz")
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_request_of_the_quick_corpus_is_answered_as_recorded() {
+    let server = FakeServer::builder().build();
+    let mut session = Session::new(Endpoint::in_process(&server));
+    let corpus = Corpus::read(&quick()).unwrap();
+    assert!(corpus.case_count() >= 500, "{}", corpus.case_count());
+    let mut report = Vec::new();
+    for (place, line) in corpus.lines.iter().enumerate() {
+        let (case, answer) = match line {
+            Line::SetUp(set_up) => {
+                session.set_up(set_up).await.unwrap();
+                continue;
+            }
+            Line::Case { case, answer } => (case, answer),
+        };
+        let want: Value = serde_json::from_str(answer.get()).unwrap();
+        let got = normalised(&session.ask(&case.request).await.unwrap());
+        for difference in differences(&want, &got).iter().take(3) {
+            report.push(format!("line {}, {}: {difference}", place + 1, case.kind));
+        }
+    }
+    server.shutdown().await;
+    assert!(report.is_empty(), "{}", report.join("\n"));
+}
+
+#[test]
+fn a_recorded_corpus_is_equal_on_another_server_and_differs_on_a_changed_one() {
+    let (first, second, third) = (Served::start(1), Served::start(2), Served::start(3));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.jsonl.xz");
+    let file = file.to_str().unwrap();
+    let record = |args: &[&str]| {
+        let url = first.url();
+        let args = [
+            &["corpus", "record", "--server", &url, "--output", file][..],
+            args,
+        ];
+        conformance(&args.concat())
+    };
+    let some = [
+        "--seed",
+        "4",
+        "--requests",
+        "60",
+        "--kind",
+        "pod,configmap,box",
+    ];
+    record(&some).exits(0).says("mine.jsonl.xz 60 requests\n");
+    let bytes = fs::read(file).unwrap();
+    record(&some)
+        .exits(2)
+        .complains("it exists; --force replaces it");
+    record(&[&some[..], &["--force"]].concat()).exits(0);
+    assert_eq!(fs::read(file).unwrap(), bytes, "a seed gives one corpus");
+
+    let compare = |served: &Served, args: &[&str]| {
+        let url = served.url();
+        let args = [&["corpus", "compare", "--server", &url, file][..], args];
+        conformance(&args.concat())
+    };
+    compare(&second, &[])
+        .exits(0)
+        .says("60 of 60 answers equal (100.0 %)");
+    compare(&second, &["--kind", "box"])
+        .exits(0)
+        .says("20 of 20 answers equal");
+    compare(&second, &["--kind", "bogus"])
+        .exits(2)
+        .complains("no request of the files");
+
+    let existing = json!({"metadata": {"name": "sample-pod", "labels": {"other": "one"}},
+        "spec": {"containers": [{"name": "a", "image": "b"}]}});
+    let namespace = json!({"metadata": {"name": "conformance"}});
+    third.create("/api/v1/namespaces", &namespace);
+    third.create("/api/v1/namespaces/conformance/pods", &existing);
+    let told = compare(&third, &["--group", "--show", "1"]).exits(1);
+    let line = told
+        .out
+        .lines()
+        .find(|line| line.contains("mine.jsonl.xz:"))
+        .unwrap();
+    let number = line.split(':').nth(1).unwrap().to_owned();
+    told.says("first path that differs")
+        .says("expected")
+        .says("│ pod ");
+    compare(&third, &["--line", &number])
+        .exits(1)
+        .says("0 of 1 answers equal");
+    let told = compare(&third, &["--json", "-", "--kind", "configmap,pod"]).exits(1);
+    let report: Value = serde_json::from_str(&told.out).unwrap();
+    assert_eq!(report["good"], false);
+    assert_eq!(report["kinds"]["configmap"]["equal_count"], 20);
+    let differ = report["differ"].as_array().unwrap();
+    assert_eq!(report["all"]["request_count"], 40);
+    assert_eq!(report["all"]["equal_count"], 40 - differ.len());
+}
+
+#[test]
+fn two_servers_are_compared_and_what_differs_is_shrunk() {
+    let (left, right) = (Served::start(1), Served::start(2));
+    let (left_url, right_url) = (left.url(), right.url());
+    let servers = [
+        "diff", "--left", &left_url, "--right", &right_url, "--seed", "3",
+    ];
+    let diff = |args: &[&str]| conformance(&[&servers[..], args].concat());
+    diff(&["--requests", "150"])
+        .exits(0)
+        .says("seed  3\n")
+        .says("150 of 150 answers equal\n");
+
+    let limits = json!({"metadata": {"name": "limits"}, "spec": {"limits": [{"type": "Container", "default": {"cpu": "1"}}]}});
+    right.create("/api/v1/namespaces/conformance/limitranges", &limits);
+    let told = diff(&["--requests", "30", "--kind", "pod", "--show", "1"]);
+    let told = told
+        .exits(1)
+        .says("│ pod ")
+        .says("    left  ")
+        .says("    right ");
+    let replay = told
+        .out
+        .lines()
+        .find_map(|line| line.strip_prefix("  replay: conformance "));
+    let replay: Vec<&str> = replay.unwrap().split(' ').collect();
+    let again = conformance(&replay).exits(1).says("0 of 1 answers equal\n");
+    let request = |out: &str| {
+        out.lines()
+            .find(|line| line.starts_with("request "))
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(request(&again.out), request(&told.out));
+    let report = conformance(&[&replay[..], &["--json", "-"]].concat()).exits(1);
+    let report: Value = serde_json::from_str(&report.out).unwrap();
+    let body = report["shown"][0]["body"].as_str().unwrap();
+    let whole = conformance(&[&replay[..], &["--no-shrink", "--json", "-"]].concat());
+    let whole: Value = serde_json::from_str(&whole.out).unwrap();
+    let whole = whole["shown"][0]["body"].as_str().unwrap();
+    assert!(body.len() * 2 < whole.len(), "{body}\n{whole}");
+}
+
+#[test]
+fn a_comparison_that_cannot_run_is_told() {
+    let served = Served::start(1);
+    let url = served.url();
+    let nowhere = "http://127.0.0.1:1";
+    conformance(&["diff", "--left", &url, "--right", nowhere])
+        .exits(2)
+        .complains("http://127.0.0.1:1 is not reached");
+    conformance(&["diff", "--left", &url])
+        .exits(2)
+        .complains("--right <URL>");
+    conformance(&["diff", "--left", &url, "--right", &url, "--kind", "bogus"])
+        .exits(2)
+        .complains("no kind is called bogus; there are ");
+    conformance(&["corpus", "compare", "--server", &url, "nowhere.jsonl"])
+        .exits(2)
+        .complains("cannot read nowhere.jsonl");
+    conformance(&["corpus", "compare", "--server", &url])
+        .exits(2)
+        .complains("<FILE>...");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bad.jsonl");
+    fs::write(&file, "{}\n").unwrap();
+    conformance(&[
+        "corpus",
+        "compare",
+        "--server",
+        &url,
+        file.to_str().unwrap(),
+    ])
+    .exits(2)
+    .complains("bad.jsonl, line 1, is no request of a corpus: missing field `method`");
+}
