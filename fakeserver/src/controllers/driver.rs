@@ -20,6 +20,7 @@ use super::{
     garbage_collector::GarbageCollector,
     index::{Index, Observed},
     namespaces::Namespaces,
+    policy_status,
     protection::Protection,
     queue::{Due, Item, Queue},
     quota::Quotas,
@@ -194,6 +195,7 @@ impl World {
         }
         if let Some(options) = &options.workloads {
             controllers.extend(workloads::controllers(options));
+            controllers.extend(policy_status::controller());
         }
         Self {
             is_stale: false,

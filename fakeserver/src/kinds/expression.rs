@@ -1,6 +1,8 @@
 //! Validation of CEL expressions: syntax, names and types.
 
-use crate::kinds::cel::{Environment, Program, Type};
+use std::sync::Arc;
+
+use crate::kinds::cel::{Environment, Objects, Program, Type};
 
 /// The variables that an expression may name.
 #[derive(Clone, Debug)]
@@ -24,6 +26,19 @@ impl Declared {
         environment.declare("authorizer", Type::library("Authorizer"));
         environment.declare("authorizer.requestResource", Type::library("ResourceCheck"));
         Self { environment }
+    }
+
+    /// Declares the same as [`new`](Self::new) with the type of the objects, and that of the parameters if there are any.
+    pub(crate) fn typed(object: &Type, params: Option<Type>, objects: Arc<dyn Objects>) -> Self {
+        let mut declared = Self::new(false);
+        declared.environment.declare("object", object.clone());
+        declared.environment.declare("oldObject", object.clone());
+        if let Some(params) = params {
+            declared.environment.declare("params", params);
+        }
+        declared.environment.remove("authorizer.requestResource");
+        declared.environment.set_objects(objects);
+        declared
     }
 
     /// Declares these variables alone.
@@ -74,6 +89,11 @@ impl Declared {
     pub(crate) fn compile(&self, expression: &str) -> Result<Program, String> {
         Program::compile(expression, &self.environment)
             .map_err(|errors| format!("compilation failed: {errors}"))
+    }
+
+    /// Returns the errors of an expression.
+    pub(crate) fn issue(&self, expression: &str) -> Option<String> {
+        Program::compile(expression, &self.environment).err()
     }
 
     /// Compiles an expression that has to evaluate to one of the types, or to any if there are none.

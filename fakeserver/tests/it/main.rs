@@ -29,6 +29,7 @@ mod admission_reviews;
 mod conversion;
 mod plugins;
 mod pod_security;
+mod policies;
 mod access;
 mod adoption;
 mod budgets;

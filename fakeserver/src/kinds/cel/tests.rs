@@ -104,7 +104,10 @@ fn expressions_have_values() {
             json!("none"),
         ),
         ("[?object.?spec.?nope, object.metadata.name]", json!(["a"])),
-        ("{'a': 1, ?'b': object.?nope}", json!({"a": 1})),
+        (
+            "{'a': object.spec.replicas, ?'b': object.?nope}",
+            json!({"a": 3}),
+        ),
         ("object.spec.none == null", json!(true)),
         (
             "'abc'.startsWith('a') && 'abc'.matches('b') && 'abc'.contains('bc')",
