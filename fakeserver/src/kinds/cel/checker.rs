@@ -20,6 +20,8 @@ struct Checker<'a> {
     /// The variables of the macros around an expression.
     scopes: Vec<(String, Type)>,
     bindings: Bindings,
+    /// The number of calls of `format` around an expression: the literals in them may have elements of any type.
+    formats: usize,
     errors: Vec<SyntaxError>,
 }
 
@@ -29,6 +31,7 @@ pub(super) fn check(expr: &Expr, environment: &Environment) -> Result<Type, Vec<
         environment,
         scopes: Vec::new(),
         bindings: Bindings::default(),
+        formats: 0,
         errors: Vec::new(),
     };
     let found = checker.check(expr);
@@ -140,7 +143,10 @@ impl Checker<'_> {
     }
 
     fn call(&mut self, at: usize, call: &Call) -> Type {
+        let is_format = usize::from(call.function == "format");
+        self.formats += is_format;
         let mut args: Vec<Type> = call.args.iter().map(|arg| self.check(arg)).collect();
+        self.formats -= is_format;
         literals::check(call, &mut self.errors);
         let name = call.function.as_str();
         let Some(target) = &call.target else {
@@ -236,7 +242,7 @@ impl Checker<'_> {
             self.bindings.resolve(&before, true),
             self.bindings.resolve(next, true),
         );
-        if a != b && !matches!((&a, &b), (Type::Error, _) | (_, Type::Error)) {
+        if a != b && self.formats == 0 && !matches!((&a, &b), (Type::Error, _) | (_, Type::Error)) {
             return self.mismatch(at, &before, next);
         }
         most_general(&before, next)

@@ -121,7 +121,10 @@ fn expressions_have_values() {
             "quantity('1Gi').isGreaterThan(quantity('500Mi'))",
             json!(true),
         ),
-        ("'%s is %d'.format(['x', 3])", json!("x is 3")),
+        (
+            "'%s is %d'.format([object.metadata.name, 3])",
+            json!("a is 3"),
+        ),
         ("sets.contains([1, 2], [1])", json!(true)),
         (
             "isIP('10.0.0.1') && cidr('10.0.0.0/8').containsIP('10.1.1.1')",
