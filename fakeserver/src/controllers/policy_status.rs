@@ -54,6 +54,10 @@ const RESERVED: [&str; 21] = [
 ];
 
 /// Returns the controller.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "there is none without the feature `cel`"
+)]
 pub(super) fn controller() -> Option<Box<dyn Controller>> {
     Some(Box::new(PolicyStatus))
 }

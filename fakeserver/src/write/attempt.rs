@@ -21,17 +21,18 @@ use std::{
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+#[cfg(feature = "cel")]
+use super::policies::{Policies, Reinvocation};
 use super::{
     Backend, Existing, Outcome, Target, Write,
     admission::{Attributes, Hooks, Mutated, Phase, Versions, versions_of},
     chain::EnabledSteps,
     options::AdmissionOptions,
-    policies::{Policies, Reinvocation},
     question::Question,
 };
 use crate::{
     clock::Clock,
-    kinds::{pod_spec::validation::security::is_about_privileges, registry::Registry},
+    kinds::pod_spec::validation::security::is_about_privileges,
     store::{ObjectKey, StoredObject, Transaction},
     value::{
         json::{OBJECT_DEPTH_MAX, depth},
@@ -82,7 +83,9 @@ pub(crate) struct Attempt<'a, 't> {
     /// The quotas that the write is charged to, as they are to be stored with it.
     charges: Vec<(ObjectKey, Value)>,
     /// The admission policies, once they are needed.
+    #[cfg(feature = "cel")]
     policies: Option<Arc<Policies>>,
+    #[cfg(feature = "cel")]
     reinvocation: Reinvocation,
     round: Round,
 }
@@ -155,7 +158,9 @@ impl<'a, 't> Attempt<'a, 't> {
             hooks: hooks.unwrap_or_default(),
             used: 0,
             charges: Vec::new(),
+            #[cfg(feature = "cel")]
             policies: None,
+            #[cfg(feature = "cel")]
             reinvocation: Reinvocation::default(),
             round: Round::First,
         }
@@ -313,6 +318,7 @@ impl Attempt<'_, '_> {
     }
 
     /// Returns the admission policies that are bound; none if the write is not reviewed.
+    #[cfg(feature = "cel")]
     pub(super) fn policies(&mut self) -> Arc<Policies> {
         if !self.is_reviewed {
             return Arc::default();
@@ -323,14 +329,17 @@ impl Attempt<'_, '_> {
 
     /// Returns the resources that exist now.
     #[cfg(feature = "cel")]
-    pub(super) fn registry(&self) -> Arc<Registry> {
+    pub(super) fn registry(&self) -> Arc<crate::kinds::registry::Registry> {
         self.backend.registry()
     }
 
     /// Begins the first round of a write through the plugins that mutate.
     pub(super) fn begin_first_round(&mut self) {
         self.round = Round::First;
-        self.reinvocation = Reinvocation::default();
+        #[cfg(feature = "cel")]
+        {
+            self.reinvocation = Reinvocation::default();
+        }
     }
 
     /// Begins the second round, if the first requires one.

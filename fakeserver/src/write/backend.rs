@@ -11,7 +11,6 @@ use super::{
     attempt::Progress,
     chain::EnabledSteps,
     options::AdmissionOptions,
-    policies::PolicyCache,
     webhook::Webhooks,
 };
 use crate::{
@@ -46,7 +45,8 @@ pub(crate) struct Backend {
     hooks: HookCache,
     /// The admission plugins that are on.
     pub(super) steps: EnabledSteps,
-    pub(super) policies: PolicyCache,
+    #[cfg(feature = "cel")]
+    pub(super) policies: super::policies::PolicyCache,
     /// True if containers may be privileged.
     pub(super) allows_privileged: bool,
 }
@@ -83,7 +83,8 @@ impl Backend {
             webhooks: Arc::default(),
             hooks: HookCache::default(),
             steps,
-            policies: PolicyCache::default(),
+            #[cfg(feature = "cel")]
+            policies: super::policies::PolicyCache::default(),
             allows_privileged: false,
         }
     }

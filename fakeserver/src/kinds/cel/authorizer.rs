@@ -101,11 +101,11 @@ impl Asking {
                 if path.trim().is_empty() {
                     return fails("path must not be empty");
                 }
-                check.path = (*path).to_owned();
+                (*path).clone_into(&mut check.path);
                 next.stage = Stage::Path;
             }
             (Stage::Authorizer, "group", [group]) => {
-                check.group = (*group).to_owned();
+                (*group).clone_into(&mut check.group);
                 next.stage = Stage::Group;
             }
             (Stage::Authorizer, "serviceAccount", [namespace, name]) => {
@@ -115,16 +115,16 @@ impl Asking {
                 if resource.trim().is_empty() {
                     return fails("resource must not be empty");
                 }
-                check.resource = (*resource).to_owned();
+                (*resource).clone_into(&mut check.resource);
                 next.stage = Stage::Resource;
             }
-            (Stage::Resource, "subresource", [text]) => check.subresource = (*text).to_owned(),
-            (Stage::Resource, "namespace", [text]) => check.namespace = (*text).to_owned(),
-            (Stage::Resource, "name", [text]) => check.name = (*text).to_owned(),
+            (Stage::Resource, "subresource", [text]) => (*text).clone_into(&mut check.subresource),
+            (Stage::Resource, "namespace", [text]) => (*text).clone_into(&mut check.namespace),
+            (Stage::Resource, "name", [text]) => (*text).clone_into(&mut check.name),
             // The rules of RBAC know no selectors.
             (Stage::Resource, "fieldSelector" | "labelSelector", [_]) => {}
             (Stage::Resource | Stage::Path, "check", [verb]) => {
-                check.verb = (*verb).to_owned();
+                (*verb).clone_into(&mut check.verb);
                 let (is_allowed, reason) = self.by.decide(check);
                 return Some(Ok(Value::Opaque(Arc::new(Decided { is_allowed, reason }))));
             }

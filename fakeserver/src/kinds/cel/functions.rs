@@ -1,6 +1,6 @@
 //! Declarations of the functions that expressions may call, those of 1.36.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use super::types::Type;
 
@@ -16,22 +16,23 @@ pub(super) struct Overload {
 }
 
 /// The forms of each function.
-pub(super) static FUNCTIONS: LazyLock<HashMap<&'static str, Vec<Overload>>> = LazyLock::new(|| {
-    let mut all: HashMap<&'static str, Vec<Overload>> = HashMap::new();
-    for line in DECLARATIONS.lines().filter(|line| !line.is_empty()) {
-        let Some((head, results)) = line.split_once(' ') else {
-            continue;
-        };
-        let (is_member, name) = match head.strip_prefix('.') {
-            Some(name) => (true, name),
-            None => (false, head),
-        };
-        for form in results.split("; ") {
-            all.entry(name).or_default().push(overload(form, is_member));
+pub(super) static FUNCTIONS: LazyLock<BTreeMap<&'static str, Vec<Overload>>> =
+    LazyLock::new(|| {
+        let mut all: BTreeMap<&'static str, Vec<Overload>> = BTreeMap::new();
+        for line in DECLARATIONS.lines().filter(|line| !line.is_empty()) {
+            let Some((head, results)) = line.split_once(' ') else {
+                continue;
+            };
+            let (is_member, name) = match head.strip_prefix('.') {
+                Some(name) => (true, name),
+                None => (false, head),
+            };
+            for form in results.split("; ") {
+                all.entry(name).or_default().push(overload(form, is_member));
+            }
         }
-    }
-    all
-});
+        all
+    });
 
 /// Reads a form such as `string,int=bool`, in which `A` and `B` are parameters.
 fn overload(form: &str, is_member: bool) -> Overload {

@@ -184,7 +184,7 @@ impl Interpreter<'_> {
         let function = call
             .target
             .as_ref()
-            .and_then(|target| self.namespaced(target, name));
+            .and_then(|target| namespaced(target, name));
         let target = match (&call.target, &function) {
             (Some(target), None) => Some(self.evaluate(target, around)?),
             _ => None,
@@ -204,15 +204,7 @@ impl Interpreter<'_> {
         {
             return outcome;
         }
-        library::call(name, target, args)
-    }
-
-    /// Returns the full name of a function whose name has dots.
-    fn namespaced(&self, target: &Expr, name: &str) -> Option<String> {
-        let full = format!("{}.{name}", target.qualified_name()?);
-        super::functions::FUNCTIONS
-            .contains_key(full.as_str())
-            .then_some(full)
+        library::call(name, target.as_ref(), &args)
     }
 
     /// Evaluates `||` and `&&`. The value `absorbing` decides alone, even if the other side fails.
@@ -301,6 +293,14 @@ impl Interpreter<'_> {
             BindKind::OptFlatMap => body,
         })
     }
+}
+
+/// Returns the full name of a function whose name has dots.
+fn namespaced(target: &Expr, name: &str) -> Option<String> {
+    let full = format!("{}.{name}", target.qualified_name()?);
+    super::functions::FUNCTIONS
+        .contains_key(full.as_str())
+        .then_some(full)
 }
 
 /// Returns the value of an element, nothing for an optional one without a value.

@@ -34,9 +34,9 @@ type Outcome = Result<Value, Failure>;
 /// # Errors
 ///
 /// The function fails, or does not take such arguments.
-pub(super) fn call(name: &str, target: Option<Value>, args: Vec<Value>) -> Outcome {
-    let first = target.as_ref().or(args.first());
-    if let Some(outcome) = first.and_then(|first| own(name, target.as_ref(), first, &args)) {
+pub(super) fn call(name: &str, target: Option<&Value>, args: &[Value]) -> Outcome {
+    let first = target.or(args.first());
+    if let Some(outcome) = first.and_then(|first| own(name, target, first, args)) {
         return outcome;
     }
     if name == "optional.none" {
@@ -198,7 +198,7 @@ pub(super) fn no_such_overload(name: &str, args: &[&Value]) -> Failure {
     Failure::Error(format!("no such overload: {name}({})", types.join(", ")))
 }
 
-fn by_crate(name: &str, target: Option<Value>, args: Vec<Value>) -> Outcome {
+fn by_crate(name: &str, target: Option<&Value>, args: &[Value]) -> Outcome {
     CONTEXT.with(|context| {
         let mut scope = context.new_inner_scope();
         let mut bound = |name: String, value: &Value| {
@@ -210,9 +210,7 @@ fn by_crate(name: &str, target: Option<Value>, args: Vec<Value>) -> Outcome {
         };
         let call = CallExpr {
             func_name: name.to_owned(),
-            target: target
-                .as_ref()
-                .map(|target| Box::new(bound("@target".to_owned(), target))),
+            target: target.map(|target| Box::new(bound("@target".to_owned(), target))),
             args: args
                 .iter()
                 .enumerate()
@@ -223,12 +221,12 @@ fn by_crate(name: &str, target: Option<Value>, args: Vec<Value>) -> Outcome {
             id: 0,
             expr: Expr::Call(call),
         };
-        Value::resolve(&expr, &scope).map_err(|error| match error {
-            ExecutionError::FunctionError { message, .. } => Failure::Error(message),
-            _ => {
-                let all: Vec<&Value> = target.iter().chain(&args).collect();
-                no_such_overload(name, &all)
+        Value::resolve(&expr, &scope).map_err(|error| {
+            if let ExecutionError::FunctionError { message, .. } = error {
+                return Failure::Error(message);
             }
+            let all: Vec<&Value> = target.into_iter().chain(args).collect();
+            no_such_overload(name, &all)
         })
     })
 }

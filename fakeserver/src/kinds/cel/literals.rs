@@ -21,7 +21,7 @@ pub(super) fn check(call: &Call, errors: &mut Vec<SyntaxError>) {
     let is_valid = match name {
         "matches" => Regex::new(text).is_ok(),
         "duration" | "timestamp" if call.target.is_none() => {
-            library::call(name, None, vec![Value::String(text.clone().into())]).is_ok()
+            library::call(name, None, &[Value::String(text.clone().into())]).is_ok()
         }
         _ => return,
     };

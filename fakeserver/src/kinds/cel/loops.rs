@@ -102,7 +102,6 @@ impl Accumulated<'_> {
             (LoopKind::ExistsOne, Ok(Value::Bool(value))) => self.count += usize::from(value),
             (LoopKind::Filter, Ok(Value::Bool(true))) => self.items.push(element),
             (LoopKind::Filter, Ok(Value::Bool(false))) => {}
-            (LoopKind::ExistsOne | LoopKind::Filter, Ok(_)) => return Err(no_overload()),
             (LoopKind::List, Ok(value)) => self.items.push(value),
             (LoopKind::SortBy, Ok(key)) => self.keyed.push((key, element)),
             (LoopKind::Map, Ok(value)) => {
@@ -113,7 +112,9 @@ impl Accumulated<'_> {
                     self.insert(Some(key.clone()), value.clone())?;
                 }
             }
-            (LoopKind::MapEntry, Ok(_)) => return Err(no_overload()),
+            (LoopKind::ExistsOne | LoopKind::Filter | LoopKind::MapEntry, Ok(_)) => {
+                return Err(no_overload());
+            }
         }
         Ok(false)
     }

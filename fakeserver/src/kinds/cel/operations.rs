@@ -2,13 +2,13 @@
 
 use std::{cmp::Ordering, sync::Arc};
 
-use kube_cel::cel::Value;
+use kube_cel::cel::{Value, objects::Key};
 
 use super::{
     ast::operators,
     interpreter::{Evaluated, Failure},
     library::no_such_overload,
-    value::{as_key, as_optional, compare, equals, optional},
+    value::{as_key, as_optional, compare, equals, optional, type_name},
 };
 
 /// Applies an operator, if `name` is one.
@@ -19,13 +19,12 @@ pub(super) fn operator(name: &str, args: &[Value]) -> Option<Evaluated> {
         ("_<_" | "_<=_" | "_>_" | "_>=_", [a, b]) => ordered(name, a, b),
         ("_+_" | "_-_" | "_*_" | "_/_" | "_%_", [a, b]) => arithmetic(name, a, b),
         (operators::NOT, [Value::Bool(value)]) => Ok(Value::Bool(!value)),
-        (operators::NOT, [other]) => Err(no_such_overload(name, &[other])),
         (operators::NEGATE, [Value::Int(number)]) => number
             .checked_neg()
             .map(Value::Int)
             .ok_or_else(|| overflow("integer")),
         (operators::NEGATE, [Value::Float(number)]) => Ok(Value::Float(-number)),
-        (operators::NEGATE, [other]) => Err(no_such_overload(name, &[other])),
+        (operators::NOT | operators::NEGATE, [other]) => Err(no_such_overload(name, &[other])),
         (operators::IN, [item, container]) => contains(item, container),
         (operators::INDEX, [of, index]) => indexed(of, index),
         (operators::OPTIONAL_INDEX, [of, index]) => optional_index(of, index),
@@ -159,14 +158,9 @@ fn contains(item: &Value, container: &Value) -> Evaluated {
 fn find(of: &Value, index: &Value) -> Result<Option<Value>, Failure> {
     match of {
         Value::List(items) => {
-            let position = match as_key(index) {
-                Some(kube_cel::cel::objects::Key::Int(position)) => position,
-                _ => {
-                    return Err(Failure::Error(format!(
-                        "unsupported index type '{}' in list",
-                        super::value::type_name(index)
-                    )));
-                }
+            let Some(Key::Int(position)) = as_key(index) else {
+                let why = format!("unsupported index type '{}' in list", type_name(index));
+                return Err(Failure::Error(why));
             };
             let item = usize::try_from(position)
                 .ok()
@@ -191,7 +185,7 @@ fn indexed(of: &Value, index: &Value) -> Evaluated {
         Value::Int(number) => number.to_string(),
         Value::UInt(number) => number.to_string(),
         Value::Bool(value) => value.to_string(),
-        other => super::value::type_name(other),
+        other => type_name(other),
     };
     find(of, index)?.ok_or_else(|| {
         Failure::Error(match of {

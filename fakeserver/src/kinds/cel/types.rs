@@ -21,6 +21,7 @@ pub(crate) enum Type {
     List(Arc<Type>),
     Map(Arc<Type>, Arc<Type>),
     Optional(Arc<Type>),
+    #[expect(clippy::enum_variant_names, reason = "CEL calls it so")]
     Type(Arc<Type>),
     /// A type with declared fields.
     Object(Arc<str>),
@@ -211,13 +212,14 @@ impl Bindings {
             return self.bind(*number, wanted);
         }
         match (given, wanted) {
-            (Type::Dyn | Type::Error, _) | (_, Type::Dyn | Type::Error) => true,
+            (Type::Dyn | Type::Error, _)
+            | (_, Type::Dyn | Type::Error)
+            | (Type::Type(_), Type::Type(_)) => true,
             (Type::Null, other) | (other, Type::Null) => other.takes_null(),
             (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => {
                 self.unify(a, b)
             }
             (Type::Map(a, b), Type::Map(c, d)) => self.unify(a, c) && self.unify(b, d),
-            (Type::Type(_), Type::Type(_)) => true,
             (given, wanted) => given == wanted,
         }
     }
@@ -274,13 +276,12 @@ pub(super) fn most_general(a: &Type, b: &Type) -> Type {
 
 fn is_as_general(a: &Type, b: &Type) -> bool {
     match (a, b) {
-        (Type::Dyn | Type::Error | Type::Variable(_), _) => true,
+        (Type::Dyn | Type::Error | Type::Variable(_), _) | (Type::Type(_), Type::Type(_)) => true,
         (_, Type::Dyn | Type::Error | Type::Variable(_)) => false,
         (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => {
             is_as_general(a, b)
         }
         (Type::Map(a, b), Type::Map(c, d)) => is_as_general(a, c) && is_as_general(b, d),
-        (Type::Type(_), Type::Type(_)) => true,
         (a, b) => a == b,
     }
 }

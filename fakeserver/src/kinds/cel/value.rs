@@ -119,6 +119,7 @@ pub(super) fn optional(value: Option<Value>) -> Value {
 }
 
 /// Returns the content of an optional value; nothing if it is none.
+#[expect(clippy::option_option, reason = "an optional value may be none")]
 pub(super) fn as_optional(value: &Value) -> Option<Option<Value>> {
     let Value::Opaque(opaque) = value else {
         return None;
@@ -158,7 +159,7 @@ pub(super) fn of_key(key: &Key) -> Value {
 /// Returns the entries of a map in the order of their keys.
 pub(super) fn sorted(map: &Map) -> Vec<(Value, Value)> {
     let mut entries: Vec<(&Key, &Value)> = map.map.iter().collect();
-    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    entries.sort_by_key(|(key, _)| *key);
     entries
         .into_iter()
         .map(|(key, value)| (of_key(key), value.clone()))

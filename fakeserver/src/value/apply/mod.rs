@@ -18,11 +18,12 @@ mod tests;
 
 use serde_json::Value;
 
+#[cfg(feature = "cel")]
+pub(crate) use self::typed::check as check_typed;
 use self::{error::Conflict, owned::owned, prune::prune};
 pub(crate) use self::{
     error::{ApplyError, inconvertible},
     merge::merge,
-    typed::check as check_typed,
 };
 use crate::value::managed_fields::{
     self, APPLY, Described, Differences, Entry, FieldSet, Manager, UPDATE, compare, cut_unowned,

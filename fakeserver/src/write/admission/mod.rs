@@ -24,10 +24,14 @@ pub(crate) use self::{
     attributes::{Attributes, Operation, Resource, Versions, kind_below, resource_of, versions_of},
     cache::HookCache,
     dispatcher::Dispatcher,
-    hooks::{Hooks, Phase, equivalents},
+    hooks::{Hooks, Phase},
     matching::{Criteria, Invocation},
     mutating::Mutated,
+    webhook::Webhook,
+};
+#[cfg(feature = "cel")]
+pub(crate) use self::{
+    hooks::equivalents,
     review::cel_request,
     versions::{convert, in_version_of},
-    webhook::Webhook,
 };

@@ -18,10 +18,6 @@ const TIMEOUT_DEFAULT_SECONDS: u64 = 10;
 
 /// A webhook, and what it wants to be asked about.
 #[derive(Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "the API has them, and they do not depend on each other"
-)]
 pub(crate) struct Webhook {
     pub(super) name: String,
     pub(super) client: ClientConfig,

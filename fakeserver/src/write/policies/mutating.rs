@@ -8,7 +8,7 @@ use super::{
     inputs::{Inputs, Known, OutOfBudget},
     patching::{apply_configuration, apply_operations},
     policy::{Mutation, Policy},
-    selection::{Applied, attributes, select},
+    selection::{Applied, attributes, check_namespace, select},
 };
 use crate::{
     kinds::admission::match_conditions::Match,
@@ -20,7 +20,6 @@ use crate::{
     write::{
         Attempt, AttemptError, FieldValidation, Target, Write,
         admission::{Attributes, Operation, convert, in_version_of},
-        namespace_key,
     },
 };
 
@@ -116,17 +115,7 @@ fn known(
     attributes: &Attributes,
     applied: &Applied<'_>,
 ) -> Result<Known, Status> {
-    let namespace = &attributes.namespace;
-    if !namespace.is_empty()
-        && !attributes.is_namespace()
-        && attempt.get(&namespace_key(namespace)).is_none()
-    {
-        return Err(Status::not_found(Named {
-            resource: "namespaces",
-            group: "",
-            name: namespace,
-        }));
-    }
+    check_namespace(attempt, attributes)?;
     let seen = in_version_of(write.target, &applied.invocation, attributes)?;
     Ok(Known::new(
         attempt,

@@ -53,17 +53,13 @@ pub(super) fn params(
     };
     let namespace = namespace_of(resource, reference, attributes)?;
     let storage = resource.rules.storage();
-    let found: Vec<Arc<StoredObject>> = match &reference.selector {
-        Some(selector) => {
-            let all = attempt.list(storage, namespace);
-            all.into_iter()
-                .filter(|object| selector.matches(object.labels()))
-                .collect()
-        }
-        None => {
-            let key = ObjectKey::new(storage.clone(), namespace, &reference.name);
-            attempt.get(&key).into_iter().collect()
-        }
+    let found: Vec<Arc<StoredObject>> = if let Some(selector) = &reference.selector {
+        let all = attempt.list(storage, namespace).into_iter();
+        all.filter(|object| selector.matches(object.labels()))
+            .collect()
+    } else {
+        let key = ObjectKey::new(storage.clone(), namespace, &reference.name);
+        attempt.get(&key).into_iter().collect()
     };
     if found.is_empty() && reference.must_exist {
         return Err(

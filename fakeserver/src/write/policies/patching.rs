@@ -39,7 +39,7 @@ pub(super) fn apply_configuration(
         ))
     })?;
     let mut atomics = Vec::new();
-    find_atomics(String::new(), &config, described.schema, &mut atomics);
+    find_atomics("", &config, described.schema, &mut atomics);
     if !atomics.is_empty() {
         return Err(fails(format!(
             "invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: {}",
@@ -50,25 +50,25 @@ pub(super) fn apply_configuration(
 }
 
 /// Collects the paths of lists and maps that can only be set as a whole.
-fn find_atomics(path: String, value: &Value, schema: Option<Schema<'_>>, found: &mut Vec<String>) {
+fn find_atomics(path: &str, value: &Value, schema: Option<Schema<'_>>, found: &mut Vec<String>) {
     let Some(schema) = schema else {
         return;
     };
     match value {
         Value::Object(fields) => {
             if schema.is_atomic_map() {
-                found.push(path.clone());
+                found.push(path.to_owned());
             }
             for (name, value) in fields {
-                find_atomics(format!("{path}.{name}"), value, schema.field(name), found);
+                find_atomics(&format!("{path}.{name}"), value, schema.field(name), found);
             }
         }
         Value::Array(items) => {
             if schema.list_type() == ListType::Atomic {
-                found.push(path.clone());
+                found.push(path.to_owned());
             }
             for (index, item) in items.iter().enumerate() {
-                find_atomics(format!("{path}[{index}]"), item, schema.items(), found);
+                find_atomics(&format!("{path}[{index}]"), item, schema.items(), found);
             }
         }
         _ => {}

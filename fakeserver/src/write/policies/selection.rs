@@ -6,10 +6,14 @@ use super::{
     params::{params, resource_of_params},
     policy::{Binding, Bound, Policy},
 };
-use crate::write::{
-    Attempt, Write,
-    admission::{Attributes, Criteria, Invocation, equivalents},
-    steps::webhooks::{add_objects, describe},
+use crate::{
+    value::status::{Named, Status},
+    write::{
+        Attempt, Write,
+        admission::{Attributes, Criteria, Invocation, equivalents},
+        namespace_key,
+        steps::webhooks::{add_objects, describe},
+    },
 };
 
 /// An application of a policy to a write.
@@ -102,6 +106,23 @@ pub(super) fn select<'p>(
         }
     }
     selection
+}
+
+/// Refuses a write in a namespace that does not exist.
+pub(super) fn check_namespace(
+    attempt: &Attempt<'_, '_>,
+    attributes: &Attributes,
+) -> Result<(), Status> {
+    let name = &attributes.namespace;
+    let is_of_cluster = name.is_empty() || attributes.is_namespace();
+    if is_of_cluster || attempt.get(&namespace_key(name)).is_some() {
+        return Ok(());
+    }
+    Err(Status::not_found(Named {
+        resource: "namespaces",
+        group: "",
+        name,
+    }))
 }
 
 /// Returns the version under which criteria match a write, if they do. A namespace that does not exist counts only if all

@@ -6,12 +6,15 @@ use kube_cel::cel::Value as CelValue;
 use super::{
     inputs::{Inputs, Known, OutOfBudget},
     policy::{Annotation, Policy, Validation},
-    selection::{Applied, attributes, select},
+    selection::{Applied, attributes, check_namespace, select},
 };
 use crate::{
     kinds::admission::match_conditions::Match,
     value::status::{Cause, Status},
-    write::{Attempt, AttemptError, Write, admission::in_version_of},
+    write::{
+        Attempt, AttemptError, Write,
+        admission::{Attributes, in_version_of},
+    },
 };
 
 /// The maximum length of a message that an expression makes.
@@ -102,7 +105,7 @@ fn rejected(write: &Write<'_>, by: &str, denial: &Denial) -> Status {
 fn judge(
     write: &Write<'_>,
     attempt: &Attempt<'_, '_>,
-    attributes: &crate::write::admission::Attributes,
+    attributes: &Attributes,
     applied: &Applied<'_>,
 ) -> Result<Vec<Denial>, Status> {
     let policy = applied.policy;
@@ -110,6 +113,7 @@ fn judge(
     if applied.params.is_empty() {
         return Ok(denials);
     }
+    check_namespace(attempt, attributes)?;
     let seen = match in_version_of(write.target, &applied.invocation, attributes) {
         Ok(seen) => seen,
         Err(status) if !policy.ignores_failure => {
@@ -167,7 +171,7 @@ fn evaluate(policy: &Policy, known: &Known) -> Vec<Denial> {
     }
     match annotate(&policy.annotations, &Inputs::new(known.clone(), policy)) {
         Ok(errors) if !policy.ignores_failure => {
-            denials.extend(errors.into_iter().map(Denial::forced))
+            denials.extend(errors.into_iter().map(Denial::forced));
         }
         Ok(_) => {}
         Err(OutOfBudget) => return failed(OutOfBudget::message().to_owned()),
