@@ -8,7 +8,7 @@ use crate::{AdmissionPlugins, FakeServerBuilder};
 pub(super) struct AdmissionOptions {
     /// Admission plugins to turn on: a list of names of kube-apiserver's, as in `ServiceAccount`; can be repeated.
     ///
-    /// On by default are those of kube-apiserver, but for ServiceAccount, which refuses all pods of a namespace without
+    /// On by default are those of kube-apiserver, but for `ServiceAccount`, which refuses all pods of a namespace without
     /// service accounts.
     #[arg(long, value_name = "LIST")]
     enable_admission_plugins: Vec<String>,

@@ -32,9 +32,9 @@ struct ServiceAccounts {
     root_certificate: Option<Arc<str>>,
 }
 
-/// Returns the controller.
-pub(super) fn controller(root_certificate: Option<Arc<str>>) -> Option<Box<dyn Controller>> {
-    Some(Box::new(ServiceAccounts { root_certificate }))
+/// Returns the controllers: one.
+pub(super) fn controller(root_certificate: Option<Arc<str>>) -> Vec<Box<dyn Controller>> {
+    vec![Box::new(ServiceAccounts { root_certificate })]
 }
 
 // === impl ServiceAccounts ===

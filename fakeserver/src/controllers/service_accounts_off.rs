@@ -5,6 +5,6 @@ use std::sync::Arc;
 use super::controller::Controller;
 
 /// Returns no controller.
-pub(super) fn controller(_: Option<Arc<str>>) -> Option<Box<dyn Controller>> {
-    None
+pub(super) fn controller(_: Option<Arc<str>>) -> Vec<Box<dyn Controller>> {
+    Vec::new()
 }

@@ -75,7 +75,7 @@ pub(super) fn in_go_words(error: &str, text: &[u8]) -> String {
     let (problem, place) = error.rsplit_once(" at line ").unwrap_or((error, ""));
     let line: Option<usize> = place.split(',').next().and_then(|line| line.parse().ok());
     let line = line.unwrap_or(1);
-    let last = text.iter().filter(|byte| **byte == b'\n').count();
+    let last = text.split(|byte| *byte == b'\n').count() - 1;
     let problem = match problem.rsplit_once(", ") {
         Some((context, rest)) if context.starts_with("while ") => rest,
         _ => problem,

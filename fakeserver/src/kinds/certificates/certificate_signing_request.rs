@@ -60,7 +60,7 @@ pub(crate) fn settle_conditions(subresource: &str, now: &str, old: &Value, new: 
     if subresource == "approval" {
         copy(old, new, "status");
     }
-    let conditions = (!conditions.is_empty()).then(|| Value::Array(conditions));
+    let conditions = (!conditions.is_empty()).then_some(Value::Array(conditions));
     if conditions.is_some() || !new["status"].is_null() {
         set_or_remove(&mut new["status"], "conditions", conditions);
     }

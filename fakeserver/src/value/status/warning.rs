@@ -29,7 +29,7 @@ fn shortened(warnings: &[String]) -> Vec<Cow<'_, str>> {
     };
     let fitting = warnings.iter().take_while(fits).count();
     if fitting == warnings.len() {
-        return warnings.iter().map(|warning| Cow::from(warning)).collect();
+        return warnings.iter().map(Cow::from).collect();
     }
     let mut total = 0;
     let mut cut = Vec::new();

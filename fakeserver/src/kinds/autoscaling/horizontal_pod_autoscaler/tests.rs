@@ -15,8 +15,8 @@ fn autoscaler(version: &str, spec: Value) -> Value {
             "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"},
         },
     });
-    for (field, value) in spec.as_object().into_iter().flatten() {
-        autoscaler["spec"][field] = value.clone();
+    if let (Some(own), Value::Object(spec)) = (autoscaler["spec"].as_object_mut(), spec) {
+        own.extend(spec);
     }
     autoscaler
 }

@@ -62,7 +62,7 @@ const CAPABILITIES: [&str; 13] = [
     "SETUID",
     "SYS_CHROOT",
 ];
-/// The types of SELinux that may be set. The last one is allowed since 1.31.
+/// The types of `SELinux` that may be set. The last one is allowed since 1.31.
 const SELINUX_TYPES: [&str; 5] = [
     "",
     "container_t",

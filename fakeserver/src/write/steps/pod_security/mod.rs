@@ -72,7 +72,7 @@ fn validate(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Atte
     if rules.is(&namespace::KIND) {
         return Ok(validate_namespace(write, attempt)?);
     }
-    if let Some((_, place)) = TEMPLATES.iter().find(|(kind, _)| rules.is(*kind)) {
+    if let Some((_, place)) = TEMPLATES.iter().find(|(kind, _)| rules.is(kind)) {
         warn_of_template(write, place, attempt);
     }
     Ok(())

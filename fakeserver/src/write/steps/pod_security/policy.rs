@@ -56,6 +56,10 @@ pub(super) fn is_policy_label(name: &str) -> bool {
     name.starts_with(PREFIX)
 }
 
+/// The error of a label whose value is no level.
+#[derive(Clone, Copy)]
+struct UnknownLevel;
+
 // === impl Policy ===
 
 impl Policy {
@@ -76,7 +80,7 @@ impl Policy {
             }),
             version: labels.version("enforce-version").unwrap_or(Version::Latest),
         };
-        let audited = labels.level("audit").flatten();
+        let audited = labels.level("audit").and_then(Result::ok);
         let audit = LevelVersion {
             level: audited.unwrap_or(Level::Privileged),
             version: labels.version("audit-version").unwrap_or(Version::Latest),
@@ -84,11 +88,11 @@ impl Policy {
         let warned = labels.level("warn");
         let version = labels.version("warn-version");
         let mut warn = LevelVersion {
-            level: warned.flatten().unwrap_or(Level::Privileged),
+            level: warned.and_then(Result::ok).unwrap_or(Level::Privileged),
             version: version.unwrap_or(Version::Latest),
         };
         if warned.is_none()
-            && let Some(Some(level)) = enforced
+            && let Some(Ok(level)) = enforced
             && level > warn.level
         {
             warn = LevelVersion {
@@ -113,8 +117,8 @@ impl Policy {
 // === impl Labels ===
 
 impl<'a, F: Fn(&str) -> Option<&'a str>> Labels<'_, F> {
-    /// Returns the level in a label: nothing if there is no such label, `Some(None)` if its value is no level.
-    fn level(&mut self, name: &str) -> Option<Option<Level>> {
+    /// Returns the level in a label: nothing if there is no such label, an error if its value is no level.
+    fn level(&mut self, name: &str) -> Option<Result<Level, UnknownLevel>> {
         let said = self.get(name)?;
         let found = LEVELS.iter().find(|(name, _)| *name == said);
         if found.is_none() {
@@ -124,7 +128,7 @@ impl<'a, F: Fn(&str) -> Option<&'a str>> Labels<'_, F> {
                 "must be one of privileged, baseline, restricted",
             );
         }
-        Some(found.map(|(_, level)| *level))
+        Some(found.map(|(_, level)| *level).ok_or(UnknownLevel))
     }
 
     /// Returns the version in a label, if there is such a label. One that is no version stands for the latest.
