@@ -26,7 +26,7 @@ pub(crate) struct Check {
     pub(crate) verb: String,
 }
 
-/// How far a question is said.
+/// The progress of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Authorizer,

@@ -10,7 +10,7 @@ pub(crate) trait Objects: Send + Sync {
     fn field(&self, name: &str, field: &str) -> Option<Type>;
 }
 
-/// What an expression may name.
+/// The names that an expression may use.
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
     variables: BTreeMap<String, Type>,

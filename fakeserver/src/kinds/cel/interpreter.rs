@@ -21,7 +21,7 @@ use super::{
 /// The maximum cost of one evaluation.
 pub(crate) const COST_MAX: u64 = 1_000_000;
 
-/// Why an evaluation gave no value.
+/// The reason for which an evaluation gave no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     Error(String),
@@ -49,7 +49,7 @@ pub(super) struct Scope<'a> {
     pub(super) value: &'a Value,
 }
 
-/// What an expression evaluates to.
+/// The result of an evaluation.
 pub(super) type Evaluated = Result<Value, Failure>;
 type Around<'a> = Option<&'a Scope<'a>>;
 

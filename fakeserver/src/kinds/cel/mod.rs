@@ -20,7 +20,7 @@ mod authorizer;
 mod operations;
 mod interpreter;
 mod loops;
-mod errors;
+mod error;
 mod program;
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,7 @@ mod tests;
 pub(crate) use self::{
     authorizer::{Authorize, Check, authorizer, request_resource},
     environment::{Environment, Objects},
-    errors::{print_error, syntax_problem},
+    error::{print_error, syntax_problem},
     interpreter::{Failure, Variables},
     program::Program,
     types::Type,

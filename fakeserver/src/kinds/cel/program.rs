@@ -8,7 +8,7 @@ use super::{
     ast::Expr,
     checker,
     environment::Environment,
-    errors,
+    error,
     interpreter::{Failure, Interpreter, Variables},
     parser,
     types::Type,
@@ -26,9 +26,9 @@ pub(crate) struct Program {
 impl Program {
     /// Compiles an expression. The error is in a real server's words.
     pub(crate) fn compile(source: &str, environment: &Environment) -> Result<Self, String> {
-        let expr = parser::parse(source).map_err(|error| errors::syntax(source, &error))?;
+        let expr = parser::parse(source).map_err(|problem| error::syntax(source, &problem))?;
         let output =
-            checker::check(&expr, environment).map_err(|found| errors::print(source, &found))?;
+            checker::check(&expr, environment).map_err(|found| error::print(source, &found))?;
         Ok(Self { expr, output })
     }
 

@@ -89,8 +89,8 @@ pub(super) fn apply_operations(object: &Value, made: &CelValue) -> Result<Value,
             );
         };
         let operation = as_json(operation)?;
-        if operation["op"] == "test" {
-            if patched.pointer(text(&operation["path"])) != Some(&operation["value"]) {
+        if member(&operation, "op") == "test" {
+            if patched.pointer(member(&operation, "path")) != Some(&operation["value"]) {
                 return Ok(object.clone());
             }
             continue;
@@ -117,7 +117,7 @@ fn as_json(operation: &Constructed) -> Result<Value, String> {
 
 fn apply_operation(object: &mut Value, operation: &Value) -> Result<(), String> {
     let fails = |why: String| format!("JSON Patch: {why}");
-    let (op, path) = (text(&operation["op"]), text(&operation["path"]));
+    let (op, path) = (member(operation, "op"), member(operation, "path"));
     let parsed: PatchOperation = serde_json::from_value(operation.clone())
         .map_err(|_| fails(format!("Unexpected kind: {op}")))?;
     let key = path.rsplit('/').next().unwrap_or_default();
@@ -149,6 +149,10 @@ fn constructed(value: &CelValue) -> Option<&Constructed> {
     }
 }
 
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
+/// Returns a member of an operation.
+fn member<'v>(operation: &'v Value, name: &str) -> &'v str {
+    operation
+        .get(name)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
