@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 
-use super::request::{Body, Case, DRY_RUN, Request};
+use super::request::{Body, Case, Request};
 
 /// The number of requests that are tried, at most.
 const ATTEMPT_COUNT_MAX: usize = 400;
@@ -81,7 +81,7 @@ fn reductions(request: &Request) -> Vec<Request> {
     }
     if let Some((path, query)) = request.path.split_once('?') {
         let parameters: Vec<&str> = query.split('&').collect();
-        for place in (0..parameters.len()).filter(|place| parameters[*place] != DRY_RUN) {
+        for place in 0..parameters.len() {
             let mut left = parameters.clone();
             left.remove(place);
             let path = if left.is_empty() {

@@ -54,6 +54,8 @@ const UNSUPPORTED: f64 = 0.1;
 pub struct Generator {
     seed: Seed,
     catalogue: Catalogue,
+    /// The places of the subjects that requests are about.
+    drawn: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,22 +76,25 @@ enum Category {
 impl Generator {
     /// Creates a generator from aggregated discovery documents and OpenAPI v3 documents.
     pub fn new(seed: Seed, discovery: &[Value], openapi: &[Value]) -> Self {
+        let catalogue = Catalogue::read(discovery, openapi);
         Self {
             seed,
-            catalogue: Catalogue::read(discovery, openapi),
+            drawn: (0..catalogue.subjects.len()).collect(),
+            catalogue,
         }
     }
 
-    /// Returns the short names of the kinds.
+    /// Returns the short names of the kinds that requests are about.
     pub fn kinds(&self) -> impl Iterator<Item = &str> {
-        self.catalogue.subjects.iter().map(|subject| &*subject.key)
+        let drawn = self.drawn.iter();
+        drawn.map(|place| &*self.catalogue.subjects[*place].key)
     }
 
-    /// Removes all kinds but these.
+    /// Restricts the requests to those about these kinds. The set-up stays the same.
     pub fn keep(&mut self, kinds: &[String]) {
-        self.catalogue
-            .subjects
-            .retain(|subject| kinds.contains(&subject.key));
+        let subjects = &self.catalogue.subjects;
+        self.drawn
+            .retain(|place| kinds.contains(&subjects[*place].key));
     }
 
     /// Returns the requests that make the objects which others are about, in order.
@@ -108,11 +113,11 @@ impl Generator {
     /// Numbers are independent: the request of one does not depend on how many there are.
     pub fn case(&self, number: u64) -> Case {
         let mut rng = self.seed.stream(&format!("request {number}"));
-        let subjects = &self.catalogue.subjects;
-        let count = u64::try_from(subjects.len()).unwrap_or(u64::MAX).max(1);
+        let count = u64::try_from(self.drawn.len()).unwrap_or(u64::MAX).max(1);
         // All kinds in turn, so that a few hundred requests are about each of them.
         let place = self.seed.get().wrapping_add(number) % count;
-        let subject = &subjects[usize::try_from(place).unwrap_or_default()];
+        let place = self.drawn[usize::try_from(place).unwrap_or_default()];
+        let subject = &self.catalogue.subjects[place];
         let category = CATEGORIES.choose_weighted(&mut rng, |(_, weight)| *weight);
         let category = category.map_or(Category::Create, |(category, _)| *category);
         let (category, request, note) = self.drawn(&mut rng, subject, category, number);

@@ -76,9 +76,10 @@ impl Subject {
         object
     }
 
-    /// Returns true if objects like this sample may have any name.
+    /// Returns true if objects like this sample may have any name, and tell it in their metadata only.
     pub(super) fn takes_any_name(&self, sample: usize) -> bool {
-        self.has_object && self.samples[sample]["metadata"]["name"].is_null()
+        let is_copied = self.kind == "Job";
+        self.has_object && !is_copied && self.samples[sample]["metadata"]["name"].is_null()
     }
 
     /// Returns the requests that make the object of the set-up.
