@@ -55,33 +55,33 @@ macro_rules! side {
     ($args:ident, $side:literal) => {
         #[derive(Debug, ClapArgs)]
         struct $args {
-            #[doc = concat!("The ", $side, " server, as in `http://127.0.0.1:8001`.")]
             #[arg(id = $side, long = $side, value_name = "URL",
                 required_unless_present = concat!($side, "_kubeconfig"),
-                conflicts_with = concat!($side, "_kubeconfig"))]
+                conflicts_with = concat!($side, "_kubeconfig"),
+                help = concat!("The ", $side, " server, as in `http://127.0.0.1:8001`"))]
             server: Option<String>,
-            #[doc = concat!("Kubeconfig with the ", $side, " server and the credentials.")]
-            #[arg(id = concat!($side, "_kubeconfig"), long = concat!($side, "-kubeconfig"), value_name = "FILE")]
+            #[arg(id = concat!($side, "_kubeconfig"), long = concat!($side, "-kubeconfig"), value_name = "FILE",
+                help = concat!("Kubeconfig with the ", $side, " server and the credentials"))]
             kubeconfig: Option<PathBuf>,
             /// Context of that kubeconfig [default: its current one].
             #[arg(id = concat!($side, "_context"), long = concat!($side, "-context"), value_name = "NAME",
                 requires = concat!($side, "_kubeconfig"))]
             context: Option<String>,
-            #[doc = concat!("Bearer token for the ", $side, " server.")]
             #[arg(id = concat!($side, "_token"), long = concat!($side, "-token"), value_name = "TOKEN",
-                conflicts_with = concat!($side, "_kubeconfig"))]
+                conflicts_with = concat!($side, "_kubeconfig"),
+                help = concat!("Bearer token for the ", $side, " server"))]
             token: Option<String>,
             /// File with that token, which hides it from the list of processes.
             #[arg(id = concat!($side, "_token_file"), long = concat!($side, "-token-file"), value_name = "FILE",
                 conflicts_with_all = [concat!($side, "_kubeconfig"), concat!($side, "_token")])]
             token_file: Option<PathBuf>,
-            #[doc = concat!("Authority of the ", $side, " server's certificate, as PEM [default: those that the system trusts].")]
             #[arg(id = concat!($side, "_certificate_authority"), long = concat!($side, "-certificate-authority"),
-                value_name = "FILE", conflicts_with = concat!($side, "_kubeconfig"))]
+                value_name = "FILE", conflicts_with = concat!($side, "_kubeconfig"),
+                help = concat!("Authority of the ", $side, " server's certificate, as PEM"))]
             certificate_authority: Option<PathBuf>,
-            #[doc = concat!("Do not check the ", $side, " server's certificate.")]
             #[arg(id = concat!($side, "_insecure"), long = concat!($side, "-insecure-skip-tls-verify"),
-                conflicts_with = concat!($side, "_kubeconfig"))]
+                conflicts_with = concat!($side, "_kubeconfig"),
+                help = concat!("Do not check the ", $side, " server's certificate"))]
             insecure_skip_tls_verify: bool,
         }
 

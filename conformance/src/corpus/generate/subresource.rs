@@ -144,8 +144,13 @@ fn scale(rng: &mut ChaCha8Rng, subject: &Subject, path: &str) -> (Request, Strin
     if note == "get" {
         return (Request::new("GET", path), note.to_owned());
     }
+    (write_of_scale(rng, path, &scale), note.to_owned())
+}
+
+/// Draws the method that writes a scale.
+fn write_of_scale(rng: &mut ChaCha8Rng, path: &str, scale: &Value) -> Request {
     let path = with_parameters(path, &parameters::of_write(rng));
-    let request = match rng.random_range(0..4) {
+    match rng.random_range(0..4) {
         0 => Request::new("PATCH", path)
             .with_header("Content-Type", "application/merge-patch+json")
             .with_body(Body::Json(json!({"spec": scale["spec"]}).to_string())),
@@ -155,8 +160,7 @@ fn scale(rng: &mut ChaCha8Rng, subject: &Subject, path: &str) -> (Request, Strin
                 json!([{"op": "replace", "path": "/spec/replicas", "value": scale["spec"]["replicas"]}]).to_string(),
             )),
         _ => Request::new("PUT", path).with_body(Body::Json(scale.to_string())),
-    };
-    (request, note.to_owned())
+    }
 }
 
 /// Returns the part of the metadata that a client sets.
