@@ -44,7 +44,7 @@ pub(super) struct Quotas {
 #[derive(Debug)]
 struct Known {
     quota: Quota,
-    /// What was charged and is not seen yet in an object. Objects come after their charges.
+    /// Charges whose objects are not seen yet. Objects come after their charges.
     charged: Amounts,
     /// True if the next change of the quota is a count, and no charge.
     is_counted: bool,

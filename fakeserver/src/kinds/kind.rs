@@ -358,8 +358,7 @@ impl Kind {
     }
 
     /// Lists what a client should know of an object that is accepted; `old` is the object that it replaces.
-    #[doc(alias = "WarningsOnCreate")]
-    #[doc(alias = "WarningsOnUpdate")]
+    #[doc(alias("WarningsOnCreate", "WarningsOnUpdate"))]
     pub(crate) fn warnings_of(&self, object: &Value, old: Option<&Value>) -> Vec<String> {
         if self.is_custom() {
             return finalizer_warnings(&object["metadata"], old.map(|old| &old["metadata"]));

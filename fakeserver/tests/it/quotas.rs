@@ -254,7 +254,7 @@ const CLIENTS: usize = 8;
 const ROUNDS: usize = 12;
 const SEEDS: u64 = 12;
 const NAMESPACE: &str = "/api/v1/namespaces/default";
-/// What quotas of the model limit, and the most that they allow.
+/// The limits of the model's quotas.
 const LIMITED: [(&str, i64); 8] = [
     ("pods", 12),
     ("count/pods", 16),
@@ -266,7 +266,7 @@ const LIMITED: [(&str, i64); 8] = [
     ("requests.storage", 20),
 ];
 
-/// What an object counts, in thousandths of processors and in gibibytes.
+/// The usage of an object, in thousandths of processors and in gibibytes.
 type Share = BTreeMap<&'static str, i64>;
 
 /// The objects of the model, by their paths.

@@ -46,7 +46,7 @@ pub(crate) struct Evaluator {
     measure: Measure,
 }
 
-/// What is counted of an object besides the object itself.
+/// The amounts that are counted of an object besides the object itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
     Pod,

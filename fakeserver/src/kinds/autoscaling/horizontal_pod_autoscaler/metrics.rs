@@ -33,7 +33,7 @@ pub(super) enum References {
     WithGroup,
     /// Versions of the core group, too.
     CoreToo,
-    /// Whatever was there before.
+    /// Any text.
     AnyVersion,
 }
 

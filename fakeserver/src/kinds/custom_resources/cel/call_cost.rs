@@ -18,7 +18,7 @@ pub(super) struct Call<'c> {
     pub(super) costs: &'c [Range],
 }
 
-/// What is known of an operand.
+/// The known facts about an operand.
 pub(super) struct Operand {
     pub(super) size: Range,
     pub(super) ty: Type,

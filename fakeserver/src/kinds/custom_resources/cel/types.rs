@@ -32,7 +32,7 @@ pub(super) enum Type {
     Variable(usize),
 }
 
-/// What is known of the types that were not known.
+/// The types that were inferred.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Substitutions {
     known: BTreeMap<usize, Type>,
