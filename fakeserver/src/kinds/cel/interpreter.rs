@@ -2,7 +2,7 @@
 //!
 //! The interpreter of the crate `cel` counts no cost, panics at constructed objects, evaluates no variables lazily,
 //! takes a field of what has none for `false`, and has errors in words of its own. So the tree is evaluated here, with
-//! the values of the crate, and its functions ([`library`](super::library)).
+//! the values of the crate, and its functions ([`library`]).
 
 use std::{cell::Cell, collections::BTreeMap, sync::Arc};
 

@@ -3,7 +3,7 @@
 //! [`Program`] is a compiled expression. The crates `kube-cel` and `cel` give the values, the functions of the
 //! libraries and the words of syntax errors. What they lack is here, each named in its module: positions and macros
 //! ([`parser`]), types ([`checker`], [`functions`]), costs, laziness, constructed objects and a real server's words for
-//! errors ([`interpreter`]), the authorizer ([`authorizer`]).
+//! errors ([`interpreter`]), the authorizer ([`mod@authorizer`]).
 
 mod ast;
 mod lexer;
