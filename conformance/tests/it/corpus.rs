@@ -12,7 +12,7 @@ use conformance::{
     corpus::{Corpus, Line, Session, normalised},
     golden::{Endpoint, differences},
 };
-use fakeserver::FakeServer;
+use fakeserver::{Clock, FakeServer};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, runtime::Runtime};
 use tokio_util::sync::CancellationToken;
@@ -40,7 +40,9 @@ impl Served {
             .enable_all()
             .build()
             .unwrap();
-        let server = FakeServer::builder().with_seed(seed).build();
+        // Times of the default clock's first second are those of requests, which are not replaced in answers.
+        let builder = FakeServer::builder().with_clock(Clock::wall());
+        let server = builder.with_seed(seed).build();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
         let serving = {

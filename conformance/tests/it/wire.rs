@@ -440,8 +440,8 @@ fn a_server_that_goes_away_is_told() {
     wire(&["--server", &url])
         .exits(2)
         .says("(of unknown version)")
-        .says("apply: 18 steps not played: 3 requests in a row were not answered: no answer")
-        .says("0 of 20 steps equal, 18 not played\n")
+        .says("admission-policies: 35 steps not played: 3 requests in a row were not answered: no answer")
+        .says("0 of 37 steps equal, 35 not played\n")
         .complains("was lost: 3 requests in a row were not answered");
 }
 
