@@ -93,27 +93,40 @@ impl Quantity {
     /// Returns the amount in units of `10^scale`, rounded away from zero; the largest or the least number if it does not
     /// fit.
     pub fn in_units_of(&self, scale: i64) -> i64 {
-        let units = if self.scale >= scale {
-            self.mantissa_at(scale)
-        } else {
-            // A unit beyond 128 bits is larger than any mantissa.
-            let unit = power_of_ten(scale - self.scale).unwrap_or(i128::MAX);
-            let has_rest = self.mantissa % unit != 0;
-            self.mantissa / unit + self.mantissa.signum() * i128::from(has_rest)
-        };
+        let units = self.units_of(scale);
         let bound = if units < 0 { i64::MIN } else { i64::MAX };
         i64::try_from(units).unwrap_or(bound)
     }
 
-    /// Returns the amount without a fraction, rounded up.
+    fn units_of(&self, scale: i64) -> i128 {
+        if self.scale >= scale {
+            return self.mantissa_at(scale);
+        }
+        // A unit beyond 128 bits is larger than any mantissa.
+        let unit = power_of_ten(scale - self.scale).unwrap_or(i128::MAX);
+        let has_rest = self.mantissa % unit != 0;
+        self.mantissa / unit + self.mantissa.signum() * i128::from(has_rest)
+    }
+
+    /// Returns the amount without a fraction, rounded away from zero.
     #[must_use]
     pub fn rounded_up(self) -> Quantity {
-        if self.as_integer().is_some() || self.scale >= 0 {
+        self.rounded_to(0)
+    }
+
+    /// Returns the amount in whole thousandths, rounded away from zero.
+    pub(crate) fn rounded_to_milli(self) -> Self {
+        self.rounded_to(MILLI)
+    }
+
+    /// Returns the amount in whole units of `10^scale`, rounded away from zero.
+    fn rounded_to(self, scale: i64) -> Self {
+        if self.scale >= scale {
             return self;
         }
-        Quantity {
-            mantissa: self.in_units_of(0).into(),
-            scale: 0,
+        Self {
+            mantissa: self.units_of(scale),
+            scale,
             text: None,
             ..self
         }
@@ -127,24 +140,6 @@ impl Quantity {
     pub(crate) fn as_float(&self) -> f64 {
         let scale = i32::try_from(self.scale).unwrap_or(i32::MAX);
         self.mantissa as f64 * 10_f64.powi(scale)
-    }
-
-    /// Returns the amount in whole thousandths, rounded away from zero.
-    pub(crate) fn rounded_to_milli(self) -> Self {
-        if self.scale >= MILLI {
-            return self;
-        }
-        let (mantissa, is_whole) = match power_of_ten(MILLI - self.scale) {
-            Some(unit) => (self.mantissa / unit, self.mantissa % unit == 0),
-            None => (0, self.mantissa == 0),
-        };
-        let rest = if is_whole { 0 } else { self.mantissa.signum() };
-        Self {
-            mantissa: mantissa + rest,
-            scale: MILLI,
-            family: self.family,
-            text: None,
-        }
     }
 
     /// Returns the mantissa at a scale that is not larger than its own; the largest or the least one if it does not fit.
