@@ -182,3 +182,66 @@ async fn a_document_goes_out_as_protobuf_to_who_asks_for_it() {
         assert_eq!(get_with(&api, path, ("accept", &other)).await.code, 406);
     }
 }
+
+/// Returns what a real server answers: its documents without descriptions, and the paths that it lists.
+fn recorded() -> Value {
+    let compressed = &include_bytes!("../data/openapi-v3.json.zst")[..];
+    serde_json::from_slice(&zstd::decode_all(compressed).unwrap()).unwrap()
+}
+
+fn remove_descriptions(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|name, value| name != "description" || !value.is_string());
+            members.values_mut().for_each(remove_descriptions);
+        }
+        Value::Array(items) => items.iter_mut().for_each(remove_descriptions),
+        _ => {}
+    }
+}
+
+/// Returns the places in which two values differ.
+fn differences(real: &Value, ours: &Value, place: &str) -> Vec<String> {
+    match (real, ours) {
+        (Value::Object(real), Value::Object(ours)) => {
+            let names = real
+                .keys()
+                .chain(ours.keys().filter(|name| !real.contains_key(*name)));
+            let sides = names.map(|name| {
+                let side = |side: &serde_json::Map<String, Value>| side.get(name).cloned();
+                (
+                    name,
+                    side(real).unwrap_or_default(),
+                    side(ours).unwrap_or_default(),
+                )
+            });
+            let below = |(name, real, ours): (&String, Value, Value)| {
+                differences(&real, &ours, &format!("{place} {name}"))
+            };
+            sides.flat_map(below).collect()
+        }
+        (real, ours) if real == ours => Vec::new(),
+        (real, ours) => vec![format!("{place}: {real} is {ours}")],
+    }
+}
+
+#[tokio::test]
+async fn every_document_is_that_of_a_real_server() {
+    let api = Api::new();
+    let recorded = recorded();
+    let recorded = recorded["documents"].as_object().unwrap();
+    let index = api.get(INDEX).await.ok();
+    let known: Vec<&String> = index["paths"].as_object().unwrap().keys().collect();
+    assert_eq!(known, recorded.keys().collect::<Vec<_>>());
+    for (path, real) in recorded {
+        let mut ours = api.get(&url(&api, path).await).await.ok();
+        remove_descriptions(&mut ours);
+        assert_eq!(differences(real, &ours, path), [""; 0]);
+    }
+}
+
+#[tokio::test]
+async fn the_root_lists_the_paths_of_a_real_server() {
+    let root = Api::new().get("/").await.ok();
+    assert_eq!(root["paths"], recorded()["root_paths"]);
+}

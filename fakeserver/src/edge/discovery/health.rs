@@ -48,6 +48,9 @@ const CHECKS: [&str; 35] = [
 /// The check after which those of readiness stand.
 const ETCD: &str = "etcd";
 
+/// The checks of readiness that `/` does not list.
+const UNLISTED: [&str; 3] = [ETCD, "etcd-readiness", "loopback-serving-certificate"];
+
 /// Lists the checks of an endpoint.
 fn checks_of(endpoint: &str) -> Vec<&'static str> {
     if endpoint != "readyz" {
@@ -109,4 +112,17 @@ fn text(body: String) -> Response {
         body,
     )
         .into_response()
+}
+
+/// Returns the paths of the checks of all endpoints that `/` lists.
+pub(super) fn listed_paths() -> Vec<String> {
+    let mut paths = Vec::new();
+    for endpoint in ["healthz", "livez", "readyz"] {
+        paths.push(format!("/{endpoint}"));
+        let mut checks = checks_of(endpoint);
+        checks.retain(|check| endpoint != "readyz" || !UNLISTED.contains(check));
+        let checks = checks.into_iter();
+        paths.extend(checks.map(|check| format!("/{endpoint}/{check}")));
+    }
+    paths
 }

@@ -4,6 +4,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use super::health;
 use crate::{
     kinds::{
         ResourceType, Subresource,
@@ -169,6 +170,17 @@ pub(super) fn resources<'a>(group: &'a Group, version: &'a Version) -> ResourceL
     }
 }
 
+/// The paths that `/` lists beside those of groups, health and OpenAPI.
+const OTHER_PATHS: [&str; 7] = [
+    "/.well-known/openid-configuration",
+    "/flagz",
+    "/metrics",
+    "/metrics/slis",
+    "/openid/v1/jwks",
+    "/statusz",
+    "/version",
+];
+
 /// `/`.
 pub(super) fn paths(registry: &Registry) -> Paths {
     let core = registry.group("").into_iter();
@@ -182,7 +194,8 @@ pub(super) fn paths(registry: &Registry) -> Paths {
         let versions = group.versions.iter();
         paths.extend(versions.map(|version| format!("/apis/{}/{}", group.name, version.name)));
     }
-    paths.extend(["/healthz", "/livez", "/readyz", "/version"].map(str::to_owned));
+    paths.extend(health::listed_paths());
+    paths.extend(OTHER_PATHS.map(str::to_owned));
     if cfg!(feature = "openapi") {
         paths.extend(["/openapi/v2", "/openapi/v3", "/openapi/v3/"].map(str::to_owned));
     }

@@ -7,7 +7,12 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{Document, definitions::Dialect, v2, v3};
+use super::{
+    Document,
+    definitions::Dialect,
+    operations::{JSON, OK, Operation, PROTOBUF, Path, YAML, group_word, tag, title},
+    v2, v3,
+};
 use crate::{
     kinds::registry::{Group, Registry, Version},
     value::resource::api_version,
@@ -58,6 +63,10 @@ pub(super) enum Subject {
     Version { group: String, version: String },
     /// `/version`.
     ServerVersion,
+    /// `/.well-known/openid-configuration`.
+    OpenIdConfiguration,
+    /// `/openid/v1/jwks`.
+    OpenIdKeys,
 }
 
 // === impl DocumentsCache ===
@@ -156,6 +165,8 @@ pub(super) fn subjects(registry: &Registry) -> Vec<Subject> {
         Subject::CoreVersions,
         Subject::Groups,
         Subject::ServerVersion,
+        Subject::OpenIdConfiguration,
+        Subject::OpenIdKeys,
     ];
     for group in registry.groups() {
         let has_own = !group.name.is_empty() && !group.is_custom;
@@ -185,17 +196,95 @@ impl Subject {
             Self::Version { group, version } if group.is_empty() => format!("api/{version}"),
             Self::Version { group, version } => format!("apis/{}", api_version(group, version)),
             Self::ServerVersion => "version".to_owned(),
+            Self::OpenIdConfiguration => ".well-known/openid-configuration".to_owned(),
+            Self::OpenIdKeys => "openid/v1/jwks".to_owned(),
         }
     }
 
-    /// The definition of what is answered there.
-    pub(super) fn definition(&self) -> &'static str {
+    /// Returns whether only definitions have made it.
+    pub(super) fn is_custom(&self, registry: &Registry) -> bool {
+        let Self::Version { group, version } = self else {
+            return false;
+        };
+        let resources = registry
+            .version(group, version)
+            .map(|found| &found.resources);
+        let mut resources = resources.into_iter().flatten().peekable();
+        resources.peek().is_some() && resources.all(|resource| resource.rules.is_custom())
+    }
+
+    /// Returns the path at which it is served.
+    pub(super) fn discovery(&self) -> Path {
+        let (id, tag) = self.names();
+        let operation = Operation {
+            method: "get",
+            id,
+            tag,
+            description: self.description().to_owned(),
+            subject: None,
+            parameters: Vec::new(),
+            body: None,
+            answer: self.definition().map(str::to_owned),
+            codes: &[OK],
+            produces: match self {
+                Self::ServerVersion | Self::OpenIdConfiguration => vec![JSON],
+                Self::OpenIdKeys => vec!["application/jwk-set+json"],
+                _ => vec![JSON, YAML, PROTOBUF],
+            },
+        };
+        Path {
+            template: format!("/{}/", self.path()),
+            operations: vec![operation],
+        }
+    }
+
+    /// The name of the operation that reads it, and its tag.
+    fn names(&self) -> (String, String) {
+        let (id, word) = match self {
+            Self::CoreVersions => ("getCoreAPIVersions", "core"),
+            Self::Groups => ("getAPIVersions", "apis"),
+            Self::Group(group) => {
+                let tag = tag(group, "").trim_end_matches('_').to_owned();
+                return (format!("get{}APIGroup", group_word(group)), tag);
+            }
+            Self::Version { group, version } => {
+                let id = format!("get{}{}APIResources", group_word(group), title(version));
+                return (id, tag(group, version));
+            }
+            Self::ServerVersion => ("getCodeVersion", "version"),
+            Self::OpenIdConfiguration => {
+                ("getServiceAccountIssuerOpenIDConfiguration", "WellKnown")
+            }
+            Self::OpenIdKeys => ("getServiceAccountIssuerOpenIDKeyset", "openid"),
+        };
+        (id.to_owned(), word.to_owned())
+    }
+
+    fn description(&self) -> &'static str {
         match self {
-            Self::CoreVersions => "io.k8s.apimachinery.pkg.apis.meta.v1.APIVersions",
-            Self::Groups => "io.k8s.apimachinery.pkg.apis.meta.v1.APIGroupList",
-            Self::Group(_) => "io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup",
-            Self::Version { .. } => "io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList",
-            Self::ServerVersion => "io.k8s.apimachinery.pkg.version.Info",
+            Self::CoreVersions => "get available API versions",
+            Self::Groups => "get available API groups",
+            Self::Group(_) => "get information of a group",
+            Self::Version { .. } => "get available resources",
+            Self::ServerVersion => "get the version information for this server",
+            Self::OpenIdConfiguration => {
+                "get service account issuer OpenID configuration, also known as the 'OIDC discovery doc'"
+            }
+            Self::OpenIdKeys => {
+                "get service account issuer OpenID JSON Web Key Set (contains public token verification keys)"
+            }
+        }
+    }
+
+    /// The definition of what is answered there; none of text.
+    fn definition(&self) -> Option<&'static str> {
+        match self {
+            Self::CoreVersions => Some("io.k8s.apimachinery.pkg.apis.meta.v1.APIVersions"),
+            Self::Groups => Some("io.k8s.apimachinery.pkg.apis.meta.v1.APIGroupList"),
+            Self::Group(_) => Some("io.k8s.apimachinery.pkg.apis.meta.v1.APIGroup"),
+            Self::Version { .. } => Some("io.k8s.apimachinery.pkg.apis.meta.v1.APIResourceList"),
+            Self::ServerVersion => Some("io.k8s.apimachinery.pkg.version.Info"),
+            Self::OpenIdConfiguration | Self::OpenIdKeys => None,
         }
     }
 }
@@ -205,6 +294,16 @@ pub(super) fn info(is_custom: bool) -> Value {
     if is_custom {
         json!({"title": "Kubernetes CRD Swagger", "version": "v0.1.0"})
     } else {
-        json!({"title": "Kubernetes", "version": "v1.36.2"})
+        json!({"title": "Kubernetes", "version": "1.36"})
     }
+}
+
+/// How users are known.
+pub(super) fn security_scheme() -> Value {
+    json!({"BearerToken": {
+        "type": "apiKey",
+        "name": "authorization",
+        "in": "header",
+        "description": "Bearer Token authentication",
+    }})
 }

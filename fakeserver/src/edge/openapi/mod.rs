@@ -1,17 +1,19 @@
 //! OpenAPI documents of types and paths: version 3 for each group and version, version 2 as a whole.
 //!
 //! Documents are built from what the server itself uses: the structural schemas of the built-in kinds, the schemas of
-//! custom resources, and the registry with its verbs. [`operations`] lists the paths, [`definitions`] the types that
-//! they refer to; [`v2`] and [`v3`] write both down. `kubectl explain` reads the types. `kubectl apply` reads how lists
+//! custom resources, and the registry with its verbs. [`maker`] lists the paths, [`definitions`] the types that they refer
+//! to; [`items`], [`v2`] and [`v3`] write both down. `kubectl explain` reads the types. `kubectl apply` reads how lists
 //! merge. `kubectl create` reads whether an operation has the parameter `fieldValidation`.
 //!
 //! [`Documents`] are those of one state of the registry. Each is built on first use; those of the built-in groups once
-//! a process. The deprecated paths below `/watch/` are left out, and so are most descriptions: the schemas have none.
+//! a process. Most descriptions are left out: the schemas have none.
 
 mod definitions;
 mod custom;
 mod parameters;
 mod operations;
+mod maker;
+mod items;
 mod v2;
 mod v3;
 mod protobuf;

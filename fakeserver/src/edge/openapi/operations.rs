@@ -1,25 +1,18 @@
-//! The paths of a resource, and the operations on each.
+//! Paths, and the operations on each, apart from how a version of OpenAPI writes them.
 
-use super::{
-    definitions::definition_name,
-    parameters::{self, Parameter},
-};
-use crate::{
-    kinds::{ResourceType, Subresource},
-    value::resource::GroupVersionKind,
-};
+use super::parameters::Parameter;
+use crate::value::resource::GroupVersionKind;
 
 pub(super) const DELETE_OPTIONS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions";
 pub(super) const PATCH_BODY: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Patch";
 pub(super) const STATUS: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
+pub(super) const WATCH_EVENT: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent";
 
 /// A path with its operations.
 #[derive(Debug)]
 pub(super) struct Path {
     /// With its variables: `/api/v1/namespaces/{namespace}/pods/{name}`.
     pub(super) template: String,
-    /// The variables: name and description of each.
-    pub(super) variables: Vec<(&'static str, String)>,
     pub(super) operations: Vec<Operation>,
 }
 
@@ -28,13 +21,13 @@ pub(super) struct Path {
 pub(super) struct Operation {
     /// In lower case.
     pub(super) method: &'static str,
-    /// The value of `x-kubernetes-action`.
-    pub(super) action: &'static str,
     pub(super) id: String,
     pub(super) tag: String,
     pub(super) description: String,
-    pub(super) kind: GroupVersionKind,
-    pub(super) query: &'static [Parameter],
+    /// The value of `x-kubernetes-action`, and the kind that the operation is about; none of discovery.
+    pub(super) subject: Option<(&'static str, GroupVersionKind)>,
+    /// The parameters of the path and of the query.
+    pub(super) parameters: Vec<Parameter>,
     pub(super) body: Option<Body>,
     /// The definition of the answer; without one it is text.
     pub(super) answer: Option<String>,
@@ -48,48 +41,21 @@ pub(super) struct Operation {
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) definition: String,
-    /// The formats that differ in meaning; empty if any format will do.
+    /// The formats that it may have.
     pub(super) consumes: Vec<&'static str>,
     pub(super) is_required: bool,
 }
 
-const JSON: &str = "application/json";
-const YAML: &str = "application/yaml";
-const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
-const JSON_STREAM: &str = "application/json;stream=watch";
-const PROTOBUF_STREAM: &str = "application/vnd.kubernetes.protobuf;stream=watch";
+pub(super) const ANY: &str = "*/*";
+pub(super) const JSON: &str = "application/json";
+pub(super) const YAML: &str = "application/yaml";
+pub(super) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+pub(super) const JSON_STREAM: &str = "application/json;stream=watch";
+pub(super) const PROTOBUF_STREAM: &str = "application/vnd.kubernetes.protobuf;stream=watch";
 
-const OK: (u16, &str) = (200, "OK");
-const CREATED: (u16, &str) = (201, "Created");
-const ACCEPTED: (u16, &str) = (202, "Accepted");
-
-/// The paths of a resource and of its subresources.
-pub(super) fn paths(resource: &ResourceType) -> Vec<Path> {
-    let mut paths = Vec::new();
-    let maker = Maker::of(resource);
-    if resource.is_namespaced && resource.has_verb("list") {
-        let list = maker.operation("list", "", "ForAllNamespaces");
-        paths.push(Path {
-            template: format!("{}/{}", maker.root(), resource.plural),
-            variables: Vec::new(),
-            operations: vec![list],
-        });
-    }
-    let collection = maker.operations(&["list", "create", "deletecollection"]);
-    paths.push(maker.path("", collection, false));
-    let item = maker.operations(&["get", "update", "delete", "patch"]);
-    paths.push(maker.path("/{name}", item, true));
-    for subresource in &resource.subresources {
-        let below = Maker {
-            subresource: Some(subresource),
-            ..maker
-        };
-        let operations = below.operations(&["get", "update", "create", "delete", "patch"]);
-        paths.push(maker.path(&format!("/{{name}}/{}", subresource.name), operations, true));
-    }
-    paths.retain(|path| !path.operations.is_empty());
-    paths
-}
+pub(super) const OK: (u16, &str) = (200, "OK");
+pub(super) const CREATED: (u16, &str) = (201, "Created");
+pub(super) const ACCEPTED: (u16, &str) = (202, "Accepted");
 
 /// The tag of the operations of a group and version.
 pub(super) fn tag(group: &str, version: &str) -> String {
@@ -115,6 +81,21 @@ pub(super) fn title(word: &str) -> String {
     word
 }
 
+// === impl Path ===
+
+impl Path {
+    /// Returns the parameters that all operations have, in their order.
+    pub(super) fn common(&self) -> Vec<&Parameter> {
+        let Some((first, others)) = self.operations.split_first() else {
+            return Vec::new();
+        };
+        let is_common = |known: &&Parameter| others.iter().all(|other| other.has(known));
+        let mut common: Vec<_> = first.parameters.iter().filter(is_common).collect();
+        common.sort();
+        common
+    }
+}
+
 // === impl Operation ===
 
 impl Operation {
@@ -123,256 +104,16 @@ impl Operation {
         let body = self.body.as_ref().map(|body| &body.definition);
         body.into_iter().chain(&self.answer).cloned()
     }
-}
 
-/// Makes the operations of a resource, or of one of its subresources.
-#[derive(Clone, Copy)]
-struct Maker<'a> {
-    resource: &'a ResourceType,
-    subresource: Option<&'a Subresource>,
-}
-
-// === impl Maker ===
-
-impl<'a> Maker<'a> {
-    fn of(resource: &'a ResourceType) -> Self {
-        Self {
-            resource,
-            subresource: None,
-        }
+    /// Returns its parameters but for the `common` ones of its path, in their order.
+    pub(super) fn own<'a>(&'a self, common: &[&Parameter]) -> Vec<&'a Parameter> {
+        let all = self.parameters.iter();
+        let mut own: Vec<_> = all.filter(|known| !common.contains(known)).collect();
+        own.sort();
+        own
     }
 
-    fn root(self) -> String {
-        let resource = self.resource;
-        match &*resource.group {
-            "" => format!("/api/{}", resource.version),
-            group => format!("/apis/{group}/{}", resource.version),
-        }
-    }
-
-    fn path(self, below: &str, operations: Vec<Operation>, is_named: bool) -> Path {
-        let resource = self.resource;
-        let namespaces = if resource.is_namespaced {
-            "/namespaces/{namespace}"
-        } else {
-            ""
-        };
-        let mut variables = Vec::new();
-        if is_named {
-            variables.push(("name", format!("name of the {}", resource.kind)));
-        }
-        if resource.is_namespaced {
-            variables.push(("namespace", "namespace of the object".to_owned()));
-        }
-        Path {
-            template: format!("{}{namespaces}/{}{below}", self.root(), resource.plural),
-            variables,
-            operations,
-        }
-    }
-
-    /// The operations of those of `verbs` that there are.
-    fn operations(self, verbs: &[&'static str]) -> Vec<Operation> {
-        let has = |verb: &str| match self.subresource {
-            Some(subresource) => subresource.has_verb(verb),
-            None => self.resource.has_verb(verb),
-        };
-        let scope = if self.resource.is_namespaced {
-            "Namespaced"
-        } else {
-            ""
-        };
-        let verbs = verbs.iter().filter(|verb| has(verb));
-        verbs.map(|verb| self.operation(verb, scope, "")).collect()
-    }
-
-    fn operation(self, verb: &'static str, scope: &str, end: &str) -> Operation {
-        let Meaning {
-            method,
-            action,
-            word,
-            query,
-            codes,
-        } = Meaning::of(verb);
-        let resource = self.resource;
-        let (group, version) = (&*resource.group, &*resource.version);
-        let is_connection = self.is_connection();
-        let below = self.subresource.map(|subresource| title(&subresource.name));
-        let (word, extra) = match word {
-            _ if is_connection => ("connect", title(method)),
-            "deleteCollection" => ("delete", "Collection".to_owned()),
-            word => (word, String::new()),
-        };
-        Operation {
-            method,
-            action: if is_connection { "connect" } else { action },
-            id: format!(
-                "{word}{}{}{extra}{scope}{}{}{end}",
-                group_word(group),
-                title(version),
-                resource.kind,
-                below.unwrap_or_default(),
-            ),
-            tag: tag(group, version),
-            description: match self.subresource {
-                Some(subresource) => format!("{word} {} of {}", subresource.name, resource.kind),
-                None => format!("{word} {}", resource.kind),
-            },
-            kind: self.shown_kind(),
-            query: if is_connection { &[] } else { query },
-            body: self.body(verb),
-            answer: self.answer(verb),
-            codes,
-            produces: self.produces(verb),
-        }
-    }
-
-    /// Returns whether it connects to something that is no object of the API.
-    fn is_connection(self) -> bool {
-        self.subresource
-            .is_some_and(|subresource| subresource.kind.kind.ends_with("Options"))
-    }
-
-    fn is_text(self) -> bool {
-        self.is_connection() || self.subresource.is_some_and(|below| &*below.name == "log")
-    }
-
-    /// The kind of what goes over the wire.
-    fn kind(self) -> GroupVersionKind {
-        let own = self.resource.group_version_kind();
-        match self.subresource {
-            Some(subresource) if !subresource.kind.version.is_empty() => subresource.kind.clone(),
-            Some(subresource) => GroupVersionKind {
-                kind: subresource.kind.kind.clone(),
-                ..own
-            },
-            None => own,
-        }
-    }
-
-    /// The kind that the operation is said to be about. Those of custom resources are all about their own.
-    fn shown_kind(self) -> GroupVersionKind {
-        if self.resource.rules.is_custom() {
-            self.resource.group_version_kind()
-        } else {
-            self.kind()
-        }
-    }
-
-    fn definition(self) -> Option<String> {
-        definition_name(self.resource, &self.kind())
-    }
-
-    fn body(self, verb: &str) -> Option<Body> {
-        if self.is_connection() {
-            return None;
-        }
-        let is_required = !matches!(verb, "delete" | "deletecollection");
-        let (definition, consumes) = match verb {
-            "create" | "update" => (self.definition()?, Vec::new()),
-            "patch" => (PATCH_BODY.to_owned(), self.patch_types()),
-            "delete" | "deletecollection" => (DELETE_OPTIONS.to_owned(), Vec::new()),
-            _ => return None,
-        };
-        Some(Body {
-            definition,
-            consumes,
-            is_required,
-        })
-    }
-
-    fn patch_types(self) -> Vec<&'static str> {
-        let mut types = vec![
-            "application/json-patch+json",
-            "application/merge-patch+json",
-            "application/apply-patch+yaml",
-        ];
-        if !self.resource.rules.is_custom() {
-            types.insert(2, "application/strategic-merge-patch+json");
-        }
-        types
-    }
-
-    fn answer(self, verb: &str) -> Option<String> {
-        match verb {
-            _ if self.is_text() => None,
-            "list" => {
-                let list = GroupVersionKind {
-                    kind: self.resource.list_kind(),
-                    ..self.resource.group_version_kind()
-                };
-                definition_name(self.resource, &list)
-            }
-            "delete" | "deletecollection" => Some(STATUS.to_owned()),
-            _ => self.definition(),
-        }
-    }
-
-    fn produces(self, verb: &str) -> Vec<&'static str> {
-        if self.is_text() {
-            return vec!["text/plain"];
-        }
-        let mut types = vec![JSON, YAML];
-        if !self.resource.rules.is_custom() {
-            types.push(PROTOBUF);
-        }
-        if verb == "list" {
-            types.push(JSON_STREAM);
-        }
-        if verb == "list" && !self.resource.rules.is_custom() {
-            types.push(PROTOBUF_STREAM);
-        }
-        types
-    }
-}
-
-/// A verb of a resource in HTTP and in OpenAPI.
-struct Meaning {
-    method: &'static str,
-    action: &'static str,
-    /// The beginning of the operation's name.
-    word: &'static str,
-    query: &'static [Parameter],
-    codes: &'static [(u16, &'static str)],
-}
-
-// === impl Meaning ===
-
-impl Meaning {
-    fn of(verb: &str) -> Self {
-        let (method, action, word, query, codes): (_, _, _, _, &'static [_]) = match verb {
-            "get" => ("get", "get", "read", &[][..], &[OK]),
-            "create" => (
-                "post",
-                "post",
-                "create",
-                parameters::WRITE,
-                &[OK, CREATED, ACCEPTED],
-            ),
-            "update" => ("put", "put", "replace", parameters::WRITE, &[OK, CREATED]),
-            "patch" => ("patch", "patch", "patch", parameters::PATCH, &[OK, CREATED]),
-            "delete" => (
-                "delete",
-                "delete",
-                "delete",
-                parameters::DELETE,
-                &[OK, ACCEPTED],
-            ),
-            "deletecollection" => (
-                "delete",
-                "deletecollection",
-                "deleteCollection",
-                parameters::SELECTION,
-                &[OK],
-            ),
-            _ => ("get", "list", "list", parameters::SELECTION, &[OK]),
-        };
-        Self {
-            method,
-            action,
-            word,
-            query,
-            codes,
-        }
+    fn has(&self, parameter: &Parameter) -> bool {
+        self.parameters.contains(parameter)
     }
 }

@@ -84,11 +84,10 @@ fn every_version_has_a_document_in_which_every_reference_leads_to_a_definition()
         let document = v3::document(&registry, &subject);
         let mut found = BTreeSet::new();
         references(&document, &mut found);
-        assert!(!found.is_empty(), "{subject:?}");
-        let schemas = document["components"]["schemas"].as_object().unwrap();
+        let schemas = &document["components"]["schemas"];
         for target in &found {
             let name = target.strip_prefix("#/components/schemas/").unwrap();
-            assert!(schemas.contains_key(name), "{subject:?}: {target}");
+            assert!(schemas.get(name).is_some(), "{subject:?}: {target}");
         }
         assert!(!document["paths"].as_object().unwrap().is_empty());
     }
@@ -285,6 +284,86 @@ fn version_2_says_nothing_of_a_kind_that_keeps_unknown_fields() {
 }
 
 #[test]
+fn what_is_published_of_a_definition_says_what_its_schema_means() {
+    let either = json!([{"type": "integer"}, {"type": "string"}]);
+    let schema = json!({"type": "object", "properties": {
+        "port": {"x-kubernetes-int-or-string": true},
+        "said": {"x-kubernetes-int-or-string": true, "anyOf": either},
+        "more": {"x-kubernetes-int-or-string": true, "anyOf": [{"minimum": 1}]},
+        "size": {"type": "integer", "default": 1, "nullable": false, "enum": []},
+        "none": {"type": "object", "properties": {}},
+        "values": {"type": "object", "required": ["a"], "additionalProperties": {"type": "string", "nullable": true}},
+        "any": {"type": "object", "nullable": true, "required": ["a"],
+            "properties": {"a": {"type": "string", "nullable": true}}},
+    }});
+    let newest = widget(&schema, Dialect::V3);
+    let properties = &newest["properties"];
+    assert_eq!(properties["port"]["anyOf"], either);
+    assert_eq!(properties["said"], schema["properties"]["said"]);
+    assert_eq!(properties["more"]["allOf"], json!([{"anyOf": either}]));
+    assert_eq!(properties["size"], json!({"type": "integer", "default": 1}));
+    assert_eq!(properties["none"], json!({"type": "object"}));
+    let oldest = widget(&schema, Dialect::V2);
+    let properties = &oldest["properties"];
+    assert_eq!(
+        properties["port"],
+        json!({"x-kubernetes-int-or-string": true})
+    );
+    assert_eq!(properties["size"], json!({"type": "integer"}));
+    assert!(properties["values"].get("required").is_none());
+    assert_eq!(properties["any"], json!({"required": ["a"]}));
+}
+
+#[test]
+fn a_definition_is_described_as_a_real_server_describes_it() {
+    let registry = registry_with(&json!({"type": "object"}));
+    let documents = DocumentsCache::default().of(registry);
+    let document = parse(&documents, "apis/example.com/v1");
+    let schemas = &document["components"]["schemas"];
+    let says = |pointer: &str, said: &str| {
+        let found = schemas.pointer(pointer).and_then(Value::as_str).unwrap();
+        assert!(found.starts_with(said), "{pointer}: {found}");
+    };
+    says(
+        "/com.example.v1.Widget/properties/apiVersion/description",
+        "APIVersion defines",
+    );
+    says(
+        "/com.example.v1.Widget/properties/metadata/description",
+        "Standard object's metadata",
+    );
+    says(
+        "/com.example.v1.Widgets/description",
+        "Widgets is a list of Widget",
+    );
+    says(
+        "/com.example.v1.Widgets/properties/items/description",
+        "List of widgets.",
+    );
+    assert!(document["components"].get("securitySchemes").is_none());
+    let kinds = &schemas["io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"];
+    let kinds = kinds["x-kubernetes-group-version-kind"].as_array().unwrap();
+    assert_eq!(kinds.len(), 53, "those of all groups");
+    let paths = &document["paths"];
+    let item = &paths["/apis/example.com/v1/namespaces/{namespace}/widgets/{name}"];
+    assert_eq!(item["get"]["parameters"][0]["name"], "resourceVersion");
+    let body = item["put"]["requestBody"]["content"].as_object().unwrap();
+    assert!(body.keys().eq(["application/json", "application/yaml"]));
+    assert!(paths.get("/apis/example.com/v1/watch/widgets").is_none());
+}
+
+#[test]
+fn version_2_has_no_defaults() {
+    fn has_defaults(schema: &Value) -> bool {
+        let below = schema["properties"].as_object().into_iter().flatten();
+        schema.get("default").is_some() || below.into_iter().any(|(_, schema)| has_defaults(schema))
+    }
+    let document = v2::document(&Registry::builtin());
+    let mut definitions = document["definitions"].as_object().unwrap().values();
+    assert!(!definitions.any(has_defaults));
+}
+
+#[test]
 fn embedded_objects_are_objects() {
     let schema = json!({"type": "object", "properties": {
         "template": {"type": "object", "x-kubernetes-embedded-resource": true},
@@ -293,6 +372,11 @@ fn embedded_objects_are_objects() {
     let template = &widget["properties"]["template"];
     assert_eq!(template["required"], json!(["kind", "apiVersion"]));
     assert!(template["properties"]["metadata"]["allOf"].is_array());
+    // Where anything may stand, clients of version 2 would reject all but what is declared.
+    let mut open = schema;
+    open["properties"]["template"]["x-kubernetes-preserve-unknown-fields"] = json!(true);
+    let open = self::widget(&open, Dialect::V2);
+    assert!(open["properties"]["template"].get("properties").is_none());
 }
 
 #[test]

@@ -4,9 +4,10 @@ use serde_json::{Map, Value, json};
 
 use super::{
     definitions::{Definitions, Dialect},
-    documents::{info, subjects},
-    operations::{Operation, Path, paths},
-    parameters::{PRETTY, Parameter},
+    documents::{info, security_scheme, subjects},
+    items::{path_item, responses, schema},
+    maker::paths,
+    operations::Operation,
 };
 use crate::kinds::{ResourceType, registry::Registry};
 
@@ -14,31 +15,55 @@ const DIALECT: Dialect = Dialect::V2;
 
 /// The document of everything in `registry`.
 pub(super) fn document(registry: &Registry) -> Value {
-    let definitions = Definitions::new(DIALECT, resources(registry));
-    let mut roots: Vec<String> = subjects(registry)
+    let definitions = Definitions::new(DIALECT, None, resources(registry));
+    let subjects = subjects(registry);
+    let discovery = subjects
         .iter()
-        .map(|subject| subject.definition().to_owned())
-        .collect();
+        .filter(|subject| !subject.is_custom(registry));
+    let discovery = discovery.map(|subject| subject.discovery());
+    let mut roots = Vec::new();
     let mut items = Map::new();
-    for path in resources(registry).flat_map(paths) {
+    for path in discovery.chain(resources(registry).flat_map(paths)) {
         for operation in &path.operations {
             roots.extend(operation.definitions());
         }
-        items.insert(path.template.clone(), path_item(&path));
+        items.insert(path.template.clone(), path_item(DIALECT, &path));
     }
     json!({
         "swagger": "2.0",
         "info": info(false),
         "paths": items,
         "definitions": definitions.closure(roots),
-        "securityDefinitions": {"BearerToken": {
-            "type": "apiKey",
-            "name": "authorization",
-            "in": "header",
-            "description": "Bearer Token authentication",
-        }},
+        "securityDefinitions": security_scheme(),
         "security": [{"BearerToken": []}],
     })
+}
+
+/// Writes the parts of an operation that only version 2 has.
+pub(super) fn complete(item: &mut Value, operation: &Operation) {
+    let mut consumes = vec!["*/*"];
+    if let Some(body) = &operation.body {
+        let mut parameter = json!({
+            "name": "body",
+            "in": "body",
+            "schema": schema(DIALECT, Some(&body.definition)),
+        });
+        if body.is_required {
+            parameter["required"] = true.into();
+        }
+        match item["parameters"].as_array_mut() {
+            Some(parameters) => parameters.insert(0, parameter),
+            None => item["parameters"] = json!([parameter]),
+        }
+        consumes.clone_from(&body.consumes);
+    }
+    item["consumes"] = json!(consumes);
+    item["produces"] = json!(operation.produces);
+    item["schemes"] = json!(["https"]);
+    let answer = operation.answer.as_deref();
+    item["responses"] = responses(operation, |response| {
+        response["schema"] = schema(DIALECT, answer);
+    });
 }
 
 fn resources(registry: &Registry) -> impl Iterator<Item = &ResourceType> {
@@ -46,88 +71,4 @@ fn resources(registry: &Registry) -> impl Iterator<Item = &ResourceType> {
     versions
         .flat_map(|version| &version.resources)
         .map(|resource| &**resource)
-}
-
-fn path_item(path: &Path) -> Value {
-    let variables = path.variables.iter().map(|(name, description)| {
-        json!({
-            "name": name,
-            "in": "path",
-            "description": description,
-            "required": true,
-            "type": "string",
-            "uniqueItems": true,
-        })
-    });
-    let parameters: Vec<Value> = variables.chain([query(&PRETTY)]).collect();
-    let mut item = Map::new();
-    item.insert("parameters".to_owned(), parameters.into());
-    for operation in &path.operations {
-        item.insert(operation.method.to_owned(), written(operation));
-    }
-    item.into()
-}
-
-fn written(operation: &Operation) -> Value {
-    let kind = &operation.kind;
-    let mut parameters = Vec::new();
-    let mut consumes = vec!["*/*"];
-    if let Some(body) = &operation.body {
-        let mut parameter = json!({
-            "name": "body",
-            "in": "body",
-            "schema": {"$ref": DIALECT.reference(&body.definition)},
-        });
-        if body.is_required {
-            parameter["required"] = true.into();
-        }
-        parameters.push(parameter);
-        if !body.consumes.is_empty() {
-            consumes.clone_from(&body.consumes);
-        }
-    }
-    parameters.extend(operation.query.iter().map(query));
-    let mut written = json!({
-        "tags": [operation.tag],
-        "operationId": operation.id,
-        "description": operation.description,
-        "consumes": consumes,
-        "produces": operation.produces,
-        "schemes": ["https"],
-        "responses": responses(operation),
-        "x-kubernetes-action": operation.action,
-        "x-kubernetes-group-version-kind": {
-            "group": &*kind.group,
-            "version": &*kind.version,
-            "kind": &*kind.kind,
-        },
-    });
-    if !parameters.is_empty() {
-        written["parameters"] = parameters.into();
-    }
-    written
-}
-
-fn query(parameter: &Parameter) -> Value {
-    json!({
-        "name": parameter.name,
-        "in": "query",
-        "description": parameter.description,
-        "type": parameter.ty,
-        "uniqueItems": true,
-    })
-}
-
-fn responses(operation: &Operation) -> Value {
-    let schema = match &operation.answer {
-        Some(name) => json!({"$ref": DIALECT.reference(name)}),
-        None => json!({"type": "string"}),
-    };
-    let mut responses = Map::new();
-    for (code, description) in operation.codes {
-        let response = json!({"description": description, "schema": schema});
-        responses.insert(code.to_string(), response);
-    }
-    responses.insert("401".to_owned(), json!({"description": "Unauthorized"}));
-    responses.into()
 }

@@ -96,6 +96,14 @@ impl CustomType {
         Ok(Decoded::new(object, strict))
     }
 
+    /// Returns the paths of its selectable fields, without the dot at the beginning.
+    pub(crate) fn selectable_paths(&self) -> impl Iterator<Item = &str> {
+        let fields = self.version["selectableFields"].as_array();
+        let paths = fields.into_iter().flatten();
+        let paths = paths.filter_map(|field| field["jsonPath"].as_str());
+        paths.map(|path| path.strip_prefix('.').unwrap_or(path))
+    }
+
     /// The schema of whole objects, with the metadata that all objects have.
     pub(crate) fn schema(&self) -> Schema<'_> {
         self.schema.root().with_metadata()

@@ -58,6 +58,8 @@ static PATH_ITEM: Message = Struct {
         ("put", 5, One(&OPERATION)),
         ("post", 6, One(&OPERATION)),
         ("delete", 7, One(&OPERATION)),
+        ("options", 8, One(&OPERATION)),
+        ("head", 9, One(&OPERATION)),
         ("patch", 10, One(&OPERATION)),
         ("parameters", 13, Many(&One(&PARAMETER_OR_REFERENCE))),
     ],
