@@ -100,6 +100,10 @@ struct ServerOptions {
     #[command(flatten)]
     admission: admission::AdmissionOptions,
 
+    /// Begin without the objects that every cluster has, not even with namespaces.
+    #[arg(long)]
+    no_bootstrap: bool,
+
     /// Reads that are served at a time; further ones are answered with 429. 0 is no limit
     #[arg(long, value_name = "COUNT", default_value_t = 400)]
     max_requests_inflight: usize,
@@ -193,6 +197,7 @@ impl ServerOptions {
                 bytes: self.compact_bytes.0,
             })
             .with_compression(self.compress)
+            .with_bootstrap(!self.no_bootstrap)
             .with_controllers(self.controllers.clone())
             .with_max_requests_in_flight(self.max_requests_inflight)
             .with_max_mutating_requests_in_flight(self.max_mutating_requests_inflight);

@@ -46,6 +46,7 @@ pub(crate) mod authentication;
 pub(crate) mod authorization;
 pub(crate) mod usage;
 pub(crate) mod registry;
+mod initial_objects;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -53,6 +54,7 @@ mod tests;
 
 pub(crate) use self::{
     habits::{Habits, KeptByStatus, MetadataRechecks, Removal},
+    initial_objects::initial_objects,
     kind::{Accepted, Kind, KindRef, Validation, Verdict},
     resource_type::{ResourceType, Subresource},
     selectable_field::{SelectableField, SelectableFields},

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{
     Stats,
-    bootstrap::{bootstrap_namespaces, bootstrap_roles},
+    bootstrap::{bootstrap_namespaces, bootstrap_roles, foundation},
     requests::Requests,
     slots::InFlight,
 };
@@ -41,6 +41,8 @@ pub(crate) struct Server {
     pub(super) controllers: ControllerManager,
     /// The simulated cluster, if there is one.
     pub(super) cluster: Option<Arc<SimulatedCluster>>,
+    /// True if it begins with the objects that every cluster has.
+    pub(super) bootstraps: bool,
     pub(super) beginning: Beginning,
     /// The file of the state, if there is one.
     pub(super) data: Option<DataFile>,
@@ -69,21 +71,26 @@ impl Server {
         }
     }
 
-    /// Makes it an empty cluster. Time, uids and faults go on.
+    /// Makes it a new cluster. Time, uids and faults go on.
     pub(super) fn clear(&self) {
-        self.backend().reset(|tx| {
-            bootstrap_namespaces(self.backend(), tx);
-            if self.has_rules() {
-                bootstrap_roles(self.backend(), tx);
-            }
-        });
+        let backend = self.backend();
+        if self.bootstraps {
+            backend.reset(Some(&foundation(&backend.clock.now_text())), |tx| {
+                bootstrap_namespaces(backend, tx);
+                if self.has_rules() {
+                    bootstrap_roles(backend, tx);
+                }
+            });
+        } else {
+            backend.reset(None, |_| {});
+        }
         self.reset_counts();
     }
 
     /// Restores the contents of `snapshot`: serves its definitions, and resumes the controllers.
     pub(super) fn restore(&self, snapshot: &Snapshot, restart: Restart) {
         write::restore(self.backend(), snapshot, restart);
-        if self.has_rules() {
+        if self.bootstraps && self.has_rules() {
             // The state may come from a server without rules.
             let Ok(()) = self.backend().storage.transact(|tx| {
                 bootstrap_roles(self.backend(), tx);
@@ -111,7 +118,7 @@ impl Server {
         }
     }
 
-    /// Returns whether requests are allowed by rules, which a new cluster begins with.
+    /// Returns whether requests are allowed by rules.
     fn has_rules(&self) -> bool {
         self.authorizer.mode() == Authorization::Rbac
     }

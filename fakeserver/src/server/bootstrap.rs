@@ -1,15 +1,48 @@
 //! The objects of a new cluster.
 
-use serde_json::json;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Value, json};
 
 use crate::{
-    kinds::{core::namespace, rbac::policy::bootstrap_objects},
-    store::{ObjectKey, Transaction},
+    kinds::{
+        Kind,
+        core::namespace,
+        initial_objects,
+        rbac::{
+            cluster_role,
+            policy::{GROUP, Policy, RoleRef},
+        },
+        registry::Registry,
+    },
+    store::{Foundation, ObjectKey, Transaction},
     write::Backend,
 };
 
 /// The namespaces that a server makes for itself, in its order.
 const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
+
+/// The foundation that was asked for last, and its time.
+static LATEST: Mutex<Option<(String, Arc<Foundation>)>> = Mutex::new(None);
+
+/// Returns the objects that every cluster has from `now` on, apart from its namespaces. Servers of the same time share
+/// them.
+pub(super) fn foundation(now: &str) -> Arc<Foundation> {
+    let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((time, foundation)) = &*latest
+        && time == now
+    {
+        return Arc::clone(foundation);
+    }
+    let registry = Registry::builtin();
+    let objects = initial_objects(now).into_iter().map(|(kind, object)| {
+        let fields = registry.selectable_values(kind.storage(), &object);
+        (key_of(kind, &object), object, fields)
+    });
+    let foundation = Arc::new(Foundation::new(objects));
+    *latest = Some((now.to_owned(), Arc::clone(&foundation)));
+    foundation
+}
 
 /// Writes the namespaces of an empty cluster.
 pub(super) fn bootstrap_namespaces(backend: &Backend, tx: &mut Transaction<'_>) {
@@ -43,16 +76,37 @@ pub(super) fn bootstrap_namespaces(backend: &Backend, tx: &mut Transaction<'_>) 
     }
 }
 
-/// Writes those of the roles and bindings that a cluster begins with that are not there.
+/// Writes those of the roles and bindings that a cluster begins with that are not there, and gives roles that are the sum
+/// of others their rules, as a controller does in a cluster.
 pub(super) fn bootstrap_roles(backend: &Backend, tx: &mut Transaction<'_>) {
-    for (kind, mut object) in bootstrap_objects() {
-        let metadata = &mut object["metadata"];
-        let name = metadata["name"].as_str().unwrap_or_default();
-        let key = ObjectKey::cluster(kind.storage().clone(), name);
-        if tx.get(&key).is_none() {
-            metadata["uid"] = json!(backend.entropy.uid().to_string());
-            metadata["creationTimestamp"] = json!(backend.clock.now_text());
+    let mut objects = initial_objects(&backend.clock.now_text());
+    objects.retain(|(kind, _)| kind.group() == GROUP);
+    let policy = Policy::new(objects.iter().cloned());
+    for (kind, object) in objects {
+        let key = key_of(kind, &object);
+        let stored = tx.get(&key).map(|stored| stored.to_value());
+        let is_new = stored.is_none();
+        let mut object = stored.unwrap_or(object);
+        let lacks_rules = kind.is(&cluster_role::KIND) && object["rules"].is_null();
+        if lacks_rules {
+            object["rules"] = json!(policy.rules_of(&reference(&key), "").unwrap_or_default());
+        }
+        if is_new || lacks_rules {
             tx.put(&key, object);
         }
     }
+}
+
+fn reference(key: &ObjectKey) -> RoleRef {
+    RoleRef {
+        kind: "ClusterRole".to_owned(),
+        name: key.name().to_owned(),
+        ..RoleRef::default()
+    }
+}
+
+fn key_of(kind: &Kind, object: &Value) -> ObjectKey {
+    let metadata = &object["metadata"];
+    let name = metadata["name"].as_str().unwrap_or_default();
+    ObjectKey::new(kind.storage().clone(), metadata["namespace"].as_str(), name)
 }

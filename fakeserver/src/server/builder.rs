@@ -50,6 +50,7 @@ pub struct FakeServerBuilder {
     in_flight: (usize, usize),
     /// In the order in which they go in; or why one of them cannot.
     objects: Vec<Result<Value, Arc<serde_json::Error>>>,
+    bootstraps: bool,
     manifests: Vec<PathBuf>,
     progress: Option<Progress>,
     snapshot: Option<Snapshot>,
@@ -118,6 +119,15 @@ impl FakeServerBuilder {
     #[doc(alias = "MaxMutatingRequestsInFlight")]
     pub fn with_max_mutating_requests_in_flight(mut self, count: usize) -> Self {
         self.in_flight.1 = count;
+        self
+    }
+
+    /// Sets whether the server begins with the objects that every cluster has: namespaces, the service `kubernetes`, roles
+    /// and bindings, priority classes, flow schemas and others. By default it does; without them it begins empty.
+    ///
+    /// An object can be created in a namespace only if that is there.
+    pub fn with_bootstrap(mut self, bootstraps: bool) -> Self {
+        self.bootstraps = bootstraps;
         self
     }
 
@@ -274,7 +284,7 @@ impl FakeServerBuilder {
         self
     }
 
-    /// The server, with the namespaces that every cluster has. It needs no runtime until it is asked something.
+    /// The server, with the objects that every cluster has. It needs no runtime until it is asked something.
     ///
     /// # Panics
     ///
@@ -325,6 +335,7 @@ impl FakeServerBuilder {
                 .map(|options| Arc::new(SimulatedCluster::new(options))),
             #[cfg(not(feature = "cluster"))]
             cluster: None,
+            bootstraps: self.bootstraps,
             beginning: Beginning {
                 snapshot: self.snapshot.map(|snapshot| (snapshot, restart)),
                 objects,
@@ -378,6 +389,7 @@ impl Default for FakeServerBuilder {
             keeps_bodies: false,
             in_flight: (0, 0),
             objects: Vec::new(),
+            bootstraps: true,
             manifests: Vec::new(),
             progress: None,
             snapshot: None,

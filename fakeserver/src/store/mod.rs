@@ -18,6 +18,7 @@ mod change;
 mod table;
 mod compaction;
 mod state;
+mod foundation;
 mod base;
 mod transaction;
 mod storage;
@@ -34,6 +35,7 @@ pub use self::{
     object::StoredObject,
 };
 pub(crate) use self::{
+    foundation::Foundation,
     key::ObjectKey,
     leases::Leases,
     state::{HistoryError, TooOld, View},

@@ -20,7 +20,7 @@ const LATELY: u64 = if cfg!(test) { 16 } else { 1_024 };
 const LOOKED_AT: usize = 32;
 
 /// All objects of all resources, with their history. It is read through a [`View`].
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct State {
     revision: Revision,
     tables: BTreeMap<GroupResource, Table>,
@@ -98,6 +98,18 @@ impl State {
         };
         restored.plain_bytes = restored.count_plain_bytes();
         restored
+    }
+
+    /// The same as the state of another store, in which watches can start at any revision but of the objects that are
+    /// there already.
+    pub(super) fn founded(&self, compaction: Compaction) -> Self {
+        let mut founded = self.clone();
+        founded.compaction = compaction;
+        founded.watchable = Revision::default();
+        for table in founded.tables.values_mut() {
+            table.begin_at(self.revision);
+        }
+        founded
     }
 
     /// Takes a change, which must have the next revision. What became history some time ago is packed by `packer`.

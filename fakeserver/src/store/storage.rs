@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use super::{
-    Change, Compaction, ObjectKey, StoredObject, Transaction, View,
+    Change, Compaction, Foundation, ObjectKey, StoredObject, Transaction, View,
     base::{Base, Open},
     packer::Packer,
     state::State,
@@ -165,10 +165,17 @@ impl Storage {
         self.lock().expire();
     }
 
-    /// Empties the store, and fills it with the writes of `work`. Revisions restart.
-    pub(crate) fn reset(&self, work: impl FnOnce(&mut Transaction<'_>)) {
+    /// Empties the store, and fills it with `foundation` and the writes of `work`. Revisions restart.
+    pub(crate) fn reset(
+        &self,
+        foundation: Option<&Foundation>,
+        work: impl FnOnce(&mut Transaction<'_>),
+    ) {
         let mut state = self.lock();
-        let mut fresh = State::new(self.compaction);
+        let mut fresh = match foundation {
+            Some(foundation) => foundation.state(self.compaction),
+            None => State::new(self.compaction),
+        };
         let base = Base::Locked(View(&fresh));
         let mut transaction = Transaction::new(base, &*self.fields, self.current_packer());
         work(&mut transaction);

@@ -23,7 +23,7 @@ const RECENT: usize = if cfg!(test) { 8 } else { 1_024 };
 /// # Memory
 ///
 /// The objects now; of each change what it replaced, compressed unless it is recent, and at most an entry of a persistent map.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Table {
     current: Objects,
     /// Some states, oldest first; never empty. The first one is the state before the first change that is kept.
@@ -39,7 +39,7 @@ pub(super) struct Table {
 }
 
 /// A change, and how many bytes of history it counts for.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Logged {
     change: Arc<Change>,
     bytes: u64,
@@ -106,6 +106,12 @@ impl Table {
             self.history_bytes += old.bytes;
         }
         replaced
+    }
+
+    /// Counts every change up to `revision` as forgotten, of which there are none.
+    pub(super) fn begin_at(&mut self, revision: Revision) {
+        debug_assert!(self.log.is_empty(), "no change is known");
+        self.forgotten = revision;
     }
 
     /// Forgets every change up to `revision`.

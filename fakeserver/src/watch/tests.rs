@@ -490,7 +490,7 @@ impl Rule for Second {
 
 /// The second of three frames meets `verdict`: what comes in 99 s, and how the stream stands then.
 async fn check_verdict(verdict: FrameVerdict, expected: &[&str], end: &str) {
-    let server = FakeServer::builder().build();
+    let server = FakeServer::builder().with_bootstrap(false).build();
     let guard = server.faults().install(Second(verdict.clone()));
     let mut body = watch(
         &server,
@@ -528,10 +528,10 @@ async fn every_verdict_on_a_frame_does_what_it_says() {
     use FrameVerdict::{
         Delay, Drop, Duplicate, End, EndAfter, EndWith, Replace, Reset, Silence, SwapWithNext,
     };
-    // An empty cluster stands at 5.
-    let [a, b, c, z] = ["ADDED a@6", "ADDED b@7", "ADDED c@8", "BOOKMARK @9"];
+    // An empty store stands at 1.
+    let [a, b, c, z] = ["ADDED a@2", "ADDED b@3", "ADDED c@4", "BOOKMARK @5"];
     let other =
-        Encoding::new("Pod", "v1", Representation::Object).bookmark(Revision::new(9), false);
+        Encoding::new("Pod", "v1", Representation::Object).bookmark(Revision::new(5), false);
     check_verdict(Delay(Duration::from_secs(5)), &[a, b, c], "open").await;
     check_verdict(End, &[a], "ended").await;
     check_verdict(EndAfter, &[a, b], "ended").await;

@@ -17,7 +17,7 @@ use crate::{
     clock::Clock,
     entropy::Entropy,
     kinds::registry::Registry,
-    store::{Change, ChangeSink, Compaction, Leases, Storage, Transaction, Unmade},
+    store::{Change, ChangeSink, Compaction, Foundation, Leases, Storage, Transaction, Unmade},
     value::status::Status,
     watch::Watchers,
 };
@@ -106,9 +106,13 @@ impl Backend {
         self.registry.store(registry);
     }
 
-    /// Empties the store, and lets `bootstrap` write its first objects. Time and uids go on.
-    pub(crate) fn reset(&self, bootstrap: impl FnOnce(&mut Transaction<'_>)) {
-        self.storage.reset(|tx| {
+    /// Empties the store but for `foundation`, and lets `bootstrap` write further objects. Time and uids go on.
+    pub(crate) fn reset(
+        &self,
+        foundation: Option<&Foundation>,
+        bootstrap: impl FnOnce(&mut Transaction<'_>),
+    ) {
+        self.storage.reset(foundation, |tx| {
             self.set_registry(Registry::builtin());
             bootstrap(tx);
         });

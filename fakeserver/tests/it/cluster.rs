@@ -118,8 +118,11 @@ fn check_relations(server: &FakeServer) {
             "Service" => &object["spec"]["selector"],
             _ => continue,
         };
+        let Some(selector) = selector.as_object() else {
+            continue;
+        };
         let selects = |pod: &&Value| {
-            let mut labels = selector.as_object().unwrap().iter();
+            let mut labels = selector.iter();
             pod["metadata"]["namespace"] == object["metadata"]["namespace"]
                 && labels.all(|(label, value)| pod["metadata"]["labels"][label] == *value)
         };

@@ -450,6 +450,7 @@ proptest! {
     fn the_api_does_what_a_map_with_a_log_does(steps in proptest::collection::vec(step(), 1..60)) {
         runtime().block_on(async {
             let api = Api::new();
+            api.delete("/api/v1/namespaces/kube-system/configmaps").await.ok();
             let mut model = Model::new(api.server.revision());
             for step in &steps {
                 take(&api, &mut model, step).await;

@@ -263,17 +263,18 @@ async fn services_get_addresses_and_ports_that_nobody_else_has() {
 #[tokio::test]
 async fn a_service_may_ask_for_what_is_free() {
     let api = Api::new();
-    let port = |number: u64| json!({"clusterIP": "10.96.0.9", "ports": [{"port": 80, "nodePort": number}]});
+    let port =
+        |number: u64| json!({"clusterIP": "10.0.0.9", "ports": [{"port": 80, "nodePort": number}]});
     let first = service("first", "NodePort", &port(30_080));
     api.post(SERVICES, &first).await.created();
     assert_eq!(
         api.post(
             SERVICES,
-            &service("second", "ClusterIP", &json!({"clusterIP": "10.96.0.9"}))
+            &service("second", "ClusterIP", &json!({"clusterIP": "10.0.0.9"}))
         )
         .await
         .refused(422),
-        "Service \"second\" is invalid: spec.clusterIPs: Invalid value: [\"10.96.0.9\"]: failed to allocate IP 10.96.0.9: \
+        "Service \"second\" is invalid: spec.clusterIPs: Invalid value: [\"10.0.0.9\"]: failed to allocate IP 10.0.0.9: \
          provided IP is already allocated"
     );
     let outside = service("second", "ClusterIP", &json!({"clusterIP": "1.2.3.4"}));

@@ -104,7 +104,7 @@ async fn lists_and_metadata_are_protobuf_too() {
     }
     assert_eq!(list, expected);
 
-    let none = "/api/v1/namespaces/kube-system/configmaps";
+    let none = "/api/v1/namespaces/kube-public/configmaps";
     let none = api.send("GET", none, &[TAKES], Body::empty()).await;
     assert!(read(&none)["items"].as_array().is_none_or(Vec::is_empty));
 

@@ -15,6 +15,7 @@ fn snapshot() -> Snapshot {
     });
     FakeServer::builder()
         .with_seed(7)
+        .with_bootstrap(false)
         .with_object(&config)
         .build()
         .snapshot()
@@ -29,7 +30,7 @@ fn what_is_written_is_read_as_it_was() {
     let snapshot = snapshot();
     let read = parse(&snapshot.to_bytes()).unwrap();
     assert_eq!(read, snapshot);
-    assert_eq!((read.revision(), read.len()), (6, 5));
+    assert_eq!((read.revision(), read.len()), (3, 2));
     assert!(!format!("{read:?}").contains("é"), "no contents in logs");
 }
 
@@ -58,8 +59,8 @@ fn a_refusal_says_where_and_why() {
     let lines: Vec<&str> = text.lines().collect();
     let without_end = lines[..lines.len() - 1].join("\n") + "\n";
     let twice =
-        format!("{}\n{text}", lines[0].replace(":5}", ":6}")).replacen(lines[0], lines[1], 1);
-    let ahead = text.replacen("\"revision\":6", "\"revision\":3", 1);
+        format!("{}\n{text}", lines[0].replace(":2}", ":3}")).replacen(lines[0], lines[1], 1);
+    let ahead = text.replacen("\"revision\":3", "\"revision\":1", 1);
     for (file, said) in [
         (String::new(), "line 1: this is no snapshot of a fakeserver"),
         (
@@ -72,19 +73,19 @@ fn a_refusal_says_where_and_why() {
         ),
         (
             without_end,
-            "line 7: the file breaks off: its end is missing",
+            "line 4: the file breaks off: its end is missing",
         ),
         (
             text.replacen("default", "defect", 1),
-            "line 7: the file was changed after it was written: its checksum is another",
+            "line 4: the file was changed after it was written: its checksum is another",
         ),
         (
             format!("{text}more\n"),
-            "line 8: there is something behind the end",
+            "line 5: there is something behind the end",
         ),
         (
             ahead,
-            "line 2: the object is of revision 6, and the snapshot of 3",
+            "line 2: the object is of revision 3, and the snapshot of 1",
         ),
         (twice, "line 3: there are two objects "),
         (

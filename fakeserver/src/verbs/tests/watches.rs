@@ -121,7 +121,10 @@ async fn a_watch_lasts_as_long_as_it_asks_or_half_an_hour_to_an_hour() {
 async fn the_deprecated_paths_watch_and_an_object_itself_does_not() {
     let server = with_config_maps(&["a", "b"]);
     for (path, expected) in [
-        ("/api/v1/watch/configmaps", vec!["ADDED a", "ADDED b"]),
+        (
+            "/api/v1/watch/configmaps?fieldSelector=metadata.namespace=default",
+            vec!["ADDED a", "ADDED b"],
+        ),
         (
             "/api/v1/watch/namespaces/default/configmaps",
             vec!["ADDED a", "ADDED b"],

@@ -12,10 +12,14 @@ use crate::{
     value::{edit::is_unset, status::FieldError},
 };
 
-/// The first address of services, and the number of addresses: `10.96.0.0/12`.
-const FIRST_ADDRESS: u32 = Ipv4Addr::new(10, 96, 0, 0).to_bits();
+/// The first address of services, and the number of addresses: `10.0.0.0/16`.
+const FIRST_ADDRESS: u32 = Ipv4Addr::new(10, 0, 0, 0).to_bits();
 
-const ADDRESSES: u32 = 1 << 20;
+const ADDRESSES: u32 = 1 << 16;
+
+/// The number of addresses at the beginning that services get only if all others are taken. They are for those that ask for
+/// one.
+const ASKED_FOR: u32 = 1 << 8;
 
 /// The first node port of services, and the number of ports.
 const FIRST_NODE_PORT: u64 = 30_000;
@@ -145,7 +149,8 @@ impl Allocator {
 
     fn free_address(&self) -> String {
         // The remainder is smaller than their number.
-        let start = u32::try_from(self.seed % u64::from(ADDRESSES)).unwrap_or_default();
+        let offset = u32::try_from(self.seed % u64::from(ADDRESSES - ASKED_FOR));
+        let start = ASKED_FOR + offset.unwrap_or_default();
         let numbers = (0..ADDRESSES).map(|step| (start + step) % ADDRESSES);
         // The first and the last of each block of 256 are left out: the one looks like a net, the other like a broadcast.
         let numbers = numbers.filter(|number| !matches!(number & 0xff, 0 | 0xff));

@@ -98,12 +98,12 @@ fn a_service_keeps_what_it_was_given() {
         json!({"port": 80, "protocol": "TCP", "targetPort": 80})
     );
     assert_eq!(service["spec"]["externalTrafficPolicy"], "Cluster");
-    service["spec"]["clusterIP"] = json!("10.96.0.9");
+    service["spec"]["clusterIP"] = json!("10.0.0.9");
     service["spec"]["ports"][0]["nodePort"] = json!(30_009);
 
     let mut sent = json!({"spec": {"type": "NodePort", "ports": [{"port": 80, "protocol": "TCP"}, {"port": 81, "protocol": "TCP"}]}});
     KIND.keep_on_update(&service, &mut sent);
-    assert_eq!(sent["spec"]["clusterIP"], "10.96.0.9");
+    assert_eq!(sent["spec"]["clusterIP"], "10.0.0.9");
     assert_eq!(sent["spec"]["ports"][0]["nodePort"], 30_009);
     assert!(sent["spec"]["ports"][1].get("nodePort").is_none());
 }

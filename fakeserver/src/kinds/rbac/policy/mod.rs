@@ -5,12 +5,10 @@ mod rule;
 mod decision;
 mod coverage;
 mod access;
-mod bootstrap;
 
 pub(crate) use self::{
     access::Access,
     attributes::{Attributes, ResourceAttributes, Target},
-    bootstrap::bootstrap_objects,
     coverage::missing_rights,
     decision::{Decision, Policy, RoleRef},
     rule::PolicyRule,
