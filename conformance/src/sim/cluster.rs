@@ -37,12 +37,17 @@ struct Replica {
     lag: Duration,
 }
 
+/// Returns a server without objects of its own: every object of a run is one of its plan.
+fn empty(seed: u64) -> FakeServerBuilder {
+    FakeServer::builder().with_seed(seed).with_bootstrap(false)
+}
+
 // === impl Cluster ===
 
 impl Cluster {
     /// Starts one server.
     pub(super) fn new(seed: u64, fault_count: usize, recorder: Recorder) -> Self {
-        let leader = FakeServer::builder().with_seed(seed).build();
+        let leader = empty(seed).build();
         Self {
             seed,
             recorder,
@@ -207,7 +212,7 @@ impl Cluster {
     }
 
     fn builder(&self) -> FakeServerBuilder {
-        let builder = FakeServer::builder().with_seed(self.seed);
+        let builder = empty(self.seed);
         match &self.snapshot {
             Some((snapshot, restart)) => builder
                 .with_snapshot(snapshot.clone())

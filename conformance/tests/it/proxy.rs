@@ -173,9 +173,10 @@ fn map(name: &str, value: u32) -> ConfigMap {
 /// Returns the names and versions of a server's config maps.
 fn stored(server: &FakeServer) -> BTreeMap<String, String> {
     let objects = server.objects("", "v1", "configmaps");
-    let objects = objects.iter();
-    objects
-        .map(|object| (object.name().to_string(), object.revision().to_string()))
+    let own = objects
+        .iter()
+        .filter(|object| object.namespace() == Some("default"));
+    own.map(|object| (object.name().to_string(), object.revision().to_string()))
         .collect()
 }
 
@@ -189,7 +190,8 @@ async fn an_informer_behind_a_proxy_converges_whatever_breaks() {
             .await
             .unwrap();
     }
-    let list_watch = HttpListWatch::<ConfigMap>::new(world.client(), Scope::All);
+    let list_watch =
+        HttpListWatch::<ConfigMap>::new(world.client(), Scope::Namespace("default".to_owned()));
     // There is no load to spare here.
     let backoff = BackoffOptions::default()
         .with_initial(Duration::from_millis(10))

@@ -298,7 +298,7 @@ pub(super) fn info(is_custom: bool) -> Value {
     }
 }
 
-/// How users are known.
+/// The way in which users authenticate.
 pub(super) fn security_scheme() -> Value {
     json!({"BearerToken": {
         "type": "apiKey",
