@@ -12,6 +12,8 @@ use k8s_openapi::{
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, PartialObjectMeta};
 use serde::{Deserialize, de::DeserializeOwned};
 
+use crate::support::only_namespaces;
+
 /// A namespace with only the fields that a user needs.
 #[derive(Deserialize)]
 struct SlimNamespace {
@@ -113,7 +115,7 @@ fn streaming() -> ReflectorOptions {
 
 #[tokio::test(start_paused = true)]
 async fn every_kind_of_type_mirrors_the_server_by_lists_and_by_streams() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     let expected = on_server(&server, "namespaces");
     assert!(!expected.is_empty());
     for options in [lists_only(), streaming()] {
@@ -148,7 +150,7 @@ async fn every_kind_of_type_mirrors_the_server_by_lists_and_by_streams() {
 
 #[tokio::test(start_paused = true)]
 async fn an_empty_selection_syncs_too() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     for options in [lists_only(), streaming()] {
         let informer = synced::<ConfigMap>(&server, (), options).await;
         assert!(in_cache(&informer).is_empty());
@@ -157,7 +159,7 @@ async fn an_empty_selection_syncs_too() {
 
 #[tokio::test(start_paused = true)]
 async fn a_resource_that_does_not_exist_is_named_with_the_servers_words() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     let widgets = ApiResource::from_gvk(&GroupVersionKind::gvk("x.io", "v1", "Widget"));
     let list_watch =
         HttpListWatch::<DynamicObject>::new_with(server.client(), Scope::All, &widgets);

@@ -17,6 +17,8 @@ use informer::{
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
 
+use crate::support::only_namespaces;
+
 const LIMIT: Duration = Duration::from_mins(10);
 
 fn config_map(name: &str, value: &str) -> ConfigMap {
@@ -60,7 +62,7 @@ async fn synced(informer: SharedInformer<ConfigMap>) -> SharedInformer<ConfigMap
 
 #[tokio::test(start_paused = true)]
 async fn what_was_written_is_read() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     let informer = SharedInformer::builder(list_watch(&server))
         .build()
         .unwrap();
@@ -92,7 +94,7 @@ async fn what_was_written_is_read() {
 
 #[tokio::test(start_paused = true)]
 async fn a_write_to_what_is_not_selected_is_waited_for_until_a_bookmark() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     let selected = list_watch(&server).with_labels("x=1");
     let informer = synced(SharedInformer::builder(selected).build().unwrap()).await;
     let created = create(&server, "a", "x").await;
@@ -103,7 +105,7 @@ async fn a_write_to_what_is_not_selected_is_waited_for_until_a_bookmark() {
 
 #[tokio::test(start_paused = true)]
 async fn a_plain_informer_tells_its_one_handler_and_has_all_options() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     create(&server, "a", "x").await;
     let (handler, heard) = RecordingHandler::new();
     let options = HandlerOptions::default()
@@ -143,7 +145,7 @@ async fn a_plain_informer_tells_its_one_handler_and_has_all_options() {
 
 #[tokio::test(start_paused = true)]
 async fn a_plain_informer_without_options_is_an_informer_too() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     let (handler, heard) = RecordingHandler::new();
     let informer = Informer::new(list_watch(&server), handler);
     informer.start();
@@ -158,7 +160,7 @@ async fn a_plain_informer_without_options_is_an_informer_too() {
 
 #[tokio::test(start_paused = true)]
 async fn fields_are_left_out_in_three_ways() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     create(&server, "a", "x").await;
     let fields = [
         ".metadata.managedFields",
@@ -200,7 +202,7 @@ async fn fields_are_left_out_in_three_ways() {
 
 #[tokio::test(start_paused = true)]
 async fn a_check_finds_the_event_that_never_came() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     create(&server, "a", "x").await;
     let informer = SharedInformer::builder(list_watch(&server))
         .build()
@@ -234,7 +236,7 @@ async fn a_check_finds_the_event_that_never_came() {
 
 #[tokio::test(start_paused = true)]
 async fn no_check_is_alarmed_by_changes_that_happen_meanwhile() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     let builder = SharedInformer::builder(list_watch(&server)).with_consistency_checks();
     let informer = synced(builder.build().unwrap()).await;
     let churn = async {
@@ -279,7 +281,7 @@ impl ReflectorStore<ConfigMap> for Undying {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_layer_keeps_the_cache_never_hears_of() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     let informer = SharedInformer::builder(list_watch(&server));
     let informer = synced(informer.build_through(Undying).unwrap()).await;
     create(&server, "a", "x").await;

@@ -6,7 +6,6 @@ use std::{
     time::Duration,
 };
 
-use fakeserver::FakeServer;
 use informer::{
     DecodeError, HandlerFuncs, IndexFn, LabelSelector, Object, Scope, SharedInformer,
     compact::{Compact, CompactOptions},
@@ -25,6 +24,8 @@ use kube::{
 };
 use serde::Deserialize;
 use serde_json::json;
+
+use crate::support::only_namespaces;
 
 const LIMIT: Duration = Duration::from_secs(30);
 const COUNT: usize = 300;
@@ -55,7 +56,7 @@ fn config_map(n: usize) -> ConfigMap {
 }
 
 async fn filled() -> Client {
-    let client = FakeServer::builder().build().client();
+    let client = only_namespaces().client();
     let config_maps = Api::<ConfigMap>::namespaced(client.clone(), "default");
     for n in 0..COUNT {
         let created = config_maps
@@ -272,7 +273,7 @@ impl Resource for Strict {
 
 #[tokio::test]
 async fn what_the_type_refuses_is_told_by_key_at_the_first_read() {
-    let client = FakeServer::builder().build().client();
+    let client = only_namespaces().client();
     let api = Api::<ConfigMap>::namespaced(client.clone(), "default");
     let mut fits = config_map(4);
     fits.data = Some(BTreeMap::from([("four".into(), "4".into())]));
@@ -302,7 +303,7 @@ async fn what_the_type_refuses_is_told_by_key_at_the_first_read() {
 
 #[tokio::test]
 async fn a_factory_has_typed_and_compact_informers_of_one_resource() {
-    let client = FakeServer::builder().build().client();
+    let client = only_namespaces().client();
     let api = Api::<ConfigMap>::namespaced(client.clone(), "default");
     let refused = config_map(5);
     api.create(&PostParams::default(), &refused).await.unwrap();
@@ -328,7 +329,7 @@ async fn a_factory_has_typed_and_compact_informers_of_one_resource() {
 
 #[tokio::test]
 async fn what_a_compact_informer_prints_of_itself_has_no_contents() {
-    let client = FakeServer::builder().build().client();
+    let client = only_namespaces().client();
     let secret: Secret = serde_json::from_value(json!({
         "metadata": {"name": "s"}, "stringData": {"password": "hunter2"},
     }))

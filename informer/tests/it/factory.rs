@@ -17,6 +17,8 @@ use k8s_openapi::{
 };
 use kube::{Api, api::PostParams};
 
+use crate::support::only_namespaces;
+
 const LIMIT: Duration = Duration::from_mins(1);
 
 async fn create(server: &FakeServer, namespace: &str, name: &str) {
@@ -35,7 +37,7 @@ async fn create(server: &FakeServer, namespace: &str, name: &str) {
 
 /// With the config maps `default/a`, `default/b` and `kube-public/c`.
 async fn server_with_config_maps() -> FakeServer {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     create(&server, "default", "a").await;
     create(&server, "default", "b").await;
     create(&server, "kube-public", "c").await;
@@ -276,7 +278,7 @@ async fn a_factory_begins_anew_after_its_shutdown() {
 
 #[tokio::test(start_paused = true)]
 async fn a_resource_that_is_not_served_is_refused() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     let factory = SharedInformerFactory::new(server.client());
     let unknown = GroupVersionResource::new("example.com", "v1", "widgets");
     let error = factory.for_resource(&unknown).await.unwrap_err();

@@ -28,6 +28,8 @@ use kube::{
 };
 use tokio::time::sleep;
 
+use crate::support::only_namespaces;
+
 const LIMIT: Duration = Duration::from_mins(1);
 
 fn api(server: &FakeServer, namespace: &str) -> Api<ConfigMap> {
@@ -61,7 +63,7 @@ async fn delete(server: &FakeServer, namespace: &str, name: &str) {
 
 /// With the config maps `default/a`, `default/b` and `kube-public/c`.
 async fn server_with_config_maps() -> FakeServer {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     create(&server, "default", "a").await;
     create(&server, "default", "b").await;
     create(&server, "kube-public", "c").await;

@@ -16,11 +16,13 @@ use kube::{
     core::PartialObjectMeta,
 };
 
+use crate::support::only_namespaces;
+
 const LIMIT: Duration = Duration::from_mins(1);
 
 /// With the config maps `default/a` to `default/c` and `kube-public/a`, labelled by name and tier.
 async fn server() -> FakeServer {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     for (namespace, name, tier) in [
         ("default", "a", "front"),
         ("default", "b", "back"),

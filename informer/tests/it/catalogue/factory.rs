@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use fakeserver::FakeServer;
 use informer::{
     LabelSelector,
     discovery::GroupVersionResource,
@@ -18,6 +17,7 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use super::LIMIT;
+use crate::support::only_namespaces;
 
 fn config_maps() -> GroupVersionResource {
     GroupVersionResource::new("", "v1", "configmaps")
@@ -45,7 +45,7 @@ fn kinds(told: &str) -> String {
 /// `TestDynamicSharedInformerFactory`, `TestMetadataSharedInformerFactory`
 #[tokio::test(start_paused = true)]
 async fn dynamic_and_metadata_informers_hear_adds_updates_and_deletions() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
     create(&api, "a").await;
     let factory = SharedInformerFactory::new(server.client());
@@ -81,7 +81,7 @@ async fn dynamic_and_metadata_informers_hear_adds_updates_and_deletions() {
 /// `TestFilteredDynamicSharedInformerFactory`
 #[tokio::test(start_paused = true)]
 async fn a_dynamic_informer_has_what_its_namespace_and_its_selectors_select() {
-    let server = FakeServer::builder().build();
+    let server = only_namespaces();
     let api: Api<ConfigMap> = Api::namespaced(server.client(), "default");
     create(&api, "a").await;
     create(&api, "b").await;

@@ -7,6 +7,7 @@ mod model;
 mod informed;
 mod config_maps;
 mod front;
+mod only_namespaces;
 mod recorder;
 
 pub(crate) use self::{
@@ -15,6 +16,7 @@ pub(crate) use self::{
     informed::{Informed, inform},
     mirror::reflect,
     model::{ListFault, ModelServer, WatchFault},
+    only_namespaces::only_namespaces,
     recorder::Recorded,
     server::{Answer, Server, added, config_map, empty_list, list, status},
 };
