@@ -4,6 +4,7 @@
 pub mod kubeconfig;
 #[doc(hidden)]
 pub mod output;
+mod orphan_guard;
 mod run;
 mod serve;
 mod signals;

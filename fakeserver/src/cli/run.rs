@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     ServerOptions, data,
     kubeconfig::{DEFAULT_CONTEXT, KubeconfigFile},
+    orphan_guard::OrphanGuard,
     signals::{Signals, Stop},
     told,
 };
@@ -62,6 +63,9 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
         .kill_on_drop(true)
         .spawn()
         .map_err(|error| format!("cannot run {}: {error}", program.display()))?;
+    let id = child.id().expect("it has not been waited for");
+    let _guard = OrphanGuard::new(id, directory.path())
+        .map_err(|error| format!("cannot watch over {}: {error}", program.display()))?;
 
     let stop = CancellationToken::new();
     let status = {

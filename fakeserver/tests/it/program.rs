@@ -6,6 +6,7 @@ use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
     net::TcpStream,
     process::{Child, ChildStdout, Command},
+    task::yield_now,
     time::timeout,
 };
 
@@ -86,6 +87,45 @@ async fn a_command_runs_beside_a_server_and_gives_its_status() {
     assert_eq!(status.code(), Some(7));
     let status = program().args(["run", "--", "true"]).status();
     assert!(timeout(PATIENCE, status).await.unwrap().unwrap().success());
+}
+
+/// Waits until a process has `count` children.
+async fn has_children(process: &Child, count: usize) {
+    let id = process.id().unwrap();
+    let children = format!("/proc/{id}/task/{id}/children");
+    while std::fs::read_to_string(&children)
+        .unwrap()
+        .split_whitespace()
+        .count()
+        < count
+    {
+        yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_command_does_not_outlive_a_server_that_is_killed() {
+    // The second one ignores that it is asked to end.
+    for command in [
+        "echo $KUBECONFIG; exec sleep 600",
+        "trap '' TERM; echo $KUBECONFIG; exec sleep 600",
+    ] {
+        let mut child = program()
+            .args(["run", "--", "sh", "-c", command])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let first = timeout(PATIENCE, lines.next_line()).await.unwrap();
+        let kubeconfig = first.unwrap().unwrap();
+        assert!(Path::new(&kubeconfig).exists(), "{kubeconfig}");
+        timeout(PATIENCE, has_children(&child, 2)).await.unwrap();
+        child.kill().await.unwrap();
+        // The output ends with the last process that could write to it.
+        let end = timeout(PATIENCE, lines.next_line()).await.unwrap();
+        assert_eq!(end.unwrap(), None);
+        assert!(!Path::new(&kubeconfig).exists(), "{kubeconfig}");
+    }
 }
 
 #[tokio::test]
