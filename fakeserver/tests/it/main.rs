@@ -30,6 +30,7 @@ mod conversion;
 mod plugins;
 mod pod_security;
 mod policies;
+mod policies_model;
 mod access;
 mod adoption;
 mod budgets;

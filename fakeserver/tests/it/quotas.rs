@@ -5,9 +5,10 @@ use std::{collections::BTreeMap, env, thread};
 use fakeserver::{AdmissionPlugins, Controllers, FakeServer, Workloads};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use serde_json::{Value, json};
-use tokio::runtime::{Builder, Runtime};
 
-use crate::support::{Answer, Api, CONFIG_MAPS, DEPLOYMENTS, PODS, deployment, pod, version};
+use crate::support::{
+    Answer, Api, CONFIG_MAPS, DEPLOYMENTS, PODS, at_once, deployment, paused, pod, version,
+};
 
 const QUOTAS: &str = "/api/v1/namespaces/default/resourcequotas";
 
@@ -201,28 +202,6 @@ async fn controllers_create_no_more_pods_than_a_quota_allows() {
     api.settle().await;
     assert_eq!(count().await, 4);
     assert_eq!(used(&api, "q").await, json!({"pods": "4"}));
-}
-
-/// Runs each of `calls` in a thread of its own, and returns their results.
-fn at_once<T: Send>(calls: impl IntoIterator<Item = impl AsyncFnOnce() -> T + Send>) -> Vec<T> {
-    thread::scope(|scope| {
-        let threads = calls.into_iter().map(|call| {
-            scope.spawn(move || {
-                let runtime = Builder::new_current_thread().enable_time().build().unwrap();
-                runtime.block_on(call())
-            })
-        });
-        let threads: Vec<_> = threads.collect();
-        let results = threads.into_iter().map(thread::ScopedJoinHandle::join);
-        results
-            .map(|result| result.expect("no client fails"))
-            .collect()
-    })
-}
-
-fn paused() -> Runtime {
-    let mut builder = Builder::new_current_thread();
-    builder.enable_time().start_paused(true).build().unwrap()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A server, and requests to it in one line each.
 
-use std::{fmt, time::Duration};
+use std::{fmt, thread, time::Duration};
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -8,6 +8,7 @@ use fakeserver::{Controllers, FakeServer};
 use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
 use tower::ServiceExt;
 
 pub(crate) const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
@@ -201,4 +202,29 @@ pub(crate) fn deployment(name: &str) -> Value {
 pub(crate) fn warnings(answer: &Answer) -> Vec<&str> {
     let all = answer.headers.get_all("warning").iter();
     all.map(|warning| warning.to_str().unwrap()).collect()
+}
+
+/// Runs each of `calls` in a thread of its own, and returns their results.
+pub(crate) fn at_once<T: Send>(
+    calls: impl IntoIterator<Item = impl AsyncFnOnce() -> T + Send>,
+) -> Vec<T> {
+    thread::scope(|scope| {
+        let threads = calls.into_iter().map(|call| {
+            scope.spawn(move || {
+                let runtime = Builder::new_current_thread().enable_time().build().unwrap();
+                runtime.block_on(call())
+            })
+        });
+        let threads: Vec<_> = threads.collect();
+        let results = threads.into_iter().map(thread::ScopedJoinHandle::join);
+        results
+            .map(|result| result.expect("no client fails"))
+            .collect()
+    })
+}
+
+/// A runtime whose clock goes on when there is nothing else to do.
+pub(crate) fn paused() -> Runtime {
+    let mut builder = Builder::new_current_thread();
+    builder.enable_time().start_paused(true).build().unwrap()
 }
