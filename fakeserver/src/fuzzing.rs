@@ -13,6 +13,7 @@ use crate::{
     FakeServer,
     edge::request::{duplicate_key, parse_config},
     value::{
+        cbor,
         json::syntax_error,
         managed_fields::FieldSet,
         object::{
@@ -20,6 +21,7 @@ use crate::{
             selectors::{FieldSelector, LabelSelector},
         },
         protobuf::{decode_object, decode_watch_frame, encode_object, peek_kind},
+        schema::type_of_kind,
     },
 };
 
@@ -255,6 +257,24 @@ pub fn protobuf(data: &[u8]) {
     };
     let again = decode_object(&written, None).expect("what is written can be read");
     assert_eq!(again, object);
+}
+
+/// Checks that CBOR that is read as JSON can be written, and is then read as the same.
+pub fn cbor(data: &[u8]) {
+    let Ok(document) = cbor::Document::parse(data) else {
+        return;
+    };
+    let _ = (document.type_meta(), document.diagnose());
+    for kind in ["Pod", "Secret", "DeleteOptions"] {
+        let id = type_of_kind("", "v1", kind).expect("it is built in");
+        let _ = (document.decode(id), document.unknown_field(id));
+    }
+    let Ok(value) = document.value() else {
+        return;
+    };
+    let written = cbor::encode(&value, None);
+    let again = cbor::Document::parse(&written).and_then(|document| document.value());
+    assert_eq!(again.expect("what is written can be read"), value);
 }
 
 /// The two readers of JSON agree on what is JSON; YAML is read by its own.

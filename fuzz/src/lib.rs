@@ -22,6 +22,7 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("patch", server::patch),
     ("plan_text", plans::text),
     ("protobuf", server::protobuf),
+    ("cbor", server::cbor),
     ("reflector", reflector::run),
     ("reflector_machine", machine::run),
     ("request", server::request),

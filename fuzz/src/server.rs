@@ -1,7 +1,7 @@
 //! Arbitrary requests to the fake server.
 
 use fakeserver::fuzzing::Fuzzed;
-pub use fakeserver::fuzzing::{field_set, json_syntax, protobuf, selectors};
+pub use fakeserver::fuzzing::{cbor, field_set, json_syntax, protobuf, selectors};
 
 thread_local! {
     static SERVER: Fuzzed = Fuzzed::new();
