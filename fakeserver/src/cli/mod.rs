@@ -9,6 +9,7 @@ mod run;
 mod serve;
 mod signals;
 mod admission;
+mod feature_gates;
 mod data;
 mod cluster;
 mod webhooks;
@@ -100,6 +101,9 @@ struct ServerOptions {
 
     #[command(flatten)]
     admission: admission::AdmissionOptions,
+
+    #[command(flatten)]
+    feature_gates: feature_gates::FeatureGateOptions,
 
     /// Begin without the objects that every cluster has, not even with namespaces.
     #[arg(long)]
@@ -203,6 +207,7 @@ impl ServerOptions {
             .with_max_requests_in_flight(self.max_requests_inflight)
             .with_max_mutating_requests_in_flight(self.max_mutating_requests_inflight);
         let builder = self.admission.configure(secured.configure(builder));
+        let builder = self.feature_gates.configure(builder)?;
         let builder = self.cluster.configure(builder);
         let server = self.data.build(builder)?;
         self.admission.warn();

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::response::{IntoResponse, Response};
-use http::{StatusCode, header, request::Parts};
+use axum::response::Response;
+use http::{HeaderMap, HeaderValue, header, request::Parts};
 
 use super::assembly::Server;
 use crate::{
@@ -33,7 +33,7 @@ pub(super) fn admit(
         .authenticate(headers, peer, &backend.storage, backend.clock.now())
         .map_err(|_| Box::new(refusal(headers, Status::unauthorized())))?;
     let access = server.authorizer.access(&backend.storage);
-    let asked = impersonation(headers).map_err(|why| Box::new(misguided(parts, &why)))?;
+    let asked = impersonation(headers).map_err(|why| Box::new(misguided(headers, &why)))?;
     let user = match asked {
         None => user,
         Some(asked) => {
@@ -55,15 +55,11 @@ pub(super) fn admit(
 }
 
 /// Answers a request with inconsistent headers.
-fn misguided(parts: &Parts, why: &str) -> Response {
-    let uri = parts.uri.to_string();
-    (
-        StatusCode::INTERNAL_SERVER_ERROR,
-        [
-            (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
-            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        ],
-        format!("Internal Server Error: {uri:?}: {why}\n"),
-    )
-        .into_response()
+fn misguided(headers: &HeaderMap, why: &str) -> Response {
+    let mut response = refusal(headers, Status::bad_request(why));
+    response.headers_mut().insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    response
 }

@@ -125,6 +125,7 @@ impl Server {
 
     fn reset_counts(&self) {
         self.api.tally.reset();
+        self.api.inert.reset();
         self.requests.reset();
     }
 }

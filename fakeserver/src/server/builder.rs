@@ -23,6 +23,7 @@ use crate::{
         authorization::{Authorization, Authorizer},
         flow_control::FlowClassifier,
         openapi::DocumentsCache,
+        request::MediaTypes,
     },
     faults::Faults,
     store::{
@@ -32,7 +33,7 @@ use crate::{
     },
     task::TaskSet,
     value::user::UserInfo,
-    verbs::{Api, Tally},
+    verbs::{Api, InertWarnings, Tally},
     write::{Backend, EnabledSteps},
 };
 
@@ -66,6 +67,7 @@ pub struct FakeServerBuilder {
     #[cfg(feature = "cluster")]
     cluster: Option<ClusterOptions>,
     compresses: bool,
+    media_types: MediaTypes,
 }
 
 // === impl FakeServerBuilder ===
@@ -259,6 +261,15 @@ impl FakeServerBuilder {
         self
     }
 
+    /// Serves CBOR as well, as kube-apiserver does with the feature gate `CBORServingAndStorage`. By default it does not.
+    ///
+    /// Without the feature `cbor` it has no effect.
+    #[doc(alias = "feature-gates")]
+    pub fn with_cbor(mut self, has_cbor: bool) -> Self {
+        self.media_types = MediaTypes::new(has_cbor);
+        self
+    }
+
     /// Keeps objects compressed, each resource with a dictionary of its own: a large cluster takes a fraction of the memory
     /// then, while each write and each read of an object costs some microseconds more. By default it does so only with versions
     /// that were superseded, and with objects that were not written lately, once they are more than a gibibyte of JSON.
@@ -346,6 +357,8 @@ impl FakeServerBuilder {
                 backend,
                 faults: self.faults,
                 tally: Tally::default(),
+                media_types: self.media_types,
+                inert: InertWarnings::default(),
                 tasks: TaskSet::new(),
             },
         };
@@ -404,6 +417,7 @@ impl Default for FakeServerBuilder {
             #[cfg(feature = "cluster")]
             cluster: None,
             compresses: false,
+            media_types: MediaTypes::default(),
         }
     }
 }

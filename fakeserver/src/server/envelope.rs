@@ -16,6 +16,10 @@ const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 const FLOW_SCHEMA: HeaderName = HeaderName::from_static("x-kubernetes-pf-flowschema-uid");
 const PRIORITY_LEVEL: HeaderName = HeaderName::from_static("x-kubernetes-pf-prioritylevel-uid");
 
+/// Marks an answer that was given before the request was classified: it names no flow schema and no priority level.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unclassified;
+
 /// Answers `request`, and puts on the answer what a client expects on each.
 pub(super) async fn wrap(
     State(server): State<Arc<Server>>,
@@ -34,13 +38,13 @@ pub(super) async fn wrap(
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         return response;
     }
-    let has_a_turn = response.status() != StatusCode::UNAUTHORIZED;
+    let is_classified = response.extensions().get::<Unclassified>().is_none();
     let headers = response.headers_mut();
     headers.insert(AUDIT_ID, audit_id);
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-cache, private"));
-    if has_a_turn {
+    if is_classified {
         let (flow_schema, priority_level) = server.flow_control;
         headers.entry(FLOW_SCHEMA).or_insert(text(&flow_schema));
         headers

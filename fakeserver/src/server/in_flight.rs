@@ -7,7 +7,7 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
-use http::{HeaderValue, Method, StatusCode, header};
+use http::{HeaderValue, Method, StatusCode, Uri, header};
 
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -35,7 +35,7 @@ pub(super) async fn admit(
     request: Request,
     next: Next,
 ) -> Response {
-    if is_exempt(&request) {
+    if is_exempt(request.method(), request.uri()) {
         return next.run(request).await;
     }
     let is_reading = matches!(
@@ -95,15 +95,15 @@ impl Drop for Lent {
     }
 }
 
-fn is_exempt(request: &Request) -> bool {
-    let uri = request.uri();
+/// Returns whether a request lasts as long as it likes.
+pub(super) fn is_exempt(method: &Method, uri: &Uri) -> bool {
     if uri.path().starts_with("/_control/") {
         return true;
     }
     match ApiPath::parse(uri.path()) {
         ApiPath::Resource(path) => {
             let query = Query::parse(uri.query());
-            Verb::of(request.method(), &path, &query) == Some(Verb::Watch)
+            Verb::of(method, &path, &query) == Some(Verb::Watch)
         }
         _ => false,
     }

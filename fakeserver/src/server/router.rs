@@ -22,7 +22,7 @@ use crate::{
         authorization::request_attributes,
         discovery::{self, Known},
         openapi,
-        request::{ApiPath, Query},
+        request::{ApiPath, MediaTypes, Query, time_limit},
         response::{is_pretty, refusal_to},
     },
     kinds::registry::{Lookup, Registry},
@@ -60,9 +60,14 @@ async fn handle(State(server): State<Arc<Server>>, request: Request) -> Response
 
 async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
     let query = Query::parse(parts.uri.query());
-    let requester = match access::admit(server, parts, &query) {
+    let admitted =
+        check_time_limit(parts, &query).and_then(|()| access::admit(server, parts, &query));
+    let requester = match admitted {
         Ok(requester) => requester,
-        Err(refused) => return *refused,
+        Err(mut refused) => {
+            refused.extensions_mut().insert(envelope::Unclassified);
+            return *refused;
+        }
     };
     let attributes = || request_attributes(&parts.method, parts.uri.path(), &query);
     let storage = &server.backend().storage;
@@ -72,6 +77,22 @@ async fn respond(server: &Arc<Server>, parts: &Parts, body: Body) -> Response {
         .headers_mut()
         .extend(classification.into_iter().flatten());
     response
+}
+
+/// Refuses a time limit that is no duration, whatever is asked for.
+fn check_time_limit(parts: &Parts, query: &Query) -> Result<(), Box<Response>> {
+    if in_flight::is_exempt(&parts.method, &parts.uri) {
+        return Ok(());
+    }
+    let limit = time_limit(query).map(drop);
+    limit.map_err(|status| {
+        Box::new(refusal_to(
+            MediaTypes::default(),
+            query,
+            &parts.headers,
+            status,
+        ))
+    })
 }
 
 /// Answers a request of an authenticated user.
@@ -88,7 +109,8 @@ async fn answer(
         ApiPath::Resource(path) if is_routed(&registry, &path) => {
             let answer = verbs::serve(&server.api, &requester, parts, path, query, body).await;
             return answer.unwrap_or_else(|status| {
-                refusal_to(&Query::parse(parts.uri.query()), headers, status)
+                let query = Query::parse(parts.uri.query());
+                refusal_to(server.api.media_types, &query, headers, status)
             });
         }
         path => path,
@@ -122,13 +144,14 @@ async fn answer(
             let is_pretty = is_pretty(&query, headers);
             let known = Known {
                 registry: &registry,
+                media_types: server.api.media_types,
                 is_hidden: &|group, version| asked.is_hidden(group, version),
             };
             discovery::serve(&known, method, &path, &query, headers, is_pretty)
         }
     };
     answer.map_or_else(not_found, |answer| {
-        answer.unwrap_or_else(|status| refusal_to(&query, headers, status))
+        answer.unwrap_or_else(|status| refusal_to(MediaTypes::default(), &query, headers, status))
     })
 }
 

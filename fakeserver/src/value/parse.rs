@@ -5,10 +5,11 @@ use std::fmt::Write;
 use serde_json::{Value, json};
 
 use super::{
+    cbor,
     json::syntax_error,
     protobuf::{decode_object, peek_kind},
     resource::GroupVersionKind,
-    schema::{self, TypeMeta, cannot_be_handled_as, schemas},
+    schema::{self, TypeMeta, cannot_be_handled_as, schemas, type_of_kind},
     status::{FieldError, Status},
 };
 
@@ -17,17 +18,22 @@ const SHOWN_BYTES: usize = 30;
 
 /// Parses an object of the kind `wanted`.
 ///
-/// `apiVersion` and `kind` may be missing, and are then the expected ones; a wrong one is an error.
-pub(crate) fn parse_object(bytes: &[u8], wanted: &GroupVersionKind) -> Result<Value, Status> {
+/// `apiVersion` and `kind` may be missing, and are then the expected ones; a wrong one is an error. Errors show the
+/// object as it was `sent`.
+pub(crate) fn parse_object(
+    bytes: &[u8],
+    sent: &[u8],
+    wanted: &GroupVersionKind,
+) -> Result<Value, Status> {
     let kind = &*wanted.kind;
     let object = match serde_json::from_slice::<Value>(bytes) {
         Ok(object @ Value::Object(_)) => object,
         // It says nothing, and is as good as an empty object.
         Ok(Value::Null) => json!({}),
-        Ok(other) => return Err(unrecognized(kind, &not_an_object(&other), bytes)),
+        Ok(other) => return Err(unrecognized(kind, &not_an_object(&other), sent)),
         Err(error) => {
             let error = syntax_error(bytes).unwrap_or_else(|| error.to_string());
-            return Err(unrecognized(kind, &error, bytes));
+            return Err(unrecognized(kind, &error, sent));
         }
     };
     check_kind(object, wanted).map_err(|error| error.of_body(kind))
@@ -57,6 +63,72 @@ pub(crate) fn parse_protobuf(bytes: &[u8], wanted: &GroupVersionKind) -> Result<
         })
     })?;
     check_kind(object, wanted).map_err(|error| error.of_body(&wanted.kind))
+}
+
+/// Reads an object of the kind `wanted` from CBOR, and returns it with the first field that its type does not have.
+///
+/// An object that says that it is of another kind has nothing but that: it is refused for it.
+pub(crate) fn parse_cbor(
+    bytes: &[u8],
+    wanted: &GroupVersionKind,
+    is_custom: bool,
+) -> Result<(Value, Option<String>), Status> {
+    let named = cbor::Document::parse(bytes).and_then(|document| {
+        let said = document.type_meta()?;
+        Ok((document, said))
+    });
+    let (document, said) = named.map_err(|error| {
+        let why = format!("unable to determine group/version/kind: {error}");
+        Status::bad_request(schema::unrecognized(&wanted.kind, why, bytes))
+    })?;
+    let or = |said: &str, wanted: &str| if said.is_empty() { wanted } else { said }.to_owned();
+    let api_version = wanted.api_version();
+    let named = (
+        or(&said.kind, &wanted.kind),
+        or(&said.api_version, &api_version),
+    );
+    let cannot = |why: String| {
+        let version = last_segment(&named.1);
+        Status::bad_request(cannot_be_handled_as(&named.0, version, &wanted.kind, why))
+    };
+    if is_custom {
+        let object = document.object();
+        let object = object.map_err(|error| cannot(error.to_string()))?;
+        // These have to say what they are.
+        let missing = match (&*said.kind, &*said.api_version) {
+            ("", _) => "Kind",
+            (_, "") => "apiVersion",
+            _ => return Ok((object, None)),
+        };
+        return Err(unnamed(&said, wanted, missing, &document, bytes));
+    }
+    let id = type_of_kind(&wanted.group, &wanted.version, &wanted.kind);
+    let is_wanted = named.0 == *wanted.kind && named.1 == api_version;
+    match id.filter(|_| is_wanted) {
+        Some(id) => {
+            let object = document.decode(id);
+            let object = object.map_err(|error| cannot(error.to_string()))?;
+            let unknown = document.unknown_field(id);
+            Ok((object, unknown.map(|error| error.to_string())))
+        }
+        None => Ok((json!({"kind": named.0, "apiVersion": named.1}), None)),
+    }
+}
+
+/// Refuses an object that does not say its kind or its version.
+fn unnamed(
+    said: &TypeMeta,
+    wanted: &GroupVersionKind,
+    missing: &str,
+    document: &cbor::Document<'_>,
+    bytes: &[u8],
+) -> Status {
+    let why = format!("Object '{missing}' is missing in '{}'", document.diagnose());
+    Status::bad_request(if said.kind.is_empty() {
+        schema::unrecognized(&wanted.kind, why, bytes)
+    } else {
+        cannot_be_handled_as(&said.kind, "", &wanted.kind, why)
+    })
 }
 
 /// An object that is not of the kind that it should be.

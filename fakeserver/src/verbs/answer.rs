@@ -2,18 +2,16 @@
 
 use axum::response::Response;
 use http::{StatusCode, header};
-use serde_json::Value;
 
 use super::{Api, Request, reviews::Review};
 use crate::{
     edge::response::{
-        Delivery, Encoding, Format, IncludeObject, Representation, Served, Shape, TableView, View,
+        Delivery, Encoding, IncludeObject, Representation, Served, Shape, TableView, View,
         negotiate,
     },
     kinds::table::Printer,
     value::{
         parse::internal_package,
-        protobuf::encode_object,
         resource::GroupVersionKind,
         schema::type_of_kind,
         status::{Status, Success, warning_headers},
@@ -52,6 +50,8 @@ pub(super) fn encoding_of(
     shape: Shape,
 ) -> Result<Encoding, Status> {
     let served = Served {
+        media_types: api.media_types,
+        is_routed: !request.target.rules().is_custom(),
         protobuf: type_of_kind(&shown.group, &shown.version, &shown.kind).is_some(),
         tables: has_tables(&request.target),
     };
@@ -110,14 +110,7 @@ pub(super) fn succeeded(
     encoding: &Encoding,
     success: &Success,
 ) -> Response {
-    let mut body = success.to_json();
-    if encoding.format() == Format::Protobuf {
-        let status: Value = serde_json::from_slice(&body).expect("it was written as JSON");
-        body = encode_object(&status)
-            .expect("a status has a message")
-            .into();
-    }
-    delivery(request, encoding).whole(code, body)
+    delivery(request, encoding).made(code, success.to_json())
 }
 
 /// Adds warnings to an answer.

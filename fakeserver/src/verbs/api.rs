@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use super::tally::Tally;
-use crate::{edge::authentication::Authenticator, faults::Faults, task::TaskSet, write::Backend};
+use super::{inert::InertWarnings, tally::Tally};
+use crate::{
+    edge::{authentication::Authenticator, request::MediaTypes},
+    faults::Faults,
+    task::TaskSet,
+    write::Backend,
+};
 
 /// The backend, and the parts of a server that only verbs use.
 #[derive(Debug)]
@@ -12,6 +17,9 @@ pub(crate) struct Api {
     pub(crate) faults: Faults,
     pub(crate) authenticator: Authenticator,
     pub(crate) tally: Tally,
+    pub(crate) media_types: MediaTypes,
+    /// The warnings about objects without effect that were given.
+    pub(crate) inert: InertWarnings,
     /// The owner of the tasks of watches, and of the server's others.
     pub(crate) tasks: TaskSet,
 }

@@ -4,10 +4,13 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Api, Request, answer, author::author};
+use super::{Api, Request, answer, author::author, inert::inert_warning};
 use crate::{
     edge::{
-        request::{apply_options, duplicate_key, parse_config},
+        request::{
+            PatchType, apply_options, duplicate_key, parse_cbor_config, parse_config,
+            strict_warnings,
+        },
         response::Shape,
     },
     value::{
@@ -24,14 +27,18 @@ use crate::{
 pub(super) async fn apply(
     api: &Api,
     request: &Request<'_>,
+    patch_type: PatchType,
     body: &[u8],
 ) -> Result<Response, Status> {
     let options = apply_options(&request.query)?;
     let encoding = answer::encoding(api, request, Shape::Object)?;
-    let config = parse_config(body)?;
+    let config = configuration(patch_type, body)?;
     let duplicate = match options.validation() {
-        FieldValidation::Ignore => None,
-        FieldValidation::Warn | FieldValidation::Strict => duplicate_key(body),
+        FieldValidation::Warn | FieldValidation::Strict if patch_type == PatchType::Apply => {
+            duplicate_key(body)
+        }
+        // Of CBOR, no key is there twice.
+        _ => None,
     };
     let work = |attempt: &mut Attempt<'_, '_>| {
         let (code, draft) = draft(request, attempt, &options, &config, duplicate.as_deref())?;
@@ -39,10 +46,22 @@ pub(super) async fn apply(
     };
     let written = api.backend.write(&request.target, &options, work).await;
     let ((code, outcome), said) = written?;
-    let warnings: Vec<String> = duplicate.into_iter().chain(said).collect();
+    let found = duplicate.iter().flat_map(|error| strict_warnings(error));
+    let warnings: Vec<String> = found
+        .chain(said)
+        .chain(inert_warning(api, request, &outcome))
+        .collect();
     Ok(answer::written(
         request, code, &encoding, &outcome, &warnings,
     ))
+}
+
+/// Reads the configuration in `body`.
+pub(super) fn configuration(patch_type: PatchType, body: &[u8]) -> Result<Value, Status> {
+    match patch_type {
+        PatchType::ApplyCbor => parse_cbor_config(body),
+        _ => parse_config(body),
+    }
 }
 
 /// Applies `config` to the object, or makes it a new object if there is none.
@@ -64,9 +83,7 @@ pub(super) fn draft<'a>(
     if let Some(duplicate) = duplicate
         && options.validation() == FieldValidation::Strict
     {
-        return Err(
-            Status::bad_request(format!("error strict decoding patch: {duplicate}")).into(),
-        );
+        return Err(Status::bad_request(format!("error strict decoding YAML: {duplicate}")).into());
     }
     if existing.is_none() {
         check_no_uid(target, &object)?;

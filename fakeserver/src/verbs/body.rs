@@ -1,10 +1,12 @@
 //! Bodies of requests that write.
 
+use std::borrow::Cow;
+
 use super::Request;
 use crate::{
-    edge::request::{is_protobuf, object_json},
+    edge::request::{BodyFormat, repeated_keys, strict_warnings, yaml_to_json},
     value::{
-        parse::{parse_object, parse_protobuf},
+        parse::{excerpt, parse_cbor, parse_object, parse_protobuf},
         resource::GroupVersionKind,
         status::Status,
     },
@@ -28,26 +30,78 @@ pub(super) fn receive_as(
     bytes: &[u8],
     validation: FieldValidation,
 ) -> Result<Received, Status> {
-    if is_protobuf(request.headers) {
+    let format = BodyFormat::of(request.headers, request.media_types)?;
+    if format == BodyFormat::Protobuf {
         // What is unknown is not there, and nothing is twice: there is nothing to warn of.
         return Ok(Received {
             object: parse_protobuf(bytes, wanted)?,
             warnings: Vec::new(),
         });
     }
-    let target = &request.target;
-    let bytes = &*object_json(request.headers, bytes, &wanted.kind)?;
-    let read = if let Some(read) = target.read_expected(wanted, bytes, validation) {
-        read
-    } else {
-        let parsed = parse_object(bytes, wanted)?;
-        target.read_parsed(wanted, parsed, bytes, validation)
+    let is_custom = request.target.is_custom(wanted);
+    let (json, found) = json_of(format, wanted, is_custom, bytes)?;
+    let reading = match format {
+        // Fields that a type does not have were found already. Those of custom types are not looked for.
+        BodyFormat::Cbor => FieldValidation::Ignore,
+        _ if found.is_some() && validation == FieldValidation::Strict => FieldValidation::Warn,
+        _ => validation,
     };
-    read.map_err(|why| {
+    let read = read_json(request, wanted, (&json, bytes), reading)?;
+    let cannot = |why: &str| {
         Status::bad_request(format!(
             "{kind} in version {:?} cannot be handled as a {kind}: {why}",
             &*wanted.version,
             kind = wanted.kind,
         ))
-    })
+    };
+    let mut received = read.map_err(|why| cannot(&why))?;
+    if let Some(found) = found.filter(|_| validation != FieldValidation::Ignore) {
+        if validation == FieldValidation::Strict {
+            received.warnings.insert(0, found);
+            let errors = received.warnings.join(", ");
+            return Err(cannot(&format!("strict decoding error: {errors}")));
+        }
+        received.warnings.splice(0..0, strict_warnings(&found));
+    }
+    Ok(received)
+}
+
+/// Returns a body as JSON, and what strict reading finds in its own format: a repeated key of YAML, or a field that a type
+/// does not have, of CBOR.
+fn json_of<'a>(
+    format: BodyFormat,
+    wanted: &GroupVersionKind,
+    is_custom: bool,
+    bytes: &'a [u8],
+) -> Result<(Cow<'a, [u8]>, Option<String>), Status> {
+    match format {
+        BodyFormat::Json | BodyFormat::Protobuf => Ok((Cow::Borrowed(bytes), None)),
+        BodyFormat::Yaml => match yaml_to_json(bytes) {
+            Ok(json) => Ok((Cow::Owned(json), repeated_keys(bytes))),
+            Err(why) => Err(Status::bad_request(format!(
+                "the object provided is unrecognized (must be of type {}): {why} ({})",
+                wanted.kind,
+                excerpt(bytes)
+            ))),
+        },
+        BodyFormat::Cbor => {
+            let (object, unknown) = parse_cbor(bytes, wanted, is_custom)?;
+            Ok((Cow::Owned(object.to_string().into_bytes()), unknown))
+        }
+    }
+}
+
+/// Reads a body that was converted to JSON. Errors show it as it was sent.
+fn read_json(
+    request: &Request<'_>,
+    wanted: &GroupVersionKind,
+    (bytes, sent): (&[u8], &[u8]),
+    validation: FieldValidation,
+) -> Result<Result<Received, String>, Status> {
+    let target = &request.target;
+    if let Some(read) = target.read_expected(wanted, bytes, validation) {
+        return Ok(read);
+    }
+    let parsed = parse_object(bytes, sent, wanted)?;
+    Ok(target.read_parsed(wanted, parsed, bytes, validation))
 }

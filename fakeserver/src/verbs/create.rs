@@ -4,7 +4,9 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Api, Request, answer, author::author, body::receive, duplicate_owners};
+use super::{
+    Api, Request, answer, author::author, body::receive, duplicate_owners, inert::inert_warning,
+};
 use crate::{
     edge::{request::write_options, response::Shape},
     value::status::Status,
@@ -30,6 +32,7 @@ pub(super) async fn create(
     let written = write(api, request, &options, object).await;
     let (outcome, said) = written.map_err(|status| status.after(&warnings))?;
     warnings.extend(said);
+    warnings.extend(inert_warning(api, request, &outcome));
     Ok(answer::written(
         request,
         StatusCode::CREATED,

@@ -75,7 +75,7 @@ pub(super) fn delete_existing(
 
 /// Reads the options of a delete, from the body if there is one.
 pub(super) fn options(request: &Request<'_>, body: &[u8]) -> Result<DeleteOptions, Status> {
-    let body = parse_delete_options(request.headers, body)?;
+    let body = parse_delete_options(request.headers, request.media_types, body)?;
     delete_options(&request.query, body.as_ref())
 }
 

@@ -16,7 +16,7 @@ use super::{
     request::{concerns_definitions, find_target},
 };
 use crate::{
-    edge::request::Query,
+    edge::request::{MediaTypes, Query},
     faults::Connection,
     kinds::ResourceType,
     store::StoredObject,
@@ -196,6 +196,7 @@ impl Place {
             is_watch: false,
         };
         Ok(Request {
+            media_types: MediaTypes::default(),
             target: find_target(&backend.registry(), path)?,
             requester: Requester::internal(),
             query: Query::default(),

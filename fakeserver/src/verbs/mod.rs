@@ -11,6 +11,7 @@ mod shaping;
 mod facts;
 mod discover;
 mod author;
+mod inert;
 mod body;
 mod answer;
 mod present;
@@ -44,6 +45,7 @@ pub(crate) use self::load::find as find_object;
 pub(crate) use self::{
     api::Api,
     discover::{Asked, discover},
+    inert::InertWarnings,
     load::{apply as apply_object, delete as delete_object, load as load_object},
     requester::Requester,
     tally::Tally,
@@ -56,15 +58,15 @@ use self::{
 };
 use crate::{
     edge::{
-        request::{ListOptions, Query, read_body, time_limit},
-        response::timed_out,
+        request::{ListOptions, MediaTypes, Query, read_body, time_limit},
+        response::{refusal_to, timed_out},
     },
     faults::{Connection, RequestFacts},
     value::{resource_path::ResourcePath, status::Status},
     write::definitions,
 };
 
-/// A request that has less time than this has none.
+/// A request that has no more time than this has none.
 const QUICKEST: Duration = Duration::from_micros(1);
 
 #[cfg(test)]
@@ -99,6 +101,7 @@ pub(crate) async fn serve(
             requester: requester.clone(),
             query,
             headers: &parts.headers,
+            media_types: api.media_types,
             connection: connection.cloned().unwrap_or_default(),
         };
         Ok((request.verb(&parts.method)?, request))
@@ -106,7 +109,13 @@ pub(crate) async fn serve(
     let (verb, request) = match understood {
         Ok(understood) => understood,
         // A requester without the permission gets 403, and not the reason why the request is invalid.
-        Err(status) => return requester.refusal(&parts.headers).ok_or(status),
+        Err(status) => {
+            let refusal = requester.refusal(&parts.headers);
+            // No resource has answered: there is no CBOR of it.
+            let types = MediaTypes::default();
+            let query = Query::parse(parts.uri.query());
+            return Ok(refusal.unwrap_or_else(|| refusal_to(types, &query, &parts.headers, status)));
+        }
     };
     let limit = match verb {
         Verb::Watch => None,
@@ -132,7 +141,7 @@ pub(crate) async fn serve(
     let answer = match limit {
         None => answering.await,
         // No request is that quick.
-        Some(limit) if limit < QUICKEST => Ok(timed_out()),
+        Some(limit) if limit <= QUICKEST => Ok(timed_out()),
         Some(limit) => match timeout(limit, answering).await {
             Ok(answer) => answer,
             Err(_) => Ok(timed_out()),

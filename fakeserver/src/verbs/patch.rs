@@ -10,6 +10,7 @@ use super::{
     Api, Request, answer, apply,
     author::author,
     duplicate_owners::{AFTER_ADMISSION, drop_duplicate_owners},
+    inert::inert_warning,
 };
 use crate::{
     edge::{
@@ -47,9 +48,10 @@ pub(super) async fn patch(
     body: &[u8],
 ) -> Result<Response, Status> {
     let kind = request.target.resource.group_version_kind();
-    let patch_type = patch_type(request.headers, &kind)?;
-    if patch_type == PatchType::Apply {
-        return apply::apply(api, request, body).await;
+    let is_custom = request.target.rules().is_custom();
+    let patch_type = patch_type(request.headers, api.media_types, is_custom)?;
+    if patch_type.is_apply() {
+        return apply::apply(api, request, patch_type, body).await;
     }
     let encoding = answer::encoding(api, request, Shape::Object)?;
     let options = write_options(&request.query, "PatchOptions")?;
@@ -73,6 +75,7 @@ pub(super) async fn patch(
     let written = api.backend.write(target, &options, work).await;
     let (outcome, said) = written.map_err(|status| status.after(&warnings))?;
     warnings.extend(said);
+    warnings.extend(inert_warning(api, request, &outcome));
     Ok(answer::written(
         request,
         StatusCode::OK,

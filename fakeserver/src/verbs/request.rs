@@ -4,7 +4,7 @@ use http::{HeaderMap, Method};
 
 use super::{Requester, Verb};
 use crate::{
-    edge::request::{ListOptions, Query},
+    edge::request::{ListOptions, MediaTypes, Query},
     faults::Connection,
     kinds::{
         apiextensions::custom_resource_definition,
@@ -20,6 +20,8 @@ pub(crate) struct Request<'a> {
     pub(crate) requester: Requester,
     pub(crate) query: Query,
     pub(crate) headers: &'a HeaderMap,
+    /// The media types of the server.
+    pub(crate) media_types: MediaTypes,
     /// The connection that it came by.
     pub(crate) connection: Connection,
 }

@@ -4,7 +4,9 @@ use axum::response::Response;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::{Api, Request, answer, author::author, body::receive, duplicate_owners};
+use super::{
+    Api, Request, answer, author::author, body::receive, duplicate_owners, inert::inert_warning,
+};
 use crate::{
     edge::{request::write_options, response::Shape},
     value::edit::remove,
@@ -38,6 +40,7 @@ pub(super) async fn update(
     let written = api.backend.write(&request.target, &options, work).await;
     let ((code, outcome), said) = written.map_err(|status| status.after(&warnings))?;
     warnings.extend(said);
+    warnings.extend(inert_warning(api, request, &outcome));
     Ok(answer::written(
         request, code, &encoding, &outcome, &warnings,
     ))

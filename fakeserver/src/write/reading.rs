@@ -57,7 +57,7 @@ impl Target {
         bytes: &[u8],
         validation: FieldValidation,
     ) -> Result<Received, String> {
-        let parsed = parse_object(bytes, wanted).map_err(|status| status.message)?;
+        let parsed = parse_object(bytes, bytes, wanted).map_err(|status| status.message)?;
         self.read_parsed(wanted, parsed, bytes, validation)
     }
 
@@ -141,6 +141,11 @@ impl Target {
             && is("kind", &wanted.kind)
             && is("apiVersion", &wanted.api_version());
         is_expected.then_some((id, document))
+    }
+
+    /// Returns whether `wanted` is the kind of a custom resource, and not that of a subresource.
+    pub(crate) fn is_custom(&self, wanted: &GroupVersionKind) -> bool {
+        self.custom_of(wanted).is_some()
     }
 
     /// Returns the custom resource whose objects are of the kind `wanted`.

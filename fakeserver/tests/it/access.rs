@@ -308,11 +308,11 @@ async fn a_user_may_act_as_another_if_the_rules_say_so() {
     elsewhere.refused(403);
     let headers = [ADMIN, ("impersonate-group", "devs")];
     let alone = api.send("GET", PODS, &headers, "").await;
+    assert!(!alone.headers.contains_key("x-kubernetes-pf-flowschema-uid"));
     assert_eq!(
-        alone.refused_plainly(500),
-        format!(
-            "Internal Server Error: {PODS:?}: requested [{{Group  devs    }}] without impersonating a user\n"
-        )
+        alone.refused(400),
+        "requested &user.DefaultInfo{Name:\"\", UID:\"\", Groups:[]string{\"devs\"}, Extra:map[string][]string(nil)} \
+         without impersonating a user name"
     );
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, CONFIG_MAPS, DEPLOYMENTS, deployment, version};
+use crate::support::{Api, CONFIG_MAPS, DEPLOYMENTS, deployment, version, warnings};
 
 fn config_map(data: &Value) -> String {
     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": data})
@@ -53,7 +53,7 @@ async fn the_version_changes_with_the_object_only() {
 async fn a_key_that_is_there_twice() {
     let api = Api::new();
     let twice = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: v\n  k: w\n";
-    let why = "error strict decoding patch: error converting YAML to JSON: yaml: unmarshal errors:\n  line 7: key \"k\" \
+    let why = "error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 7: key \"k\" \
                already set in map";
     assert_eq!(
         api.apply(&path("&fieldValidation=Strict"), twice)
@@ -62,8 +62,12 @@ async fn a_key_that_is_there_twice() {
         why
     );
     api.get(&format!("{CONFIG_MAPS}/a")).await.refused(404);
-    let created = api.apply(&path(""), twice).await.created();
-    assert_eq!(created["data"], json!({"k": "w"}));
+    let created = api.apply(&path(""), twice).await;
+    assert_eq!(
+        warnings(&created),
+        ["299 - \"line 7: key \\\"k\\\" already set in map\""]
+    );
+    assert_eq!(created.created()["data"], json!({"k": "w"}));
 }
 
 #[tokio::test]
@@ -74,7 +78,7 @@ async fn bodies_that_are_no_configuration() {
         (
             "[1]",
             400,
-            "error decoding patch: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array \
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array \
             into Go value of type map[string]interface {}",
         ),
         (
@@ -112,7 +116,10 @@ async fn bodies_that_are_no_configuration() {
         assert_eq!(api.apply(&path(""), body).await.refused(code), why);
     }
     let broken = api.apply(&path(""), "a: [").await.refused(400);
-    assert!(broken.starts_with("error decoding patch: error converting YAML to JSON: yaml: "));
+    assert_eq!(
+        broken,
+        "error decoding YAML: error converting YAML to JSON: yaml: line 1: did not find expected node content"
+    );
     api.get(&format!("{CONFIG_MAPS}/a")).await.refused(404);
 }
 

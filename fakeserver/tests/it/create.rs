@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Api, CONFIG_MAPS, DEPLOYMENTS, PODS, deployment, pod, version};
+use crate::support::{Api, CONFIG_MAPS, DEPLOYMENTS, PODS, deployment, pod, version, warnings};
 
 #[tokio::test]
 async fn the_server_sets_what_only_it_sets() {
@@ -164,9 +164,21 @@ async fn an_object_may_be_written_in_yaml() {
         .refused(400);
     assert!(
         broken.starts_with(
-            "the object provided is unrecognized (must be of type ConfigMap): error converting YAML to JSON: yaml: "
+            "the object provided is unrecognized (must be of type ConfigMap): yaml: line 1: "
         ),
         "{broken}"
+    );
+    let twice = "metadata: {name: b}\ndata: {a: b}\ndata: {a: c}\n";
+    let warned = api.send("POST", CONFIG_MAPS, &yaml, twice).await;
+    assert_eq!(
+        warnings(&warned),
+        ["299 - \"line 3: key \\\"data\\\" already set in map\""]
+    );
+    let strict = format!("{CONFIG_MAPS}?fieldValidation=Strict");
+    assert_eq!(
+        api.send("POST", &strict, &yaml, twice).await.refused(400),
+        "ConfigMap in version \"v1\" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  \
+         line 3: key \"data\" already set in map"
     );
     // Ten levels of ten aliases each would be ten thousand million strings.
     let level = |level: usize| {

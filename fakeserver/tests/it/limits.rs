@@ -62,6 +62,19 @@ async fn a_request_has_the_time_that_it_asks_for() {
             .refused(400),
         "invalid timeout specified in the request URL - time: invalid duration \"foo\""
     );
+    for path in ["/api", "/version", "/nope", "/healthz"] {
+        let answer = api.get(&format!("{path}?timeout=foo")).await;
+        assert!(
+            !answer
+                .headers
+                .contains_key("x-kubernetes-pf-flowschema-uid")
+        );
+        assert_eq!(
+            answer.refused(400),
+            "invalid timeout specified in the request URL - time: invalid duration \"foo\"",
+            "{path}"
+        );
+    }
     // A read that waits for a version gives up earlier, if it is to.
     let path = format!("{CONFIG_MAPS}?resourceVersion=99999&timeout=1s");
     assert_eq!(api.get(&path).await.text, TIMED_OUT);

@@ -1,5 +1,7 @@
 //! Impersonation: the user that headers name, and the rights that this needs.
 
+use std::collections::BTreeMap;
+
 use http::HeaderMap;
 use percent_encoding::percent_decode_str;
 
@@ -82,23 +84,33 @@ fn without_user(
     uid: &str,
     extra: &[(String, &str)],
 ) -> Result<Option<Impersonation>, String> {
-    let mut asked: Vec<String> = groups
-        .iter()
-        .map(|group| format!("{{Group  {group}    }}"))
-        .collect();
-    asked.extend(
-        extra
-            .iter()
-            .map(|(key, value)| format!("{{UserExtra  {value}  {AUTHENTICATION}/v1  {key}}}")),
-    );
-    if !uid.is_empty() {
-        asked.push(format!("{{UID  {uid}  {AUTHENTICATION}/v1  }}"));
-    }
-    if asked.is_empty() {
+    if groups.is_empty() && uid.is_empty() && extra.is_empty() {
         return Ok(None);
     }
-    let asked = asked.join(" ");
-    Err(format!("requested [{asked}] without impersonating a user"))
+    let list = |values: &[&str]| {
+        let values: Vec<String> = values.iter().map(|value| format!("{value:?}")).collect();
+        format!("[]string{{{}}}", values.join(", "))
+    };
+    let groups = match groups {
+        [] => "[]string(nil)".to_owned(),
+        groups => list(groups),
+    };
+    let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (key, value) in extra {
+        values.entry(key).or_default().push(value);
+    }
+    let values: Vec<String> = values
+        .iter()
+        .map(|(key, values)| format!("{key:?}:{}", list(values)))
+        .collect();
+    let extra = match values.as_slice() {
+        [] => "map[string][]string(nil)".to_owned(),
+        values => format!("map[string][]string{{{}}}", values.join(", ")),
+    };
+    Err(format!(
+        "requested &user.DefaultInfo{{Name:\"\", UID:{uid:?}, Groups:{groups}, Extra:{extra}}} without impersonating a user \
+         name"
+    ))
 }
 
 fn need(group: &str, resource: &str, subresource: &str, namespace: &str, name: &str) -> Attributes {

@@ -594,7 +594,8 @@ fn acting_as_another_needs_a_right_for_each_part_of_him() {
     assert_eq!(
         asked(&[("impersonate-group", "a"), ("impersonate-uid", "7")]),
         Err(
-            "requested [{Group  a    } {UID  7  authentication.k8s.io/v1  }] without impersonating a user"
+            "requested &user.DefaultInfo{Name:\"\", UID:\"7\", Groups:[]string{\"a\"}, \
+             Extra:map[string][]string(nil)} without impersonating a user name"
                 .to_owned()
         )
     );

@@ -16,8 +16,8 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     edge::{
-        request::{ApiPath, Query, header_text},
-        response::{Delivery, pretty},
+        request::{ApiPath, MediaTypes, Query, header_text},
+        response::{Delivery, check_route, pretty},
     },
     kinds::registry::{Group, Registry},
     value::status::Status,
@@ -46,9 +46,23 @@ static AGGREGATED_CORE: LazyLock<Document> =
 static AGGREGATED_GROUPS: LazyLock<Document> =
     LazyLock::new(|| Document::new(&aggregated::groups(&Registry::builtin(), &Hidden::new())));
 
+/// The part of a real server that gives a document: they have other media types, and other ways to refuse some.
+#[derive(Clone, Copy)]
+enum Server {
+    /// The versions of the core group.
+    Core,
+    /// The groups, and one of them.
+    Aggregator,
+    /// The resources of a custom group.
+    Definitions,
+    /// The resources of a built-in group.
+    Group(MediaTypes),
+}
+
 /// The facts that discovery shows.
 pub(crate) struct Known<'a> {
     pub(crate) registry: &'a Registry,
+    pub(crate) media_types: MediaTypes,
     /// Returns whether a version of a group is hidden where all are listed together.
     pub(crate) is_hidden: &'a dyn Fn(&str, &str) -> bool,
 }
@@ -68,45 +82,45 @@ pub(crate) fn serve(
             let plain = || to_bytes(&plain::core_versions(registry, host(headers)));
             let hidden = known.hidden(|group| group.name.is_empty());
             if hidden.is_empty() {
-                versions(headers, is_pretty, &AGGREGATED_CORE, plain)
+                versions(headers, Server::Core, is_pretty, &AGGREGATED_CORE, plain)
             } else {
                 let aggregated = Document::new(&aggregated::core(registry, &hidden));
-                versions(headers, is_pretty, &aggregated, plain)
+                versions(headers, Server::Core, is_pretty, &aggregated, plain)
             }
         }
         ApiPath::Groups => {
             let plain = || to_bytes(&plain::groups(registry));
             let hidden = known.hidden(|group| !group.name.is_empty());
             if registry.definitions().is_empty() && hidden.is_empty() {
-                versions(headers, is_pretty, &AGGREGATED_GROUPS, plain)
+                versions(
+                    headers,
+                    Server::Aggregator,
+                    is_pretty,
+                    &AGGREGATED_GROUPS,
+                    plain,
+                )
             } else {
                 let aggregated = Document::new(&aggregated::groups(registry, &hidden));
-                versions(headers, is_pretty, &aggregated, plain)
+                versions(headers, Server::Aggregator, is_pretty, &aggregated, plain)
             }
         }
         ApiPath::Group(name) => {
             let group = registry.group(name)?;
-            document(headers, is_pretty, || to_bytes(&plain::one_group(group)))
+            document(headers, Server::Aggregator, is_pretty, || {
+                to_bytes(&plain::one_group(group))
+            })
         }
         ApiPath::Version { group, version } => {
             let group = registry.group(group)?;
-            match registry.version(&group.name, version) {
-                Some(version) => document(headers, is_pretty, || {
-                    to_bytes(&plain::resources(group, version))
-                }),
-                None if group.is_custom => return None,
-                None => Err(Status::unknown_resource()),
-            }
+            resources(known, headers, is_pretty, group, version)?
         }
         // These two have one form only, and no kind.
         ApiPath::Root => Ok(json(
             shown(to_bytes(&plain::paths(registry)), is_pretty),
             JSON,
         )),
-        ApiPath::ServerVersion => Ok(json(
-            shown(to_bytes(&plain::server_version()), is_pretty),
-            JSON,
-        )),
+        ApiPath::ServerVersion => check_route(headers, &[JSON])
+            .map(|()| json(shown(to_bytes(&plain::server_version()), is_pretty), JSON)),
         ApiPath::Health { endpoint, check } => health::serve(endpoint, check.as_deref(), query)?,
         ApiPath::Metrics | ApiPath::OpenApi(_) | ApiPath::Resource(_) | ApiPath::Other => {
             return None;
@@ -120,9 +134,32 @@ pub(crate) fn serve(
     }
 }
 
+/// Answers with the resources of a version of a group; nothing if a custom group does not have it.
+fn resources(
+    known: &Known<'_>,
+    headers: &HeaderMap,
+    is_pretty: bool,
+    group: &Group,
+    version: &str,
+) -> Option<Result<Response, Status>> {
+    let server = if group.is_custom {
+        Server::Definitions
+    } else {
+        Server::Group(known.media_types)
+    };
+    match known.registry.version(&group.name, version) {
+        Some(version) => Some(document(headers, server, is_pretty, || {
+            to_bytes(&plain::resources(group, version))
+        })),
+        None if group.is_custom => None,
+        None => Some(Err(Status::unknown_resource())),
+    }
+}
+
 /// The groups in the form that the client prefers, all in one, or their names alone.
 fn versions(
     headers: &HeaderMap,
+    server: Server,
     is_pretty: bool,
     aggregated: &Document,
     plain: impl FnOnce() -> Bytes,
@@ -143,7 +180,7 @@ fn versions(
     match first {
         Some(clause) if is_aggregated(clause) => Ok(aggregated.answer(headers, is_pretty)),
         _ => {
-            let mut answer = document(headers, is_pretty, plain)?;
+            let mut answer = document(headers, server, is_pretty, plain)?;
             let vary = HeaderValue::from_static("Accept");
             answer.headers_mut().insert(header::VARY, vary);
             Ok(answer)
@@ -154,10 +191,16 @@ fn versions(
 /// A document that is an object, in the format that the client accepts.
 fn document(
     headers: &HeaderMap,
+    server: Server,
     is_pretty: bool,
     body: impl FnOnce() -> Bytes,
 ) -> Result<Response, Status> {
-    let delivery = Delivery::plain(headers, is_pretty)?;
+    let (media_types, is_routed) = match server {
+        Server::Core => (MediaTypes::default(), true),
+        Server::Aggregator | Server::Definitions => (MediaTypes::default(), false),
+        Server::Group(media_types) => (media_types, true),
+    };
+    let delivery = Delivery::plain(headers, media_types, is_routed, is_pretty)?;
     Ok(delivery.made(StatusCode::OK, body()))
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{AGGREGATED, Known, serve};
 use crate::{
-    edge::request::{ApiPath, Query},
+    edge::request::{ApiPath, MediaTypes, Query},
     kinds::registry::Registry,
 };
 
@@ -22,6 +22,7 @@ fn get(path: &str, headers: &[(header::HeaderName, &str)]) -> Option<Response> {
     let registry = Registry::builtin();
     let path = ApiPath::parse(path);
     let known = Known {
+        media_types: MediaTypes::default(),
         registry: &registry,
         is_hidden: &|_, _| false,
     };

@@ -6,31 +6,29 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{
-    config::{in_go_words, lenient, with_integers},
-    header::header_text,
-};
+use super::{header::header_text, media_types::MediaTypes, yaml::yaml_to_json};
 use crate::value::{
+    cbor,
     json::{parse_value, syntax_error},
-    parse::{excerpt, not_an_object},
+    parse::{json_type, not_an_object},
     protobuf::decode_object,
-    resource::GroupVersionKind,
-    schema::{self, TypeMeta, schemas, type_of_kind},
+    schema::{self, TypeId, TypeMeta, type_of_kind},
     status::Status,
 };
 
 /// The largest body that the API takes.
 pub(crate) const BODY_MAX_BYTES: usize = 3 * 1024 * 1024;
 
-const UNKNOWN_FORMAT: &str = if cfg!(feature = "protobuf") {
-    "the body of the request was in an unknown format - accepted media types include: \
-    application/json, application/yaml, application/vnd.kubernetes.protobuf"
-} else {
-    "the body of the request was in an unknown format - accepted media types include: \
-    application/json, application/yaml"
-};
+/// The format of an object in a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyFormat {
+    Json,
+    Yaml,
+    Protobuf,
+    Cbor,
+}
 
 /// The format of a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +41,8 @@ pub(crate) enum PatchType {
     Strategic,
     /// A configuration that is applied.
     Apply,
+    /// The same, as CBOR.
+    ApplyCbor,
 }
 
 /// Reads a body to its end.
@@ -59,49 +59,19 @@ pub(crate) async fn read_body(body: Body) -> Result<Bytes, Status> {
     }
 }
 
-/// An object as JSON. One that is sent as YAML becomes JSON before it is read, as it does in a real server.
-pub(crate) fn object_json<'a>(
-    headers: &HeaderMap,
-    bytes: &'a [u8],
-    kind: &str,
-) -> Result<Cow<'a, [u8]>, Status> {
-    match media_type(headers) {
-        "" | "application/json" => Ok(Cow::Borrowed(bytes)),
-        "application/yaml" => {
-            let object: Value = serde_saphyr::from_slice_with_options(bytes, lenient()).map_err(|error| {
-                let error = error.without_snippet().to_string();
-                let first = in_go_words(error.lines().next().unwrap_or_default(), bytes);
-                Status::bad_request(format!(
-                    "the object provided is unrecognized (must be of type {kind}): error converting YAML to JSON: yaml: \
-                     {first} ({})",
-                    excerpt(bytes)
-                ))
-            })?;
-            Ok(Cow::Owned(with_integers(object).to_string().into_bytes()))
-        }
-        _ => {
-            let mut status = Status::unsupported_media_type(UNKNOWN_FORMAT);
-            status.details = None;
-            Err(status)
-        }
-    }
-}
-
-/// Returns whether a body is protobuf.
-pub(crate) fn is_protobuf(headers: &HeaderMap) -> bool {
-    cfg!(feature = "protobuf") && media_type(headers) == "application/vnd.kubernetes.protobuf"
-}
-
 /// Parses the options of a delete, if there are any.
 pub(crate) fn parse_delete_options(
     headers: &HeaderMap,
+    media_types: MediaTypes,
     bytes: &[u8],
 ) -> Result<Option<Value>, Status> {
     const KIND: &str = "DeleteOptions";
     if bytes.is_empty() {
         return Ok(None);
     }
-    if is_protobuf(headers) {
+    let id = type_of_kind("", "v1", KIND).expect("every group has options of its deletions");
+    let format = BodyFormat::of(headers, media_types)?;
+    if format == BodyFormat::Protobuf {
         let default = TypeMeta {
             kind: KIND.to_owned(),
             api_version: "v1".to_owned(),
@@ -114,12 +84,14 @@ pub(crate) fn parse_delete_options(
             Ok(_) => Err(Status::bad_request(format!(
                 "decoded object cannot be converted to {KIND}"
             ))),
-            Err(error) => Err(Status::bad_request(schema::unrecognized(
-                KIND, error, bytes,
-            ))),
+            Err(error) => Err(Status::bad_request(error.to_string())),
         };
     }
-    let bytes = &*object_json(headers, bytes, KIND)?;
+    let bytes = &match format {
+        BodyFormat::Yaml => Cow::Owned(yaml_to_json(bytes).map_err(Status::bad_request)?),
+        BodyFormat::Cbor => Cow::Owned(cbor_options(id, bytes).map_err(Status::bad_request)?),
+        BodyFormat::Json | BodyFormat::Protobuf => Cow::Borrowed(bytes),
+    };
     let unreadable = |why: &str| {
         Status::bad_request(format!(
             "couldn't get version/kind; json parse error: {why}"
@@ -127,54 +99,77 @@ pub(crate) fn parse_delete_options(
     };
     let options = match serde_json::from_slice::<Value>(bytes) {
         Ok(options @ Value::Object(_)) => options,
+        Ok(Value::Null) => json!({}),
         Ok(other) => return Err(unreadable(&not_an_object(&other))),
         Err(error) => {
             let error = syntax_error(bytes).unwrap_or_else(|| error.to_string());
             return Err(unreadable(&error));
         }
     };
-    let said = |field: &str| options[field].as_str().filter(|text| !text.is_empty());
-    let (kind, version) = (said("kind"), said("apiVersion").unwrap_or("v1"));
+    let said = |field: &str| match &options[field] {
+        Value::String(text) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
+        Value::Null => Ok(None),
+        other => Err(unreadable(&format!(
+            "json: cannot unmarshal {} into Go struct field .{field} of type string",
+            json_type(other)
+        ))),
+    };
+    let (version, kind) = (said("apiVersion")?.unwrap_or("v1"), said("kind")?);
     if let Some(other) = kind.filter(|kind| *kind != KIND) {
         return Err(Status::bad_request(format!(
             "no kind {other:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""
         )));
     }
-    let id = type_of_kind("", "v1", KIND).expect("every group has options of its deletions");
-    let decoded = schema::decode(id, bytes);
+    let decoded = schema::decode(id, options.to_string().as_bytes());
     let decoded = decoded.map_err(|error| Status::bad_request(error.to_string()))?;
     Ok(Some(decoded.value))
 }
 
-/// The type of a patch, if it is one that a patch of `resource` may have.
+/// Converts options in CBOR to JSON. If they are of another kind, only that is in it.
+fn cbor_options(id: TypeId, bytes: &[u8]) -> Result<Vec<u8>, String> {
+    let document = cbor::Document::parse(bytes).and_then(|document| {
+        let said = document.type_meta()?;
+        Ok((document, said))
+    });
+    let (document, said) =
+        document.map_err(|error| format!("unable to determine group/version/kind: {error}"))?;
+    let json = if matches!(&*said.kind, "" | "DeleteOptions") {
+        document.decode(id).map_err(|error| error.to_string())?
+    } else {
+        json!({"kind": said.kind, "apiVersion": said.api_version})
+    };
+    Ok(json.to_string().into_bytes())
+}
+
+/// Returns the type of a patch, if an object of a built-in or of a custom kind can be patched so.
 pub(crate) fn patch_type(
     headers: &HeaderMap,
-    kind: &GroupVersionKind,
+    media_types: MediaTypes,
+    is_custom: bool,
 ) -> Result<PatchType, Status> {
-    match media_type(headers) {
+    let value = header_text(headers, header::CONTENT_TYPE);
+    match value.split(';').next().map_or("", str::trim) {
         "application/json-patch+json" => Ok(PatchType::Json),
         "application/merge-patch+json" => Ok(PatchType::Merge),
         // Only Go types say how their lists merge.
-        "application/strategic-merge-patch+json" if is_built_in(kind) => Ok(PatchType::Strategic),
-        "application/strategic-merge-patch+json" => {
-            let mut status = Status::unsupported_media_type(
-                "the body of the request was in an unknown format - accepted media types include: \
-                 application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
-            );
-            status.details = None;
-            Err(status)
-        }
+        "application/strategic-merge-patch+json" if !is_custom => Ok(PatchType::Strategic),
         "application/apply-patch+yaml" => Ok(PatchType::Apply),
+        "application/apply-patch+cbor" if media_types.has_cbor() => Ok(PatchType::ApplyCbor),
+        // No router looks at the types of these.
+        _ if is_custom => Err(unknown_format(&media_types.of_custom_patches())),
         _ => Err(Status::unsupported_media_type(
             "415: Unsupported Media Type",
         )),
     }
 }
 
-fn is_built_in(kind: &GroupVersionKind) -> bool {
-    schemas()
-        .of_kind(&kind.group, &kind.version, &kind.kind)
-        .is_some()
+fn unknown_format(accepted: &[&str]) -> Status {
+    let mut status = Status::unsupported_media_type(format!(
+        "the body of the request was in an unknown format - accepted media types include: {}",
+        accepted.join(", ")
+    ));
+    status.details = None;
+    status
 }
 
 /// Parses a patch.
@@ -183,7 +178,34 @@ pub(crate) fn parse_patch(bytes: &[u8]) -> Result<Value, Status> {
         .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))
 }
 
-fn media_type(headers: &HeaderMap) -> &str {
-    let value = header_text(headers, header::CONTENT_TYPE);
-    value.split(';').next().map_or("", str::trim)
+// === impl BodyFormat ===
+
+impl BodyFormat {
+    /// Returns the format that the headers of a request name, if the server has it.
+    pub(crate) fn of(headers: &HeaderMap, media_types: MediaTypes) -> Result<Self, Status> {
+        let value = header_text(headers, header::CONTENT_TYPE);
+        let mut parts = value.split(';').map(str::trim);
+        let named = parts.next().unwrap_or_default();
+        if parts.any(|parameter| !parameter.is_empty() && !parameter.contains('=')) {
+            return Err(unknown_format(&media_types.of_objects()));
+        }
+        match &*named.to_ascii_lowercase() {
+            "" | "application/json" => Ok(Self::Json),
+            "application/yaml" => Ok(Self::Yaml),
+            "application/vnd.kubernetes.protobuf" if cfg!(feature = "protobuf") => {
+                Ok(Self::Protobuf)
+            }
+            "application/cbor" if media_types.has_cbor() => Ok(Self::Cbor),
+            _ => Err(unknown_format(&media_types.of_objects())),
+        }
+    }
+}
+
+// === impl PatchType ===
+
+impl PatchType {
+    /// Returns whether the body is a configuration that is applied.
+    pub(crate) fn is_apply(self) -> bool {
+        matches!(self, Self::Apply | Self::ApplyCbor)
+    }
 }

@@ -1,6 +1,9 @@
 //! Requests: parses path, query, headers and body into verbs, resources, options and objects.
 
 mod header;
+mod media_types;
+mod yaml_words;
+mod yaml;
 mod body;
 mod config;
 mod options;
@@ -13,14 +16,16 @@ mod tests;
 
 pub(crate) use self::{
     body::{
-        BODY_MAX_BYTES, PatchType, is_protobuf, object_json, parse_delete_options, parse_patch,
-        patch_type, read_body,
+        BODY_MAX_BYTES, BodyFormat, PatchType, parse_delete_options, parse_patch, patch_type,
+        read_body,
     },
-    config::{duplicate_key, parse_config},
+    config::{duplicate_key, parse_cbor_config, parse_config},
     header::header_text,
+    media_types::MediaTypes,
     options::ListOptions,
     path::{ApiPath, OpenApiPath},
     query::{Query, is_well_escaped},
     time_limit::{REQUEST_LIMIT, time_limit},
     write_options::{apply_options, delete_options, write_options},
+    yaml::{repeated_keys, strict_warnings, yaml_to_json},
 };

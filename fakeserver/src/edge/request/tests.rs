@@ -169,7 +169,7 @@ proptest! {
             crate::kinds::registry::Lookup::Found(pods) => pods,
             other => panic!("{other:?}"),
         };
-        let _ = parse_object(&body, &pods.group_version_kind());
+        let _ = parse_object(&body, &body, &pods.group_version_kind());
         let _ = super::parse_patch(&body);
     }
 }

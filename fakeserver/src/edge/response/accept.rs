@@ -2,8 +2,11 @@
 
 use http::{HeaderMap, header};
 
-use super::Format;
-use crate::value::status::Status;
+use super::{Format, clause::Clause};
+use crate::{
+    edge::request::{MediaTypes, header_text},
+    value::status::Status,
+};
 
 /// The shape of the requested answer; a representation of one shape is none of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,24 +48,14 @@ pub(crate) struct Accepted {
     pub(crate) meta_version: MetaVersion,
 }
 
-/// The media types of every collection and object.
-const KNOWN: &str = if cfg!(feature = "protobuf") {
-    "application/json, application/yaml, application/vnd.kubernetes.protobuf"
-} else {
-    "application/json, application/yaml"
-};
-/// The media types of a stream of events.
-const STREAMS: &str = if cfg!(feature = "protobuf") {
-    "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch"
-} else {
-    "application/json;stream=watch"
-};
-
 /// The representations that a kind has beside JSON and YAML of its objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Served {
+    pub(crate) media_types: MediaTypes,
     pub(crate) protobuf: bool,
     pub(crate) tables: bool,
+    /// True for built-in kinds: a router refuses what none of them has, before anything is negotiated.
+    pub(crate) is_routed: bool,
 }
 
 /// The first representation that `headers` accept and the server has.
@@ -71,115 +64,127 @@ pub(crate) fn negotiate(
     shape: Shape,
     served: Served,
 ) -> Result<Accepted, Status> {
-    let is_served = |format: Format, view: View| match format {
-        _ if view == View::Table && !served.tables => false,
-        Format::Json => true,
-        Format::Yaml => shape != Shape::Watch,
-        Format::Protobuf => served.protobuf,
-    };
-    first_of(headers, is_served).map_err(|is_known| match (is_known, shape) {
-        (true, Shape::Watch) => Status::not_representable(only(STREAMS)),
-        (true, _) => Status::not_representable(only(KNOWN)),
+    let media_types = served.media_types;
+    if served.is_routed {
+        let mut produced = media_types.of_objects();
         // One route answers lists and watches.
-        (false, Shape::List | Shape::Watch) => Status::not_acceptable(format!(
-            "406: Not Acceptable\n\nAvailable representations: {KNOWN}, {STREAMS}"
-        )),
-        (false, Shape::Object) => unknown(),
-    })
-}
-
-/// The first format that `headers` accept, of what can be shown as itself only.
-pub(super) fn negotiate_plain(headers: &HeaderMap) -> Result<Format, Status> {
-    let accepted = first_of(headers, |_, view| view == View::Object);
-    accepted
-        .map(|accepted| accepted.format)
-        .map_err(|is_known| {
-            if is_known {
-                Status::not_representable(only(KNOWN))
-            } else {
-                unknown()
-            }
-        })
-}
-
-fn unknown() -> Status {
-    Status::not_acceptable(format!(
-        "406: Not Acceptable\n\nAvailable representations: {KNOWN}"
-    ))
-}
-
-/// The first range that is served, or whether there was one of a known format at all.
-fn first_of(
-    headers: &HeaderMap,
-    is_served: impl Fn(Format, View) -> bool,
-) -> Result<Accepted, bool> {
-    let ranges = media_ranges(headers);
-    if ranges.is_empty() {
-        return Ok(Accepted::default());
-    }
-    let mut is_known = false;
-    for range in &ranges {
-        let Some(format) = range.format() else {
-            continue;
-        };
-        is_known = true;
-        if let Some((view, meta_version)) = range.view(format)
-            && is_served(format, view)
-        {
-            return Ok(Accepted {
-                format,
-                view,
-                meta_version,
-            });
+        if shape != Shape::Object {
+            produced.extend(media_types.of_streams());
         }
+        check_route(headers, &produced)?;
     }
-    Err(is_known)
+    let accepted = first_of(headers, media_types, |clause, format| {
+        if !matches!(clause.server_version, "" | "v1") {
+            return None;
+        }
+        let (view, meta_version) = clause.view()?;
+        let is_served = match view {
+            View::Object => format != Format::Protobuf || served.protobuf,
+            View::Table => served.tables && matches!(format, Format::Json | Format::Yaml),
+            View::Metadata | View::MetadataList => true,
+        };
+        is_served.then_some(Accepted {
+            format,
+            view,
+            meta_version,
+        })
+    });
+    let accepted = accepted.ok_or_else(|| only(&media_types.of_objects()))?;
+    if shape == Shape::Watch && !accepted.format.has_streams() {
+        return Err(only(&media_types.of_streams()));
+    }
+    Ok(accepted)
 }
 
-fn only(media_types: &str) -> String {
-    format!("only the following media types are accepted: {media_types}")
+/// The first format that `headers` accept, of what can be shown as itself only; by a route, or by none.
+pub(super) fn negotiate_plain(
+    headers: &HeaderMap,
+    media_types: MediaTypes,
+    is_routed: bool,
+) -> Result<Format, Status> {
+    if is_routed {
+        check_route(headers, &media_types.of_objects())?;
+    }
+    let format = first_plain(headers, media_types);
+    format.ok_or_else(|| only(&media_types.of_objects()))
 }
 
-/// Returns the format of a failure: the best one for objects that the client accepts, or JSON.
-pub(crate) fn negotiate_failure(headers: &HeaderMap) -> Format {
-    media_ranges(headers)
-        .iter()
-        .find_map(MediaRange::format)
-        .unwrap_or(Format::Json)
+/// Returns the format of a failure: the best one for objects that the client accepts, or nothing.
+pub(super) fn negotiate_failure(headers: &HeaderMap, media_types: MediaTypes) -> Option<Format> {
+    first_plain(headers, media_types)
 }
 
 /// Returns whether the `Accept` header asks for an answer that people can read.
 pub(crate) fn accepts_pretty(headers: &HeaderMap) -> bool {
-    let first = media_ranges(headers)
-        .into_iter()
-        .find(|range| range.format().is_some());
-    first.is_some_and(|range| range.is_pretty)
+    let clauses = Clause::parse_all(accept(headers));
+    let first = clauses.iter().find(|clause| {
+        let formats = Format::ALL.into_iter();
+        formats.into_iter().any(|format| clause.accepts(format))
+    });
+    first.is_some_and(|clause| clause.is_pretty)
 }
 
-/// Returns the accepted media ranges, the best first; equal ones in their order.
-fn media_ranges(headers: &HeaderMap) -> Vec<MediaRange<'_>> {
-    let mut ranges: Vec<MediaRange<'_>> = headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .filter_map(|accept| accept.to_str().ok())
-        .flat_map(|accept| accept.split(','))
-        .filter(|range| !range.trim().is_empty())
-        .map(MediaRange::parse)
-        .collect();
-    ranges.sort_by_key(|range| std::cmp::Reverse(range.quality));
-    ranges
+/// Returns the first format that is accepted for what has one view.
+fn first_plain(headers: &HeaderMap, media_types: MediaTypes) -> Option<Format> {
+    let accepted = first_of(headers, media_types, |clause, format| {
+        let is_plain = clause.server_version.is_empty() && clause.conversion.is_none();
+        is_plain.then_some(Accepted {
+            format,
+            ..Accepted::default()
+        })
+    });
+    accepted.map(|accepted| accepted.format)
 }
 
-/// One of the alternatives in an `Accept` header.
-struct MediaRange<'a> {
-    media_type: &'a str,
-    /// `as=...;g=meta.k8s.io;v=v1`: another kind than the object's own.
-    convert_to: Option<&'a str>,
-    group: Option<&'a str>,
-    version: Option<&'a str>,
-    is_pretty: bool,
-    /// In thousandths.
-    quality: u32,
+/// Returns the first of the accepted representations that `serve` has.
+fn first_of(
+    headers: &HeaderMap,
+    media_types: MediaTypes,
+    serve: impl Fn(&Clause<'_>, Format) -> Option<Accepted>,
+) -> Option<Accepted> {
+    let accept = accept(headers);
+    if accept.is_empty() {
+        return Some(Accepted::default());
+    }
+    let clauses = Clause::parse_all(accept);
+    clauses.iter().find_map(|clause| {
+        let formats = Format::ALL.into_iter();
+        let mut known = formats.filter(|format| format.is_of(media_types));
+        known.find_map(|format| {
+            let streams =
+                clause.stream.is_empty() || (clause.stream == "watch" && format.has_streams());
+            let accepts = clause.accepts(format) && streams;
+            accepts.then(|| serve(clause, format)).flatten()
+        })
+    })
+}
+
+/// Refuses a header that names none of the types that a route produces. Its parameters do not count.
+pub(crate) fn check_route(headers: &HeaderMap, produced: &[&str]) -> Result<(), Status> {
+    let accept = accept(headers);
+    let mut types = accept.split(',').map(|clause| {
+        let media_type = clause.split(';').next().unwrap_or_default();
+        media_type.trim_matches(' ')
+    });
+    if accept.is_empty() || types.any(|named| named == "*/*" || produced.contains(&named)) {
+        return Ok(());
+    }
+    Err(Status::not_acceptable(format!(
+        "406: Not Acceptable\n\nAvailable representations: {}",
+        produced.join(", ")
+    )))
+}
+
+/// Returns the header without the spaces around it.
+fn accept(headers: &HeaderMap) -> &str {
+    header_text(headers, header::ACCEPT).trim_matches([' ', '\t'])
+}
+
+fn only(media_types: &[&str]) -> Status {
+    Status::not_representable(format!(
+        "only the following media types are accepted: {}",
+        media_types.join(", ")
+    ))
 }
 
 // === impl MetaVersion ===
@@ -192,7 +197,7 @@ impl MetaVersion {
         }
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         match text {
             "v1" => Some(Self::V1),
             "v1beta1" => Some(Self::V1Beta1),
@@ -211,68 +216,4 @@ impl Default for Accepted {
             meta_version: MetaVersion::V1,
         }
     }
-}
-
-// === impl MediaRange ===
-
-impl<'a> MediaRange<'a> {
-    fn parse(text: &'a str) -> Self {
-        let mut parts = text.split(';').map(str::trim);
-        let mut range = Self {
-            media_type: parts.next().unwrap_or_default(),
-            convert_to: None,
-            group: None,
-            version: None,
-            is_pretty: false,
-            quality: 1_000,
-        };
-        for (name, value) in parts.filter_map(|part| part.split_once('=')) {
-            match name {
-                "as" => range.convert_to = Some(value),
-                "g" => range.group = Some(value),
-                "v" => range.version = Some(value),
-                "pretty" => range.is_pretty = value == "1",
-                "q" => range.quality = parse_quality(value),
-                _ => {}
-            }
-        }
-        range
-    }
-
-    fn format(&self) -> Option<Format> {
-        match self.media_type {
-            _ if self.quality == 0 => None,
-            "application/json" | "*/*" => Some(Format::Json),
-            "application/yaml" => Some(Format::Yaml),
-            "application/vnd.kubernetes.protobuf" if cfg!(feature = "protobuf") => {
-                Some(Format::Protobuf)
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the requested view, if this format has such a view. Whether it fits what is asked is seen later.
-    fn view(&self, format: Format) -> Option<(View, MetaVersion)> {
-        let Some(kind) = self.convert_to else {
-            return Some((View::Object, MetaVersion::V1));
-        };
-        if self.group != Some("meta.k8s.io") {
-            return None;
-        }
-        let version = MetaVersion::parse(self.version?)?;
-        let view = match kind {
-            "Table" if format != Format::Protobuf => View::Table,
-            "PartialObjectMetadata" => View::Metadata,
-            "PartialObjectMetadataList" => View::MetadataList,
-            _ => return None,
-        };
-        Some((view, version))
-    }
-}
-
-/// `0.5` as 500. What cannot be read counts as fully wanted.
-fn parse_quality(text: &str) -> u32 {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits = format!("{whole}{fraction:0<3.3}");
-    digits.parse().unwrap_or(1_000).min(1_000)
 }

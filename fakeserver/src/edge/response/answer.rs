@@ -19,9 +19,9 @@ use super::{
     pretty::pretty_pieces,
 };
 use crate::{
-    edge::request::Query,
+    edge::request::{MediaTypes, Query},
     faults::Answer,
-    value::{protobuf, status::Status},
+    value::{cbor, protobuf, status::Status},
 };
 
 /// The way an answer is delivered.
@@ -48,20 +48,25 @@ pub(crate) fn timed_out() -> Response {
     (StatusCode::GATEWAY_TIMEOUT, content_type, BODY).into_response()
 }
 
-/// The answer of a failure, in the form that the client prefers.
+/// The answer of a failure, in the form that the client prefers. No resource has answered: there is no CBOR of it.
 pub(crate) fn refusal(headers: &HeaderMap, status: Status) -> Response {
-    refusal_to(&Query::default(), headers, status)
+    refusal_to(MediaTypes::default(), &Query::default(), headers, status)
 }
 
 /// The same, for a request with parameters.
-pub(crate) fn refusal_to(query: &Query, headers: &HeaderMap, status: Status) -> Response {
-    let body = match negotiate_failure(headers) {
-        Format::Json if is_pretty(query, headers) => {
-            (Format::Json, pretty(&status.to_json()).into())
-        }
-        Format::Json => return status.into_response(),
-        Format::Yaml => (Format::Yaml, yaml(&status.to_json())),
-        Format::Protobuf => (Format::Protobuf, status_protobuf(&status).into()),
+pub(crate) fn refusal_to(
+    media_types: MediaTypes,
+    query: &Query,
+    headers: &HeaderMap,
+    status: Status,
+) -> Response {
+    let body = match negotiate_failure(headers, media_types) {
+        Some(Format::Json) if !is_pretty(query, headers) => return status.into_response(),
+        Some(Format::Yaml) => (Format::Yaml, yaml(&status.to_json())),
+        Some(Format::Protobuf) => (Format::Protobuf, status_protobuf(&status).into()),
+        Some(Format::Cbor) => (Format::Cbor, status_cbor(&status).into()),
+        // A client that accepts none of them is a reader.
+        Some(Format::Json) | None => (Format::Json, pretty(&status.to_json()).into()),
     };
     let (format, body): (Format, Bytes) = body;
     let mut response = status.into_response();
@@ -74,9 +79,16 @@ pub(crate) fn refusal_to(query: &Query, headers: &HeaderMap, status: Status) -> 
 
 /// A failure as protobuf.
 pub(super) fn status_protobuf(status: &Status) -> Vec<u8> {
-    let status: Value =
-        serde_json::from_slice(&status.to_json()).expect("a status is serialized as JSON");
-    protobuf::encode_object(&status).expect("a status has a message")
+    protobuf::encode_object(&status_value(status)).expect("a status has a message")
+}
+
+/// A failure as CBOR.
+pub(super) fn status_cbor(status: &Status) -> Vec<u8> {
+    cbor::encode(&status_value(status), None)
+}
+
+fn status_value(status: &Status) -> Value {
+    serde_json::from_slice(&status.to_json()).expect("a status is serialized as JSON")
 }
 
 // === impl Delivery ===
@@ -91,9 +103,14 @@ impl Delivery {
     }
 
     /// Delivers an answer that is no object of a resource: in the first format that `headers` accept.
-    pub(crate) fn plain(headers: &HeaderMap, is_pretty: bool) -> Result<Self, Status> {
+    pub(crate) fn plain(
+        headers: &HeaderMap,
+        media_types: MediaTypes,
+        is_routed: bool,
+        is_pretty: bool,
+    ) -> Result<Self, Status> {
         Ok(Self {
-            format: negotiate_plain(headers)?,
+            format: negotiate_plain(headers, media_types, is_routed)?,
             is_pretty,
             takes_gzip: takes_gzip(headers),
         })
@@ -101,12 +118,17 @@ impl Delivery {
 
     /// An answer of JSON that has a kind, in the format that was agreed on.
     pub(crate) fn made(self, code: StatusCode, json: Bytes) -> Response {
-        if self.format != Format::Protobuf {
-            return self.whole(code, json);
-        }
-        let document: Value = serde_json::from_slice(&json).expect("it was written as JSON");
-        let body = protobuf::encode_object(&document).expect("what has no views has a message");
-        self.whole(code, body.into())
+        let document =
+            || -> Value { serde_json::from_slice(&json).expect("it was written as JSON") };
+        let body = match self.format {
+            Format::Json | Format::Yaml => json,
+            Format::Protobuf => {
+                let body = protobuf::encode_object(&document());
+                body.expect("what has no views has a message").into()
+            }
+            Format::Cbor => cbor::encode(&document(), None).into(),
+        };
+        self.whole(code, body)
     }
 
     /// The body goes as it is, in a format that its sender names.
@@ -123,7 +145,7 @@ impl Delivery {
     pub(crate) fn whole(self, code: StatusCode, body: Bytes) -> Response {
         let body = match self.format {
             Format::Json if self.is_pretty => pretty(&body).into(),
-            Format::Json | Format::Protobuf => body,
+            Format::Json | Format::Protobuf | Format::Cbor => body,
             Format::Yaml => yaml(&body),
         };
         let is_compressed = self.takes_gzip && body.len() > COMPRESSED_OVER_BYTES;
@@ -146,7 +168,7 @@ impl Delivery {
                 self.whole(StatusCode::OK, whole.freeze())
             }
             Format::Json if self.is_pretty => self.encoded(pretty_pieces(pieces)),
-            Format::Json | Format::Protobuf => self.encoded(pieces),
+            Format::Json | Format::Protobuf | Format::Cbor => self.encoded(pieces),
         }
     }
 

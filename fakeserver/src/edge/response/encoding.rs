@@ -7,12 +7,18 @@ use std::sync::Arc;
 use bytes::{BufMut, Bytes, BytesMut};
 use serde_json::Value;
 
-use super::{Format, TableView, accept::MetaVersion, answer::status_protobuf, bookmark};
+use super::{
+    Format, TableView,
+    accept::MetaVersion,
+    answer::{status_cbor, status_protobuf},
+    bookmark,
+};
 use crate::{
     kinds::custom_resources::CustomType,
     store::{Change, StoredObject},
     value::{
-        protobuf, revision::Revision, schema::TypeMeta, served_form::ServedForm, status::Status,
+        cbor, protobuf, revision::Revision, schema::TypeMeta, served_form::ServedForm,
+        status::Status,
     },
     watch::EventKind,
 };
@@ -125,7 +131,7 @@ impl Encoding {
         self
     }
 
-    /// Shows them as rows. There is no protobuf of tables.
+    /// Shows them as rows. There is no protobuf and no CBOR of tables.
     pub(crate) fn with_table(mut self, table: TableView) -> Self {
         self.table = Some(table.in_version(self.meta_version));
         self
@@ -144,6 +150,11 @@ impl Encoding {
     pub(crate) fn with_whole_items(mut self) -> Self {
         self.has_whole_items = true;
         self
+    }
+
+    /// Tells whether the items of a list say what they are.
+    pub(super) fn has_whole_items(&self) -> bool {
+        self.has_whole_items
     }
 
     /// The kind that it was made for.
@@ -240,8 +251,12 @@ impl Encoding {
 
     /// The frame that tells a watch what is wrong.
     pub(crate) fn error_frame(&self, status: &Status) -> Bytes {
-        if self.format == Format::Protobuf {
-            return protobuf::encode_watch_frame("ERROR", &status_protobuf(status)).into();
+        match self.format {
+            Format::Protobuf => {
+                return protobuf::encode_watch_frame("ERROR", &status_protobuf(status)).into();
+            }
+            Format::Cbor => return cbor::encode_frame("ERROR", &status_cbor(status)).into(),
+            Format::Json | Format::Yaml => {}
         }
         let mut frame = BytesMut::new();
         put_frame_head(&mut frame, "ERROR");
@@ -252,14 +267,17 @@ impl Encoding {
 
     /// A frame that was made up as JSON, as this encoding has it. What is no frame stays as it is.
     pub(crate) fn adopt(&self, frame: Bytes) -> Bytes {
-        if self.format != Format::Protobuf {
+        if self.is_text() {
             return frame;
         }
         let Ok(event) = serde_json::from_slice::<Value>(&frame) else {
             return frame;
         };
-        let kind = event["type"].as_str().unwrap_or_default();
-        match protobuf::encode_object(&event["object"]) {
+        let (kind, object) = (event["type"].as_str().unwrap_or_default(), &event["object"]);
+        if self.format == Format::Cbor {
+            return cbor::encode_frame(kind, &cbor::encode(object, None)).into();
+        }
+        match protobuf::encode_object(object) {
             Ok(object) => protobuf::encode_watch_frame(kind, &object).into(),
             Err(_) => frame,
         }
@@ -274,7 +292,12 @@ impl Encoding {
 
     /// Returns whether the bytes of the store are shown unchanged.
     fn is_plain(&self) -> bool {
-        self.table.is_none() && !self.is_converted() && self.format != Format::Protobuf
+        self.table.is_none() && !self.is_converted() && self.is_text()
+    }
+
+    /// Returns whether objects are written as JSON, or as YAML that is made of JSON.
+    fn is_text(&self) -> bool {
+        matches!(self.format, Format::Json | Format::Yaml)
     }
 
     /// Returns whether objects are shown in another form than the stored one.

@@ -32,6 +32,15 @@ struct JsonPieces {
     done: bool,
 }
 
+/// The rest of a list that is still to be sent as CBOR.
+struct CborPieces {
+    encoding: Encoding,
+    head: Vec<u8>,
+    items: std::vec::IntoIter<Arc<StoredObject>>,
+    /// The end of the list, until it is sent.
+    tail: Option<Vec<u8>>,
+}
+
 /// The list of `items`, encoded while it is read.
 ///
 /// Protobuf says the length of a list before the list: it is encoded as a whole, one item after the other.
@@ -40,8 +49,10 @@ pub(crate) fn list_pieces(
     metadata: &ListMeta,
     items: Vec<Arc<StoredObject>>,
 ) -> Box<dyn Iterator<Item = Bytes> + Send> {
-    if encoding.format() == Format::Protobuf {
-        return Box::new(encoding.protobuf_list(metadata, &items).into_iter());
+    match encoding.format() {
+        Format::Protobuf => return Box::new(encoding.protobuf_list(metadata, &items).into_iter()),
+        Format::Cbor => return Box::new(CborPieces::new(encoding, metadata, items)),
+        Format::Json | Format::Yaml => {}
     }
     let metadata = serde_json::to_string(metadata).expect("strings and numbers serialize");
     Box::new(JsonPieces {
@@ -52,6 +63,41 @@ pub(crate) fn list_pieces(
         done: false,
     })
 }
+
+// === impl CborPieces ===
+
+impl CborPieces {
+    fn new(encoding: Encoding, metadata: &ListMeta, items: Vec<Arc<StoredObject>>) -> Self {
+        let metadata = serde_json::to_value(metadata).expect("strings and numbers serialize");
+        let (head, tail) = encoding.cbor_list(&metadata, items.len());
+        Self {
+            encoding,
+            head,
+            items: items.into_iter(),
+            tail: Some(tail),
+        }
+    }
+}
+
+impl Iterator for CborPieces {
+    type Item = Bytes;
+
+    fn next(&mut self) -> Option<Bytes> {
+        let tail = self.tail.take()?;
+        let mut piece = std::mem::take(&mut self.head);
+        while piece.len() < CHUNK_BYTES {
+            let Some(object) = self.items.next() else {
+                piece.extend_from_slice(&tail);
+                return Some(piece.into());
+            };
+            self.encoding.push_cbor_item(&mut piece, &object);
+        }
+        self.tail = Some(tail);
+        Some(piece.into())
+    }
+}
+
+// === impl JsonPieces ===
 
 impl Iterator for JsonPieces {
     type Item = Bytes;

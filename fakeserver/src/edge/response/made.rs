@@ -1,4 +1,4 @@
-//! Representations that are built from the parsed object: protobuf, tables, and converted forms.
+//! Representations that are built from the parsed object: protobuf, CBOR, tables, and converted forms.
 
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ use super::{
 use crate::{
     store::StoredObject,
     value::{
+        cbor,
+        edit::remove,
         protobuf,
         schema::{TypeId, TypeMeta, type_of_kind},
         status::Status,
@@ -40,31 +42,61 @@ impl Encoding {
         }
     }
 
+    /// The beginning and the end of a list of `count` items as CBOR.
+    pub(super) fn cbor_list(&self, metadata: &Value, count: usize) -> (Vec<u8>, Vec<u8>) {
+        let TypeMeta { kind, api_version } = self.list_kind();
+        (
+            cbor::begin_list(&kind, count),
+            cbor::end_list(metadata, &api_version),
+        )
+    }
+
+    /// Appends an item of a list as CBOR. It says what it is if that is not what the list says.
+    pub(super) fn push_cbor_item(&self, out: &mut Vec<u8>, object: &StoredObject) {
+        let mut object = self.typed(object);
+        if !self.has_whole_items() {
+            remove(&mut object, "kind");
+            remove(&mut object, "apiVersion");
+        }
+        cbor::push_item(&object, self.shown_type(), out);
+    }
+
     /// An answer of what is no copy of the store's bytes.
     pub(super) fn made(&self, object: &Value) -> Bytes {
-        if self.is_protobuf() {
-            return self.protobuf(object).into();
+        match self.format() {
+            Format::Protobuf => self.protobuf(object).into(),
+            Format::Cbor => cbor::encode(object, self.shown_type()).into(),
+            Format::Json | Format::Yaml => {
+                let mut bytes = BytesMut::new();
+                self.put_json(&mut bytes, object);
+                bytes.put_u8(b'\n');
+                bytes.freeze()
+            }
         }
-        let mut bytes = BytesMut::new();
-        self.put_json(&mut bytes, object);
-        bytes.put_u8(b'\n');
-        bytes.freeze()
     }
 
     pub(super) fn made_frame(&self, kind: &str, object: &Value) -> Bytes {
-        if self.is_protobuf() {
-            return protobuf::encode_watch_frame(kind, &self.protobuf(object)).into();
+        match self.format() {
+            Format::Protobuf => protobuf::encode_watch_frame(kind, &self.protobuf(object)).into(),
+            Format::Cbor => {
+                let object = cbor::encode(object, self.shown_type());
+                cbor::encode_frame(kind, &object).into()
+            }
+            Format::Json | Format::Yaml => {
+                let mut bytes = BytesMut::new();
+                put_frame_head(&mut bytes, kind);
+                self.put_json(&mut bytes, object);
+                bytes.put_slice(b"}\n");
+                bytes.freeze()
+            }
         }
-        let mut bytes = BytesMut::new();
-        put_frame_head(&mut bytes, kind);
-        self.put_json(&mut bytes, object);
-        bytes.put_slice(b"}\n");
-        bytes.freeze()
     }
 
-    /// There is no protobuf of tables.
-    fn is_protobuf(&self) -> bool {
-        self.table.is_none() && self.format() == Format::Protobuf
+    /// The built-in type of what is shown, if it has one.
+    fn shown_type(&self) -> Option<TypeId> {
+        let (kind, api_version) = self.shown_kind();
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        type_of_kind(group, version, kind)
     }
 
     fn put_json(&self, bytes: &mut BytesMut, object: &Value) {
@@ -84,12 +116,11 @@ impl Encoding {
     /// The message of what is shown, and what it calls itself.
     fn protobuf_type(&self) -> Result<(TypeId, TypeMeta), protobuf::ProtobufError> {
         let (kind, api_version) = self.shown_kind();
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let meta = TypeMeta {
             kind: kind.to_owned(),
             api_version: api_version.to_owned(),
         };
-        match type_of_kind(group, version, kind) {
+        match self.shown_type() {
             Some(id) => Ok((id, meta)),
             None => Err(protobuf::ProtobufError::UnknownKind {
                 api_version: meta.api_version,

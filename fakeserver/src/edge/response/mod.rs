@@ -1,6 +1,7 @@
 //! Encoding of objects, lists and frames: a prefix, the bytes of the store, and a suffix.
 
 mod format;
+mod clause;
 mod accept;
 mod table;
 mod encoding;
@@ -13,7 +14,7 @@ mod gzip;
 mod answer;
 
 pub(crate) use self::{
-    accept::{Served, Shape, View, negotiate},
+    accept::{Served, Shape, View, check_route, negotiate},
     answer::{Delivery, EventStream, refusal, refusal_to, timed_out},
     encoding::{Encoding, Representation},
     format::Format,

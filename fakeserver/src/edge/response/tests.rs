@@ -4,11 +4,14 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
 
 use super::*;
+use crate::edge::request::MediaTypes;
 
 fn served(protobuf: bool) -> Served {
     Served {
+        media_types: MediaTypes::default(),
         protobuf,
         tables: true,
+        is_routed: true,
     }
 }
 
@@ -79,12 +82,15 @@ fn the_first_format_that_is_accepted_and_known_is_taken() {
     check("application/xml", Shape::Object, UNKNOWN);
     check("application/*", Shape::Object, UNKNOWN);
     check("application/cbor", Shape::List, UNKNOWN);
-    check("application/json;q=0", Shape::Object, UNKNOWN);
+    // A quality of nothing is only the lowest.
+    check("application/json;q=0", Shape::Object, JSON);
     let yaml = Ok((Format::Yaml, View::Object));
     check("application/yaml", Shape::Object, yaml);
     check("application/yaml", Shape::List, yaml);
     check("application/yaml", Shape::Watch, REFUSED);
-    check("application/yaml,application/json", Shape::Watch, JSON);
+    // The first is taken, and has no streams.
+    check("application/yaml,application/json", Shape::Watch, REFUSED);
+    check("application/json,application/yaml", Shape::Watch, JSON);
     let typed = "application/vnd.kubernetes.protobuf,application/json";
     check(typed, Shape::Object, PROTOBUF);
     check(typed, Shape::Watch, PROTOBUF);

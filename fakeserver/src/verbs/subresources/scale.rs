@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     edge::{
-        request::{PatchType, apply_options, parse_config, patch_type, write_options},
+        request::{PatchType, apply_options, patch_type, write_options},
         response::Shape,
     },
     value::{
@@ -20,8 +20,8 @@ use crate::{
         status::{FieldError, Status},
     },
     verbs::{
-        Api, Request, answer, author::author, body::receive_as, patch::receive_patched,
-        present::present,
+        Api, Request, answer, apply::configuration, author::author, body::receive_as,
+        patch::receive_patched, present::present,
     },
     write::{Attempt, Draft, FieldValidation, Part, Received, Source, Target, WriteOptions, run},
 };
@@ -91,9 +91,10 @@ pub(super) async fn patch(
     body: &[u8],
 ) -> Result<Response, Status> {
     let encoding = answer::encoding_of(api, request, &kind(), Shape::Object)?;
-    let patch_type = patch_type(request.headers, &kind())?;
-    if patch_type == PatchType::Apply {
-        return apply(api, request, body).await;
+    let is_custom = request.target.rules().is_custom();
+    let patch_type = patch_type(request.headers, api.media_types, is_custom)?;
+    if patch_type.is_apply() {
+        return apply(api, request, patch_type, body).await;
     }
     let options = write_options(&request.query, "PatchOptions")?;
     let (target, validation) = (&request.target, options.validation());
@@ -123,10 +124,15 @@ pub(super) async fn patch(
 }
 
 /// Applies the configuration of a scale in `body`.
-async fn apply(api: &Api, request: &Request<'_>, body: &[u8]) -> Result<Response, Status> {
+async fn apply(
+    api: &Api,
+    request: &Request<'_>,
+    patch_type: PatchType,
+    body: &[u8],
+) -> Result<Response, Status> {
     let encoding = answer::encoding_of(api, request, &kind(), Shape::Object)?;
     let options = apply_options(&request.query)?;
-    let config = parse_config(body)?;
+    let config = configuration(patch_type, body)?;
     let target = &request.target;
     let (scales, author) = (Scales { target }, author(request, &options));
     let work = |attempt: &mut Attempt<'_, '_>| {

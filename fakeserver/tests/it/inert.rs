@@ -1,0 +1,67 @@
+//! Warnings about objects that are stored and not acted on.
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Api, warnings};
+
+const API_SERVICES: &str = "/apis/apiregistration.k8s.io/v1/apiservices";
+const SERVICE_CIDRS: &str = "/apis/networking.k8s.io/v1/servicecidrs";
+
+fn api_service(group: &str) -> Value {
+    json!({
+        "metadata": {"name": format!("v1.{group}")},
+        "spec": {
+            "group": group, "version": "v1", "groupPriorityMinimum": 1000, "versionPriority": 10,
+            "service": {"namespace": "metrics", "name": "adapter"}, "insecureSkipTLSVerify": true,
+        },
+    })
+}
+
+fn service_cidr() -> Value {
+    json!({"metadata": {"name": "more"}, "spec": {"cidrs": ["10.96.0.0/16"]}})
+}
+
+async fn post(api: &Api, agent: &str, path: &str, object: &Value) -> Answer {
+    let headers = [("user-agent", agent)];
+    let answer = api.send("POST", path, &headers, object.to_string()).await;
+    assert_eq!(answer.code, 201, "{answer:?}");
+    answer
+}
+
+#[tokio::test]
+async fn a_client_is_warned_once_of_each_kind() {
+    let api = Api::new();
+    let not_forwarded = "299 - \"fakeserver: there is no aggregation layer; requests are not forwarded to service \
+                         metrics/adapter\"";
+    let tried = format!("{API_SERVICES}?dryRun=All");
+    let tried = post(&api, "a", &tried, &api_service("example.com")).await;
+    assert!(warnings(&tried).is_empty(), "nothing was stored");
+    let first = post(&api, "a", API_SERVICES, &api_service("example.com")).await;
+    assert_eq!(warnings(&first), [not_forwarded]);
+    let again = post(&api, "a", API_SERVICES, &api_service("example.org")).await;
+    assert!(warnings(&again).is_empty());
+    let other = post(&api, "b", API_SERVICES, &api_service("example.net")).await;
+    assert_eq!(warnings(&other), [not_forwarded]);
+    let cidr = post(&api, "a", SERVICE_CIDRS, &service_cidr()).await;
+    assert_eq!(
+        warnings(&cidr),
+        ["299 - \"fakeserver: addresses of services are not taken from service CIDRs\""]
+    );
+
+    api.server.reset();
+    let anew = post(&api, "a", API_SERVICES, &api_service("example.com")).await;
+    assert_eq!(warnings(&anew), [not_forwarded]);
+}
+
+#[tokio::test]
+async fn what_this_server_acts_on_is_not_warned_of() {
+    let api = Api::new();
+    let mut local = api_service("example.com");
+    local["spec"].as_object_mut().unwrap().remove("service");
+    local["spec"]
+        .as_object_mut()
+        .unwrap()
+        .remove("insecureSkipTLSVerify");
+    let created = post(&api, "a", API_SERVICES, &local).await;
+    assert!(warnings(&created).is_empty());
+}
