@@ -85,17 +85,21 @@ struct ServerOptions {
     #[arg(long)]
     compress: bool,
 
-    /// Which controllers work: a list of `default` (those two that follow), `garbage-collector`, `namespaces`, `quota`,
-    /// `service-accounts` and `workloads`; or `none`.
+    /// Which controllers work: a list of `default` (those two that follow), `garbage-collector`, `namespaces`,
+    /// `certificates`, `quota`, `service-accounts` and `workloads`; or `none`.
     ///
     /// `service-accounts` makes the service account `default` in every namespace, and by `--tls` the config map
     /// `kube-root-ca.crt`. It turns on the admission plugin `ServiceAccount`.
     ///
     /// `quota` counts the usage of resource quotas, which limit nothing without it.
     ///
-    /// `workloads` runs deployments, replica sets, stateful sets, daemon sets and jobs, a scheduler, and a kubelet for
-    /// every node; if there are no nodes when it starts, it makes `node-0`. Pods of jobs succeed, unless their
-    /// annotation `fakeserver/exit-code` says otherwise. It takes the others along.
+    /// `certificates` signs approved certificate signing requests of the built-in signers, approves those of kubelets if an
+    /// authorizer allows it, and deletes old ones. By `--tls` the server takes the certificates that it signs.
+    ///
+    /// `workloads` runs deployments, replica sets, stateful sets, daemon sets and jobs,
+    /// a scheduler, and a kubelet for every node, and checks the types of validating admission policies; if there are no
+    /// nodes when it starts, it makes `node-0`. Pods of jobs succeed, unless their annotation `fakeserver/exit-code` says
+    /// otherwise. It takes the others along, but for `service-accounts`.
     #[arg(long, value_name = "LIST", default_value = "default", value_parser = parse_controllers)]
     controllers: Controllers,
 
@@ -265,6 +269,7 @@ fn parse_controllers(text: &str) -> Result<Controllers, String> {
             "namespaces" => controllers.with_namespaces(true),
             "service-accounts" => controllers.with_service_accounts(true),
             "quota" => controllers.with_quota(true),
+            "certificates" => controllers.with_certificates(true),
             _ => return Err(format!("no controller {name:?}; try `default` or `none`")),
         };
     }

@@ -184,8 +184,8 @@ impl Secured {
             .with_authorization(self.authorization)
             .with_anonymous_auth(self.serves_anonymous)
             .with_token_key(self.token_key);
-        if let Some(pem) = &self.kubeconfig.authority_pem {
-            builder = builder.with_root_certificate(pem);
+        if let Some(certificates) = &self.certificates {
+            builder = builder.with_certificates(certificates);
         }
         let tokens = self.tokens.iter();
         tokens.fold(builder, |builder, (token, user)| {

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use tracing::{debug, error, trace};
 
 use super::{
-    Controllers,
+    Controllers, certificates,
     cluster::Cluster,
     controller::Controller,
     definitions::Definitions,
@@ -26,7 +26,12 @@ use super::{
     quota::Quotas,
     service_accounts, workloads,
 };
-use crate::{kinds::core, store::Range, value::resource::GroupResource, write::Backend};
+use crate::{
+    kinds::{certificates::authority::Authority, core},
+    store::Range,
+    value::resource::GroupResource,
+    write::Backend,
+};
 
 /// The number of keys that are processed before other tasks have their turn.
 const KEYS_PER_TURN: usize = 64;
@@ -189,9 +194,11 @@ impl World {
             controllers.push(Box::new(Quotas::default()));
         }
         if options.service_accounts {
-            controllers.extend(service_accounts::controller(
-                options.root_certificate.clone(),
-            ));
+            let root = options.authority.as_ref().map(Authority::pem);
+            controllers.extend(service_accounts::controller(root));
+        }
+        if options.certificates {
+            controllers.extend(certificates::controller(options));
         }
         if let Some(options) = &options.workloads {
             controllers.extend(workloads::controllers(options));

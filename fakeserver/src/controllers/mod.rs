@@ -30,6 +30,8 @@ mod protection;
 mod quota;
 #[cfg_attr(not(feature = "controllers"), path = "service_accounts_off.rs")]
 mod service_accounts;
+#[cfg_attr(not(feature = "tls"), path = "certificates_off.rs")]
+mod certificates;
 #[cfg_attr(not(feature = "cel"), path = "policy_status_off.rs")]
 mod policy_status;
 #[cfg_attr(not(feature = "controllers"), path = "workloads_off.rs")]

@@ -1,8 +1,7 @@
 //! The selection of a server's controllers.
 
-use std::sync::Arc;
-
 use super::Workloads;
+use crate::kinds::certificates::authority::Authority;
 
 /// Which controllers work in a server: by default those without which deletions do not end.
 ///
@@ -28,8 +27,11 @@ pub struct Controllers {
     pub(crate) namespaces: bool,
     pub(crate) quota: bool,
     pub(crate) service_accounts: bool,
-    /// The certificate of the authority that clients trust, which every namespace gets.
-    pub(crate) root_certificate: Option<Arc<str>>,
+    pub(crate) certificates: bool,
+    /// The authority that signs certificates, and that clients trust.
+    pub(crate) authority: Option<Authority>,
+    /// True if the stored roles and bindings decide about rights.
+    pub(crate) has_rules: bool,
     pub(crate) workloads: Option<Workloads>,
 }
 
@@ -43,7 +45,9 @@ impl Controllers {
             namespaces: false,
             quota: false,
             service_accounts: false,
-            root_certificate: None,
+            certificates: false,
+            authority: None,
+            has_rules: false,
             workloads: None,
         }
     }
@@ -78,12 +82,27 @@ impl Controllers {
         self
     }
 
-    /// Runs deployments, replica sets, stateful sets, daemon sets and jobs, a scheduler, and a kubelet for every node; and
-    /// [counts quotas](Self::with_quota).
+    /// Sets whether approved certificate signing requests of the built-in signers are signed, requests of kubelets are
+    /// approved if an authorizer allows it, and old requests are deleted.
+    ///
+    /// The authority is that of [`with_certificates`](crate::FakeServerBuilder::with_certificates), or else one of its own,
+    /// which signs for no connection.
+    #[cfg(feature = "tls")]
+    #[doc(alias = "csrsigning")]
+    #[doc(alias = "csrapproving")]
+    #[doc(alias = "csrcleaner")]
+    pub fn with_certificates(mut self, is_on: bool) -> Self {
+        self.certificates = is_on;
+        self
+    }
+
+    /// Runs deployments, replica sets, stateful sets, daemon sets and jobs, a
+    /// scheduler, and a kubelet for every node; [counts quotas](Self::with_quota), and signs certificates.
     #[cfg(feature = "controllers")]
     pub fn with_workloads(mut self, workloads: Workloads) -> Self {
         self.workloads = Some(workloads);
         self.quota = true;
+        self.certificates = true;
         self
     }
 }
@@ -95,7 +114,9 @@ impl Default for Controllers {
             namespaces: true,
             quota: false,
             service_accounts: false,
-            root_certificate: None,
+            certificates: false,
+            authority: None,
+            has_rules: false,
             workloads: None,
         }
     }

@@ -1,6 +1,6 @@
 //! The service account and the root certificate that every namespace has.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -29,11 +29,11 @@ const DESCRIPTION: &str = "Contains a CA bundle that can be used to verify the k
 /// The controller of the objects that every namespace has.
 struct ServiceAccounts {
     /// The certificate of the authority that clients trust. Without one there is none in namespaces either.
-    root_certificate: Option<Arc<str>>,
+    root_certificate: Option<String>,
 }
 
 /// Returns the controllers: one.
-pub(super) fn controller(root_certificate: Option<Arc<str>>) -> Vec<Box<dyn Controller>> {
+pub(super) fn controller(root_certificate: Option<String>) -> Vec<Box<dyn Controller>> {
     vec![Box::new(ServiceAccounts { root_certificate })]
 }
 

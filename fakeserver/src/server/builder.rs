@@ -5,6 +5,8 @@ use std::{error::Error, mem, path::PathBuf, sync::Arc};
 use serde::Serialize;
 use serde_json::Value;
 
+#[cfg(feature = "tls")]
+use super::Certificates;
 use super::{
     BuildError, FakeServer, Progress,
     assembly::{Beginning, Server},
@@ -26,6 +28,7 @@ use crate::{
         request::MediaTypes,
     },
     faults::Faults,
+    kinds::certificates::authority::Authority,
     store::{
         Compaction,
         manifests::{self, Manifest},
@@ -61,8 +64,8 @@ pub struct FakeServerBuilder {
     controllers: Controllers,
     admission: AdmissionPlugins,
     allows_privileged: bool,
-    /// The certificate of the authority that clients trust, in PEM.
-    root_certificate: Option<Arc<str>>,
+    /// The authority that clients trust.
+    authority: Option<Authority>,
     faults: Faults,
     #[cfg(feature = "cluster")]
     cluster: Option<ClusterOptions>,
@@ -225,11 +228,12 @@ impl FakeServerBuilder {
         self
     }
 
-    /// Gives every namespace the certificate of the authority that clients trust, if the controller of service accounts
-    /// works.
-    #[cfg(feature = "cli")]
-    pub(crate) fn with_root_certificate(mut self, pem: &str) -> Self {
-        self.root_certificate = Some(pem.into());
+    /// Uses the authority of `certificates`, by which the server is to [serve](FakeServer::serve_tls): controllers sign
+    /// [certificates](Controllers::with_certificates) with it, and every namespace gets its certificate, if the controller
+    /// of service accounts works.
+    #[cfg(feature = "tls")]
+    pub fn with_certificates(mut self, certificates: &Certificates) -> Self {
+        self.authority = Some(certificates.authority().clone());
         self
     }
 
@@ -323,7 +327,8 @@ impl FakeServerBuilder {
             None => (None, None),
         };
         let mut controllers = mem::take(&mut self.controllers);
-        controllers.root_certificate = self.root_certificate.take();
+        controllers.authority = self.authority.take();
+        controllers.has_rules = self.security.authorization == Authorization::Rbac;
         self.admission = self.admission.with_accounts(controllers.service_accounts);
         let controllers = ControllerManager::new(controllers);
         let from = kept.as_ref().or(self.snapshot.as_ref());
@@ -412,7 +417,7 @@ impl Default for FakeServerBuilder {
             controllers: Controllers::default(),
             admission: AdmissionPlugins::default(),
             allows_privileged: false,
-            root_certificate: None,
+            authority: None,
             faults: Faults::default(),
             #[cfg(feature = "cluster")]
             cluster: None,

@@ -1,12 +1,7 @@
 //! Certificates: an authority for this server alone, and the certificates that it signs.
 
-use std::{error::Error, fmt, sync::Arc};
+use std::{error::Error, fmt, sync::Arc, time::Duration};
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use rcgen::{
-    BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType,
-    ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
-};
 use tokio_rustls::{
     TlsAcceptor,
     rustls::{
@@ -21,8 +16,12 @@ use tokio_rustls::{
     },
 };
 
-use super::subject::{rename, user_of};
-use crate::{edge::authentication::Peer, value::user::UserInfo};
+use crate::{
+    clock::Clock,
+    edge::authentication::Peer,
+    kinds::certificates::{authority::Authority, name::user_of},
+    value::user::UserInfo,
+};
 
 /// The names under which clients may address the server, at any address.
 const NAMES: [&str; 7] = [
@@ -54,9 +53,11 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 /// ```
 #[derive(Clone)]
 pub struct Certificates {
-    authority: Arc<CertifiedIssuer<'static, KeyPair>>,
+    authority: Authority,
     acceptor: TlsAcceptor,
     clients: Arc<dyn ClientCertVerifier>,
+    /// The time by which certificates of clients are valid.
+    clock: Clock,
 }
 
 /// A certificate that says who a client is, and its key.
@@ -101,14 +102,13 @@ impl Certificates {
                 all.push(name);
             }
         }
-        let authority = Arc::new(authority().map_err(CertificateError::certificate)?);
-        let own = end_entity(all, ExtendedKeyUsagePurpose::ServerAuth, "kube-apiserver");
-        let own = own.map_err(CertificateError::certificate)?;
-        let (certificate, key) = sign(&authority, &own)?;
+        let authority = Authority::new().map_err(CertificateError::certificate)?;
+        let own = authority.server(all, "kube-apiserver");
+        let (certificate, key) = own.map_err(CertificateError::certificate)?;
 
         let provider = Arc::new(ring::default_provider());
         let mut roots = RootCertStore::empty();
-        let trusted = roots.add(authority.der().clone());
+        let trusted = roots.add(CertificateDer::from(authority.der().to_vec()));
         trusted.map_err(CertificateError::tls)?;
         let clients =
             WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
@@ -125,6 +125,7 @@ impl Certificates {
             authority,
             acceptor: TlsAcceptor::from(Arc::new(config)),
             clients,
+            clock: Clock::wall(),
         })
     }
 
@@ -139,13 +140,10 @@ impl Certificates {
     ///
     /// [`CertificateError::Certificate`]: the system gives no key.
     pub fn client(&self, user: &UserInfo) -> Result<ClientCertificate, CertificateError> {
-        let own = end_entity(Vec::new(), ExtendedKeyUsagePurpose::ClientAuth, "client");
-        let own = own.map_err(CertificateError::certificate)?;
-        let (certificate, key) = sign(&self.authority, &own)?;
-        let certificate = rename(certificate.der(), user, &self.authority);
-        let certificate = certificate.map_err(CertificateError::Certificate)?;
+        let own = self.authority.client(user);
+        let (certificate_pem, key) = own.map_err(CertificateError::Certificate)?;
         Ok(ClientCertificate {
-            certificate_pem: pem(&certificate),
+            certificate_pem,
             key_pem: key.serialize_pem(),
         })
     }
@@ -154,12 +152,25 @@ impl Certificates {
         &self.acceptor
     }
 
-    /// Whom the certificates name that a client has shown. Nothing if it has shown none.
+    /// Returns the authority that signs certificates.
+    pub(super) fn authority(&self) -> &Authority {
+        &self.authority
+    }
+
+    /// Returns the same certificates for a server with this clock.
+    pub(super) fn at(&self, clock: Clock) -> Self {
+        Self {
+            clock,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the user whom the certificates name that a client has shown. Returns `None` if it has shown none.
     pub(super) fn peer(&self, shown: Option<&[CertificateDer<'_>]>) -> Option<Peer> {
         let (own, rest) = shown?.split_first()?;
-        let is_ours = (self.clients)
-            .verify_client_cert(own, rest, UnixTime::now())
-            .is_ok();
+        let seconds = u64::try_from(self.clock.now().as_second()).unwrap_or_default();
+        let now = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let is_ours = self.clients.verify_client_cert(own, rest, now).is_ok();
         let user = user_of(own).filter(|_| is_ours);
         Some(user.map_or(Peer::Stranger, |user| {
             Peer::User(Arc::new(user.authenticated()))
@@ -248,57 +259,4 @@ impl ClientCertVerifier for AnyCertificate {
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.supported_verify_schemes()
     }
-}
-
-/// An authority that signs what is asked of it, and no other authorities.
-fn authority() -> Result<CertifiedIssuer<'static, KeyPair>, rcgen::Error> {
-    let mut params = CertificateParams::default();
-    params.distinguished_name = DistinguishedName::new();
-    let name = "fakeserver-ca";
-    params.distinguished_name.push(DnType::CommonName, name);
-    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
-    params.key_usages = vec![
-        KeyUsagePurpose::KeyCertSign,
-        KeyUsagePurpose::DigitalSignature,
-    ];
-    CertifiedIssuer::self_signed(params, KeyPair::generate()?)
-}
-
-/// Returns the parameters of a server's or a client's certificate.
-fn end_entity(
-    names: Vec<String>,
-    purpose: ExtendedKeyUsagePurpose,
-    common_name: &str,
-) -> Result<CertificateParams, rcgen::Error> {
-    let mut params = CertificateParams::new(names)?;
-    params.distinguished_name = DistinguishedName::new();
-    let subject = &mut params.distinguished_name;
-    subject.push(DnType::CommonName, common_name);
-    params.use_authority_key_identifier_extension = true;
-    params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-    params.extended_key_usages = vec![purpose];
-    Ok(params)
-}
-
-fn sign(
-    authority: &CertifiedIssuer<'static, KeyPair>,
-    params: &CertificateParams,
-) -> Result<(rcgen::Certificate, KeyPair), CertificateError> {
-    let key = KeyPair::generate().map_err(CertificateError::certificate)?;
-    let certificate = params.signed_by(&key, authority);
-    Ok((certificate.map_err(CertificateError::certificate)?, key))
-}
-
-/// A certificate as text, in lines of 64 characters.
-fn pem(certificate: &[u8]) -> String {
-    let encoded = STANDARD.encode(certificate);
-    let mut text = String::from("-----BEGIN CERTIFICATE-----\n");
-    for (index, character) in encoded.chars().enumerate() {
-        if index > 0 && index % 64 == 0 {
-            text.push('\n');
-        }
-        text.push(character);
-    }
-    text.push_str("\n-----END CERTIFICATE-----\n");
-    text
 }

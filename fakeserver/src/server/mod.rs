@@ -19,8 +19,6 @@ mod envelope;
 mod control_faults;
 mod control;
 #[cfg(feature = "tls")]
-mod subject;
-#[cfg(feature = "tls")]
 mod certificates;
 mod socket;
 mod breaking;
@@ -126,8 +124,8 @@ impl FakeServer {
 
     /// [Serves](Self::serve) by TLS, HTTP/1.1 or HTTP/2 as the client prefers.
     ///
-    /// A client that shows a certificate of this authority is the user whom it names. Any other certificate is answered
-    /// with 401.
+    /// A client that shows a certificate of this authority, valid by the server's clock, is the user whom it names. Any
+    /// other certificate is answered with 401.
     ///
     /// # Cancel safety
     ///
@@ -139,7 +137,8 @@ impl FakeServer {
         certificates: &Certificates,
         stop: CancellationToken,
     ) -> impl Future<Output = ()> + Send + use<> {
-        let listener = Listener::new(listener).with_certificates(certificates);
+        let certificates = certificates.at(self.backend().clock);
+        let listener = Listener::new(listener).with_certificates(&certificates);
         self.serve_by(listener, stop)
     }
 

@@ -39,6 +39,7 @@ mod budgets;
 mod quotas;
 mod limit_ranges;
 mod tls;
+mod certificates;
 mod program;
 mod kubeconfig;
 mod in_process;

@@ -3,7 +3,9 @@
 use std::{net::SocketAddr, sync::Arc};
 
 use bytes::Bytes;
-use fakeserver::{Authorization, Certificates, ClientCertificate, FakeServer, UserInfo};
+use fakeserver::{
+    Authorization, Certificates, ClientCertificate, FakeServer, FakeServerBuilder, UserInfo,
+};
 use http::{Request, Version};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
@@ -22,9 +24,9 @@ use tokio_util::sync::CancellationToken;
 const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
 /// A server with rules that speaks TLS.
-struct Secure {
-    server: FakeServer,
-    certificates: Certificates,
+pub(crate) struct Secure {
+    pub(crate) server: FakeServer,
+    pub(crate) certificates: Certificates,
     address: SocketAddr,
     stop: CancellationToken,
     serving: tokio::task::JoinHandle<()>,
@@ -34,11 +36,16 @@ struct Secure {
 
 impl Secure {
     async fn start() -> Self {
-        let server = FakeServer::builder()
-            .with_authorization(Authorization::Rbac)
-            .with_token("jane", UserInfo::new("jane"))
-            .build();
+        Self::serve(FakeServer::builder().with_token("jane", UserInfo::new("jane"))).await
+    }
+
+    /// Serves what `builder` builds.
+    pub(crate) async fn serve(builder: FakeServerBuilder) -> Self {
         let certificates = Certificates::new(["api.example"]).unwrap();
+        let server = builder
+            .with_authorization(Authorization::Rbac)
+            .with_certificates(&certificates)
+            .build();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();
@@ -54,7 +61,11 @@ impl Secure {
     }
 
     /// Asks who one is, and returns the version of HTTP, the code and the answer.
-    async fn who(&self, client: ClientConfig, token: Option<&str>) -> Result<Answer, String> {
+    pub(crate) async fn who(
+        &self,
+        client: ClientConfig,
+        token: Option<&str>,
+    ) -> Result<Answer, String> {
         let connector = hyper_rustls::HttpsConnectorBuilder::new()
             .with_tls_config(client)
             .https_only()
@@ -78,7 +89,7 @@ impl Secure {
         })
     }
 
-    async fn end(self) {
+    pub(crate) async fn end(self) {
         self.stop.cancel();
         self.serving.await.unwrap();
         assert_eq!(self.server.stats().watchers, 0);
@@ -86,10 +97,10 @@ impl Secure {
 }
 
 #[derive(Debug)]
-struct Answer {
+pub(crate) struct Answer {
     version: Version,
-    code: u16,
-    body: Value,
+    pub(crate) code: u16,
+    pub(crate) body: Value,
 }
 
 /// A client that trusts the authority of `certificates`, and shows `own`.
@@ -97,6 +108,14 @@ pub(crate) fn trusting(
     certificates: &Certificates,
     own: Option<&ClientCertificate>,
 ) -> ClientConfig {
+    showing(
+        certificates,
+        own.map(|own| (own.certificate_pem(), own.key_pem())),
+    )
+}
+
+/// A client that trusts the authority of `certificates`, and shows a certificate in PEM, of which it has the key.
+pub(crate) fn showing(certificates: &Certificates, own: Option<(&str, &str)>) -> ClientConfig {
     let mut roots = RootCertStore::empty();
     let authority = certificates.authority_pem();
     let authority = CertificateDer::from_pem_slice(authority.as_bytes()).unwrap();
@@ -107,9 +126,9 @@ pub(crate) fn trusting(
         .with_root_certificates(roots);
     match own {
         None => config.with_no_client_auth(),
-        Some(own) => {
-            let chain = CertificateDer::from_pem_slice(own.certificate_pem().as_bytes()).unwrap();
-            let key = PrivateKeyDer::from_pem_slice(own.key_pem().as_bytes()).unwrap();
+        Some((certificate, key)) => {
+            let chain = CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap();
+            let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
             config.with_client_auth_cert(vec![chain], key).unwrap()
         }
     }
