@@ -204,6 +204,79 @@ async fn controllers_create_no_more_pods_than_a_quota_allows() {
     assert_eq!(used(&api, "q").await, json!({"pods": "4"}));
 }
 
+/// The condition `ReplicaFailure` of an object, without its times.
+async fn failure(api: &Api, path: &str) -> Option<Value> {
+    let object = api.get(path).await.ok();
+    let conditions = object["status"]["conditions"].as_array()?;
+    let mut conditions = conditions.iter();
+    let mut found = conditions
+        .find(|condition| condition["type"] == "ReplicaFailure")?
+        .clone();
+    let fields = found.as_object_mut()?;
+    assert!(fields.remove("lastTransitionTime").is_some());
+    fields.remove("lastUpdateTime");
+    Some(found)
+}
+
+#[tokio::test(start_paused = true)]
+async fn sets_whose_pods_are_refused_say_so_until_the_pods_are_there() {
+    let api = Api::with(Controllers::default().with_workloads(Workloads::default()));
+    quota(&api, "q", json!({"hard": {"pods": "1"}})).await;
+    let mut wanted = deployment("d");
+    wanted["spec"]["replicas"] = json!(2);
+    api.post(DEPLOYMENTS, &wanted).await.created();
+    api.settle().await;
+    let labels = json!({"c": "d"});
+    let controller = json!({
+        "metadata": {"name": "r"},
+        "spec": {"replicas": 1, "selector": labels, "template": {
+            "metadata": {"labels": labels}, "spec": {"containers": [{"name": "c", "image": "i"}]},
+        }},
+    });
+    let controllers = "/api/v1/namespaces/default/replicationcontrollers";
+    api.post(controllers, &controller).await.created();
+    api.settle().await;
+    let sets = api
+        .get("/apis/apps/v1/namespaces/default/replicasets")
+        .await
+        .ok();
+    let set = sets["items"][0]["metadata"]["name"].as_str().unwrap();
+    let paths = [
+        format!("/apis/apps/v1/namespaces/default/replicasets/{set}"),
+        format!("{DEPLOYMENTS}/d"),
+        format!("{controllers}/r"),
+    ];
+    let mut messages = Vec::new();
+    for path in &paths {
+        let found = failure(&api, path).await.expect("the condition is there");
+        let message = found["message"].as_str().unwrap().to_owned();
+        assert_eq!(
+            found,
+            json!({
+                "type": "ReplicaFailure", "status": "True", "reason": "FailedCreate", "message": message,
+            })
+        );
+        messages.push(message);
+    }
+    let end = "is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1";
+    for (message, name) in messages.iter().zip([set, set, "r"]) {
+        assert!(message.starts_with(&format!("pods \"{name}-")), "{message}");
+        assert!(message.ends_with(end), "{message}");
+    }
+    let more = json!({"spec": {"hard": {"pods": "3"}}});
+    api.merge(&format!("{QUOTAS}/q"), &more).await.ok();
+    api.settle().await;
+    api.settle().await;
+    for path in &paths {
+        assert_eq!(failure(&api, path).await, None, "{path}");
+    }
+    let status = api.get(&paths[2]).await.ok()["status"].clone();
+    assert_eq!(
+        (&status["replicas"], &status["availableReplicas"]),
+        (&json!(1), &json!(1))
+    );
+}
+
 #[test]
 fn no_quota_is_exceeded_by_64_writers() {
     const MOST: usize = 20;

@@ -8,6 +8,7 @@ use crate::{
     controllers::{
         cluster::{Actor, Cluster},
         kind::ReconciledKind,
+        meta::Meta,
         written,
     },
     kinds::core,
@@ -19,8 +20,8 @@ use crate::{
 // === impl Cluster ===
 
 impl Cluster<'_, '_> {
-    /// Creates an object, as a POST would. Nothing happens if there is one of that name, or no such resource, or
-    /// if limit ranges or quotas do not allow it.
+    /// Creates an object, as a POST would. Nothing happens if there is one of that name, or no such resource, if its
+    /// namespace is going away, or if limit ranges or quotas do not allow it.
     ///
     /// A `generateName` becomes a name that is free.
     pub(in crate::controllers) fn create(
@@ -35,6 +36,13 @@ impl Cluster<'_, '_> {
         let prefix = object["metadata"]["generateName"].as_str().unwrap_or("");
         let prefix = prefix.to_owned();
         let namespace = object["metadata"]["namespace"].as_str().map(str::to_owned);
+        let terminates = |name: &String| {
+            let found = self.tx.get(&write::namespace_key(name));
+            found.is_some_and(|namespace| Meta::of(&namespace).is_deleted())
+        };
+        if namespace.as_ref().is_some_and(terminates) {
+            return None;
+        }
         let key = |name: &str| ObjectKey::new(resource.clone(), namespace.as_deref(), name);
         if object["metadata"]["name"].is_null() {
             let name = (0..NAMES_TRIED)
@@ -144,6 +152,9 @@ impl Cluster<'_, '_> {
             "firstTimestamp": now,
             "lastTimestamp": now,
         });
+        // An event that a quota refuses is lost: the refusal is not that of what the controller is about.
+        let refusal = self.refusal.take();
         self.create(core::event::KIND.storage(), Actor::new(manager), event);
+        self.refusal = refusal;
     }
 }

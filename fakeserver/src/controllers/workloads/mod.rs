@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Deployment ──► ReplicaSet ─┐
+//! ReplicationController ─────┤
 //! StatefulSet ───────────────┤
 //! DaemonSet ─────────────────┼──► Pod ──► scheduler (node) ──► kubelet (phases, end)
 //! Job ───────────────────────┘
@@ -15,6 +16,7 @@ mod creation;
 mod objects;
 pub(super) mod pods;
 mod revisions;
+mod replica_failure;
 mod deployment;
 mod replica_set;
 mod stateful_set;
@@ -28,8 +30,8 @@ mod kubelet;
 #[cfg(feature = "cluster")]
 pub(crate) use self::objects::hash as template_hash;
 use self::{
-    daemon_set::DaemonSets, deployment::Deployments, disruption::Disruption, job::Jobs,
-    kubelet::Kubelet, nodes::NodeMaker, replica_set::ReplicaSets, scheduler::Scheduler,
+    daemon_set::DaemonSets, deployment::Deployments, disruption::Disruption,
+    job::Jobs, kubelet::Kubelet, nodes::NodeMaker, replica_set::ReplicaSets, scheduler::Scheduler,
     stateful_set::StatefulSets,
 };
 
@@ -42,7 +44,8 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
     vec![
         Box::new(NodeMaker::new(options.clone())),
         Box::new(Deployments::default()),
-        Box::new(ReplicaSets::default()),
+        Box::new(ReplicaSets::new()),
+        Box::new(ReplicaSets::of_replication_controllers()),
         Box::new(StatefulSets),
         Box::new(DaemonSets::default()),
         Box::new(Jobs),

@@ -1,4 +1,4 @@
-//! Replica sets: as many pods as are wanted, of one template.
+//! Replica sets and replication controllers: as many pods as are wanted, of one template.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -11,6 +11,7 @@ use super::{
         number, selector, text,
     },
     pods::{Phase, Pod},
+    replica_failure::{Failure, set_failure},
 };
 use crate::{
     controllers::{
@@ -31,11 +32,18 @@ pub(super) const KIND: ReconciledKind = ReconciledKind {
     api_version: "apps/v1",
     component: "replicaset-controller",
 };
+const REPLICATION_CONTROLLER: ReconciledKind = ReconciledKind {
+    kind: &core::replication_controller::KIND,
+    name: "ReplicationController",
+    api_version: "v1",
+    component: "replication-controller",
+};
 const ACTOR: Actor = Actor::CONTROLLER_MANAGER;
 
-/// The controller of replica sets.
-#[derive(Debug, Default)]
+/// The controller of replica sets, or of replication controllers, which are the same by another name.
+#[derive(Debug)]
 pub(super) struct ReplicaSets {
+    kind: ReconciledKind,
     /// The selector of each set, for adopting pods.
     selectors: BTreeMap<ObjectKey, LabelSelector>,
 }
@@ -54,21 +62,79 @@ struct Counts {
     labeled: i64,
     ready: i64,
     available: i64,
+    terminating: i64,
     next: Option<Timestamp>,
+}
+
+// === impl ReplicaSets ===
+
+impl ReplicaSets {
+    pub(super) fn new() -> Self {
+        Self {
+            kind: KIND,
+            selectors: BTreeMap::new(),
+        }
+    }
+
+    /// Creates the controller of replication controllers.
+    pub(super) fn of_replication_controllers() -> Self {
+        Self {
+            kind: REPLICATION_CONTROLLER,
+            ..Self::new()
+        }
+    }
+
+    /// Returns the selector of a set. That of a replication controller has labels alone.
+    fn selector(&self, set: &Value) -> Option<LabelSelector> {
+        if self.kind.kind.is(KIND.kind) {
+            return selector(set);
+        }
+        selector(&json!({"spec": {"selector": {"matchLabels": set["spec"]["selector"]}}}))
+    }
+
+    fn perform(&self, cluster: &mut Cluster<'_, '_>, set: &Value, plan: &Plan) {
+        for _ in 0..plan.create.min(BURST) {
+            let mut pod = self.kind.pod(set, &set["spec"]["template"]);
+            let name = text(&set["metadata"]["name"]);
+            pod["metadata"]["generateName"] = json!(format!("{name}-"));
+            if cluster.create_pod(&self.kind, set, pod).is_none() {
+                return;
+            }
+        }
+        for pod in plan.delete.iter().take(BURST) {
+            cluster.delete(pod, Wanted::default());
+            let message = format!("Deleted pod: {}", pod.name());
+            cluster.event(&self.kind, set, "SuccessfulDelete", &message);
+        }
+    }
+
+    fn set_status(&self, set: &mut Value, counts: &Counts, failure: Failure<'_>, now: &str) {
+        let generation = set["metadata"]["generation"].clone();
+        let status = &mut set["status"];
+        set_failure(status, failure, now);
+        status["replicas"] = json!(counts.replicas);
+        status["fullyLabeledReplicas"] = json!(counts.labeled);
+        status["readyReplicas"] = json!(counts.ready);
+        status["availableReplicas"] = json!(counts.available);
+        if self.kind.kind.is(KIND.kind) {
+            status["terminatingReplicas"] = json!(counts.terminating);
+        }
+        status["observedGeneration"] = generation;
+    }
 }
 
 impl Controller for ReplicaSets {
     fn name(&self) -> &'static str {
-        "replica sets"
+        self.kind.name
     }
 
     fn observe(&mut self, change: &Observed<'_>, index: &Index, due: &mut Due<'_>) {
         let key = change.key();
-        if change.is_of(KIND.kind) {
+        if change.is_of(self.kind.kind) {
             let selects = change
                 .after
                 .as_ref()
-                .and_then(|(object, _)| selector(&object.to_value()));
+                .and_then(|(object, _)| self.selector(&object.to_value()));
             match selects {
                 Some(selects) => {
                     self.selectors.insert(key.clone(), selects);
@@ -83,9 +149,9 @@ impl Controller for ReplicaSets {
         if !change.is_of(&core::pod::KIND) {
             return;
         }
-        enqueue_owners(&KIND, change, due);
+        enqueue_owners(&self.kind, change, due);
         if let Some(pod) = index.pods.get(key).filter(|pod| pod.controller.is_none()) {
-            let first = KIND.key(key.namespace(), "");
+            let first = self.kind.key(key.namespace(), "");
             let near = self.selectors.range(first..);
             let near = near.take_while(|(other, _)| other.namespace() == key.namespace());
             for (adopter, selects) in near {
@@ -105,7 +171,7 @@ impl Controller for ReplicaSets {
         let pods = if is_deleted {
             cluster.index.pods.of_controller(stored.uid())
         } else {
-            claim(cluster, &KIND, &set, selects, Pod::is_active)
+            claim(cluster, &self.kind, &set, selects, Pod::is_active)
         };
         let wanted = number(&set["spec"]["replicas"], 1);
         if !is_deleted {
@@ -113,12 +179,16 @@ impl Controller for ReplicaSets {
             if plan.create > BURST || plan.delete.len() > BURST {
                 due.add(key.clone(), Duration::ZERO);
             }
-            perform(cluster, &set, &plan);
+            self.perform(cluster, &set, &plan);
         }
         let now = cluster.now();
         let counts = counts(&set, &pods, now);
         look_again(key, counts.next, now, due);
-        cluster.update(key, ACTOR.of_status(), |set| set_status(set, &counts));
+        let (refusal, now) = (cluster.refusal.clone(), cluster.now_text());
+        let failure = refusal.as_deref().map_or(Failure::None, Failure::Create);
+        cluster.update(key, ACTOR.of_status(), |set| {
+            self.set_status(set, &counts, failure, &now);
+        });
     }
 }
 
@@ -149,26 +219,14 @@ fn plan(wanted: i64, pods: &[Arc<Pod>]) -> Plan {
     }
 }
 
-fn perform(cluster: &mut Cluster<'_, '_>, set: &Value, plan: &Plan) {
-    for _ in 0..plan.create.min(BURST) {
-        let mut pod = KIND.pod(set, &set["spec"]["template"]);
-        let name = text(&set["metadata"]["name"]);
-        pod["metadata"]["generateName"] = json!(format!("{name}-"));
-        if cluster.create_pod(&KIND, set, pod).is_none() {
-            return;
-        }
-    }
-    for pod in plan.delete.iter().take(BURST) {
-        cluster.delete(pod, Wanted::default());
-        let message = format!("Deleted pod: {}", pod.name());
-        cluster.event(&KIND, set, "SuccessfulDelete", &message);
-    }
-}
-
 fn counts(set: &Value, pods: &[Arc<Pod>], now: Timestamp) -> Counts {
     let min_ready = number(&set["spec"]["minReadySeconds"], 0);
     let labels = set["spec"]["template"]["metadata"]["labels"].as_object();
-    let mut counts = Counts::default();
+    let is_terminating = |pod: &&Arc<Pod>| pod.is_deleted && !pod.is_finished();
+    let mut counts = Counts {
+        terminating: count(pods.iter().filter(is_terminating).count()),
+        ..Counts::default()
+    };
     for pod in pods.iter().filter(|pod| pod.is_active()) {
         counts.replicas += 1;
         let is_labeled = labels
@@ -184,14 +242,4 @@ fn counts(set: &Value, pods: &[Arc<Pod>], now: Timestamp) -> Counts {
     }
     debug_assert!(counts.replicas <= count(pods.len()), "each counts once");
     counts
-}
-
-fn set_status(set: &mut Value, counts: &Counts) {
-    let generation = set["metadata"]["generation"].clone();
-    let status = &mut set["status"];
-    status["replicas"] = json!(counts.replicas);
-    status["fullyLabeledReplicas"] = json!(counts.labeled);
-    status["readyReplicas"] = json!(counts.ready);
-    status["availableReplicas"] = json!(counts.available);
-    status["observedGeneration"] = generation;
 }

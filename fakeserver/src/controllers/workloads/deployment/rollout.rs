@@ -3,7 +3,10 @@
 use serde_json::Value;
 
 use super::{
-    super::objects::{number, part, text},
+    super::{
+        objects::{number, part, text},
+        replica_failure::failure_of,
+    },
     REVISION,
 };
 
@@ -15,6 +18,9 @@ pub(super) struct Set {
     pub(super) ready: i64,
     pub(super) available: i64,
     pub(super) replicas: i64,
+    pub(super) terminating: i64,
+    /// The condition that pods were not created.
+    pub(super) failure: Option<Value>,
 }
 
 /// The roll-out of a deployment from one template to the next.
@@ -131,6 +137,8 @@ impl Set {
             ready: number(&status["readyReplicas"], 0),
             available: number(&status["availableReplicas"], 0),
             replicas: number(&status["replicas"], 0),
+            terminating: number(&status["terminatingReplicas"], 0),
+            failure: failure_of(status).cloned(),
         }
     }
 }
@@ -152,6 +160,8 @@ mod tests {
             ready: available,
             available,
             replicas: wanted,
+            terminating: 0,
+            failure: None,
         }
     }
 

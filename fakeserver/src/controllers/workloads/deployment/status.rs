@@ -9,8 +9,9 @@ use super::{
     REVISION,
     rollout::{Rollout, Set},
 };
-use crate::controllers::workloads::objects::{
-    Condition, has_condition, number, set_condition, text,
+use crate::controllers::workloads::{
+    objects::{Condition, has_condition, number, set_condition, text},
+    replica_failure::copy_failure,
 };
 
 /// The field of a condition that tells when anything of it was last changed.
@@ -45,10 +46,14 @@ pub(super) fn set_status(
     status["updatedReplicas"] = json!(updated);
     status["readyReplicas"] = json!(sum(|set| set.ready));
     status["availableReplicas"] = json!(available);
+    status["terminatingReplicas"] = json!(sum(|set| set.terminating));
     status["unavailableReplicas"] = json!((wanted - available).max(0));
     let now_text = in_seconds(now);
     let is_available = available >= rollout.wanted - rollout.unavailable;
     set_condition(status, availability(is_available), &now_text, Some(UPDATED));
+    // The failure of the current set counts more than those of old ones.
+    let mut failures = own.into_iter().chain(old);
+    copy_failure(status, failures.find_map(|set| set.failure.as_ref()));
     let is_complete =
         updated == rollout.wanted && replicas == rollout.wanted && available >= rollout.wanted;
     let own = own?;
