@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(super) use super::written::{Actor, shown};
 
@@ -97,6 +97,28 @@ impl Cluster<'_, '_> {
             return None;
         }
         Some(self.tx.put(key, new))
+    }
+
+    /// Applies a status, as a server-side apply by force through the endpoint would.
+    pub(super) fn apply_status(&mut self, key: &ObjectKey, manager: &'static str, status: &Value) {
+        let Some(stored) = self.tx.get(key) else {
+            return;
+        };
+        let Some(resource) = self.resource_type(key.resource()) else {
+            return;
+        };
+        let old = shown(&resource, &stored);
+        let config = json!({
+            "apiVersion": old["apiVersion"],
+            "kind": old["kind"],
+            "metadata": {"name": key.name()},
+            "status": status,
+        });
+        let actor = Actor::new(manager).of_status();
+        let new = written::applied(&resource, actor, &old, &config, &self.now_text());
+        if let Some(new) = new.filter(|new| *new != old) {
+            self.tx.put(key, new);
+        }
     }
 
     /// Deletes an object, as a DELETE would.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use serde_json::{Value, json};
 
 use super::{
-    cluster::{Cluster, shown},
+    cluster::Cluster,
     controller::Controller,
     index::{Index, Observed},
     queue::Due,
@@ -13,7 +13,6 @@ use super::{
 use crate::{
     kinds::flowcontrol::{flow_schema, priority_level_configuration},
     store::ObjectKey,
-    value::{apply::Applier, managed_fields::Manager},
 };
 
 const MANAGER: &str = "api-priority-and-fairness-config-consumer-v1";
@@ -59,37 +58,13 @@ impl Controller for FlowSchemas {
         let Some(stored) = cluster.get(key) else {
             return;
         };
-        let Some(resource) = cluster.resource_type(key.resource()) else {
-            return;
-        };
-        let live = shown(&resource, &stored);
+        let schema = stored.to_value();
         let levels = priority_level_configuration::KIND.storage().clone();
-        let level = level_of(&live);
+        let level = level_of(&schema);
         let exists = cluster.get(&ObjectKey::cluster(levels, level)).is_some();
-        let now = cluster.now_text();
-        let condition = dangling(level, exists, &now);
-        if is_told(&live, &condition) {
-            return;
-        }
-        let api_version = resource.api_version();
-        let applier = Applier {
-            manager: Manager {
-                name: MANAGER,
-                api_version: &api_version,
-                subresource: "status",
-            },
-            is_forced: true,
-            described: resource.described(),
-            now: &now,
-        };
-        let config = json!({
-            "apiVersion": api_version,
-            "kind": &*resource.kind,
-            "metadata": {"name": key.name()},
-            "status": {"conditions": [condition]},
-        });
-        if let Ok(object) = applier.apply(Some(&live), &config) {
-            cluster.tx.put(key, object);
+        let condition = dangling(level, exists, &cluster.now_text());
+        if !is_told(&schema, &condition) {
+            cluster.apply_status(key, MANAGER, &json!({"conditions": [condition]}));
         }
     }
 }

@@ -3,12 +3,16 @@
 //! A real server runs this within kube-controller-manager, so it works here beside the controllers of workloads. Expressions
 //! are checked against every kind that the rules name without a wildcard.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
 use super::{
-    cluster::{Actor, Cluster},
+    cluster::Cluster,
     controller::Controller,
     index::{Index, Observed},
     queue::Due,
@@ -25,7 +29,9 @@ use crate::{
     value::schema::{Schema, SchemaType},
 };
 
-/// The maximum number of kinds that a policy is checked against.
+/// The name of the controller, and of the manager of the status.
+const NAME: &str = "validatingadmissionpolicy-status";
+/// The number of kinds that a rule names at which no further ones are looked for.
 const TYPES_MAX: usize = 10;
 
 /// Names that expressions write between underscores.
@@ -72,7 +78,7 @@ struct BySchema(Vec<Arc<ResourceType>>);
 
 impl Controller for PolicyStatus {
     fn name(&self) -> &'static str {
-        "validatingadmissionpolicy-status"
+        NAME
     }
 
     fn observe(&mut self, change: &Observed<'_>, _: &Index, due: &mut Due<'_>) {
@@ -96,16 +102,13 @@ impl Controller for PolicyStatus {
             return;
         }
         let warnings = warnings(&cluster.backend.registry(), &policy);
-        let actor = Actor::new("validatingadmissionpolicy-status").of_status();
-        cluster.update(key, actor, |policy| {
-            let status = &mut policy["status"];
-            status["observedGeneration"] = json!(generation);
-            status["typeChecking"] = if warnings.is_empty() {
-                json!({})
-            } else {
-                json!({"expressionWarnings": warnings})
-            };
-        });
+        let checked = if warnings.is_empty() {
+            json!({})
+        } else {
+            json!({"expressionWarnings": warnings})
+        };
+        let status = json!({"observedGeneration": generation, "typeChecking": checked});
+        cluster.apply_status(key, NAME, &status);
     }
 }
 
@@ -170,37 +173,43 @@ fn group_version(kind: &ResourceType) -> String {
     format!("{}/{}", kind.group, kind.version)
 }
 
-/// Returns the kinds that the rules of a policy name without a wildcard.
+/// Returns the kinds that the rules of a policy name without a wildcard, by group, version and name.
 fn kinds(registry: &Registry, spec: &Value) -> Vec<Arc<ResourceType>> {
-    let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
+    let mut found = BTreeMap::new();
     for rule in items(&spec["matchConstraints"]["resourceRules"]) {
-        let names = |field: &str| -> Vec<&str> { items(&rule[field]).map(text).collect() };
-        let (groups, versions) = (names("apiGroups"), names("apiVersions"));
-        if groups
-            .iter()
-            .chain(&versions)
-            .any(|name| name.contains('*'))
-        {
-            continue;
+        let named = kinds_of_rule(registry, rule);
+        let is_last = named.len() == TYPES_MAX;
+        for resource in named {
+            let [group, version, kind] =
+                [&resource.group, &resource.version, &resource.kind].map(Arc::clone);
+            found.insert((group, version, kind), resource);
         }
-        for group in groups {
-            for version in &versions {
-                let resources = registry
-                    .version(group, version)
-                    .map(|version| &version.resources);
-                for resource in resources.into_iter().flatten() {
-                    if names("resources").contains(&&*resource.plural)
-                        && seen.insert(resource.group_version_kind().api_version() + &resource.kind)
-                    {
-                        found.push(Arc::clone(resource));
-                    }
-                }
+        if is_last {
+            break;
+        }
+    }
+    found.into_values().collect()
+}
+
+/// Returns the first kinds that a rule names, in the order of the names.
+fn kinds_of_rule(registry: &Registry, rule: &Value) -> Vec<Arc<ResourceType>> {
+    let names = |field: &str| -> BTreeSet<&str> { items(&rule[field]).map(text).collect() };
+    let (groups, versions) = (names("apiGroups"), names("apiVersions"));
+    let mut all = groups.iter().chain(&versions);
+    if all.any(|name| name.contains('*')) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for group in groups {
+        for version in &versions {
+            let served = registry.version(group, version);
+            for name in names("resources") {
+                let mut resources = served.into_iter().flat_map(|served| &served.resources);
+                found.extend(resources.find(|known| *known.plural == *name).cloned());
             }
         }
     }
     found.truncate(TYPES_MAX);
-    found.sort_by(|a, b| (&a.group, &a.version, &a.kind).cmp(&(&b.group, &b.version, &b.kind)));
     found
 }
 

@@ -8,6 +8,7 @@ use crate::{
     kinds::{ResourceType, registry::Registry},
     store::StoredObject,
     value::{
+        apply::Applier,
         managed_fields::{self, Manager},
         resource::GroupResource,
         schema,
@@ -104,6 +105,28 @@ pub(crate) fn updated(
         return new;
     }
     recorded(resource, actor, Some(old), new, now)
+}
+
+/// Returns `old` as it is after a server-side apply at `now` that takes over fields of other managers.
+pub(super) fn applied(
+    resource: &ResourceType,
+    actor: Actor,
+    old: &Value,
+    config: &Value,
+    now: &str,
+) -> Option<Value> {
+    let api_version = resource.api_version();
+    let applier = Applier {
+        manager: Manager {
+            name: actor.manager,
+            api_version: &api_version,
+            subresource: actor.subresource,
+        },
+        is_forced: true,
+        described: resource.described(),
+        now,
+    };
+    Some(canonical(resource, applier.apply(Some(old), config).ok()?))
 }
 
 /// `new` with its managers, and its next generation if it wants something else.

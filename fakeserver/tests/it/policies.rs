@@ -217,9 +217,18 @@ async fn a_controller_warns_of_expressions_that_do_not_fit() {
     bind(&api, "validating", "p", spec, json!({})).await;
     let path = format!("{GROUP}/validatingadmissionpolicies/p");
     api.settle().await;
-    let status = &api.get(&path).await.ok()["status"];
+    let policy = api.get(&path).await.ok();
+    let managers = policy["metadata"]["managedFields"].as_array().unwrap();
+    let mut managers = managers.iter();
+    let applied = managers
+        .find(|entry| entry["operation"] == "Apply")
+        .unwrap();
     assert_eq!(
-        *status,
+        [&applied["manager"], &applied["subresource"]],
+        ["validatingadmissionpolicy-status", "status"]
+    );
+    assert_eq!(
+        policy["status"],
         json!({"observedGeneration": 1, "typeChecking": {"expressionWarnings": [{
             "fieldRef": "spec.validations[1].expression",
             "warning": "apps/v1, Kind=Deployment: ERROR: <input>:1:12: undefined field 'replicaz'\n | object.spec.replicaz > \
