@@ -1,7 +1,7 @@
 //! The end of a namespace: its objects are deleted, and then the namespace itself.
 //!
-//! It begins shortly after the deletion, so that clients see the namespace terminating. Objects with finalizers stay
-//! until their finalizers are removed, and the namespace stays with them.
+//! It begins shortly after the deletion, so that clients see the namespace terminating. Pods go first, and other objects
+//! once there are no pods. Objects with finalizers stay until their finalizers are removed, and the namespace stays with them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -118,14 +118,21 @@ fn empty(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, has_kubelets: bool) {
         return;
     }
     let now = cluster.now_text();
-    let mut objects = cluster.tx.list_namespace(key.name());
+    let pods = core::pod::KIND.storage();
+    let found = cluster.tx.list(pods, Some(key.name()));
     if has_kubelets {
-        let pods = core::pod::KIND.storage().clone();
-        for pod in objects.extract_if(.., |object| *object.resource() == pods) {
+        for pod in found {
             cluster.delete(pod.key(), Wanted::default());
         }
+    } else {
+        delete_all(cluster.tx, found, &now);
     }
-    delete_all(cluster.tx, objects, &now);
+    if !cluster.tx.list(pods, Some(key.name())).is_empty() {
+        report(cluster, key, &[], &now);
+        return;
+    }
+    let others = cluster.tx.list_namespace(key.name());
+    delete_all(cluster.tx, others, &now);
     let left = cluster.tx.list_namespace(key.name());
     if left.is_empty() {
         cluster.update(key, Actor::CONTROLLER_MANAGER, |namespace| {
@@ -134,11 +141,16 @@ fn empty(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, has_kubelets: bool) {
             }
         });
     } else {
-        let status = Actor::CONTROLLER_MANAGER.of_status();
-        cluster.update(key, status, |namespace| {
-            set_conditions(namespace, &conditions(&left), &now);
-        });
+        report(cluster, key, &left, &now);
     }
+}
+
+/// Writes the conditions of a namespace. While there are pods, a real server writes those of one whose contents are gone.
+fn report(cluster: &mut Cluster<'_, '_>, key: &ObjectKey, left: &[Arc<StoredObject>], now: &str) {
+    let status = Actor::CONTROLLER_MANAGER.of_status();
+    cluster.update(key, status, |namespace| {
+        set_conditions(namespace, &conditions(left), now);
+    });
 }
 
 fn key(name: &str) -> ObjectKey {
@@ -163,8 +175,49 @@ fn conditions(left: &[Arc<StoredObject>]) -> Vec<[String; 4]> {
             .map(|(name, count)| format!("{name} {verb} {count} resource instances"));
         each.collect::<Vec<_>>().join(", ")
     };
-    let row = |cells: [&str; 4]| cells.map(str::to_owned);
-    let mut rows = vec![
+    let remaining = if left.is_empty() {
+        row([
+            "NamespaceContentRemaining",
+            "False",
+            "ContentRemoved",
+            "All content successfully removed",
+        ])
+    } else {
+        row([
+            "NamespaceContentRemaining",
+            "True",
+            "SomeResourcesRemain",
+            &format!(
+                "Some resources are remaining: {}",
+                told(&by_resource, "has")
+            ),
+        ])
+    };
+    let finalizers = if by_finalizer.is_empty() {
+        row([
+            "NamespaceFinalizersRemaining",
+            "False",
+            "ContentHasNoFinalizers",
+            "All content-preserving finalizers finished",
+        ])
+    } else {
+        row([
+            "NamespaceFinalizersRemaining",
+            "True",
+            "SomeFinalizersRemain",
+            &format!(
+                "Some content in the namespace has finalizers remaining: {}",
+                told(&by_finalizer, "in")
+            ),
+        ])
+    };
+    let [discovery, parsing, deletion] = successes();
+    vec![discovery, parsing, deletion, remaining, finalizers]
+}
+
+/// Returns the conditions that tell of failures, of which there are none.
+fn successes() -> [[String; 4]; 3] {
+    [
         row([
             "NamespaceDeletionDiscoveryFailure",
             "False",
@@ -183,35 +236,11 @@ fn conditions(left: &[Arc<StoredObject>]) -> Vec<[String; 4]> {
             "ContentDeleted",
             "All content successfully deleted, may be waiting on finalization",
         ]),
-        row([
-            "NamespaceContentRemaining",
-            "True",
-            "SomeResourcesRemain",
-            &format!(
-                "Some resources are remaining: {}",
-                told(&by_resource, "has")
-            ),
-        ]),
-    ];
-    rows.push(if by_finalizer.is_empty() {
-        row([
-            "NamespaceFinalizersRemaining",
-            "False",
-            "ContentHasNoFinalizers",
-            "All content-preserving finalizers finished",
-        ])
-    } else {
-        row([
-            "NamespaceFinalizersRemaining",
-            "True",
-            "SomeFinalizersRemain",
-            &format!(
-                "Some content in the namespace has finalizers remaining: {}",
-                told(&by_finalizer, "in")
-            ),
-        ])
-    });
-    rows
+    ]
+}
+
+fn row(cells: [&str; 4]) -> [String; 4] {
+    cells.map(str::to_owned)
 }
 
 /// Sets conditions; the time stays where the status does.

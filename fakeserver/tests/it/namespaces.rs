@@ -85,6 +85,45 @@ async fn a_namespace_waits_for_the_finalizers_of_its_contents() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn pods_go_before_all_else() {
+    let api = with_namespace("n").await;
+    let [pods, maps] =
+        ["pods", "configmaps"].map(|plural| format!("/api/v1/namespaces/n/{plural}"));
+    let mut held = pod("held", "");
+    held["metadata"]["finalizers"] = json!(["example.com/f"]);
+    api.post(&pods, &held).await.created();
+    api.post(&maps, &json!({"metadata": {"name": "a"}}))
+        .await
+        .created();
+    api.delete("/api/v1/namespaces/n").await.ok();
+    api.settle().await;
+    let held = api.get(&format!("{pods}/held")).await.ok();
+    assert!(held["metadata"].get("deletionTimestamp").is_some());
+    let map = api.get(&format!("{maps}/a")).await.ok();
+    assert!(map["metadata"].get("deletionTimestamp").is_none());
+    let namespace = api.get("/api/v1/namespaces/n").await.ok();
+    let conditions = namespace["status"]["conditions"].as_array().unwrap();
+    let reasons: Vec<&Value> = conditions
+        .iter()
+        .map(|condition| &condition["reason"])
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            "ResourcesDiscovered",
+            "ParsedGroupVersions",
+            "ContentDeleted",
+            "ContentRemoved",
+            "ContentHasNoFinalizers",
+        ]
+    );
+    let free = json!({"metadata": {"finalizers": null}});
+    api.merge(&format!("{pods}/held"), &free).await.ok();
+    api.settle().await;
+    api.get("/api/v1/namespaces/n").await.refused(404);
+}
+
+#[tokio::test(start_paused = true)]
 async fn without_its_controller_a_namespace_keeps_what_is_in_it() {
     let api = with_namespace_in(Api::with(Controllers::none()), "n").await;
     let maps = "/api/v1/namespaces/n/configmaps";
