@@ -96,7 +96,7 @@ struct ServerOptions {
     /// `certificates` signs approved certificate signing requests of the built-in signers, approves those of kubelets if an
     /// authorizer allows it, and deletes old ones. By `--tls` the server takes the certificates that it signs.
     ///
-    /// `workloads` runs deployments, replica sets, replication controllers, stateful sets, daemon sets and jobs,
+    /// `workloads` runs deployments, replica sets, replication controllers, stateful sets, daemon sets, jobs and cron jobs,
     /// a scheduler, and a kubelet for every node, and checks the types of validating admission policies; if there are no
     /// nodes when it starts, it makes `node-0`. Pods of jobs succeed, unless their annotation `fakeserver/exit-code` says
     /// otherwise. It takes the others along, but for `service-accounts`.

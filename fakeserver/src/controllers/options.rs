@@ -96,7 +96,7 @@ impl Controllers {
         self
     }
 
-    /// Runs deployments, replica sets, replication controllers, stateful sets, daemon sets and jobs, a
+    /// Runs deployments, replica sets, replication controllers, stateful sets, daemon sets, jobs and cron jobs, a
     /// scheduler, and a kubelet for every node; [counts quotas](Self::with_quota), and signs certificates.
     #[cfg(feature = "controllers")]
     pub fn with_workloads(mut self, workloads: Workloads) -> Self {

@@ -507,3 +507,72 @@ async fn a_deleted_namespace_lets_its_pods_stop() {
     api.get("/api/v1/namespaces/n").await.refused(404);
     assert!(names(&api, pods).await.is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_cron_job_creates_a_job_a_minute_and_keeps_the_last_ones() {
+    let api = api();
+    let cron_jobs = "/apis/batch/v1/namespaces/default/cronjobs";
+    let cron_job = json!({
+        "metadata": {"name": "c"},
+        "spec": {"schedule": "* * * * *", "timeZone": "Europe/Berlin", "jobTemplate": {
+            "metadata": {"labels": {"a": "b"}},
+            "spec": {"template": {"spec": {
+                "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}],
+            }}},
+        }},
+    });
+    api.post(cron_jobs, &cron_job).await.created();
+    api.settle().await;
+    assert_eq!(names(&api, JOBS).await, Vec::<String>::new());
+    // The clock of the server begins with the year.
+    tokio::time::sleep(Duration::from_secs(57)).await;
+    let minute = 1_767_225_600 / 60;
+    let name = |minutes| format!("c-{}", minute + minutes);
+    let job = api.get(&format!("{JOBS}/{}", name(1))).await.ok();
+    let metadata = &job["metadata"];
+    assert_eq!(metadata["labels"]["a"], "b");
+    assert_eq!(metadata["ownerReferences"][0]["name"], "c");
+    assert_eq!(
+        metadata["annotations"]["batch.kubernetes.io/cronjob-scheduled-timestamp"],
+        "2026-01-01T01:01:00+01:00"
+    );
+    let path = format!("{cron_jobs}/c");
+    let status = api.get(&path).await.ok()["status"].clone();
+    assert_eq!(status["lastScheduleTime"], "2026-01-01T00:01:00Z");
+    assert_eq!(status["active"][0]["name"], json!(name(1)));
+    tokio::time::sleep(Duration::from_secs(4 * 60 + 30)).await;
+    assert_eq!(names(&api, JOBS).await, [3, 4, 5].map(name));
+    let status = api.get(&path).await.ok()["status"].clone();
+    assert_eq!(status.get("active"), None);
+    assert_eq!(status["lastScheduleTime"], "2026-01-01T00:05:00Z");
+    assert!(status["lastSuccessfulTime"].as_str().unwrap() > "2026-01-01T00:05:00Z");
+    let background = json!({"propagationPolicy": "Background"});
+    api.delete_with(&path, &background).await.ok();
+    api.settle().await;
+    for path in [JOBS, PODS] {
+        assert_eq!(names(&api, path).await, Vec::<String>::new());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cron_job_waits_for_a_running_job_or_replaces_it() {
+    for (policy, jobs) in [("Allow", 3), ("Forbid", 1), ("Replace", 1)] {
+        let api = api_with(Workloads::default().with_pod_run(Duration::from_hours(1)));
+        let cron_job = json!({
+            "metadata": {"name": "c"},
+            "spec": {"schedule": "@every 1m", "concurrencyPolicy": policy, "jobTemplate": {
+                "spec": {"template": {"spec": {
+                    "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}],
+                }}},
+            }},
+        });
+        let cron_jobs = "/apis/batch/v1/namespaces/default/cronjobs";
+        api.post(cron_jobs, &cron_job).await.created();
+        tokio::time::sleep(Duration::from_secs(190)).await;
+        let names = names(&api, JOBS).await;
+        assert_eq!(names.len(), jobs, "{policy}");
+        let minute = 1_767_225_600 / 60;
+        let last = if policy == "Forbid" { 1 } else { 3 };
+        assert_eq!(names[jobs - 1], format!("c-{}", minute + last), "{policy}");
+    }
+}

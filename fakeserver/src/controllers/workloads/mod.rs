@@ -5,7 +5,7 @@
 //! ReplicationController ─────┤
 //! StatefulSet ───────────────┤
 //! DaemonSet ─────────────────┼──► Pod ──► scheduler (node) ──► kubelet (phases, end)
-//! Job ───────────────────────┘
+//! CronJob ──► Job ───────────┘
 //! ```
 //!
 //! They follow the rules of the real ones as far as clients can see: counts, conditions, revisions, owners, names,
@@ -22,6 +22,7 @@ mod replica_set;
 mod stateful_set;
 mod daemon_set;
 mod job;
+mod cron_job;
 mod disruption;
 mod nodes;
 mod scheduler;
@@ -30,7 +31,7 @@ mod kubelet;
 #[cfg(feature = "cluster")]
 pub(crate) use self::objects::hash as template_hash;
 use self::{
-    daemon_set::DaemonSets, deployment::Deployments, disruption::Disruption,
+    cron_job::CronJobs, daemon_set::DaemonSets, deployment::Deployments, disruption::Disruption,
     job::Jobs, kubelet::Kubelet, nodes::NodeMaker, replica_set::ReplicaSets, scheduler::Scheduler,
     stateful_set::StatefulSets,
 };
@@ -49,6 +50,7 @@ pub(super) fn controllers(options: &Workloads) -> Vec<Box<dyn Controller>> {
         Box::new(StatefulSets),
         Box::new(DaemonSets::default()),
         Box::new(Jobs),
+        Box::new(CronJobs),
         Box::new(Disruption::default()),
         Box::new(Scheduler::new(options.pods_per_node)),
         Box::new(Kubelet::new(options.clone())),

@@ -1,6 +1,6 @@
 //! Cron jobs.
 
-mod schedule;
+pub(crate) mod schedule;
 mod validation;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZoneDatabase;
 
 use crate::{
-    kinds::batch::{cron_job::schedule::schedule_problem, job::validation::check_counts},
+    kinds::batch::{cron_job::schedule::Schedule, job::validation::check_counts},
     value::{field::Field, findings::Findings},
 };
 
@@ -39,7 +39,7 @@ fn check_spec_of_cron_job(spec: &Field<'_>, found: &mut Findings) {
             &schedule,
             "cannot use TZ or CRON_TZ in schedule, use timeZone field instead",
         );
-    } else if let Some(problem) = schedule_problem(schedule.text()) {
+    } else if let Err(problem) = Schedule::parse(schedule.text()) {
         found.invalid(&schedule, &problem);
     }
     found.non_negative(&spec.at("startingDeadlineSeconds"));
