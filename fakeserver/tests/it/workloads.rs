@@ -99,6 +99,10 @@ async fn a_deployment_becomes_pods_that_run_on_a_node() {
         assert_eq!(condition(&pod, "Ready")["status"], "True");
         assert!(pod["status"]["podIP"].is_string());
     }
+    // The set has its replicas from its first version on.
+    let sets = api.server.history("apps", "v1", "replicasets", 0);
+    let created = sets[0].after().unwrap().to_value();
+    assert_eq!(created["spec"]["replicas"], 3);
     let reasons = each(&api, EVENTS, "/reason").await;
     for reason in [
         "ScalingReplicaSet",

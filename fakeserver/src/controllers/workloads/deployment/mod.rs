@@ -90,7 +90,8 @@ impl Controller for Deployments {
         let olds: Vec<Set> = sets.iter().map(Set::of).collect();
         let own = current.as_ref().map(Set::of);
         if own.is_none() && !rollout.is_paused {
-            create(cluster, key, &deployment, rollout, revision);
+            let (_, count) = rollout.plan(&olds, Some(&Set::default()));
+            create(cluster, key, &deployment, rollout, (revision, count));
             // What was made is looked at like everything else.
             due.add(key.clone(), COALESCED);
             return;
@@ -187,13 +188,13 @@ fn annotations(deployment: &Value, rollout: Rollout, revision: i64) -> Value {
     annotations
 }
 
-/// Makes the replica set of the current template, without replicas: it is scaled like every other.
+/// Creates the replica set of the current template, with a revision and a number of replicas.
 fn create(
     cluster: &mut Cluster<'_, '_>,
     key: &ObjectKey,
     deployment: &Value,
     rollout: Rollout,
-    revision: i64,
+    (revision, count): (i64, i64),
 ) {
     let collisions = number(&deployment["status"]["collisionCount"], 0);
     let hash = hash(&deployment["spec"]["template"], collisions);
@@ -211,7 +212,7 @@ fn create(
             "ownerReferences": [KIND.owner_reference(deployment)],
         },
         "spec": {
-            "replicas": 0,
+            "replicas": count,
             "minReadySeconds": number(&deployment["spec"]["minReadySeconds"], 0),
             "selector": selects,
             "template": template,
@@ -225,6 +226,9 @@ fn create(
         cluster.update(key, ACTOR.of_status(), |deployment| {
             deployment["status"]["collisionCount"] = json!(collisions + 1);
         });
+    } else if count > 0 {
+        let message = format!("Scaled up replica set {name} from 0 to {count}");
+        cluster.event(&KIND, deployment, "ScalingReplicaSet", &message);
     }
 }
 

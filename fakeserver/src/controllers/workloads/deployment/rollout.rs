@@ -11,7 +11,7 @@ use super::{
 };
 
 /// A replica set of a deployment.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Set {
     pub(super) name: String,
     pub(super) wanted: i64,
