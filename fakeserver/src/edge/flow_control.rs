@@ -147,6 +147,36 @@ impl FlowClassifier {
     }
 }
 
+/// Returns the seats of each priority level, by its name: its share of `total`, rounded up.
+#[doc(alias = "NominalCL")]
+pub(crate) fn nominal_seats(storage: &Storage, total: u64) -> Vec<(String, u64)> {
+    let levels = priority_level_configuration::KIND.storage();
+    let snapshot = storage.view(|view| view.snapshot(levels));
+    let shares: Vec<(String, u64)> = snapshot
+        .objects(&Range::All, None)
+        .map(|level| {
+            (
+                level.name().to_owned(),
+                shares_of(&level.to_value()["spec"]),
+            )
+        })
+        .collect();
+    let sum: u64 = shares.iter().map(|(_, shares)| shares).sum();
+    let seats = |shares: u64| total.saturating_mul(shares).div_ceil(sum.max(1));
+    let levels = shares.into_iter();
+    levels.map(|(name, shares)| (name, seats(shares))).collect()
+}
+
+/// Returns the concurrency shares of a priority level.
+fn shares_of(spec: &Value) -> u64 {
+    let (part, default) = match spec["type"].as_str() {
+        Some("Exempt") => ("exempt", 0),
+        _ => ("limited", 30),
+    };
+    let shares = &spec[part]["nominalConcurrencyShares"];
+    shares.as_u64().unwrap_or(default)
+}
+
 // === impl Flow ===
 
 impl Flow {

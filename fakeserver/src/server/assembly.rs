@@ -15,7 +15,7 @@ use crate::{
     controllers::{self, ControllerManager},
     edge::{
         authorization::{Authorization, Authorizer},
-        flow_control::FlowClassifier,
+        flow_control::{FlowClassifier, nominal_seats},
         openapi::DocumentsCache,
     },
     store::{
@@ -116,6 +116,12 @@ impl Server {
             requests: self.api.tally.counts(),
             requests_forgotten: self.requests.forgotten(),
         }
+    }
+
+    /// Returns the seats of each priority level, by its name. They are told in metrics; nothing is queued.
+    pub(super) fn seats(&self) -> Vec<(String, u64)> {
+        let total = u64::try_from(self.in_flight.total()).unwrap_or(u64::MAX);
+        nominal_seats(&self.backend().storage, total)
     }
 
     /// Returns whether requests are allowed by rules.

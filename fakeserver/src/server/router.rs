@@ -131,7 +131,7 @@ async fn answer(
         return answer;
     }
     let answer = match path {
-        ApiPath::Metrics => Some(metrics::serve(method, &server.stats())),
+        ApiPath::Metrics => Some(metrics::serve(method, &server.stats(), &server.seats())),
         ApiPath::OpenApi(path) => openapi::serve(
             &server.openapi.of(server.backend().registry()),
             &server.backend().clock,

@@ -9,6 +9,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 pub(super) struct InFlight {
     reading: Option<Arc<Semaphore>>,
     writing: Option<Arc<Semaphore>>,
+    /// The number of requests that may be served at a time; 0 if there is no limit.
+    total: usize,
 }
 
 /// A request that is being served. It counts until this is dropped.
@@ -28,7 +30,13 @@ impl InFlight {
         Self {
             reading: limited(reading),
             writing: limited(writing),
+            total: reading.saturating_add(writing),
         }
+    }
+
+    /// Returns the number of requests that may be served at a time; 0 if there is no limit.
+    pub(super) fn total(&self) -> usize {
+        self.total
     }
 
     /// Counts a request, unless there are too many.

@@ -1,5 +1,7 @@
 //! Discovery and health, as a client gets them.
 
+use fakeserver::FakeServer;
+
 use crate::support::Api;
 
 #[tokio::test]
@@ -94,4 +96,28 @@ async fn counts_are_told_to_prometheus() {
     }
     let refused = api.post("/metrics", &serde_json::json!({})).await;
     assert_eq!(refused.code.as_u16(), 405);
+}
+
+#[tokio::test]
+async fn the_seats_of_priority_levels_are_told_to_prometheus() {
+    let server = FakeServer::builder()
+        .with_max_requests_in_flight(400)
+        .with_max_mutating_requests_in_flight(200)
+        .build();
+    let metrics = Api { server }.get("/metrics").await.text;
+    for (level, seats) in [
+        ("catch-all", 13),
+        ("exempt", 0),
+        ("global-default", 49),
+        ("leader-election", 25),
+        ("node-high", 98),
+        ("system", 74),
+        ("workload-high", 98),
+        ("workload-low", 245),
+    ] {
+        let line = format!(
+            "apiserver_flowcontrol_nominal_limit_seats{{priority_level=\"{level}\"}} {seats}"
+        );
+        assert!(metrics.lines().any(|told| told == line), "{line}");
+    }
 }
