@@ -43,6 +43,10 @@ use crate::{
 /// Builds a [`FakeServer`].
 #[derive(Debug, Clone)]
 #[must_use = "a builder does nothing until it builds"]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are options that do not depend on each other"
+)]
 pub struct FakeServerBuilder {
     seed: u64,
     clock: Option<Clock>,

@@ -305,9 +305,10 @@ impl<'a> Maker<'a> {
     }
 
     fn body(self, verb: &str) -> Option<Body> {
-        let any = match self.is_custom() {
-            true => vec![JSON, YAML],
-            false => vec![ANY],
+        let any = if self.is_custom() {
+            vec![JSON, YAML]
+        } else {
+            vec![ANY]
         };
         let (definition, consumes) = match verb {
             "create" | "update" => (self.definition()?, any),

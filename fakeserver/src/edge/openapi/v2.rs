@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     definitions::{Definitions, Dialect},
-    documents::{info, security_scheme, subjects},
+    documents::{Subject, info, security_scheme, subjects},
     items::{path_item, responses, schema},
     maker::paths,
     operations::Operation,
@@ -20,7 +20,7 @@ pub(super) fn document(registry: &Registry) -> Value {
     let discovery = subjects
         .iter()
         .filter(|subject| !subject.is_custom(registry));
-    let discovery = discovery.map(|subject| subject.discovery());
+    let discovery = discovery.map(Subject::discovery);
     let mut roots = Vec::new();
     let mut items = Map::new();
     for path in discovery.chain(resources(registry).flat_map(paths)) {

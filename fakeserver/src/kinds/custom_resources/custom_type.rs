@@ -97,6 +97,7 @@ impl CustomType {
     }
 
     /// Returns the paths of its selectable fields, without the dot at the beginning.
+    #[cfg(feature = "openapi")]
     pub(crate) fn selectable_paths(&self) -> impl Iterator<Item = &str> {
         let fields = self.version["selectableFields"].as_array();
         let paths = fields.into_iter().flatten();

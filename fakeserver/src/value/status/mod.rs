@@ -196,6 +196,7 @@ impl FieldError {
     }
 
     /// Creates the error of a value that is not shown.
+    #[cfg(feature = "cel")]
     pub(crate) fn invalid_omitted(field: impl Into<String>, detail: &str) -> Self {
         Self::new("FieldValueInvalid", field, with("Invalid value", detail))
     }
@@ -211,6 +212,7 @@ impl FieldError {
     }
 
     /// Creates the error of a repetition that is not shown.
+    #[cfg(feature = "cel")]
     pub(crate) fn duplicate_omitted(field: impl Into<String>) -> Self {
         Self::new("FieldValueDuplicate", field, "Duplicate value".to_owned())
     }
