@@ -159,7 +159,8 @@ fn issue(
         Declared::typed(&name(kind), of_params, Arc::new(BySchema(known))).with_variables();
     for variable in items(&spec["variables"]) {
         // What is wrong with a variable is told of the expressions that read it.
-        declared.variable_problem(text(&variable["name"]), text(&variable["expression"]));
+        // One that is not valid has any type.
+        let _ = declared.add_variable(text(&variable["name"]), text(&variable["expression"]));
     }
     let issue = declared.issue(expression)?;
     Some(format!(

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::kinds::cel::{Environment, Objects, Program, Type};
+use serde_json::json;
+
+use crate::{
+    kinds::cel::{CompileError, Environment, Objects, Program, Type},
+    value::status::FieldError,
+};
 
 /// The variables that an expression may name.
 #[derive(Clone, Debug)]
@@ -80,39 +85,66 @@ impl Declared {
         compiled
     }
 
-    /// Does the same as [`add_variable`](Self::add_variable), and returns what is wrong.
-    pub(crate) fn variable_problem(&mut self, name: &str, expression: &str) -> Option<String> {
-        self.add_variable(name, expression).err()
+    /// Does the same as [`add_variable`](Self::add_variable), and returns the error of the field at `path`.
+    pub(crate) fn variable_error(
+        &mut self,
+        name: &str,
+        path: &str,
+        expression: &str,
+    ) -> Option<FieldError> {
+        let _ = self.add_variable(name, expression);
+        self.error(path, expression, expression, &[])
     }
 
     /// Compiles an expression. The error is in a real server's words.
     pub(crate) fn compile(&self, expression: &str) -> Result<Program, String> {
-        Program::compile(expression, &self.environment)
-            .map_err(|errors| format!("compilation failed: {errors}"))
+        Program::compile(expression, &self.environment).map_err(|why| why.to_string())
     }
 
     /// Returns the errors of an expression.
     pub(crate) fn issue(&self, expression: &str) -> Option<String> {
-        Program::compile(expression, &self.environment).err()
+        match Program::compile(expression, &self.environment) {
+            Err(CompileError::Check(errors)) => Some(errors),
+            _ => None,
+        }
     }
 
     /// Compiles an expression that has to evaluate to one of the types, or to any if there are none.
     pub(crate) fn compile_to(&self, expression: &str, types: &[&str]) -> Result<Program, String> {
         let program = self.compile(expression)?;
-        let found = program.output().to_string();
-        match types {
-            [] => Ok(program),
-            types if types.contains(&found.as_str()) => Ok(program),
-            [one] => Err(format!("must evaluate to {one} but got {found}")),
-            many => Err(format!(
-                "must evaluate to one of [{}] but got {found}",
-                many.join(" ")
-            )),
-        }
+        type_problem(&program, types).map_or(Ok(program), Err)
     }
 
-    /// Returns what is wrong with an expression that has to evaluate to one of the types, or to any if there are none.
-    pub(crate) fn problem(&self, expression: &str, types: &[&str]) -> Option<String> {
-        self.compile_to(expression, types).err()
+    /// Returns the error of the field at `path`, whose expression has to evaluate to one of the types, or to any if there
+    /// are none. The error shows `shown`.
+    pub(crate) fn error(
+        &self,
+        path: &str,
+        shown: &str,
+        expression: &str,
+        types: &[&str],
+    ) -> Option<FieldError> {
+        let why = match Program::compile(expression, &self.environment) {
+            Ok(program) => type_problem(&program, types)?,
+            Err(why @ CompileError::Check(_)) => why.to_string(),
+            Err(why @ CompileError::Constant(_)) => {
+                return Some(FieldError::internal(path, &why.to_string()));
+            }
+        };
+        Some(FieldError::invalid(path, &json!(shown), &why))
+    }
+}
+
+/// Returns what is wrong with the type of an expression.
+fn type_problem(program: &Program, types: &[&str]) -> Option<String> {
+    let found = program.output().to_string();
+    match types {
+        [] => None,
+        types if types.contains(&found.as_str()) => None,
+        [one] => Some(format!("must evaluate to {one} but got {found}")),
+        many => Some(format!(
+            "must evaluate to one of [{}] but got {found}",
+            many.join(" ")
+        )),
     }
 }

@@ -1,5 +1,9 @@
 //! Expressions of admission, in a server without the feature `cel`: none is accepted.
 
+use serde_json::json;
+
+use crate::value::status::FieldError;
+
 /// The variables that an expression may name.
 #[derive(Clone, Debug)]
 pub(crate) struct Declared;
@@ -28,12 +32,24 @@ impl Declared {
     }
 
     /// Refuses every expression.
-    pub(crate) fn variable_problem(&mut self, _name: &str, expression: &str) -> Option<String> {
-        self.problem(expression, &[])
+    pub(crate) fn variable_error(
+        &mut self,
+        _name: &str,
+        path: &str,
+        expression: &str,
+    ) -> Option<FieldError> {
+        self.error(path, expression, expression, &[])
     }
 
     /// Refuses every expression.
-    pub(crate) fn problem(&self, _expression: &str, _types: &[&str]) -> Option<String> {
-        Some("compilation failed: this server is built without the feature `cel`".to_owned())
+    pub(crate) fn error(
+        &self,
+        path: &str,
+        shown: &str,
+        _expression: &str,
+        _types: &[&str],
+    ) -> Option<FieldError> {
+        let why = "compilation failed: this server is built without the feature `cel`";
+        Some(FieldError::invalid(path, &json!(shown), why))
     }
 }

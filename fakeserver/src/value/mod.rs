@@ -3,6 +3,7 @@
 pub(crate) mod revision;
 pub(crate) mod status;
 pub(crate) mod names;
+pub(crate) mod pattern;
 pub(crate) mod resource;
 pub(crate) mod resource_path;
 pub(crate) mod user;

@@ -242,3 +242,24 @@ async fn a_controller_warns_of_expressions_that_do_not_fit() {
             .ends_with("failed expression: object.spec.replicas > 1")
     );
 }
+
+#[tokio::test]
+async fn a_constant_that_cannot_be_converted_is_an_internal_error() {
+    let api = Api::new();
+    let policy = json!({
+        "metadata": {"name": "p"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [{
+                "apiGroups": [""], "apiVersions": ["v1"], "operations": ["*"], "resources": ["configmaps"],
+            }]},
+            "validations": [{"expression": "int('x') == 1"}],
+        },
+    });
+    let path = format!("{GROUP}/validatingadmissionpolicies");
+    let answer = api.post(&path, &policy).await;
+    assert_eq!(
+        answer.refused(422),
+        "ValidatingAdmissionPolicy.admissionregistration.k8s.io \"p\" is invalid: spec.validations[0].expression: Internal \
+         error: program instantiation failed: type conversion error from 'string' to 'int'"
+    );
+}

@@ -35,9 +35,9 @@ pub(super) fn condition_errors(
         let expression = expression.trim();
         if expression.is_empty() {
             errors.push(FieldError::required(format!("{path}.expression"), ""));
-        } else if let Some(why) = declared.problem(expression, &["bool"]) {
+        } else {
             let path = format!("{path}.expression");
-            errors.push(FieldError::invalid(path, &json!(expression), &why));
+            errors.extend(declared.error(&path, expression, expression, &["bool"]));
         }
         if name.is_empty() {
             errors.push(FieldError::required(format!("{path}.name"), ""));

@@ -1,12 +1,12 @@
 //! Match conditions of webhooks and policies: CEL expressions over a request.
 
-use std::{collections::BTreeMap, fmt};
+use std::fmt;
 
 use kube_cel::cel::Value as CelValue;
 use serde_json::Value;
 
 use crate::kinds::{
-    cel::{Failure, Program, Variables, from_json},
+    cel::{Known, Program, Variables, from_json},
     expression::Declared,
 };
 
@@ -39,10 +39,6 @@ pub(crate) enum Match {
     Unknown(String),
 }
 
-/// Variables that are known.
-#[derive(Debug, Default)]
-struct Known(BTreeMap<String, CelValue>);
-
 // === impl Conditions ===
 
 impl Conditions {
@@ -65,13 +61,13 @@ impl Conditions {
     }
 
     /// Evaluates the conditions for the variables of a write: `object`, `oldObject` and `request`.
-    pub(crate) fn judge(&self, variables: &[(&str, &Value)]) -> Match {
+    pub(crate) fn judge(&self, variables: &[(&'static str, &Value)]) -> Match {
         if self.all.is_empty() {
             return Match::Yes;
         }
         let known = variables
             .iter()
-            .map(|(name, value)| ((*name).to_owned(), from_json(value)));
+            .map(|(name, value)| (*name, from_json(value)));
         self.judge_with(&Known(known.collect()))
     }
 
@@ -118,13 +114,5 @@ impl fmt::Debug for Conditions {
 impl Condition {
     fn problem(&self, why: &str) -> String {
         format!("expression '{}' resulted in error: {why}", self.expression)
-    }
-}
-
-// === impl Known ===
-
-impl Variables for Known {
-    fn get(&self, name: &str) -> Option<Result<CelValue, Failure>> {
-        self.0.get(name).cloned().map(Ok)
     }
 }

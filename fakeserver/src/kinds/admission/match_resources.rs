@@ -234,8 +234,10 @@ pub(super) fn check_variables(
         }
         if expression.text().trim().is_empty() {
             found.required(&expression, "expression is not specified");
-        } else if let Some(why) = declared.variable_problem(name.text(), expression.text()) {
-            found.invalid(&expression, &why);
+        } else {
+            let path = expression.path();
+            let error = declared.variable_error(name.text(), &path, expression.text());
+            found.extend(error.into_iter().collect());
         }
     }
 }
@@ -247,9 +249,9 @@ pub(super) fn check_expression(
     types: &[&str],
     found: &mut Findings,
 ) {
-    if let Some(why) = declared.problem(expression.text(), types) {
-        found.invalid(expression, &why);
-    }
+    let (path, text) = (expression.path(), expression.text());
+    let error = declared.error(&path, text, text, types);
+    found.extend(error.into_iter().collect());
 }
 
 fn is_identifier(name: &str) -> bool {

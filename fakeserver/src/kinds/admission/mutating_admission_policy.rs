@@ -89,8 +89,9 @@ fn check_mutation(mutation: &Field<'_>, declared: &Declared, found: &mut Finding
         found.required(&patch, &why);
     } else if trimmed.is_empty() {
         found.required(&expression, "");
-    } else if let Some(why) = declared.problem(trimmed, &[result]) {
-        found.invalid_as(&expression, &trimmed.into(), &why);
+    } else {
+        let error = declared.error(&expression.path(), trimmed, trimmed, &[result]);
+        found.extend(error.into_iter().collect());
     }
     if mutation.at(other).is_set() {
         let shown = format!("{{{other}}}");

@@ -130,8 +130,10 @@ fn check_annotations(
         } else if trimmed.len() > VALUE_EXPRESSION_MAX_BYTES {
             let why = format!("must not exceed {VALUE_EXPRESSION_MAX_BYTES} bytes in length");
             found.required(&expression, &why);
-        } else if let Some(why) = declared.problem(trimmed, &["string", "null_type"]) {
-            found.invalid(&expression, &why);
+        } else {
+            let (path, shown) = (expression.path(), expression.text());
+            let error = declared.error(&path, shown, trimmed, &["string", "null_type"]);
+            found.extend(error.into_iter().collect());
         }
         if !seen.insert(key.text()) {
             found.duplicate_as(&key, &json!(key.text()));

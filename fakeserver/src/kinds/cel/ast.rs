@@ -1,38 +1,40 @@
-//! Syntax trees of CEL expressions.
+//! Syntax trees of expressions, with the position of each part.
 
-/// An expression with its position.
+/// An expression.
 #[derive(Clone, Debug)]
-pub(crate) struct Expr {
+pub(super) struct Expr {
+    /// The number of the expression within its tree; copies share it.
+    pub(super) id: usize,
     /// The position in the source that errors name, in characters.
     pub(super) at: usize,
-    pub(super) node: Node,
+    pub(super) kind: ExprKind,
 }
 
-/// An expression without its position.
+/// The kinds of expressions.
 #[derive(Clone, Debug)]
-pub(super) enum Node {
+pub(super) enum ExprKind {
     Literal(Literal),
     Ident(String),
-    /// `operand.field`, or `operand.?field`.
     Select {
         operand: Box<Expr>,
         field: String,
-        is_optional: bool,
+        /// True for `has(operand.field)`.
+        is_test: bool,
     },
-    /// `has(operand.field)`.
-    Has {
-        operand: Box<Expr>,
-        field: String,
+    /// A call of a function or an operator.
+    Call {
+        /// The name; that of an operator is as in [`operators`].
+        function: String,
+        target: Option<Box<Expr>>,
+        arguments: Vec<Expr>,
     },
-    Call(Call),
     List(Vec<Element>),
     Map(Vec<Entry>),
     Struct {
         name: String,
         fields: Vec<StructField>,
     },
-    Loop(Box<Loop>),
-    Bind(Box<Bind>),
+    Fold(Box<Fold>),
 }
 
 /// A constant.
@@ -47,19 +49,11 @@ pub(super) enum Literal {
     Bytes(Vec<u8>),
 }
 
-/// A call of a function or an operator.
-#[derive(Clone, Debug)]
-pub(super) struct Call {
-    pub(super) target: Option<Box<Expr>>,
-    /// The name; that of an operator is as in [`operators`].
-    pub(super) function: String,
-    pub(super) args: Vec<Expr>,
-}
-
 /// An element of a list.
 #[derive(Clone, Debug)]
 pub(super) struct Element {
     pub(super) value: Expr,
+    /// True if it is left out when it has no value.
     pub(super) is_optional: bool,
 }
 
@@ -80,47 +74,27 @@ pub(super) struct StructField {
     pub(super) is_optional: bool,
 }
 
-/// A macro that evaluates an expression for each element of a range.
+/// A loop over a list or a map that accumulates a value. Macros expand to it.
 #[derive(Clone, Debug)]
-pub(super) struct Loop {
-    pub(super) kind: LoopKind,
+pub(super) struct Fold {
     pub(super) range: Expr,
-    /// One variable, or two: the index or key, and the value.
-    pub(super) variables: Vec<String>,
-    pub(super) filter: Option<Expr>,
-    pub(super) body: Expr,
-}
-
-/// The result of a loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LoopKind {
-    All,
-    Exists,
-    ExistsOne,
-    Filter,
-    List,
-    Map,
-    MapEntry,
-    SortBy,
-}
-
-/// A macro that evaluates an expression with a variable.
-#[derive(Clone, Debug)]
-pub(super) struct Bind {
-    pub(super) kind: BindKind,
     pub(super) variable: String,
-    pub(super) value: Expr,
-    pub(super) body: Expr,
+    /// The second variable, which has the value; then the first one has the index or the key.
+    pub(super) second: Option<String>,
+    /// The variable that has the accumulated value.
+    pub(super) accumulator: String,
+    pub(super) start: Expr,
+    pub(super) condition: Expr,
+    pub(super) step: Expr,
+    pub(super) result: Expr,
 }
 
-/// The way in which a variable gets its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum BindKind {
-    /// `value.optMap(variable, body)`: the body becomes optional.
-    OptMap,
-    /// `value.optFlatMap(variable, body)`: the body is optional.
-    OptFlatMap,
-}
+/// The accumulator of most macros, which no source can name.
+pub(super) const ACCUMULATOR: &str = "@result";
+/// The accumulator as older versions name it, which no variable may be called by.
+pub(super) const OLD_ACCUMULATOR: &str = "__result__";
+/// The variable of a loop that never runs.
+pub(super) const UNUSED: &str = "#unused";
 
 /// The names of operators, as errors show them.
 pub(super) mod operators {
@@ -131,24 +105,82 @@ pub(super) mod operators {
     pub(in super::super) const NEGATE: &str = "-_";
     pub(in super::super) const INDEX: &str = "_[_]";
     pub(in super::super) const OPTIONAL_INDEX: &str = "_[?_]";
+    /// The arguments are the operand, and the field as a text.
+    pub(in super::super) const OPTIONAL_SELECT: &str = "_?._";
     pub(in super::super) const IN: &str = "@in";
     pub(in super::super) const EQUALS: &str = "_==_";
     pub(in super::super) const NOT_EQUALS: &str = "_!=_";
+    pub(in super::super) const ADD: &str = "_+_";
+    /// True for everything but false, errors included.
+    pub(in super::super) const NOT_STRICTLY_FALSE: &str = "@not_strictly_false";
+    /// Inserts into a map that a loop accumulates.
+    pub(in super::super) const MAP_INSERT: &str = "cel.@mapInsert";
+    /// Sorts a list by a list of keys.
+    pub(in super::super) const SORT_BY: &str = "@sortByAssociatedKeys";
 }
 
 // === impl Expr ===
 
 impl Expr {
+    /// Calls `visit` with the expression and all in it.
+    pub(super) fn walk<'e>(&'e self, visit: &mut dyn FnMut(&'e Expr)) {
+        visit(self);
+        for part in self.parts() {
+            part.walk(visit);
+        }
+    }
+
+    /// Returns the expressions of which it consists.
+    pub(super) fn parts(&self) -> Vec<&Self> {
+        match &self.kind {
+            ExprKind::Literal(_) | ExprKind::Ident(_) => Vec::new(),
+            ExprKind::Select { operand, .. } => vec![operand],
+            ExprKind::Call {
+                target, arguments, ..
+            } => target.as_deref().into_iter().chain(arguments).collect(),
+            ExprKind::List(elements) => elements.iter().map(|element| &element.value).collect(),
+            ExprKind::Map(entries) => entries
+                .iter()
+                .flat_map(|entry| [&entry.key, &entry.value])
+                .collect(),
+            ExprKind::Struct { fields, .. } => fields.iter().map(|field| &field.value).collect(),
+            ExprKind::Fold(fold) => vec![
+                &fold.range,
+                &fold.start,
+                &fold.condition,
+                &fold.step,
+                &fold.result,
+            ],
+        }
+    }
+
     /// Returns the dotted name that the expression is, if it is one.
     pub(super) fn qualified_name(&self) -> Option<String> {
-        match &self.node {
-            Node::Ident(name) => Some(name.clone()),
-            Node::Select {
+        match &self.kind {
+            ExprKind::Ident(name) => Some(name.clone()),
+            ExprKind::Select {
                 operand,
                 field,
-                is_optional: false,
+                is_test: false,
             } => Some(format!("{}.{field}", operand.qualified_name()?)),
             _ => None,
         }
+    }
+
+    /// Returns the text that the expression is, if it is a literal one.
+    pub(super) fn literal_text(&self) -> Option<&str> {
+        match &self.kind {
+            ExprKind::Literal(Literal::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+// === impl Fold ===
+
+impl Fold {
+    /// Returns whether it only binds the accumulator, and never runs.
+    pub(super) fn is_binding(&self) -> bool {
+        self.variable == UNUSED
     }
 }

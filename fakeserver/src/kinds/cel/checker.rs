@@ -1,138 +1,216 @@
-//! The type checker of CEL. Its errors are in a real server's words.
+//! The type checker. It follows the checker of cel-go, and its errors are in a real server's words.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+
+use kube_cel::cel::Value;
 
 use super::{
-    ast::{
-        Bind, BindKind, Call, Element, Entry, Expr, Literal, Loop, LoopKind, Node, StructField,
-        operators,
-    },
+    ast::{Element, Entry, Expr, ExprKind, Fold, Literal, StructField, operators},
     environment::Environment,
-    functions::{FUNCTIONS, Overload, basic},
+    functions::{Overload, basic, overloads},
     literals,
-    parser::SyntaxError,
+    parser::{ExpressionError, deep},
     types::{Bindings, Checked, Type, most_general},
+    value::type_value,
 };
+
+/// The facts about an expression that are known before it is evaluated.
+#[derive(Clone, Debug)]
+pub(super) struct Note {
+    pub(super) of: Type,
+    /// The names of the forms of a function that a call may mean.
+    pub(super) overloads: Vec<&'static str>,
+    /// The dotted name of the variable that the expression is.
+    pub(super) variable: Option<String>,
+    /// The value, if it is constant.
+    pub(super) constant: Option<Value>,
+}
+
+/// The notes on all expressions of a tree, by their numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Notes {
+    all: Vec<Note>,
+    /// The names of the variables that are used.
+    pub(super) variables: BTreeSet<String>,
+}
 
 /// Checks an expression and all in it.
 struct Checker<'a> {
     environment: &'a Environment,
-    /// The variables of the macros around an expression.
+    /// The variables of the loops around an expression, the innermost last.
     scopes: Vec<(String, Type)>,
     bindings: Bindings,
-    /// The number of calls of `format` around an expression: the literals in them may have elements of any type.
-    formats: usize,
-    errors: Vec<SyntaxError>,
+    notes: Notes,
+    errors: Vec<ExpressionError>,
 }
 
-/// Returns the type of an expression, or its errors in the order of their positions.
-pub(super) fn check(expr: &Expr, environment: &Environment) -> Result<Type, Vec<SyntaxError>> {
+/// Checks an expression in which there are `count`, or returns its errors in the order of their positions. Calls of
+/// functions whose names have dots lose their targets.
+pub(super) fn check(
+    expr: &mut Expr,
+    count: usize,
+    environment: &Environment,
+) -> Result<Notes, Vec<ExpressionError>> {
     let mut checker = Checker {
         environment,
         scopes: Vec::new(),
         bindings: Bindings::default(),
-        formats: 0,
+        notes: Notes::new(count),
         errors: Vec::new(),
     };
-    let found = checker.check(expr);
-    let found = checker.bindings.resolve(&found, true);
-    if checker.errors.is_empty() {
-        return Ok(found);
+    checker.check(expr);
+    let Checker {
+        bindings,
+        mut notes,
+        mut errors,
+        ..
+    } = checker;
+    for note in &mut notes.all {
+        note.of = bindings.resolve(&note.of, true);
     }
-    checker.errors.sort_by_key(|error| error.at);
-    Err(checker.errors)
+    if errors.is_empty() {
+        errors = literals::errors(expr, &notes);
+    }
+    if errors.is_empty() {
+        return Ok(notes);
+    }
+    errors.sort_by_key(|error| error.at);
+    Err(errors)
+}
+
+// === impl Notes ===
+
+impl Notes {
+    fn new(count: usize) -> Self {
+        let note = Note {
+            of: Type::Dyn,
+            overloads: Vec::new(),
+            variable: None,
+            constant: None,
+        };
+        Self {
+            all: vec![note; count],
+            variables: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn of(&self, expr: &Expr) -> &Note {
+        &self.all[expr.id]
+    }
+
+    pub(super) fn of_mut(&mut self, expr: &Expr) -> &mut Note {
+        &mut self.all[expr.id]
+    }
+
+    pub(super) fn type_of(&self, expr: &Expr) -> &Type {
+        &self.of(expr).of
+    }
+
+    /// Returns the form of a function that a call means; an empty name if it may mean several.
+    pub(super) fn overload(&self, expr: &Expr) -> &'static str {
+        match self.of(expr).overloads.as_slice() {
+            [one] => one,
+            _ => "",
+        }
+    }
 }
 
 // === impl Checker ===
 
 impl Checker<'_> {
     fn report(&mut self, at: usize, message: String) -> Type {
-        self.errors.push(SyntaxError { at, message });
+        self.errors.push(ExpressionError::new(at, message));
         Type::Error
     }
 
     fn undeclared(&mut self, at: usize, name: &str) -> Type {
-        self.report(
-            at,
-            format!("undeclared reference to '{name}' (in container '')"),
-        )
-    }
-
-    fn mismatch(&mut self, at: usize, expected: &Type, found: &Type) -> Type {
-        let expected = self.bindings.resolve(expected, true);
-        let found = self.bindings.resolve(found, true);
-        let message = format!(
-            "expected type '{}' but found '{}'",
-            Checked(&expected),
-            Checked(&found)
-        );
+        let message = format!("undeclared reference to '{name}' (in container '')");
         self.report(at, message)
     }
 
-    fn check(&mut self, expr: &Expr) -> Type {
-        let found = match &expr.node {
-            Node::Literal(literal) => type_of(literal),
-            Node::Ident(name) => match self.ident(name) {
-                Some(found) => found,
-                None => self.undeclared(expr.at, name),
-            },
-            Node::Select {
+    fn mismatch(&mut self, at: usize, expected: &Type, found: &Type) -> Type {
+        let (expected, found) = (Checked(expected), Checked(found));
+        let message = format!("expected type '{expected}' but found '{found}'");
+        self.report(at, message)
+    }
+
+    fn check(&mut self, expr: &mut Expr) -> Type {
+        let found = deep(|| self.infer(expr));
+        self.notes.of_mut(expr).of = found.clone();
+        found
+    }
+
+    fn infer(&mut self, expr: &mut Expr) -> Type {
+        if let Some(name) = expr.qualified_name()
+            && let Some(found) = self.ident(expr, &name)
+        {
+            return found;
+        }
+        let at = expr.at;
+        match &mut expr.kind {
+            ExprKind::Literal(literal) => type_of(literal),
+            ExprKind::Ident(name) => {
+                let name = name.clone();
+                self.undeclared(at, &name)
+            }
+            ExprKind::Select {
                 operand,
                 field,
-                is_optional,
-            } => self
-                .qualified(expr)
-                .unwrap_or_else(|| self.select(expr.at, operand, field, *is_optional)),
-            Node::Has { operand, field } => {
-                self.select(expr.at, operand, field, false);
-                Type::Bool
+                is_test,
+            } => {
+                let found = self.select(at, operand, field, false);
+                let found = if *is_test { Type::Bool } else { found };
+                self.bindings.resolve(&found, false)
             }
-            Node::Call(call) => self.call(expr.at, call),
-            Node::List(elements) => self.list(elements),
-            Node::Map(entries) => self.map(entries),
-            Node::Struct { name, fields } => self.construct(expr.at, name, fields),
-            Node::Loop(inner) => self.check_loop(expr.at, inner),
-            Node::Bind(inner) => self.bind(expr.at, inner),
-        };
-        self.bindings.resolve(&found, false)
+            ExprKind::Call { .. } => self.call(expr),
+            ExprKind::List(elements) => self.list(elements),
+            ExprKind::Map(entries) => self.map(entries),
+            ExprKind::Struct { name, fields } => self.construct(at, name, fields),
+            ExprKind::Fold(fold) => self.fold(fold),
+        }
     }
 
-    fn ident(&self, name: &str) -> Option<Type> {
+    /// Returns the type of a variable, or of the name of a type.
+    fn ident(&mut self, expr: &Expr, name: &str) -> Option<Type> {
         let mut scopes = self.scopes.iter().rev();
-        if let Some((_, found)) = scopes.find(|(own, _)| own == name) {
-            return Some(found.clone());
+        let local = scopes
+            .find(|(own, _)| own == name)
+            .map(|(_, of)| of.clone());
+        if let Some(found) = local.or_else(|| self.environment.variable(name)) {
+            self.notes.of_mut(expr).variable = Some(name.to_owned());
+            self.notes.variables.insert(name.to_owned());
+            return Some(found);
         }
-        let declared = self.environment.variable(name);
-        declared.or_else(|| basic(name).map(|of| Type::Type(Arc::new(of))))
+        let of = match name {
+            "list" => Type::list(self.bindings.variable()),
+            "map" => Type::map(self.bindings.variable(), self.bindings.variable()),
+            "optional_type" => Type::optional(self.bindings.variable()),
+            "type" => Type::of_type(Type::Dyn),
+            name => basic(name)?,
+        };
+        self.notes.of_mut(expr).constant = Some(type_value(of.name()));
+        Some(Type::of_type(of))
     }
 
-    /// Returns the type of a variable or type whose name has dots.
-    fn qualified(&self, expr: &Expr) -> Option<Type> {
-        let name = expr.qualified_name()?;
-        let first = name.split('.').next().unwrap_or_default();
-        if self.scopes.iter().any(|(own, _)| own == first) {
-            return None;
-        }
-        self.ident(&name)
-    }
-
-    fn select(&mut self, at: usize, operand: &Expr, field: &str, is_optional: bool) -> Type {
+    fn select(&mut self, at: usize, operand: &mut Expr, field: &str, is_optional: bool) -> Type {
         let operand = self.check(operand);
-        let (target, was_optional) = operand.unwrapped();
+        let (target, was_optional) = self.bindings.resolve(&operand, false).unwrapped();
         let found = match &target {
             Type::Map(_, value) => (**value).clone(),
             Type::Object(name) => match self.environment.field(name, field) {
                 Some(found) => found,
                 None => self.report(at, format!("undefined field '{field}'")),
             },
-            Type::Dyn | Type::Error => Type::Dyn,
             Type::Variable(_) => {
                 self.bindings.assign(&Type::Dyn, &target);
                 Type::Dyn
             }
             other => {
-                let message = format!("type '{}' does not support field selection", Checked(other));
-                self.report(at, message);
+                if !other.is_dyn_or_error() {
+                    let other = Checked(other);
+                    let message = format!("type '{other}' does not support field selection");
+                    self.report(at, message);
+                }
                 Type::Dyn
             }
         };
@@ -142,32 +220,40 @@ impl Checker<'_> {
         found
     }
 
-    fn call(&mut self, at: usize, call: &Call) -> Type {
-        let is_format = usize::from(call.function == "format");
-        self.formats += is_format;
-        let mut args: Vec<Type> = call.args.iter().map(|arg| self.check(arg)).collect();
-        self.formats -= is_format;
-        literals::check(call, &mut self.errors);
-        let name = call.function.as_str();
-        let Some(target) = &call.target else {
-            if name == operators::AND || name == operators::OR {
-                return self.logic(call, &args);
-            }
-            return match self.overloads(name) {
-                Some(forms) => self.resolve(at, name, forms, &args, false),
-                None => self.undeclared(at, name),
-            };
+    fn call(&mut self, expr: &mut Expr) -> Type {
+        let (id, at) = (expr.id, expr.at);
+        let ExprKind::Call {
+            function,
+            target,
+            arguments,
+        } = &mut expr.kind
+        else {
+            return Type::Error;
         };
-        if let Some(prefix) = target.qualified_name()
-            && let full = format!("{prefix}.{name}")
-            && let Some(forms) = self.overloads(&full)
+        if function == operators::OPTIONAL_SELECT
+            && let [operand, field] = arguments.as_mut_slice()
+            && let Some(field) = field.literal_text()
         {
-            return self.resolve(at, &full, forms, &args, false);
+            let found = self.select(at, operand, field, true);
+            self.notes.all[id].overloads = vec!["select_optional_field"];
+            return self.bindings.resolve(&found, false);
         }
-        args.insert(0, self.check(target));
-        match self.overloads(name) {
-            Some(forms) => self.resolve(at, name, forms, &args, true),
-            None => self.undeclared(at, name),
+        let mut types: Vec<Type> = arguments.iter_mut().map(|one| self.check(one)).collect();
+        let prefix = target.as_ref().and_then(|target| target.qualified_name());
+        let full = prefix.map(|prefix| format!("{prefix}.{function}"));
+        if let Some(full) = full.filter(|full| self.overloads(full).is_some()) {
+            *function = full;
+            *target = None;
+        }
+        if let Some(target) = target {
+            types.insert(0, self.check(target));
+        }
+        match self.overloads(function) {
+            None => self.undeclared(at, function),
+            Some(_) if matches!(function.as_str(), operators::AND | operators::OR) => {
+                self.logic(id, function, arguments, &types)
+            }
+            Some(forms) => self.resolve((id, at), function, forms, &types, target.is_some()),
         }
     }
 
@@ -175,80 +261,63 @@ impl Checker<'_> {
         if name.starts_with("jsonpatch.") && !self.environment.has_patches() {
             return None;
         }
-        FUNCTIONS.get(name).map(Vec::as_slice)
+        overloads(name)
     }
 
-    fn logic(&mut self, call: &Call, args: &[Type]) -> Type {
-        let mut found = Type::Bool;
-        for (arg, given) in call.args.iter().zip(args) {
+    fn logic(&mut self, id: usize, function: &str, arguments: &[Expr], types: &[Type]) -> Type {
+        let mut result = Type::Bool;
+        for (argument, given) in arguments.iter().zip(types) {
             if !self.bindings.assign(given, &Type::Bool) {
-                found = self.mismatch(arg.at, &Type::Bool, given);
+                result = self.mismatch(argument.at, &Type::Bool, given);
             }
         }
-        found
+        let names = self.overloads(function).into_iter().flatten();
+        self.notes.all[id].overloads = names.map(|form| form.name).collect();
+        result
     }
 
+    /// Finds the forms of a function that fit a call.
     fn resolve(
         &mut self,
-        at: usize,
-        name: &str,
+        (id, at): (usize, usize),
+        function: &str,
         forms: &[Overload],
-        args: &[Type],
+        types: &[Type],
         is_member: bool,
     ) -> Type {
-        let mut result: Option<Type> = None;
+        let (mut names, mut result) = (Vec::new(), None::<Type>);
         for form in forms.iter().filter(|form| form.is_member == is_member) {
-            let first = self.bindings.variables(form.parameters);
-            let wanted: Vec<Type> = form.args.iter().map(|arg| instance(arg, first)).collect();
-            if !self.bindings.assign_all(args, &wanted) {
+            let (wanted, own) = form.instantiate(&mut self.bindings);
+            if !self.bindings.assign_all(types, &wanted) {
                 continue;
             }
-            let found = self.bindings.resolve(&instance(&form.result, first), false);
+            names.push(form.name);
+            let own = self.bindings.resolve(&own, false);
             result = Some(match result {
-                None => found,
-                Some(Type::Dyn) => Type::Dyn,
-                Some(before) if before == found => before,
+                None => own,
+                Some(first) if first == Type::Dyn || first == own => first,
                 Some(_) => Type::Dyn,
             });
         }
-        result.unwrap_or_else(|| {
-            let args: Vec<Type> = args
-                .iter()
-                .map(|arg| self.bindings.resolve(arg, true))
-                .collect();
-            let mut shown: Vec<String> = args.iter().map(|arg| Checked(arg).to_string()).collect();
-            let target = if is_member {
-                format!("{}.", shown.remove(0))
-            } else {
-                String::new()
-            };
-            let signature = format!("{target}({})", shown.join(", "));
-            self.report(
-                at,
-                format!("found no matching overload for '{name}' applied to '{signature}'"),
-            )
-        })
-    }
-
-    /// Returns the type of two elements of one literal; they have to be of the same.
-    fn join(&mut self, at: usize, before: Option<Type>, next: &Type) -> Type {
-        let Some(before) = before else {
-            return next.clone();
+        if let Some(result) = result {
+            self.notes.all[id].overloads = names;
+            return result;
+        }
+        let given = types.iter().map(|of| self.bindings.resolve(of, true));
+        let mut given: Vec<String> = given.map(|of| Checked(&of).to_string()).collect();
+        let target = if is_member && !given.is_empty() {
+            format!("{}.", given.remove(0))
+        } else {
+            String::new()
         };
-        if !self.bindings.assign(&before, next) {
-            return self.mismatch(at, &before, next);
-        }
-        let (a, b) = (
-            self.bindings.resolve(&before, true),
-            self.bindings.resolve(next, true),
-        );
-        if a != b && self.formats == 0 && !matches!((&a, &b), (Type::Error, _) | (_, Type::Error)) {
-            return self.mismatch(at, &before, next);
-        }
-        most_general(&before, next)
+        let given = given.join(", ");
+        let message =
+            format!("found no matching overload for '{function}' applied to '{target}({given})'");
+        self.report(at, message)
     }
 
-    fn element(&mut self, value: &Expr, is_optional: bool) -> Type {
+    /// Returns the type of an element that may be left out.
+    fn element(&mut self, value: &mut Expr, is_optional: bool) -> Type {
         let found = self.check(value);
         if !is_optional {
             return found;
@@ -261,36 +330,45 @@ impl Checker<'_> {
         inner
     }
 
-    fn list(&mut self, elements: &[Element]) -> Type {
+    /// Returns the type of two elements of one literal.
+    fn join(&mut self, before: Option<Type>, next: Type) -> Type {
+        let Some(before) = before else {
+            return next;
+        };
+        if self.bindings.assign(&before, &next) {
+            return most_general(&before, &next);
+        }
+        // What differs is told when the types of all parts are known.
+        Type::Dyn
+    }
+
+    fn list(&mut self, elements: &mut [Element]) -> Type {
         let mut joined = None;
         for element in elements {
-            let found = self.element(&element.value, element.is_optional);
-            joined = Some(self.join(element.value.at, joined, &found));
+            let found = self.element(&mut element.value, element.is_optional);
+            joined = Some(self.join(joined, found));
         }
         Type::list(joined.unwrap_or_else(|| self.bindings.variable()))
     }
 
-    fn map(&mut self, entries: &[Entry]) -> Type {
+    fn map(&mut self, entries: &mut [Entry]) -> Type {
         let (mut keys, mut values) = (None, None);
         for entry in entries {
-            let key = self.check(&entry.key);
-            keys = Some(self.join(entry.key.at, keys, &key));
-            let value = self.element(&entry.value, entry.is_optional);
-            values = Some(self.join(entry.value.at, values, &value));
+            let key = self.check(&mut entry.key);
+            keys = Some(self.join(keys, key));
+            let value = self.element(&mut entry.value, entry.is_optional);
+            values = Some(self.join(values, value));
         }
-        let mut open = || self.bindings.variable();
-        Type::map(keys.unwrap_or_else(&mut open), values.unwrap_or_else(open))
+        let keys = keys.unwrap_or_else(|| self.bindings.variable());
+        Type::map(keys, values.unwrap_or_else(|| self.bindings.variable()))
     }
 
-    fn construct(&mut self, at: usize, name: &str, fields: &[StructField]) -> Type {
-        let is_known = self.environment.can_construct(name);
-        let result = if is_known {
-            Type::object(name)
-        } else {
+    fn construct(&mut self, at: usize, name: &str, fields: &mut [StructField]) -> Type {
+        if !self.environment.can_construct(name) {
             return self.undeclared(at, name);
-        };
+        }
         for field in fields {
-            let found = self.element(&field.value, field.is_optional);
+            let found = self.element(&mut field.value, field.is_optional);
             let Some(declared) = self.environment.field(name, &field.name) else {
                 self.report(field.at, format!("undefined field '{}'", field.name));
                 continue;
@@ -305,18 +383,21 @@ impl Checker<'_> {
                 self.report(field.at, message);
             }
         }
-        result
+        Type::object(name)
     }
 
-    fn check_loop(&mut self, at: usize, inner: &Loop) -> Type {
-        let range = self.check(&inner.range);
-        let has_two = inner.variables.len() == 2;
-        let (key, value) = match &range {
-            Type::List(element) if has_two => (Type::Int, (**element).clone()),
-            Type::List(element) => ((**element).clone(), Type::Dyn),
+    fn fold(&mut self, fold: &mut Fold) -> Type {
+        let range = self.check(&mut fold.range);
+        let accumulated = self.check(&mut fold.start);
+        let range = self.bindings.resolve(&range, false);
+        let depth = self.scopes.len();
+        self.scopes
+            .push((fold.accumulator.clone(), accumulated.clone()));
+        let (first, second) = match &range {
+            Type::List(item) if fold.second.is_some() => (Type::Int, (**item).clone()),
+            Type::List(item) => ((**item).clone(), Type::Dyn),
             Type::Map(key, value) => ((**key).clone(), (**value).clone()),
-            Type::Dyn | Type::Error => (Type::Dyn, Type::Dyn),
-            Type::Variable(_) => {
+            Type::Dyn | Type::Error | Type::Variable(_) => {
                 self.bindings.assign(&Type::Dyn, &range);
                 (Type::Dyn, Type::Dyn)
             }
@@ -325,86 +406,27 @@ impl Checker<'_> {
                     "expression of type '{}' cannot be range of a comprehension (must be list, map, or dynamic)",
                     Checked(other)
                 );
-                self.report(inner.range.at, message);
+                self.report(fold.range.at, message);
                 (Type::Error, Type::Error)
             }
         };
-        let outer = self.scopes.len();
-        let types = [key.clone(), value];
-        self.scopes
-            .extend(inner.variables.iter().cloned().zip(types));
-        let filter = inner
-            .filter
-            .as_ref()
-            .map(|filter| (self.check(filter), filter));
-        let body = self.check(&inner.body);
-        self.scopes.truncate(outer);
-        let accumulated = match inner.kind {
-            LoopKind::All | LoopKind::Exists | LoopKind::ExistsOne => Type::Int,
-            LoopKind::Filter | LoopKind::SortBy => Type::list(key.clone()),
-            LoopKind::List => Type::list(body.clone()),
-            LoopKind::Map => Type::map(if has_two { key } else { Type::Dyn }, body.clone()),
-            LoopKind::MapEntry => body.clone(),
-        };
-        if let Some((filter, _)) = filter {
-            self.condition(at, &filter, &accumulated);
+        self.scopes.push((fold.variable.clone(), first));
+        if let Some(name) = &fold.second {
+            self.scopes.push((name.clone(), second));
         }
-        match inner.kind {
-            LoopKind::All | LoopKind::Exists => {
-                if !self.bindings.assign(&body, &Type::Bool) {
-                    self.mismatch(inner.body.at, &Type::Bool, &body);
-                }
-                Type::Bool
-            }
-            LoopKind::ExistsOne => {
-                self.condition(at, &body, &accumulated);
-                Type::Bool
-            }
-            LoopKind::Filter => {
-                self.condition(at, &body, &accumulated);
-                accumulated
-            }
-            _ => accumulated,
-        }
+        self.check_as(&mut fold.condition, &Type::Bool);
+        self.check_as(&mut fold.step, &accumulated);
+        self.scopes.truncate(depth + 1);
+        let result = self.check(&mut fold.result);
+        self.scopes.truncate(depth);
+        self.bindings.resolve(&result, false)
     }
 
-    /// Checks the condition under which a loop adds something to its result.
-    fn condition(&mut self, at: usize, condition: &Type, result: &Type) {
-        let args = [condition.clone(), result.clone(), result.clone()];
-        if let Some(forms) = self.overloads(operators::CONDITIONAL) {
-            self.resolve(at, operators::CONDITIONAL, forms, &args, false);
+    fn check_as(&mut self, expr: &mut Expr, wanted: &Type) {
+        let found = self.check(expr);
+        if !self.bindings.assign(wanted, &found) {
+            self.mismatch(expr.at, wanted, &found);
         }
-    }
-
-    fn bind(&mut self, at: usize, inner: &Bind) -> Type {
-        let (value, is_optional) = self.check(&inner.value).unwrapped();
-        if !is_optional && !value.is_dyn_or_error() {
-            let signature = format!("{}.()", Checked(&value));
-            self.report(
-                at,
-                format!("found no matching overload for 'hasValue' applied to '{signature}'"),
-            );
-        }
-        self.scopes.push((inner.variable.clone(), value));
-        let body = self.check(&inner.body);
-        self.scopes.pop();
-        match inner.kind {
-            BindKind::OptMap => Type::optional(body),
-            BindKind::OptFlatMap => body,
-        }
-    }
-}
-
-/// Replaces the parameters of a declaration by variables from `first` on.
-fn instance(of: &Type, first: usize) -> Type {
-    let inner = |of: &Arc<Type>| Arc::new(instance(of, first));
-    match of {
-        Type::Variable(number) => Type::Variable(first + number),
-        Type::List(a) => Type::List(inner(a)),
-        Type::Optional(a) => Type::Optional(inner(a)),
-        Type::Type(a) => Type::Type(inner(a)),
-        Type::Map(a, b) => Type::Map(inner(a), inner(b)),
-        other => other.clone(),
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Environment {
 }
 
 /// The type of `variables`.
-const COMPOSED: &str = "kubernetes.variables";
+pub(super) const COMPOSED: &str = "kubernetes.variables";
 /// The type of the elements of JSON patches.
 pub(super) const JSON_PATCH: &str = "JSONPatch";
 /// The type of apply configurations; that of its fields continues this name.

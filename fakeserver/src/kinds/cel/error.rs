@@ -1,39 +1,37 @@
 //! Errors of expressions, with the line and a mark below the position, as a real server prints them.
 
-use kube_cel::cel::{Program, parser::Parser};
+use kube_cel::cel::parser::Parser;
 
-use super::parser::SyntaxError;
+use super::parser::ExpressionError;
 
 /// The tokens that begin an expression, as parsers list them.
 const START: &str = "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, \
     BYTES, IDENTIFIER}";
 
 /// Returns the errors of an expression that is not syntactically valid.
-pub(super) fn syntax(source: &str, own: &SyntaxError) -> String {
+pub(super) fn syntax(source: &str, own: &ExpressionError) -> String {
     if source.is_empty() {
         return format!(
             "ERROR: <input>:1:0: Syntax error: mismatched input '<EOF>' expecting {START}"
         );
     }
-    match Program::compile(source) {
-        Err(errors) => reworded(source, &errors.to_string()).join("\n"),
-        // A reserved name, or an argument that a macro does not take.
-        Ok(_) => print(source, std::slice::from_ref(own)),
-    }
-}
-
-/// Returns the errors of the syntax of an expression, in a real server's words.
-pub(crate) fn syntax_problem(source: &str) -> Option<String> {
     let parser = Parser::new().enable_optional_syntax(true);
-    let errors = parser.parse(source).err()?;
-    Some(reworded(source, &errors.to_string()).join("\n"))
+    let is_syntax = own.message.starts_with("Syntax error");
+    if is_syntax && let Err(errors) = parser.parse(source) {
+        return reworded(source, &errors.to_string()).join("\n");
+    }
+    // A reserved name, or an argument that a macro does not take.
+    print(source, std::slice::from_ref(own))
 }
 
 /// Returns errors with positions in characters.
-pub(super) fn print(source: &str, errors: &[SyntaxError]) -> String {
+pub(super) fn print(source: &str, errors: &[ExpressionError]) -> String {
     let printed = errors.iter().map(|error| {
+        let Some(at) = error.at else {
+            return format!("ERROR: <input>:-1:0: {}", error.message);
+        };
         let (mut line, mut column) = (1, 1);
-        for letter in source.chars().take(error.at) {
+        for letter in source.chars().take(at) {
             if letter == '\n' {
                 line += 1;
                 column = 1;
@@ -67,7 +65,7 @@ fn reworded(source: &str, printed: &str) -> Vec<String> {
 }
 
 /// Prints an error with its line, and a mark below its column. Dots and marks are as wide as the characters above.
-pub(crate) fn print_error(source: &str, (line, column): (usize, usize), why: &str) -> String {
+fn print_error(source: &str, (line, column): (usize, usize), why: &str) -> String {
     let text = source
         .lines()
         .nth(line.saturating_sub(1))

@@ -2,53 +2,80 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use super::types::Type;
+use super::types::{Bindings, Type};
 
 /// A form of a function.
 #[derive(Clone, Debug)]
 pub(super) struct Overload {
+    /// The name that costs depend on; empty for most.
+    pub(super) name: &'static str,
     pub(super) is_member: bool,
     /// The types of the arguments, that of the target first.
-    pub(super) args: Vec<Type>,
-    pub(super) result: Type,
-    /// The number of type parameters, which are the variables from 0 on.
-    pub(super) parameters: usize,
+    arguments: Vec<Type>,
+    result: Type,
 }
 
 /// The forms of each function.
-pub(super) static FUNCTIONS: LazyLock<BTreeMap<&'static str, Vec<Overload>>> =
-    LazyLock::new(|| {
-        let mut all: BTreeMap<&'static str, Vec<Overload>> = BTreeMap::new();
-        for line in DECLARATIONS.lines().filter(|line| !line.is_empty()) {
-            let Some((head, results)) = line.split_once(' ') else {
-                continue;
-            };
-            let (is_member, name) = match head.strip_prefix('.') {
-                Some(name) => (true, name),
-                None => (false, head),
-            };
-            for form in results.split("; ") {
-                all.entry(name).or_default().push(overload(form, is_member));
-            }
+static FUNCTIONS: LazyLock<BTreeMap<&'static str, Vec<Overload>>> = LazyLock::new(|| {
+    let mut all: BTreeMap<&'static str, Vec<Overload>> = BTreeMap::new();
+    for line in DECLARATIONS.lines().filter(|line| !line.is_empty()) {
+        let Some((head, forms)) = line.split_once(' ') else {
+            continue;
+        };
+        let (is_member, names) = match head.strip_prefix('.') {
+            Some(names) => (true, names),
+            None => (false, head),
+        };
+        for name in names.split(',') {
+            let forms = forms
+                .split("; ")
+                .flat_map(|form| overloads_of(form, is_member));
+            all.entry(name).or_default().extend(forms);
         }
-        all
-    });
-
-/// Reads a form such as `string,int=bool`, in which `A` and `B` are parameters.
-fn overload(form: &str, is_member: bool) -> Overload {
-    let (args, result) = form.split_once('=').unwrap_or(("", form));
-    let parameters = if form.contains('B') {
-        2
-    } else {
-        usize::from(form.contains('A'))
-    };
-    Overload {
-        is_member,
-        args: split(args).into_iter().map(read).collect(),
-        result: read(result),
-        parameters,
     }
+    all
+});
+
+/// Returns the forms of a function.
+pub(super) fn overloads(function: &str) -> Option<&'static [Overload]> {
+    FUNCTIONS.get(function).map(Vec::as_slice)
 }
+
+/// Reads a form such as `name:string,int=bool`, in which `A` and `B` are any types. One with `T` or `N` is a form for
+/// each type that can be compared or summed.
+fn overloads_of(form: &'static str, is_member: bool) -> Vec<Overload> {
+    let (name, form) = form.split_once(':').unwrap_or(("", form));
+    let each: &[&str] = match form {
+        form if form.contains('T') => &COMPARABLE,
+        form if form.contains('N') => &COMPARABLE[..4],
+        _ => &[""],
+    };
+    let forms = each.iter().map(|each| {
+        let (arguments, result) = form.split_once('=').unwrap_or(("", form));
+        Overload {
+            name,
+            is_member,
+            arguments: split(arguments)
+                .into_iter()
+                .map(|argument| read(argument, each))
+                .collect(),
+            result: read(result, each),
+        }
+    });
+    forms.collect()
+}
+
+/// Types whose values have an order; the first four have sums.
+const COMPARABLE: [&str; 8] = [
+    "int",
+    "uint",
+    "double",
+    "duration",
+    "bool",
+    "timestamp",
+    "string",
+    "bytes",
+];
 
 /// Splits types at the commas between them.
 fn split(types: &str) -> Vec<&str> {
@@ -70,25 +97,30 @@ fn split(types: &str) -> Vec<&str> {
     parts
 }
 
-fn read(text: &str) -> Type {
+/// Reads a type, in which `T` and `N` are `each`.
+fn read(text: &str, each: &str) -> Type {
     if let Some((name, inner)) = text.strip_suffix(')').and_then(|text| text.split_once('(')) {
-        let inner: Vec<Type> = split(inner).into_iter().map(read).collect();
+        let inner = split(inner).into_iter().map(|inner| read(inner, each));
+        let inner: Vec<Type> = inner.collect();
         return match (name, inner.as_slice()) {
             ("map", [key, value]) => Type::map(key.clone(), value.clone()),
             ("list", [element]) => Type::list(element.clone()),
             ("optional", [value]) => Type::optional(value.clone()),
-            (_, [of, ..]) => Type::Type(of.clone().into()),
+            (_, [of, ..]) => Type::of_type(of.clone()),
             _ => Type::Dyn,
         };
     }
     match text {
         "A" => Type::Variable(0),
         "B" => Type::Variable(1),
-        name => basic(name).unwrap_or_else(|| Type::Opaque(full_name(name).into())),
+        "T" | "N" => read(each, ""),
+        "duration" => Type::Duration,
+        "timestamp" => Type::Timestamp,
+        name => basic(name).unwrap_or_else(|| Type::library(name)),
     }
 }
 
-/// Returns the type of a name that expressions may use as a value.
+/// Returns the type of a name without parameters that expressions may use as a value.
 pub(super) fn basic(name: &str) -> Option<Type> {
     Some(match name {
         "dyn" => Type::Dyn,
@@ -99,12 +131,9 @@ pub(super) fn basic(name: &str) -> Option<Type> {
         "double" => Type::Double,
         "string" => Type::String,
         "bytes" => Type::Bytes,
-        "duration" | "google.protobuf.Duration" => Type::Duration,
-        "timestamp" | "google.protobuf.Timestamp" => Type::Timestamp,
-        "list" => Type::list(Type::Dyn),
-        "map" => Type::map(Type::Dyn, Type::Dyn),
-        "optional_type" => Type::optional(Type::Dyn),
-        "type" => Type::Type(Type::Dyn.into()),
+        "google.protobuf.Duration" => Type::Duration,
+        "google.protobuf.Timestamp" => Type::Timestamp,
+        "net.IP" | "net.CIDR" => Type::library(name),
         _ => return None,
     })
 }
@@ -127,143 +156,126 @@ pub(super) fn full_name(name: &str) -> &str {
     }
 }
 
-/// One function a line, members with a dot; then its forms.
+// === impl Overload ===
+
+impl Overload {
+    /// Returns the types of the arguments and of the result for one call.
+    pub(super) fn instantiate(&self, bindings: &mut Bindings) -> (Vec<Type>, Type) {
+        let mut variables = [None, None];
+        let arguments = self.arguments.iter();
+        let arguments = arguments
+            .map(|of| instance(of, &mut variables, bindings))
+            .collect();
+        (arguments, instance(&self.result, &mut variables, bindings))
+    }
+}
+
+/// Replaces the parameters of a declaration by variables.
+fn instance(of: &Type, variables: &mut [Option<Type>; 2], bindings: &mut Bindings) -> Type {
+    match of {
+        Type::Variable(number) => variables[*number]
+            .get_or_insert_with(|| bindings.variable())
+            .clone(),
+        other => other.with_parameters(|inner| instance(inner, variables, bindings)),
+    }
+}
+
+/// Functions that have the same forms a line, members with a dot; then their forms.
 const DECLARATIONS: &str = "
-_?_:_ bool,A,A=A
-_&&_ bool,bool=bool
-_||_ bool,bool=bool
+_?_:_ conditional:bool,A,A=A
+_&&_ logical_and:bool,bool=bool
+_||_ logical_or:bool,bool=bool
 !_ bool=bool
+@not_strictly_false bool=bool
 -_ int=int; double=double
-_==_ A,A=bool
-_!=_ A,A=bool
-_<_ bool,bool=bool; int,int=bool; int,double=bool; int,uint=bool; uint,uint=bool; uint,double=bool; uint,int=bool; double,double=bool; double,int=bool; double,uint=bool; string,string=bool; bytes,bytes=bool; timestamp,timestamp=bool; duration,duration=bool
-_<=_ bool,bool=bool; int,int=bool; int,double=bool; int,uint=bool; uint,uint=bool; uint,double=bool; uint,int=bool; double,double=bool; double,int=bool; double,uint=bool; string,string=bool; bytes,bytes=bool; timestamp,timestamp=bool; duration,duration=bool
-_>_ bool,bool=bool; int,int=bool; int,double=bool; int,uint=bool; uint,uint=bool; uint,double=bool; uint,int=bool; double,double=bool; double,int=bool; double,uint=bool; string,string=bool; bytes,bytes=bool; timestamp,timestamp=bool; duration,duration=bool
-_>=_ bool,bool=bool; int,int=bool; int,double=bool; int,uint=bool; uint,uint=bool; uint,double=bool; uint,int=bool; double,double=bool; double,int=bool; double,uint=bool; string,string=bool; bytes,bytes=bool; timestamp,timestamp=bool; duration,duration=bool
-_+_ bytes,bytes=bytes; double,double=double; duration,duration=duration; duration,timestamp=timestamp; timestamp,duration=timestamp; int,int=int; list(A),list(A)=list(A); string,string=string; uint,uint=uint
+_==_ equals:A,A=bool
+_!=_ not_equals:A,A=bool
+_<_,_<=_,_>_,_>=_ bool,bool=bool; int,int=bool; int,double=bool; int,uint=bool; uint,uint=bool; uint,double=bool; uint,int=bool; double,double=bool; double,int=bool; double,uint=bool; compare:string,string=bool; compare:bytes,bytes=bool; timestamp,timestamp=bool; duration,duration=bool
+_+_ add_bytes:bytes,bytes=bytes; double,double=double; duration,duration=duration; duration,timestamp=timestamp; timestamp,duration=timestamp; int,int=int; add_list:list(A),list(A)=list(A); add_string:string,string=string; uint,uint=uint
 _-_ double,double=double; duration,duration=duration; int,int=int; timestamp,duration=timestamp; timestamp,timestamp=duration; uint,uint=uint
-_*_ double,double=double; int,int=int; uint,uint=uint
-_/_ double,double=double; int,int=int; uint,uint=uint
+_*_,_/_ double,double=double; int,int=int; uint,uint=uint
 _%_ int,int=int; uint,uint=uint
-_[_] list(A),int=A; map(A,B),A=B; optional(list(A)),int=optional(A); optional(map(A,B)),A=optional(B)
+_[_] index_list:list(A),int=A; index_map:map(A,B),A=B; optional(list(A)),int=optional(A); optional(map(A,B)),A=optional(B)
 _[?_] list(A),int=optional(A); optional(list(A)),int=optional(A); map(A,B),A=optional(B); optional(map(A,B)),A=optional(B)
-@in A,list(A)=bool; A,map(A,B)=bool
+_?._ dyn,string=optional(A)
+@in in_list:A,list(A)=bool; A,map(A,B)=bool
 size bytes=int; list(A)=int; map(A,B)=int; string=int
 .size bytes=int; list(A)=int; map(A,B)=int; string=int
 type A=type(A)
 dyn A=dyn
 bool bool=bool; string=bool
-bytes bytes=bytes; string=bytes
+bytes bytes=bytes; string_to_bytes:string=bytes
 double double=double; int=double; string=double; uint=double
 duration duration=duration; int=duration; string=duration
 int int=int; double=int; duration=int; string=int; timestamp=int; uint=int
-string string=string; bool=string; bytes=string; double=string; duration=string; int=string; timestamp=string; uint=string; IP=string; Cidr=string
+string string=string; bool=string; bytes_to_string:bytes=string; double=string; duration=string; int=string; timestamp=string; uint=string; IP=string; Cidr=string
 timestamp timestamp=timestamp; int=timestamp; string=timestamp
 uint uint=uint; double=uint; int=uint; string=uint
 matches string,string=bool
-.matches string,string=bool
-.contains string,string=bool
-.endsWith string,string=bool
-.startsWith string,string=bool
-.getFullYear timestamp=int; timestamp,string=int
-.getMonth timestamp=int; timestamp,string=int
-.getDayOfYear timestamp=int; timestamp,string=int
-.getDayOfMonth timestamp=int; timestamp,string=int
-.getDate timestamp=int; timestamp,string=int
-.getDayOfWeek timestamp=int; timestamp,string=int
-.getHours timestamp=int; timestamp,string=int; duration=int
-.getMinutes timestamp=int; timestamp,string=int; duration=int
-.getSeconds timestamp=int; timestamp,string=int; duration=int
-.getMilliseconds timestamp=int; timestamp,string=int; duration=int
-optional.of A=optional(A)
-optional.ofNonZeroValue A=optional(A)
+.matches matches_string:string,string=bool
+.contains contains_string:string,string=bool
+.endsWith,startsWith affix_string:string,string=bool
+.getFullYear,getMonth,getDayOfYear,getDayOfMonth,getDate,getDayOfWeek timestamp=int; timestamp,string=int
+.getHours,getMinutes,getSeconds,getMilliseconds timestamp=int; timestamp,string=int; duration=int
+optional.of,optional.ofNonZeroValue A=optional(A)
 optional.none =optional(A)
+optional.unwrap list(optional(A))=list(A)
+.unwrapOpt list(optional(A))=list(A)
 .value optional(A)=A
 .hasValue optional(A)=bool
 .or optional(A),optional(A)=optional(A)
 .orValue optional(A),A=A
 .charAt string,int=string
-.indexOf string,string=int; string,string,int=int; list(A),A=int
-.lastIndexOf string,string=int; string,string,int=int; list(A),A=int
-.lowerAscii string=string
-.upperAscii string=string
+.indexOf,lastIndexOf string,string=int; string,string,int=int; list(A),A=int
+.lowerAscii,upperAscii,trim string=string
 .replace string,string,string=string; string,string,string,int=string
 .split string,string=list(string); string,string,int=list(string)
 .substring string,int=string; string,int,int=string
-.trim string=string
-.format string,list(dyn)=string
-strings.quote string=string
+.format string_format:string,list(dyn)=string
+strings.quote strings_quote:string=string
 .join list(string)=string; list(string),string=string
-.slice list(A),int,int=list(A)
-.flatten list(list(A))=list(A); list(dyn),int=list(dyn)
-.sort list(int)=list(int); list(uint)=list(uint); list(double)=list(double); list(bool)=list(bool); list(duration)=list(duration); list(timestamp)=list(timestamp); list(string)=list(string); list(bytes)=list(bytes)
-lists.range int=list(int)
-.reverse list(A)=list(A)
-.distinct list(A)=list(A)
-.first list(A)=optional(A)
-.last list(A)=optional(A)
-.isSorted list(int)=bool; list(uint)=bool; list(double)=bool; list(bool)=bool; list(duration)=bool; list(timestamp)=bool; list(string)=bool; list(bytes)=bool
-.sum list(int)=int; list(uint)=uint; list(double)=double; list(duration)=duration
-.max list(int)=int; list(uint)=uint; list(double)=double; list(bool)=bool; list(duration)=duration; list(timestamp)=timestamp; list(string)=string; list(bytes)=bytes
-.min list(int)=int; list(uint)=uint; list(double)=double; list(bool)=bool; list(duration)=duration; list(timestamp)=timestamp; list(string)=string; list(bytes)=bytes
-sets.contains list(A),list(A)=bool
-sets.equivalent list(A),list(A)=bool
-sets.intersects list(A),list(A)=bool
+.slice list_slice:list(A),int,int=list(A)
+.flatten list_flatten:list(list(A))=list(A); list_flatten:list(dyn),int=list(dyn)
+.sort list_sort:list(T)=list(T)
+.@sortByAssociatedKeys list_sort_by:list(A),list(T)=list(A)
+lists.range lists_range:int=list(int)
+.reverse list_reverse:list(A)=list(A)
+.distinct list_distinct:list(A)=list(A)
+.first,last list(A)=optional(A)
+.isSorted list(T)=bool
+.sum list(N)=N
+.max,min list(T)=T
+cel.@mapInsert map(A,B),A,B=map(A,B); map(A,B),map(A,B)=map(A,B)
+sets.contains,sets.intersects sets_once:list(A),list(A)=bool
+sets.equivalent sets_twice:list(A),list(A)=bool
 .find string,string=string
 .findAll string,string=list(string); string,string,int=list(string)
 url string=Url
 isURL string=bool
-.getScheme Url=string
-.getHost Url=string
-.getHostname Url=string
-.getPort Url=string
-.getEscapedPath Url=string
+.getScheme,getHost,getHostname,getPort,getEscapedPath Url=string
 .getQuery Url=map(string,list(string))
 ip string=IP
-.ip Cidr=IP
-isIP string=bool
-ip.isCanonical string=bool
+.ip cidr_ip:Cidr=IP
+isIP,isCIDR,isQuantity,ip.isCanonical string=bool
 .family IP=int
-.isUnspecified IP=bool
-.isLoopback IP=bool
-.isLinkLocalMulticast IP=bool
-.isLinkLocalUnicast IP=bool
-.isGlobalUnicast IP=bool
+.isUnspecified,isLoopback,isLinkLocalMulticast,isLinkLocalUnicast,isGlobalUnicast IP=bool
 cidr string=Cidr
-isCIDR string=bool
-.containsIP Cidr,string=bool; Cidr,IP=bool
-.containsCIDR Cidr,string=bool; Cidr,Cidr=bool
+.containsIP contains_text:Cidr,string=bool; Cidr,IP=bool
+.containsCIDR contains_text:Cidr,string=bool; Cidr,Cidr=bool
 .prefixLength Cidr=int
 .masked Cidr=Cidr
 quantity string=Quantity
-isQuantity string=bool
-.sign Quantity=int
-.isGreaterThan Quantity,Quantity=bool; Semver,Semver=bool
-.isLessThan Quantity,Quantity=bool; Semver,Semver=bool
+sign Quantity=int
+.isGreaterThan,isLessThan Quantity,Quantity=bool; Semver,Semver=bool
 .compareTo Quantity,Quantity=int; Semver,Semver=int
 .asApproximateFloat Quantity=double
 .asInteger Quantity=int
 .isInteger Quantity=bool
-.add Quantity,Quantity=Quantity; Quantity,int=Quantity
-.sub Quantity,Quantity=Quantity; Quantity,int=Quantity
+.add,sub Quantity,Quantity=Quantity; Quantity,int=Quantity
 semver string=Semver; string,bool=Semver
 isSemver string=bool; string,bool=bool
-.major Semver=int
-.minor Semver=int
-.patch Semver=int
-format.dns1123Label =Format
-format.dns1123Subdomain =Format
-format.dns1035Label =Format
-format.qualifiedName =Format
-format.dns1123LabelPrefix =Format
-format.dns1123SubdomainPrefix =Format
-format.dns1035LabelPrefix =Format
-format.labelValue =Format
-format.uri =Format
-format.uuid =Format
-format.byte =Format
-format.date =Format
-format.datetime =Format
+.major,minor,patch Semver=int
+format.dns1123Label,format.dns1123Subdomain,format.dns1035Label,format.qualifiedName,format.dns1123LabelPrefix,format.dns1123SubdomainPrefix,format.dns1035LabelPrefix,format.labelValue,format.uri,format.uuid,format.byte,format.date,format.datetime =Format
 format.named string=optional(Format)
 .validate Format,string=optional(list(string))
 jsonpatch.escapeKey string=string
@@ -271,14 +283,8 @@ jsonpatch.escapeKey string=string
 .group Authorizer,string=GroupCheck
 .serviceAccount Authorizer,string,string=Authorizer
 .resource GroupCheck,string=ResourceCheck
-.subresource ResourceCheck,string=ResourceCheck
-.namespace ResourceCheck,string=ResourceCheck
-.name ResourceCheck,string=ResourceCheck
-.fieldSelector ResourceCheck,string=ResourceCheck
-.labelSelector ResourceCheck,string=ResourceCheck
+.subresource,namespace,name,fieldSelector,labelSelector ResourceCheck,string=ResourceCheck
 .check PathCheck,string=Decision; ResourceCheck,string=Decision
-.errored Decision=bool
-.error Decision=string
-.allowed Decision=bool
-.reason Decision=string
+.errored,allowed Decision=bool
+.error,reason Decision=string
 ";

@@ -1,25 +1,36 @@
-//! The interpreter of CEL: evaluates a tree, counts what that costs, and stops at a limit.
+//! The interpreter: evaluates a checked tree, counts what that costs, and stops at a limit.
 //!
-//! The interpreter of the crate `cel` counts no cost, panics at constructed objects, evaluates no variables lazily,
-//! takes a field of what has none for `false`, and has errors in words of its own. So the tree is evaluated here, with
-//! the values of the crate, and its functions ([`library`]).
+//! It follows the interpreter of cel-go, since errors and costs depend on its steps. A chain of fields and indices, with
+//! the variable at its beginning, is one *attribute*: each step costs 1, and the attribute 1. Constants cost nothing.
 
-use std::{cell::Cell, collections::BTreeMap, sync::Arc};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    sync::Arc,
+};
 
 use kube_cel::cel::Value;
 
 use super::{
-    ast::{Bind, BindKind, Call, Element, Entry, Expr, Literal, Node, StructField, operators},
-    authorizer,
+    ast::{ACCUMULATOR, Element, Entry, Expr, ExprKind, Fold, StructField, operators},
+    checker::Notes,
+    constants::members,
+    cost::call_cost,
     environment::JSON_PATCH,
-    functions::basic,
-    library::{self, no_such_overload},
-    operations,
-    value::{Constructed, TypeValue, as_key, as_optional, map, optional, string, type_name},
+    library, lists,
+    operations::no_overload,
+    parser::deep,
+    value::{
+        Constructed, as_key, as_list, as_optional, error_of, list, map, shown, sorted, type_name,
+    },
 };
 
 /// The maximum cost of one evaluation.
-pub(crate) const COST_MAX: u64 = 1_000_000;
+const COST_MAX: u64 = 1_000_000;
+/// The costs of a list, a map and an object that are made.
+const LIST: u64 = 10;
+const MAP: u64 = 30;
+const STRUCT: u64 = 40;
 
 /// The reason for which an evaluation gave no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,33 +46,52 @@ pub(crate) trait Variables {
     fn get(&self, name: &str) -> Option<Result<Value, Failure>>;
 }
 
+/// Variables whose values are known.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known(pub(crate) BTreeMap<&'static str, Value>);
+
 /// One evaluation.
 pub(super) struct Interpreter<'a> {
+    pub(super) notes: &'a Notes,
     pub(super) variables: &'a dyn Variables,
     pub(super) cost: Cell<u64>,
 }
 
-/// The variables of the macros around an expression, innermost first.
-#[derive(Clone, Copy)]
-pub(super) struct Scope<'a> {
-    pub(super) outer: Option<&'a Scope<'a>>,
-    pub(super) name: &'a str,
-    pub(super) value: &'a Value,
+/// The variables of a loop around an expression, the innermost first.
+pub(super) struct Frame<'a> {
+    outer: Around<'a>,
+    fold: &'a Fold,
+    /// The accumulated value, which begins when it is read first.
+    accumulated: RefCell<Option<Evaluated>>,
+    /// The values of the variables in this step; none while the result is evaluated.
+    step: Option<(Value, Value)>,
 }
 
 /// The result of an evaluation.
 pub(super) type Evaluated = Result<Value, Failure>;
-type Around<'a> = Option<&'a Scope<'a>>;
+pub(super) type Around<'a> = Option<&'a Frame<'a>>;
 
 // === impl Failure ===
 
 impl Failure {
+    pub(super) fn error(why: impl Into<String>) -> Self {
+        Self::Error(why.into())
+    }
+
     /// Returns the words for the failure.
     pub(crate) fn message(&self) -> &str {
         match self {
             Self::Error(message) => message,
             Self::Cancelled => "operation cancelled: actual cost limit exceeded",
         }
+    }
+}
+
+// === impl Known ===
+
+impl Variables for Known {
+    fn get(&self, name: &str) -> Option<Result<Value, Failure>> {
+        self.0.get(name).cloned().map(Ok)
     }
 }
 
@@ -79,188 +109,222 @@ impl Interpreter<'_> {
 
     /// Evaluates an expression.
     pub(super) fn evaluate(&self, expr: &Expr, around: Around<'_>) -> Evaluated {
-        match &expr.node {
-            Node::Literal(literal) => Ok(of_literal(literal)),
-            Node::Ident(name) => {
-                self.charge(1)?;
-                self.ident(name, around)
+        if let Some(constant) = &self.notes.of(expr).constant {
+            return Ok(constant.clone());
+        }
+        deep(|| self.evaluate_parts(expr, around))
+    }
+
+    fn evaluate_parts(&self, expr: &Expr, around: Around<'_>) -> Evaluated {
+        if self.is_attribute(expr) {
+            return self.attribute(expr, around);
+        }
+        match &expr.kind {
+            ExprKind::Call {
+                function,
+                target,
+                arguments,
+            } => self.call(expr, function, target.as_deref(), arguments, around),
+            ExprKind::List(elements) => self.list(elements, around),
+            ExprKind::Map(entries) => self.map(entries, around),
+            ExprKind::Struct { name, fields } => self.construct(name, fields, around),
+            ExprKind::Fold(fold) => self.fold(fold, around),
+            ExprKind::Literal(_) | ExprKind::Ident(_) | ExprKind::Select { .. } => {
+                Err(no_overload())
             }
-            Node::Select {
-                operand,
-                field,
-                is_optional,
-            } => {
-                self.charge(1)?;
-                if let Some(found) = self.qualified(expr, around) {
-                    return found;
+        }
+    }
+
+    /// Returns the value of a variable. Reading it costs nothing by itself.
+    pub(super) fn variable(&self, name: &str, mut around: Around<'_>) -> Evaluated {
+        while let Some(frame) = around {
+            if frame.fold.accumulator == name {
+                return self.accumulated(frame);
+            }
+            if let Some((first, second)) = &frame.step {
+                if frame.fold.variable == name {
+                    return usable(first.clone());
                 }
-                let operand = self.evaluate(operand, around)?;
-                select(&operand, field, *is_optional)
+                if frame.fold.second.as_deref() == Some(name) {
+                    return usable(second.clone());
+                }
             }
-            Node::Has { operand, field } => self.has(operand, field, around),
-            Node::Call(call) => self.call(call, around),
-            Node::List(elements) => self.list(elements, around),
-            Node::Map(entries) => self.map(entries, around),
-            Node::Struct { name, fields } => self.construct(name, fields, around),
-            Node::Loop(inner) => self.run_loop(inner, around),
-            Node::Bind(inner) => self.bind(inner, around),
+            around = frame.outer;
         }
+        let missing = || Failure::error(format!("no such attribute(s): {name}"));
+        self.variables.get(name).unwrap_or_else(|| Err(missing()))
     }
 
-    fn ident(&self, name: &str, around: Around<'_>) -> Evaluated {
-        let mut scope = around;
-        while let Some(Scope {
-            outer,
-            name: own,
-            value,
-        }) = scope
-        {
-            if *own == name {
-                return Ok((*value).clone());
-            }
-            scope = *outer;
+    fn accumulated(&self, frame: &Frame<'_>) -> Evaluated {
+        if let Some(known) = frame.accumulated.borrow().as_ref() {
+            return known.clone();
         }
-        if let Some(found) = self.variables.get(name) {
-            return found;
-        }
-        match basic(name) {
-            Some(_) => {
-                let name = match name {
-                    "duration" => "google.protobuf.Duration",
-                    "timestamp" => "google.protobuf.Timestamp",
-                    name => name,
-                };
-                Ok(Value::Opaque(Arc::new(TypeValue(name.to_owned()))))
-            }
-            None => Err(Failure::Error(format!("no such attribute(s): {name}"))),
-        }
+        let start = self.evaluate(&frame.fold.start, frame.outer);
+        *frame.accumulated.borrow_mut() = Some(start.clone());
+        start
     }
 
-    /// Evaluates a variable whose name has dots, if the expression is one.
-    fn qualified(&self, expr: &Expr, around: Around<'_>) -> Option<Evaluated> {
-        let name = expr.qualified_name()?;
-        let first = name.split('.').next().unwrap_or_default();
-        let mut scope = around;
-        while let Some(Scope {
-            outer, name: own, ..
-        }) = scope
-        {
-            if *own == first {
-                return None;
+    fn call(
+        &self,
+        expr: &Expr,
+        function: &str,
+        target: Option<&Expr>,
+        arguments: &[Expr],
+        around: Around<'_>,
+    ) -> Evaluated {
+        match (function, target, arguments) {
+            (operators::AND | operators::OR, None, _) => {
+                return self.logic(function == operators::OR, arguments, around);
             }
-            scope = *outer;
-        }
-        self.variables.get(&name)
-    }
-
-    fn has(&self, operand: &Expr, field: &str, around: Around<'_>) -> Evaluated {
-        let composed = operand
-            .qualified_name()
-            .map(|name| format!("{name}.{field}"));
-        if let Some(found) = composed.and_then(|name| self.variables.get(&name)) {
-            return found.map(|_| Value::Bool(true));
-        }
-        let operand = self.evaluate(operand, around)?;
-        let operand = as_optional(&operand).unwrap_or(Some(operand));
-        let is_set = operand.is_some_and(|operand| member(&operand, field).is_some());
-        Ok(Value::Bool(is_set))
-    }
-
-    fn call(&self, call: &Call, around: Around<'_>) -> Evaluated {
-        let name = call.function.as_str();
-        match (name, call.args.as_slice()) {
-            (operators::CONDITIONAL, [condition, yes, no]) => {
+            (operators::NOT_STRICTLY_FALSE, None, [argument]) => {
+                let value = self.evaluate(argument, around);
                 self.charge(1)?;
-                return match self.evaluate(condition, around)? {
-                    Value::Bool(true) => self.evaluate(yes, around),
-                    Value::Bool(false) => self.evaluate(no, around),
-                    _ => Err(Failure::Error("no such overload".to_owned())),
+                return Ok(Value::Bool(value != Ok(Value::Bool(false))));
+            }
+            ("or" | "orValue", Some(target), [other]) => {
+                let value = self.evaluate(target, around)?;
+                return match as_optional(&value) {
+                    Some(None) => self.evaluate(other, around),
+                    Some(Some(content)) if function == "orValue" => Ok(content.clone()),
+                    _ => Ok(value),
                 };
             }
-            (operators::AND, [left, right]) => return self.logic(false, left, right, around),
-            (operators::OR, [left, right]) => return self.logic(true, left, right, around),
+            (operators::IN, None, [item, container])
+                if self.notes.overload(expr) == "in_list"
+                    && let Some(constant) = &self.notes.of(container).constant =>
+            {
+                if let Some(items) = members(constant) {
+                    let item = self.evaluate(item, around)?;
+                    return Ok(Value::Bool(lists::contains(items, &item)));
+                }
+            }
             _ => {}
         }
-        let function = call
-            .target
-            .as_ref()
-            .and_then(|target| namespaced(target, name));
-        let target = match (&call.target, &function) {
-            (Some(target), None) => Some(self.evaluate(target, around)?),
-            _ => None,
-        };
-        let mut args = Vec::with_capacity(call.args.len());
-        for arg in &call.args {
-            args.push(self.evaluate(arg, around)?);
-        }
-        let name = function.as_deref().unwrap_or(name);
-        self.charge(operations::cost(name, target.as_ref(), &args))?;
-        if let Some(outcome) = operations::operator(name, &args) {
-            return outcome;
-        }
-        if let Some(outcome) = target
-            .as_ref()
-            .and_then(|target| authorizer::call(name, target, &args))
-        {
-            return outcome;
-        }
-        library::call(name, target.as_ref(), &args)
+        self.call_function(expr, function, (target, arguments), around)
     }
 
-    /// Evaluates `||` and `&&`. The value `absorbing` decides alone, even if the other side fails.
-    fn logic(&self, absorbing: bool, left: &Expr, right: &Expr, around: Around<'_>) -> Evaluated {
-        let left = self.evaluate(left, around);
-        if left == Err(Failure::Cancelled) || left == Ok(Value::Bool(absorbing)) {
-            return left;
+    fn call_function(
+        &self,
+        expr: &Expr,
+        function: &str,
+        (target, arguments): (Option<&Expr>, &[Expr]),
+        around: Around<'_>,
+    ) -> Evaluated {
+        let count = arguments.len() + usize::from(target.is_some());
+        let (mut operands, mut failure) = (Vec::with_capacity(count), None);
+        for (index, operand) in target.into_iter().chain(arguments).enumerate() {
+            let accumulated = (index == 0)
+                .then(|| self.take_accumulated(function, operand, around))
+                .flatten();
+            match accumulated.unwrap_or_else(|| self.evaluate(operand, around)) {
+                Ok(value) => operands.push(value),
+                Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+                // With two operands, both are evaluated.
+                Err(error) if count <= 2 => {
+                    operands.push(Value::Null);
+                    failure = failure.or(Some(error));
+                }
+                Err(error) => return Err(error),
+            }
         }
-        let right = self.evaluate(right, around);
-        if right == Err(Failure::Cancelled) || right == Ok(Value::Bool(absorbing)) {
-            return right;
+        let overload = self.notes.overload(expr);
+        if let Some(error) = failure {
+            self.charge(call_cost(function, overload, &operands, &Value::Null))?;
+            return Err(error);
         }
-        self.charge(1)?;
-        match (left, right) {
-            (Ok(Value::Bool(_)), Ok(Value::Bool(_))) => Ok(Value::Bool(!absorbing)),
-            (Err(failure), _) | (_, Err(failure)) => Err(failure),
-            _ => Err(Failure::Error("no such overload".to_owned())),
+        // An accumulator grows in place, so that its cost does not depend on what it has.
+        if function == operators::MAP_INSERT || overload == "add_list" {
+            self.charge(1)?;
+            return lists::accumulate(function, operands);
         }
+        let result = library::call(function, target.is_some(), &operands);
+        let value = result.as_ref().unwrap_or(&Value::Null);
+        self.charge(call_cost(function, overload, &operands, value))?;
+        result
+    }
+
+    /// Takes the accumulated value out of the loop whose step adds to it.
+    fn take_accumulated(
+        &self,
+        function: &str,
+        operand: &Expr,
+        around: Around<'_>,
+    ) -> Option<Evaluated> {
+        let is_accumulator = matches!(&operand.kind, ExprKind::Ident(name) if name == ACCUMULATOR);
+        let frame =
+            around.filter(|frame| is_accumulator && frame.fold.accumulator == ACCUMULATOR)?;
+        if !matches!(function, operators::ADD | operators::MAP_INSERT) {
+            return None;
+        }
+        let begun = self.accumulated(frame);
+        drop(begun);
+        let taken = frame.accumulated.borrow_mut().take()?;
+        Some(self.charge(1).and(taken))
+    }
+
+    /// Evaluates `||` and `&&`. The value `decisive` decides alone, even if the other side fails.
+    fn logic(&self, decisive: bool, terms: &[Expr], around: Around<'_>) -> Evaluated {
+        let mut failure = None;
+        for term in terms {
+            let found = match self.evaluate(term, around) {
+                Ok(Value::Bool(value)) if value == decisive => return Ok(Value::Bool(value)),
+                Ok(Value::Bool(_)) => continue,
+                Ok(_) => no_overload(),
+                Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+                Err(error) => error,
+            };
+            failure = failure.or(Some(found));
+        }
+        failure.map_or(Ok(Value::Bool(!decisive)), Err)
     }
 
     fn list(&self, elements: &[Element], around: Around<'_>) -> Evaluated {
-        self.charge(10)?;
+        self.charge(LIST)?;
         let mut items = Vec::with_capacity(elements.len());
         for element in elements {
             let value = self.evaluate(&element.value, around)?;
-            items.extend(present(value, element.is_optional)?);
+            let value = present(value, element.is_optional, |value| {
+                format!("cannot initialize optional list element from non-optional value {value}")
+            });
+            items.extend(value?);
         }
-        Ok(Value::List(Arc::new(items)))
+        Ok(list(items))
     }
 
     fn map(&self, entries: &[Entry], around: Around<'_>) -> Evaluated {
-        self.charge(30)?;
+        self.charge(MAP)?;
         let mut made = BTreeMap::new();
         for entry in entries {
             let key = self.evaluate(&entry.key, around)?;
             let value = self.evaluate(&entry.value, around)?;
-            let key = as_key(&key).ok_or_else(|| {
-                Failure::Error(format!("unsupported key type: {}", type_name(&key)))
+            let value = present(value, entry.is_optional, |value| {
+                no_optional_entry(&shown(&key), value)
             })?;
-            if let Some(value) = present(value, entry.is_optional)? {
-                made.insert(key, value);
-            }
+            let unsupported =
+                || Failure::error(format!("unsupported key type: {}", type_name(&key)));
+            let key = as_key(&key).ok_or_else(unsupported)?;
+            match value {
+                Some(value) => made.insert(key, value),
+                None => made.remove(&key),
+            };
         }
         Ok(map(made))
     }
 
     fn construct(&self, name: &str, fields: &[StructField], around: Around<'_>) -> Evaluated {
-        self.charge(40)?;
+        self.charge(STRUCT)?;
         let mut made = BTreeMap::new();
         for field in fields {
             let value = self.evaluate(&field.value, around)?;
-            let Some(value) = present(value, field.is_optional)? else {
+            let value = present(value, field.is_optional, |value| {
+                no_optional_entry(&field.name, value)
+            })?;
+            let Some(value) = value else {
+                made.remove(&field.name);
                 continue;
             };
             if name == JSON_PATCH && field.name != "value" && !matches!(value, Value::String(_)) {
-                return Err(Failure::Error(format!(
+                return Err(Failure::error(format!(
                     "unexpected type {} for JSONPatchType '{}' field",
                     type_name(&value),
                     field.name
@@ -274,86 +338,104 @@ impl Interpreter<'_> {
         })))
     }
 
-    fn bind(&self, inner: &Bind, around: Around<'_>) -> Evaluated {
-        let value = self.evaluate(&inner.value, around)?;
-        let Some(content) = as_optional(&value) else {
-            return Err(no_such_overload("hasValue", &[&value]));
-        };
-        let Some(content) = content else {
-            return Ok(optional(None));
-        };
-        let scope = Scope {
+    fn fold(&self, fold: &Fold, around: Around<'_>) -> Evaluated {
+        let range = self.evaluate(&fold.range, around)?;
+        let mut accumulated = None;
+        for step in steps(&range, fold.second.is_some())? {
+            let frame = Frame {
+                outer: around,
+                fold,
+                accumulated: RefCell::new(accumulated),
+                step: Some(step),
+            };
+            match self.evaluate(&fold.condition, Some(&frame)) {
+                Err(Failure::Cancelled) => return Err(Failure::Cancelled),
+                Ok(Value::Bool(false)) => {
+                    accumulated = frame.accumulated.into_inner();
+                    break;
+                }
+                _ => {}
+            }
+            // A loop continues after an error, which later steps may make irrelevant.
+            let next = self.evaluate(&fold.step, Some(&frame));
+            if next == Err(Failure::Cancelled) {
+                return next;
+            }
+            accumulated = Some(next);
+        }
+        let frame = Frame {
             outer: around,
-            name: &inner.variable,
-            value: &content,
+            fold,
+            accumulated: RefCell::new(accumulated),
+            step: None,
         };
-        let body = self.evaluate(&inner.body, Some(&scope))?;
-        Ok(match inner.kind {
-            BindKind::OptMap => optional(Some(body)),
-            BindKind::OptFlatMap => body,
-        })
+        self.evaluate(&fold.result, Some(&frame))
     }
 }
 
-/// Returns the full name of a function whose name has dots.
-fn namespaced(target: &Expr, name: &str) -> Option<String> {
-    let full = format!("{}.{name}", target.qualified_name()?);
-    super::functions::FUNCTIONS
-        .contains_key(full.as_str())
-        .then_some(full)
+/// Returns a value that fits its schema, or its error.
+pub(super) fn usable(value: Value) -> Evaluated {
+    match error_of(&value) {
+        Some(why) => Err(Failure::error(why)),
+        None => Ok(value),
+    }
 }
 
 /// Returns the value of an element, nothing for an optional one without a value.
-fn present(value: Value, is_optional: bool) -> Result<Option<Value>, Failure> {
+fn present(
+    value: Value,
+    is_optional: bool,
+    problem: impl Fn(&str) -> String,
+) -> Result<Option<Value>, Failure> {
     if !is_optional {
         return Ok(Some(value));
     }
-    as_optional(&value).ok_or_else(|| {
-        Failure::Error(format!(
-            "cannot initialize optional entry from non-optional value {}",
-            type_name(&value)
-        ))
-    })
+    let content = as_optional(&value).ok_or_else(|| Failure::error(problem(&shown(&value))))?;
+    Ok(content.cloned())
 }
 
-/// Returns a member of a map or of a constructed object.
-fn member(of: &Value, field: &str) -> Option<Value> {
-    match of {
-        Value::Map(map) => map
-            .map
-            .get(&kube_cel::cel::objects::Key::String(Arc::new(
-                field.to_owned(),
-            )))
-            .cloned(),
-        Value::Opaque(opaque) => {
-            let object = opaque.downcast_ref::<Constructed>()?;
-            object.fields.get(field).cloned()
-        }
-        _ => None,
+fn no_optional_entry(key: &str, value: &str) -> String {
+    format!("cannot initialize optional entry '{key}' from non-optional value {value}")
+}
+
+/// Returns the values of the variables of a loop in each of its steps.
+fn steps(range: &Value, has_two: bool) -> Result<Vec<(Value, Value)>, Failure> {
+    if let Some(items) = as_list(range) {
+        let items = (0..).zip(items.iter()).map(|(index, item)| {
+            if has_two {
+                (Value::Int(index), item.clone())
+            } else {
+                (item.clone(), Value::Null)
+            }
+        });
+        return Ok(items.collect());
+    }
+    match range {
+        Value::Map(map) => Ok(sorted(map)),
+        other if has_two => Err(Failure::error(format!(
+            "unsupported comprehension range type: {}",
+            go_type(other)
+        ))),
+        other => Err(Failure::error(format!(
+            "got '{}', expected iterable type",
+            go_type(other)
+        ))),
     }
 }
 
-fn select(operand: &Value, field: &str, is_optional: bool) -> Evaluated {
-    if let Some(content) = as_optional(operand) {
-        return Ok(optional(
-            content.and_then(|content| member(&content, field)),
-        ));
+/// Returns the name of the type in Go that a value has there.
+fn go_type(value: &Value) -> String {
+    match value {
+        Value::Int(_) => "types.Int",
+        Value::UInt(_) => "types.Uint",
+        Value::Float(_) => "types.Double",
+        Value::String(_) => "types.String",
+        Value::Bytes(_) => "types.Bytes",
+        Value::Bool(_) => "types.Bool",
+        Value::Null => "types.Null",
+        Value::Duration(_) => "types.Duration",
+        Value::Timestamp(_) => "types.Timestamp",
+        other => return type_name(other),
     }
-    let found = member(operand, field);
-    if is_optional {
-        return Ok(optional(found));
-    }
-    found.ok_or_else(|| Failure::Error(format!("no such key: {field}")))
-}
-
-fn of_literal(literal: &Literal) -> Value {
-    match literal {
-        Literal::Null => Value::Null,
-        Literal::Bool(value) => Value::Bool(*value),
-        Literal::Int(number) => Value::Int(*number),
-        Literal::Uint(number) => Value::UInt(*number),
-        Literal::Double(number) => Value::Float(*number),
-        Literal::String(text) => string(text),
-        Literal::Bytes(bytes) => Value::Bytes(Arc::new(bytes.clone())),
-    }
+    .to_owned()
 }

@@ -1,4 +1,4 @@
-//! Tokens of CEL expressions.
+//! Tokens of expressions.
 
 /// A token with its position in characters.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,15 +16,18 @@ pub(super) enum TokenKind {
     Double(String),
     String(String),
     Bytes(Vec<u8>),
+    /// A symbol, or one of the words `in`, `true`, `false` and `null`.
     Symbol(&'static str),
     End,
 }
 
-/// Symbols, longer ones first.
-pub(super) const SYMBOLS: [&str; 25] = [
+/// Symbols, longer ones before those that they begin with.
+const SYMBOLS: [&str; 24] = [
     "==", "!=", "<=", ">=", "&&", "||", "<", ">", "!", "-", "+", "*", "/", "%", "?", ":", ".", ",",
-    "(", ")", "[", "]", "{", "}", "=",
+    "(", ")", "[", "]", "{", "}",
 ];
+/// The words that are symbols.
+const WORDS: [&str; 4] = ["in", "true", "false", "null"];
 
 /// Reads the characters of an expression.
 struct Lexer<'a> {
@@ -52,18 +55,21 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token>, usize> {
 // === impl Lexer ===
 
 impl Lexer<'_> {
-    fn peek(&self, ahead: usize) -> char {
-        self.text.get(self.at + ahead).copied().unwrap_or('\0')
+    fn peek(&self, ahead: usize) -> Option<char> {
+        self.text.get(self.at + ahead).copied()
+    }
+
+    fn is_digit(&self, ahead: usize) -> bool {
+        self.peek(ahead)
+            .is_some_and(|letter| letter.is_ascii_digit())
     }
 
     fn skip_blanks(&mut self) {
-        loop {
-            if self.at < self.text.len() && self.peek(0).is_ascii_whitespace() {
+        while let Some(letter) = self.peek(0) {
+            if letter == '/' && self.peek(1) == Some('/') {
+                self.take_while(|letter| letter != '\n');
+            } else if matches!(letter, ' ' | '\t' | '\n' | '\r' | '\u{c}') {
                 self.at += 1;
-            } else if self.peek(0) == '/' && self.peek(1) == '/' {
-                while self.at < self.text.len() && self.peek(0) != '\n' {
-                    self.at += 1;
-                }
             } else {
                 return;
             }
@@ -71,51 +77,50 @@ impl Lexer<'_> {
     }
 
     fn take_while(&mut self, is_part: impl Fn(char) -> bool) -> String {
-        let from = self.at;
-        while self.at < self.text.len() && is_part(self.text[self.at]) {
-            self.at += 1;
-        }
-        self.text[from..self.at].iter().collect()
+        let rest = &self.text[self.at..];
+        let taken: Vec<char> = rest
+            .iter()
+            .copied()
+            .take_while(|letter| is_part(*letter))
+            .collect();
+        self.at += taken.len();
+        taken.into_iter().collect()
     }
 
     fn next(&mut self) -> Option<TokenKind> {
-        if self.at >= self.text.len() {
+        let Some(first) = self.peek(0) else {
             return Some(TokenKind::End);
+        };
+        if first.is_ascii_digit() || (first == '.' && self.is_digit(1)) {
+            return Some(self.number());
         }
         if let Some((prefix, is_raw, is_bytes)) = self.quoted_prefix() {
             self.at += prefix;
             return self.quoted(is_raw, is_bytes);
         }
-        let first = self.peek(0);
         if first.is_ascii_alphabetic() || first == '_' {
-            return Some(TokenKind::Ident(
-                self.take_while(|c| c.is_ascii_alphanumeric() || c == '_'),
-            ));
+            let name = self.take_while(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+            let word = WORDS.into_iter().find(|word| *word == name);
+            return Some(word.map_or(TokenKind::Ident(name), TokenKind::Symbol));
         }
-        if first.is_ascii_digit() || (first == '.' && self.peek(1).is_ascii_digit()) {
-            return Some(self.number());
-        }
-        let rest = &self.text[self.at..];
-        let found = SYMBOLS.iter().find(|symbol| {
-            let mut letters = symbol.chars().zip(rest);
-            symbol.len() <= rest.len() && letters.all(|(a, b)| a == *b)
+        let symbol = SYMBOLS.into_iter().find(|symbol| {
+            let mut letters = symbol.chars().enumerate();
+            letters.all(|(ahead, letter)| self.peek(ahead) == Some(letter))
         })?;
-        self.at += found.len();
-        Some(TokenKind::Symbol(found))
+        self.at += symbol.len();
+        Some(TokenKind::Symbol(symbol))
     }
 
     /// Returns the length of the prefix of a text that begins here, and whether it is raw, and bytes.
     fn quoted_prefix(&self) -> Option<(usize, bool, bool)> {
-        let (mut length, mut is_raw, mut is_bytes) = (0, false, false);
-        loop {
-            match self.peek(length) {
-                '"' | '\'' => return Some((length, is_raw, is_bytes)),
-                'r' | 'R' if !is_raw => is_raw = true,
-                'b' | 'B' if !is_bytes => is_bytes = true,
-                _ => return None,
-            }
-            length += 1;
-        }
+        let is = |ahead: usize, letter: char| {
+            self.peek(ahead)
+                .is_some_and(|found| found.eq_ignore_ascii_case(&letter))
+        };
+        let bytes = usize::from(is(0, 'b'));
+        let raw = usize::from(is(bytes, 'r'));
+        let length = bytes + raw;
+        matches!(self.peek(length), Some('"' | '\'')).then_some((length, raw == 1, bytes == 1))
     }
 
     fn quoted(&mut self, is_raw: bool, is_bytes: bool) -> Option<TokenKind> {
@@ -124,30 +129,22 @@ impl Lexer<'_> {
         let width = if is_triple { 3 } else { 1 };
         self.at += width;
         let mut bytes = Vec::new();
-        loop {
-            let letter = *self.text.get(self.at)?;
-            if letter == quote && (0..width).all(|ahead| self.peek(ahead) == quote) {
-                self.at += width;
-                break;
-            }
-            if letter == '\n' && !is_triple {
-                return None;
-            }
+        while !(0..width).all(|ahead| self.peek(ahead) == quote) {
+            let letter = self.peek(0)?;
             self.at += 1;
-            if letter == '\\' && !is_raw {
-                self.escape(is_bytes, &mut bytes)?;
-            } else {
-                if letter == '\\' {
-                    // The character after it does not end a raw text.
-                    push(&mut bytes, letter);
-                    let next = *self.text.get(self.at)?;
-                    self.at += 1;
-                    push(&mut bytes, next);
-                    continue;
+            match letter {
+                '\n' | '\r' if !is_triple => return None,
+                '\\' if !is_raw => self.escape(is_bytes, &mut bytes)?,
+                // Ends of lines are normalized.
+                '\r' => {
+                    if self.peek(0) != Some('\n') {
+                        bytes.push(b'\n');
+                    }
                 }
-                push(&mut bytes, letter);
+                letter => push(&mut bytes, letter),
             }
         }
+        self.at += width;
         Some(if is_bytes {
             TokenKind::Bytes(bytes)
         } else {
@@ -156,7 +153,7 @@ impl Lexer<'_> {
     }
 
     fn escape(&mut self, is_bytes: bool, bytes: &mut Vec<u8>) -> Option<()> {
-        let letter = *self.text.get(self.at)?;
+        let letter = self.peek(0)?;
         self.at += 1;
         let simple = match letter {
             'a' => '\x07',
@@ -193,27 +190,29 @@ impl Lexer<'_> {
     }
 
     fn number(&mut self) -> TokenKind {
-        if self.peek(0) == '0' && matches!(self.peek(1), 'x' | 'X') {
+        let is_hex = self.peek(0) == Some('0')
+            && self.peek(1) == Some('x')
+            && self.peek(2).is_some_and(|digit| digit.is_ascii_hexdigit());
+        if is_hex {
             self.at += 2;
-            let digits = format!("0x{}", self.take_while(|c| c.is_ascii_hexdigit()));
-            return self.integer(digits);
+            let digits = self.take_while(|digit| digit.is_ascii_hexdigit());
+            return self.integer(format!("0x{digits}"));
         }
-        let mut digits = self.take_while(|c| c.is_ascii_digit());
+        let mut digits = self.take_while(|digit| digit.is_ascii_digit());
         let mut is_double = false;
-        if self.peek(0) == '.' && self.peek(1).is_ascii_digit() {
-            is_double = true;
+        if self.peek(0) == Some('.') && self.is_digit(1) {
             self.at += 1;
-            digits.push('.');
-            digits.push_str(&self.take_while(|c| c.is_ascii_digit()));
-        }
-        let signed = usize::from(matches!(self.peek(1), '+' | '-'));
-        if matches!(self.peek(0), 'e' | 'E') && self.peek(1 + signed).is_ascii_digit() {
             is_double = true;
-            for _ in 0..=signed {
-                digits.push(self.peek(0));
-                self.at += 1;
-            }
-            digits.push_str(&self.take_while(|c| c.is_ascii_digit()));
+            let fraction = self.take_while(|digit| digit.is_ascii_digit());
+            digits = format!("{digits}.{fraction}");
+        }
+        let signed = usize::from(matches!(self.peek(1), Some('+' | '-')));
+        if matches!(self.peek(0), Some('e' | 'E')) && self.is_digit(1 + signed) {
+            is_double = true;
+            let sign: String = self.text[self.at + 1..=self.at + signed].iter().collect();
+            self.at += 1 + signed;
+            let exponent = self.take_while(|digit| digit.is_ascii_digit());
+            digits = format!("{digits}e{sign}{exponent}");
         }
         if is_double {
             return TokenKind::Double(digits);
@@ -222,7 +221,7 @@ impl Lexer<'_> {
     }
 
     fn integer(&mut self, digits: String) -> TokenKind {
-        if matches!(self.peek(0), 'u' | 'U') {
+        if matches!(self.peek(0), Some('u' | 'U')) {
             self.at += 1;
             return TokenKind::Uint(digits);
         }

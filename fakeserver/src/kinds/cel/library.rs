@@ -1,7 +1,7 @@
-//! Functions of the libraries: those of CEL and Kubernetes, by the crate `kube-cel`.
+//! Calls of functions, and conversions.
 //!
-//! What the crate lacks is here: `bool`, `dyn` and `type`; conversions of numbers that do not fit; sizes of texts in
-//! characters; optional values; patterns that are not anchored.
+//! Functions of addresses, networks, URLs, quantities, versions, formats and patterns are those of the crate `kube-cel`.
+//! What it lacks, or does in another way than a real server, is here, and in the modules of lists, texts and times.
 
 use std::sync::Arc;
 
@@ -15,92 +15,111 @@ use kube_cel::{
 use regex::Regex;
 
 use super::{
-    interpreter::Failure,
+    ast::operators,
+    authorizer, format,
+    interpreter::{Evaluated, Failure},
+    lists, misreadings, named_formats,
+    operations::{self, no_operator, no_overload},
+    texts, times,
     value::{
-        TypeValue, as_double, as_optional, optional, print_double, print_duration, print_time,
-        string, type_name,
+        as_double, as_list, as_optional, optional, plain, print_double, print_duration, print_time,
+        size, string, type_name, type_value,
     },
 };
+use crate::value::pattern::pattern_problem;
 
 thread_local! {
     /// The functions of the crate. They are not shared between threads.
     static CONTEXT: Context<'static> = Context::default().with_all();
 }
 
-type Outcome = Result<Value, Failure>;
-
-/// Calls a function with evaluated arguments.
+/// Calls a function or an operator with evaluated operands, the target first if it is a method.
 ///
 /// # Errors
 ///
-/// The function fails, or does not take such arguments.
-pub(super) fn call(name: &str, target: Option<&Value>, args: &[Value]) -> Outcome {
-    let first = target.or(args.first());
-    if let Some(outcome) = first.and_then(|first| own(name, target, first, args)) {
+/// The function fails, or does not take such operands.
+pub(super) fn call(name: &str, is_member: bool, operands: &[Value]) -> Evaluated {
+    if let Some(outcome) = operations::operator(name, operands)
+        .or_else(|| own(name, operands))
+        .or_else(|| lists::call(name, operands))
+        .or_else(|| texts::call(name, operands))
+        .or_else(|| times::call(name, operands))
+        .or_else(|| named_formats::call(name, operands))
+    {
         return outcome;
     }
-    if name == "optional.none" {
-        return Ok(optional(None));
+    if let Some((target, arguments)) = operands.split_first().filter(|_| is_member)
+        && let Some(outcome) = authorizer::call(name, target, arguments)
+    {
+        return outcome;
     }
-    by_crate(name, target, args)
+    by_crate(name, is_member, operands)
 }
 
-/// Calls a function that is defined here, if `name` is one of them for such a value.
-fn own(name: &str, target: Option<&Value>, first: &Value, args: &[Value]) -> Option<Outcome> {
-    if target.is_none() && args.len() == 1 {
-        let converted = match name {
-            "dyn" | "optional.of" => Some(Ok(first.clone())),
-            "type" => Some(Ok(Value::Opaque(Arc::new(TypeValue(type_name(first)))))),
-            "bool" | "int" | "uint" | "double" | "string" => convert(name, first),
-            _ => None,
-        };
-        match (name, converted) {
-            ("optional.of", Some(Ok(value))) => return Some(Ok(optional(Some(value)))),
-            (_, Some(converted)) => return Some(converted),
-            _ => {}
-        }
-    }
-    if name == "optional.ofNonZeroValue" {
-        let is_zero = is_zero(first);
-        return Some(Ok(optional((!is_zero).then(|| first.clone()))));
-    }
-    if let Some(content) = target.and_then(as_optional) {
-        return of_optional(name, content, args);
-    }
-    match (name, first, args) {
-        ("size", Value::String(text), _) => Some(Ok(int(text.chars().count()))),
-        ("matches", Value::String(text), _) => {
-            let Some(Value::String(pattern)) = args.last() else {
-                return None;
-            };
-            Some(match Regex::new(pattern) {
-                Ok(pattern) => Ok(Value::Bool(pattern.is_match(text))),
-                Err(error) => Err(Failure::Error(error.to_string())),
-            })
-        }
-        _ => None,
-    }
+/// Returns whether `name` converts its operand to another type.
+pub(super) fn is_conversion(name: &str) -> bool {
+    matches!(
+        name,
+        "bool"
+            | "bytes"
+            | "double"
+            | "duration"
+            | "dyn"
+            | "int"
+            | "string"
+            | "timestamp"
+            | "type"
+            | "uint"
+    )
 }
 
-fn of_optional(name: &str, content: Option<Value>, args: &[Value]) -> Option<Outcome> {
-    let other = || args.first().cloned().unwrap_or(Value::Null);
-    Some(Ok(match name {
-        "hasValue" => Value::Bool(content.is_some()),
-        "value" => match content {
-            Some(value) => value,
-            None => {
-                return Some(Err(Failure::Error(
-                    "optional.none() dereference".to_owned(),
-                )));
-            }
+/// Calls a function that is defined here, if `name` is one of them for such operands.
+fn own(name: &str, operands: &[Value]) -> Option<Evaluated> {
+    Some(match (name, operands) {
+        ("dyn", [value]) => Ok(value.clone()),
+        ("type", [value]) => Ok(type_value(&type_name(value))),
+        (_, [value]) if is_conversion(name) => convert(name, value)?,
+        ("size", [value]) => match value {
+            Value::String(_) | Value::Bytes(_) | Value::Map(_) => Ok(length(value)),
+            value if as_list(value).is_some() => Ok(length(value)),
+            _ => Err(no_operator(name, value)),
         },
-        "orValue" => content.unwrap_or_else(other),
-        "or" => match content {
-            Some(value) => optional(Some(value)),
-            None => other(),
+        ("matches", [Value::String(text), Value::String(pattern)]) => match Regex::new(pattern) {
+            Ok(pattern) => Ok(Value::Bool(pattern.is_match(text))),
+            Err(error) => Err(Failure::error(pattern_problem(pattern, &error))),
         },
+        ("matches", _) => Err(no_overload()),
+        ("isIP", [Value::String(text)]) if misreadings::problem("ip", text).is_some() => {
+            Ok(Value::Bool(false))
+        }
+        ("isCIDR", [Value::String(text)]) if misreadings::problem("cidr", text).is_some() => {
+            Ok(Value::Bool(false))
+        }
+        ("ip" | "cidr", [Value::String(text)]) => {
+            Err(Failure::Error(misreadings::problem(name, text)?))
+        }
+        ("sort" | operators::SORT_BY, [value, ..]) if as_list(value).is_none() => {
+            Err(no_operator(name, value))
+        }
+        ("optional.none", []) => Ok(optional(None)),
+        ("optional.of", [value]) => Ok(optional(Some(value.clone()))),
+        ("optional.ofNonZeroValue", [value]) => {
+            Ok(optional(Some(value.clone()).filter(|_| !is_zero(value))))
+        }
+        ("hasValue", [value]) => Ok(Value::Bool(as_optional(value)?.is_some())),
+        ("value", [value]) => {
+            let none = || Failure::error("optional.none() dereference");
+            as_optional(value)?.cloned().ok_or_else(none)
+        }
+        ("format", [Value::String(text), arguments]) => {
+            format::format(text, as_list(arguments)?).map(|text| string(&text))
+        }
         _ => return None,
-    }))
+    })
+}
+
+fn length(value: &Value) -> Value {
+    Value::Int(i64::try_from(size(value)).unwrap_or(i64::MAX))
 }
 
 fn is_zero(value: &Value) -> bool {
@@ -110,34 +129,42 @@ fn is_zero(value: &Value) -> bool {
         Value::Int(number) => *number == 0,
         Value::UInt(number) => *number == 0,
         Value::Float(number) => *number == 0.0,
-        Value::String(text) => text.is_empty(),
-        Value::Bytes(bytes) => bytes.is_empty(),
-        Value::List(items) => items.is_empty(),
-        Value::Map(map) => map.map.is_empty(),
-        _ => false,
+        Value::String(_) | Value::Bytes(_) | Value::Map(_) => size(value) == 0,
+        Value::Duration(duration) => duration.is_zero(),
+        other => {
+            as_list(other).is_some_and(|items| items.is_empty())
+                || as_optional(other).is_some_and(|content| content.is_none())
+        }
     }
 }
 
-/// Converts between types of numbers and texts.
-fn convert(name: &str, value: &Value) -> Option<Outcome> {
+/// Converts between types of numbers, texts and times.
+fn convert(name: &str, value: &Value) -> Option<Evaluated> {
     let failed = || {
-        Failure::Error(format!(
-            "type conversion error from '{}' to '{name}'",
-            type_name(value)
-        ))
+        let to = match name {
+            "duration" => "google.protobuf.Duration",
+            "timestamp" => "google.protobuf.Timestamp",
+            name => name,
+        };
+        let from = type_name(value);
+        Failure::error(format!("type conversion error from '{from}' to '{to}'"))
     };
-    let range = |what: &str| Failure::Error(format!("{what} overflow"));
-    let outcome = match (name, value) {
+    let range = |what: &str| Failure::error(format!("{what} overflow"));
+    Some(match (name, value) {
         ("bool", Value::Bool(_))
+        | ("bytes", Value::Bytes(_))
         | ("int", Value::Int(_))
         | ("uint", Value::UInt(_))
         | ("double", Value::Float(_))
-        | ("string", Value::String(_)) => Ok(value.clone()),
+        | ("string", Value::String(_))
+        | ("duration", Value::Duration(_))
+        | ("timestamp", Value::Timestamp(_)) => Ok(value.clone()),
         ("bool", Value::String(text)) => match text.as_str() {
             "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(Value::Bool(true)),
             "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(Value::Bool(false)),
             _ => Err(failed()),
         },
+        ("bytes", Value::String(text)) => Ok(Value::Bytes(Arc::new(text.as_bytes().to_vec()))),
         ("int", Value::UInt(number)) => i64::try_from(*number)
             .map(Value::Int)
             .map_err(|_| range("integer")),
@@ -158,28 +185,44 @@ fn convert(name: &str, value: &Value) -> Option<Outcome> {
             .ok_or_else(|| range("unsigned integer")),
         ("uint", Value::String(text)) => text.parse().map(Value::UInt).map_err(|_| failed()),
         ("double", Value::String(text)) => text.parse().map(Value::Float).map_err(|_| failed()),
-        ("double", _) => as_double(value).map(Value::Float).ok_or_else(failed),
-        ("string", Value::Bool(value)) => Ok(string(&value.to_string())),
-        ("string", Value::Int(number)) => Ok(string(&number.to_string())),
-        ("string", Value::UInt(number)) => Ok(string(&number.to_string())),
-        ("string", Value::Float(number)) => Ok(string(&print_double(*number))),
-        ("string", Value::Bytes(bytes)) => match std::str::from_utf8(bytes) {
+        ("double", _) if as_double(value).is_some() => {
+            as_double(value).map(Value::Float).ok_or_else(failed)
+        }
+        ("duration", Value::Int(_)) => Err(failed()),
+        ("timestamp", Value::Int(number)) => {
+            let text = times::text_of(*number).ok_or_else(failed);
+            text.and_then(|text| by_crate(name, false, &[string(&text)]).map_err(|_| failed()))
+        }
+        ("duration" | "timestamp", Value::String(_)) => {
+            by_crate(name, false, std::slice::from_ref(value)).map_err(|_| failed())
+        }
+        ("string", _) => return to_text(value),
+        _ => Err(no_form(name, std::slice::from_ref(value))),
+    })
+}
+
+fn to_text(value: &Value) -> Option<Evaluated> {
+    Some(match value {
+        Value::Bool(value) => Ok(string(&value.to_string())),
+        Value::Int(number) => Ok(string(&number.to_string())),
+        Value::UInt(number) => Ok(string(&number.to_string())),
+        Value::Float(number) => Ok(string(&print_double(*number))),
+        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
             Ok(text) => Ok(string(text)),
-            Err(_) => Err(Failure::Error(
-                "invalid UTF-8 in bytes, cannot convert to string".to_owned(),
+            Err(_) => Err(Failure::error(
+                "invalid UTF-8 in bytes, cannot convert to string",
             )),
         },
-        ("string", Value::Timestamp(time)) => Ok(string(&print_time(
-            time.timestamp(),
-            time.timestamp_subsec_nanos(),
+        Value::Timestamp(time) => Ok(string(&print_time(
+            (time.timestamp(), time.timestamp_subsec_nanos()),
+            time.offset().local_minus_utc(),
         ))),
-        ("string", Value::Duration(duration)) => Ok(string(&print_duration(
+        Value::Duration(duration) => Ok(string(&print_duration(
             duration.num_nanoseconds().unwrap_or_default(),
         ))),
-        ("string", Value::Opaque(_)) => return None,
-        _ => Err(no_such_overload(name, &[value])),
-    };
-    Some(outcome)
+        Value::Opaque(_) => return None,
+        other => Err(no_form("string", std::slice::from_ref(other))),
+    })
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
@@ -188,45 +231,47 @@ fn whole(number: f64) -> Option<i64> {
     (number > -MAX && number < MAX).then_some(number as i64)
 }
 
-fn int(count: usize) -> Value {
-    Value::Int(i64::try_from(count).unwrap_or(i64::MAX))
+/// Returns the error of a function that has no form for such operands.
+pub(super) fn no_form(name: &str, operands: &[Value]) -> Failure {
+    let types: Vec<String> = operands.iter().map(type_name).collect();
+    Failure::error(format!("no such overload: {name}({})", types.join(", ")))
 }
 
-/// Returns the error of a function that does not take such arguments.
-pub(super) fn no_such_overload(name: &str, args: &[&Value]) -> Failure {
-    let types: Vec<String> = args.iter().map(|arg| type_name(arg)).collect();
-    Failure::Error(format!("no such overload: {name}({})", types.join(", ")))
-}
-
-fn by_crate(name: &str, target: Option<&Value>, args: &[Value]) -> Outcome {
+/// Calls a function of the crate.
+pub(super) fn by_crate(name: &str, is_member: bool, operands: &[Value]) -> Evaluated {
     CONTEXT.with(|context| {
         let mut scope = context.new_inner_scope();
-        let mut bound = |name: String, value: &Value| {
-            scope.add_variable_from_value(name.clone(), value.clone());
-            IdedExpr {
+        let mut names = Vec::with_capacity(operands.len());
+        for (index, operand) in operands.iter().enumerate() {
+            let name = format!("@{index}");
+            scope.add_variable_from_value(name.clone(), plain(operand));
+            names.push(IdedExpr {
                 id: 0,
                 expr: Expr::Ident(name),
-            }
-        };
+            });
+        }
+        let target = is_member.then(|| Box::new(names.remove(0)));
         let call = CallExpr {
             func_name: name.to_owned(),
-            target: target.map(|target| Box::new(bound("@target".to_owned(), target))),
-            args: args
-                .iter()
-                .enumerate()
-                .map(|(index, arg)| bound(format!("@{index}"), arg))
-                .collect(),
+            target,
+            args: names,
         };
         let expr = IdedExpr {
             id: 0,
             expr: Expr::Call(call),
         };
-        Value::resolve(&expr, &scope).map_err(|error| {
-            if let ExecutionError::FunctionError { message, .. } = error {
-                return Failure::Error(message);
-            }
-            let all: Vec<&Value> = target.into_iter().chain(args).collect();
-            no_such_overload(name, &all)
+        Value::resolve(&expr, &scope).map_err(|error| match error {
+            ExecutionError::FunctionError { message, .. } => Failure::Error(match operands {
+                [Value::String(text), ..] => misreadings::problem(name, text).unwrap_or(message),
+                _ if name == "asInteger" => "cannot convert value to integer".to_owned(),
+                _ => message,
+            }),
+            _ => no_form(name, operands),
         })
     })
+}
+
+/// Converts a text to the type that a function names, if it has its form.
+pub(crate) fn convert_text(function: &str, text: &str) -> Option<Value> {
+    convert(function, &string(text))?.ok()
 }

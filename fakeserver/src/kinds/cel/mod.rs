@@ -1,9 +1,13 @@
-//! CEL: parser, type checker and interpreter of expressions.
+//! CEL: parser, type checker, estimation of costs, and interpreter of expressions.
 //!
-//! [`Program`] is a compiled expression. The crates `kube-cel` and `cel` give the values, the functions of the
-//! libraries and the words of syntax errors. What they lack is here, each named in its module: positions and macros
-//! ([`parser`]), types ([`checker`], [`functions`]), costs, laziness, constructed objects and a real server's words for
-//! errors ([`interpreter`]), the authorizer ([`mod@authorizer`]).
+//! [`Program`] is a compiled expression, of a policy, a match condition, or a rule of a definition. The crates `kube-cel`
+//! and `cel` give the values, the functions of addresses, quantities and the like, and the words of syntax errors. The
+//! rest is here, since errors and costs of a real server depend on it: positions and macros ([`parser`], [`macros`]),
+//! types ([`checker`], [`functions`]), constants ([`constants`]), costs ([`cost`]), evaluation ([`interpreter`],
+//! [`attributes`]), the other functions ([`library`]), the authorizer ([`mod@authorizer`]).
+//!
+//! Policies have variables of any type, some of which are evaluated when they are read first, and construct objects.
+//! Definitions have variables of the types of their schemas, which also limit the sizes of values ([`Sizes`]).
 
 mod ast;
 mod lexer;
@@ -13,13 +17,21 @@ mod types;
 mod functions;
 mod environment;
 mod value;
-mod library;
-mod literals;
 mod checker;
+mod format;
+mod literals;
 mod authorizer;
 mod operations;
+mod lists;
+mod texts;
+mod named_formats;
+mod misreadings;
+mod times;
+mod library;
+mod constants;
+mod cost;
 mod interpreter;
-mod loops;
+mod attributes;
 mod error;
 mod program;
 #[cfg(test)]
@@ -27,10 +39,14 @@ mod tests;
 
 pub(crate) use self::{
     authorizer::{Authorize, Check, authorizer, request_resource},
+    cost::Sizes,
     environment::{Environment, Objects},
-    error::{print_error, syntax_problem},
-    interpreter::{Failure, Variables},
-    program::Program,
+    interpreter::{Failure, Known, Variables},
+    library::convert_text,
+    program::{CompileError, Program},
     types::Type,
-    value::{Constructed, from_json, to_json},
+    value::{
+        Constructed, as_constructed, associative, from_json, invalid, map, optional, string,
+        to_json,
+    },
 };

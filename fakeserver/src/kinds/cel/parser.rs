@@ -1,17 +1,19 @@
-//! The parser of CEL: tokens become a tree, in which macros are expanded.
+//! The parser of expressions: tokens become a tree, in which macros are expanded.
 //!
-//! The parser of the crate `cel` reports syntax errors in a real server's words, but it keeps no positions of what it
-//! has parsed, which errors of types need; it does not know the macros of optional values, two variables, sorting and
-//! bindings either. So a valid expression is parsed here.
+//! The parser of the crate `cel` reports errors of syntax in a real server's words, but it keeps no positions, which
+//! errors of types need, and does not know all macros. So a valid expression is parsed here.
 
 use super::{
-    ast::{Bind, BindKind, Call, Element, Entry, Expr, Literal, Node, StructField, operators},
+    ast::{Element, Entry, Expr, ExprKind, Literal, StructField, operators},
     lexer::{Token, TokenKind, tokens},
     macros,
 };
 
-/// The maximum depth of nested expressions.
-const DEPTH_MAX: usize = 96;
+/// The maximum depth of expressions within expressions, and that of operators, fields and indices.
+const DEPTH_MAX: usize = 250;
+/// The stack that has to be left for one more level, and the size of another stack.
+const STACK_LEFT_BYTES: usize = 128 << 10;
+const STACK_BYTES: usize = 2 << 20;
 
 /// Names that are no identifiers.
 const RESERVED: [&str; 17] = [
@@ -34,34 +36,136 @@ const RESERVED: [&str; 17] = [
     "while",
 ];
 
-/// A syntax error with its position.
+/// Binary operators by precedence, the weakest first, with the functions that they call.
+const LEVELS: [&[(&str, &str)]; 5] = [
+    &[("||", operators::OR)],
+    &[("&&", operators::AND)],
+    &[
+        ("==", operators::EQUALS),
+        ("!=", operators::NOT_EQUALS),
+        ("<=", "_<=_"),
+        (">=", "_>=_"),
+        ("<", "_<_"),
+        (">", "_>_"),
+        ("in", operators::IN),
+    ],
+    &[("+", operators::ADD), ("-", "_-_")],
+    &[("*", "_*_"), ("/", "_/_"), ("%", "_%_")],
+];
+
+/// An error of an expression with its position in characters; `None` for the expression as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SyntaxError {
-    pub(super) at: usize,
+pub(super) struct ExpressionError {
+    pub(super) at: Option<usize>,
     pub(super) message: String,
+}
+
+/// A source of numbers for expressions.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    /// The depth of operators, fields and indices in each expression.
+    depths: Vec<usize>,
 }
 
 struct Parser {
     tokens: Vec<Token>,
     next: usize,
+    ids: Ids,
     depth: usize,
 }
 
-type Parsed<T = Expr> = Result<T, SyntaxError>;
+pub(super) type Parsed<T = Expr> = Result<T, ExpressionError>;
 
-/// Parses an expression.
-pub(crate) fn parse(source: &str) -> Parsed {
-    let tokens = tokens(source).map_err(|at| error(at, "Syntax error: token recognition error"))?;
+/// Parses an expression, and returns the number of expressions in it besides.
+pub(super) fn parse(source: &str) -> Parsed<(Expr, usize)> {
+    let tokens = tokens(source)
+        .map_err(|at| ExpressionError::new(at, "Syntax error: token recognition error"))?;
     let mut parser = Parser {
         tokens,
         next: 0,
+        ids: Ids::default(),
         depth: 0,
     };
-    let expr = parser.expr()?;
+    let expr = parser.expression()?;
     if parser.peek().kind != TokenKind::End {
         return Err(parser.unexpected());
     }
-    Ok(expr)
+    Ok((expr, parser.ids.depths.len()))
+}
+
+/// Calls a function that calls itself, on a stack that is large enough.
+pub(super) fn deep<T>(call: impl FnOnce() -> T) -> T {
+    stacker::maybe_grow(STACK_LEFT_BYTES, STACK_BYTES, call)
+}
+
+// === impl ExpressionError ===
+
+impl ExpressionError {
+    pub(super) fn new(at: usize, message: impl Into<String>) -> Self {
+        Self {
+            at: Some(at),
+            message: message.into(),
+        }
+    }
+
+    fn of_whole(message: String) -> Self {
+        Self { at: None, message }
+    }
+}
+
+// === impl Ids ===
+
+impl Ids {
+    /// Makes an expression with a number of its own.
+    pub(super) fn expr(&mut self, at: usize, kind: ExprKind) -> Expr {
+        let id = self.depths.len();
+        let expr = Expr { id, at, kind };
+        let is_counted = match &expr.kind {
+            ExprKind::Select { .. } | ExprKind::Fold(_) => true,
+            ExprKind::Call {
+                function, target, ..
+            } => {
+                let is_free = [
+                    operators::AND,
+                    operators::OR,
+                    operators::NOT,
+                    operators::NEGATE,
+                ];
+                let is_operator = !function.starts_with(|letter: char| letter.is_alphabetic());
+                target.is_some() || (is_operator && !is_free.contains(&function.as_str()))
+            }
+            _ => false,
+        };
+        let parts = expr.parts().into_iter().map(|part| self.depths[part.id]);
+        let depth = parts.max().unwrap_or(0) + usize::from(is_counted);
+        self.depths.push(depth);
+        expr
+    }
+
+    /// Returns an error if an expression is too deep.
+    fn check(&self, expr: &Expr) -> Parsed<()> {
+        if self.depths[expr.id] > DEPTH_MAX {
+            let message = "max recursion depth exceeded".to_owned();
+            return Err(ExpressionError::of_whole(message));
+        }
+        Ok(())
+    }
+
+    /// Makes a call of a function, or of a method of `target`.
+    pub(super) fn call(
+        &mut self,
+        at: usize,
+        function: &str,
+        target: Option<Expr>,
+        arguments: Vec<Expr>,
+    ) -> Expr {
+        let kind = ExprKind::Call {
+            function: function.to_owned(),
+            target: target.map(Box::new),
+            arguments,
+        };
+        self.expr(at, kind)
+    }
 }
 
 // === impl Parser ===
@@ -77,7 +181,7 @@ impl Parser {
     }
 
     fn is(&self, symbol: &str) -> bool {
-        self.peek().kind == TokenKind::Symbol(symbol_of(symbol))
+        matches!(self.peek().kind, TokenKind::Symbol(own) if own == symbol)
     }
 
     /// Consumes a symbol if it is next, and returns its position.
@@ -93,126 +197,131 @@ impl Parser {
         self.take(symbol).ok_or_else(|| self.unexpected())
     }
 
-    fn unexpected(&self) -> SyntaxError {
-        error(self.at(), "Syntax error: mismatched input")
+    fn unexpected(&self) -> ExpressionError {
+        ExpressionError::new(self.at(), "Syntax error: mismatched input")
     }
 
     fn ident(&mut self) -> Parsed<String> {
-        match self.peek().kind.clone() {
-            TokenKind::Ident(name)
-                if !matches!(name.as_str(), "true" | "false" | "null" | "in") =>
-            {
-                self.next += 1;
-                Ok(name)
-            }
-            _ => Err(self.unexpected()),
-        }
+        let TokenKind::Ident(name) = &self.peek().kind else {
+            return Err(self.unexpected());
+        };
+        let name = name.clone();
+        self.next += 1;
+        Ok(name)
     }
 
-    fn expr(&mut self) -> Parsed {
+    fn expression(&mut self) -> Parsed {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return Err(error(self.at(), "expression recursion limit exceeded"));
+            let message = format!("expression recursion limit exceeded: {DEPTH_MAX}");
+            return Err(ExpressionError::of_whole(message));
         }
-        let condition = self.binary(0)?;
-        let expr = match self.take("?") {
-            Some(at) => {
-                let yes = self.binary(0)?;
-                self.expect(":")?;
-                let no = self.expr()?;
-                call(at, operators::CONDITIONAL, vec![condition, yes, no])
-            }
-            None => condition,
-        };
+        let expr = deep(|| self.ternary())?;
         self.depth -= 1;
+        self.ids.check(&expr)?;
         Ok(expr)
     }
 
-    /// Parses operators of a level of precedence and higher.
-    fn binary(&mut self, level: usize) -> Parsed {
-        let Some(own) = LEVELS.get(level) else {
-            return self.unary();
+    fn ternary(&mut self) -> Parsed {
+        let condition = self.binary(0)?;
+        let Some(at) = self.take("?") else {
+            return Ok(condition);
         };
-        let mut left = self.binary(level + 1)?;
-        loop {
-            let found = own.iter().find(|(symbol, _)| match *symbol {
-                "in" => self.peek().kind == TokenKind::Ident("in".to_owned()),
-                symbol => self.is(symbol),
-            });
-            let Some((_, function)) = found else {
-                return Ok(left);
+        let yes = self.binary(0)?;
+        self.expect(":")?;
+        let arguments = vec![condition, yes, self.expression()?];
+        Ok(self.ids.call(at, operators::CONDITIONAL, None, arguments))
+    }
+
+    /// Parses operators of a level of precedence and higher.
+    fn binary(&mut self, lowest: usize) -> Parsed {
+        let mut left = self.unary()?;
+        for level in (lowest..LEVELS.len()).rev() {
+            left = if level < 2 {
+                self.logical(left, level)?
+            } else {
+                self.chain(left, level)?
             };
+        }
+        Ok(left)
+    }
+
+    /// Parses operators of one level, and those of higher levels between them.
+    fn chain(&mut self, mut left: Expr, level: usize) -> Parsed {
+        while let Some((_, function)) = LEVELS[level].iter().find(|(symbol, _)| self.is(symbol)) {
             let at = self.at();
             self.next += 1;
             let right = self.binary(level + 1)?;
-            left = call(at, function, vec![left, right]);
+            left = self.ids.call(at, function, None, vec![left, right]);
+            self.ids.check(&left)?;
         }
+        Ok(left)
+    }
+
+    /// Parses a chain of one logical operator, which becomes a balanced tree.
+    fn logical(&mut self, first: Expr, level: usize) -> Parsed {
+        let (symbol, function) = LEVELS[level][0];
+        let (mut terms, mut positions) = (vec![first], Vec::new());
+        while let Some(at) = self.take(symbol) {
+            positions.push(at);
+            terms.push(self.binary(level + 1)?);
+        }
+        Ok(self.balance(terms, &positions, function))
+    }
+
+    fn balance(&mut self, mut terms: Vec<Expr>, positions: &[usize], function: &str) -> Expr {
+        if terms.len() == 1 {
+            return terms.remove(0);
+        }
+        let middle = positions.len() / 2;
+        let right = terms.split_off(middle + 1);
+        let left = self.balance(terms, &positions[..middle], function);
+        let right = self.balance(right, &positions[middle + 1..], function);
+        self.ids
+            .call(positions[middle], function, None, vec![left, right])
     }
 
     fn unary(&mut self) -> Parsed {
-        let at = self.at();
         for (symbol, function) in [("!", operators::NOT), ("-", operators::NEGATE)] {
-            let mut count = 0;
-            while self.take(symbol).is_some() {
-                count += 1;
-            }
-            if count == 0 {
+            if !self.is(symbol) || self.is_negative_literal() {
                 continue;
             }
-            if symbol == "-" && count == 1 {
-                let is_number =
-                    |kind: &TokenKind| matches!(kind, TokenKind::Int(_) | TokenKind::Double(_));
-                if is_number(&self.peek().kind) {
-                    let number = self.literal(at, true)?;
-                    return self.members(number);
-                }
+            let at = self.at();
+            let mut count = 0;
+            while self.is(symbol) && !self.is_negative_literal() {
+                self.next += 1;
+                count += 1;
             }
             let operand = self.member()?;
             // Pairs cancel each other.
             return Ok(if count % 2 == 0 {
                 operand
             } else {
-                call(at, function, vec![operand])
+                self.ids.call(at, function, None, vec![operand])
             });
         }
         self.member()
     }
 
-    fn member(&mut self) -> Parsed {
-        let primary = self.primary()?;
-        self.members(primary)
+    fn is_negative_literal(&self) -> bool {
+        let next = self.tokens.get(self.next + 1).map(|next| &next.kind);
+        self.is("-") && matches!(next, Some(TokenKind::Int(_) | TokenKind::Double(_)))
     }
 
-    /// Parses what follows an operand: fields, calls, indices.
-    fn members(&mut self, mut expr: Expr) -> Parsed {
+    /// Parses an operand, and its fields, calls and indices.
+    fn member(&mut self) -> Parsed {
+        let mut expr = self.primary()?;
         loop {
             if let Some(at) = self.take(".") {
-                let is_optional = self.take("?").is_some();
-                let field = self.ident()?;
-                if !is_optional && self.is("(") {
-                    let at = self.at();
-                    let args = self.args()?;
-                    expr = macros::member(at, expr, field, args)?;
-                } else {
-                    expr = Expr {
-                        at,
-                        node: Node::Select {
-                            operand: Box::new(expr),
-                            field,
-                            is_optional,
-                        },
-                    };
-                }
+                expr = self.selection(expr, at)?;
             } else if let Some(at) = self.take("[") {
-                let is_optional = self.take("?").is_some();
-                let index = self.expr()?;
-                self.expect("]")?;
-                let function = if is_optional {
-                    operators::OPTIONAL_INDEX
-                } else {
-                    operators::INDEX
+                let function = match self.take("?") {
+                    Some(_) => operators::OPTIONAL_INDEX,
+                    None => operators::INDEX,
                 };
-                expr = call(at, function, vec![expr, index]);
+                let index = self.expression()?;
+                self.expect("]")?;
+                expr = self.ids.call(at, function, None, vec![expr, index]);
             } else if self.is("{")
                 && let Some(name) = expr.qualified_name()
             {
@@ -220,15 +329,38 @@ impl Parser {
             } else {
                 return Ok(expr);
             }
+            self.ids.check(&expr)?;
         }
     }
 
+    fn selection(&mut self, operand: Expr, at: usize) -> Parsed {
+        let is_optional = self.take("?").is_some();
+        let field_at = self.at();
+        let field = self.ident()?;
+        if is_optional {
+            let text = ExprKind::Literal(Literal::String(field));
+            let arguments = vec![operand, self.ids.expr(field_at, text)];
+            let call = operators::OPTIONAL_SELECT;
+            return Ok(self.ids.call(at, call, None, arguments));
+        }
+        if self.is("(") {
+            let at = self.at();
+            let arguments = self.arguments()?;
+            return macros::expand(&mut self.ids, at, &field, Some(operand), arguments);
+        }
+        let kind = ExprKind::Select {
+            operand: Box::new(operand),
+            field,
+            is_test: false,
+        };
+        Ok(self.ids.expr(at, kind))
+    }
+
     fn primary(&mut self) -> Parsed {
-        let at = self.at();
-        match self.peek().kind.clone() {
+        match &self.peek().kind {
             TokenKind::Symbol("(") => {
                 self.next += 1;
-                let inner = self.expr()?;
+                let inner = self.expression()?;
                 self.expect(")")?;
                 Ok(inner)
             }
@@ -238,10 +370,8 @@ impl Parser {
                 self.next += 1;
                 self.name()
             }
-            TokenKind::Ident(name) if !matches!(name.as_str(), "true" | "false" | "null") => {
-                self.name()
-            }
-            _ => self.literal(at, false),
+            TokenKind::Ident(_) => self.name(),
+            _ => self.literal(),
         }
     }
 
@@ -249,80 +379,72 @@ impl Parser {
         let at = self.at();
         let name = self.ident()?;
         if RESERVED.contains(&name.as_str()) {
-            return Err(error(at, &format!("reserved identifier: {name}")));
+            let message = format!("reserved identifier: {name}");
+            return Err(ExpressionError::new(at, message));
         }
         if self.is("(") {
             let open = self.at();
-            let args = self.args()?;
-            return macros::global(open, name, args);
+            let arguments = self.arguments()?;
+            return macros::expand(&mut self.ids, open, &name, None, arguments);
         }
-        Ok(Expr {
-            at,
-            node: Node::Ident(name),
-        })
+        Ok(self.ids.expr(at, ExprKind::Ident(name)))
     }
 
-    fn literal(&mut self, at: usize, is_negative: bool) -> Parsed {
-        let token = self.peek().kind.clone();
-        let bad = |what: &str| error(at, &format!("invalid {what} literal"));
-        let sign = if is_negative { "-" } else { "" };
-        let literal = match token {
-            TokenKind::Ident(name) => match name.as_str() {
-                "true" => Literal::Bool(true),
-                "false" => Literal::Bool(false),
-                "null" => Literal::Null,
-                _ => return Err(self.unexpected()),
-            },
-            TokenKind::Int(digits) => Literal::Int(
-                integer(&digits, |digits, radix| {
-                    i64::from_str_radix(&format!("{sign}{digits}"), radix).ok()
-                })
-                .ok_or_else(|| bad("int"))?,
-            ),
-            TokenKind::Uint(digits) => Literal::Uint(
-                integer(&digits, |digits, radix| {
-                    u64::from_str_radix(digits, radix).ok()
-                })
-                .ok_or_else(|| bad("uint"))?,
-            ),
-            TokenKind::Double(digits) => Literal::Double(
-                format!("{sign}{digits}")
-                    .parse()
-                    .map_err(|_| bad("double"))?,
-            ),
-            TokenKind::String(text) => Literal::String(text),
-            TokenKind::Bytes(bytes) => Literal::Bytes(bytes),
-            TokenKind::Symbol(_) | TokenKind::End => return Err(self.unexpected()),
+    fn literal(&mut self) -> Parsed {
+        let at = self.at();
+        let sign = if self.take("-").is_some() { "-" } else { "" };
+        let bad = |what: &str| ExpressionError::new(at, format!("invalid {what} literal"));
+        let literal = match &self.peek().kind {
+            TokenKind::Symbol("true") => Literal::Bool(true),
+            TokenKind::Symbol("false") => Literal::Bool(false),
+            TokenKind::Symbol("null") => Literal::Null,
+            TokenKind::Int(digits) => {
+                let (digits, radix) = radix(digits);
+                let number = i64::from_str_radix(&format!("{sign}{digits}"), radix);
+                Literal::Int(number.map_err(|_| bad("int"))?)
+            }
+            TokenKind::Uint(digits) => {
+                let (digits, radix) = radix(digits);
+                Literal::Uint(u64::from_str_radix(digits, radix).map_err(|_| bad("uint"))?)
+            }
+            TokenKind::Double(digits) => {
+                let number = format!("{sign}0{digits}").parse();
+                let number: f64 = number.map_err(|_| bad("double"))?;
+                if number.is_infinite() {
+                    return Err(bad("double"));
+                }
+                Literal::Double(number)
+            }
+            TokenKind::String(text) => Literal::String(text.clone()),
+            TokenKind::Bytes(bytes) => Literal::Bytes(bytes.clone()),
+            TokenKind::Ident(_) | TokenKind::Symbol(_) | TokenKind::End => {
+                return Err(self.unexpected());
+            }
         };
         self.next += 1;
-        Ok(Expr {
-            at,
-            node: Node::Literal(literal),
-        })
+        Ok(self.ids.expr(at, ExprKind::Literal(literal)))
     }
 
-    /// Parses items up to a closing symbol; a comma after the last is allowed.
+    /// Parses items up to a closing symbol. A comma after the last one is allowed.
     fn items<T>(
         &mut self,
         close: &str,
         mut item: impl FnMut(&mut Self) -> Parsed<T>,
     ) -> Parsed<Vec<T>> {
         let mut all = Vec::new();
-        loop {
-            if self.take(close).is_some() {
-                return Ok(all);
-            }
+        while self.take(close).is_none() {
             all.push(item(self)?);
             if self.take(",").is_none() {
                 self.expect(close)?;
-                return Ok(all);
+                break;
             }
         }
+        Ok(all)
     }
 
-    fn args(&mut self) -> Parsed<Vec<Expr>> {
+    fn arguments(&mut self) -> Parsed<Vec<Expr>> {
         self.expect("(")?;
-        self.items(")", Self::expr)
+        self.items(")", Self::expression)
     }
 
     fn list(&mut self) -> Parsed {
@@ -330,31 +452,25 @@ impl Parser {
         let elements = self.items("]", |parser| {
             Ok(Element {
                 is_optional: parser.take("?").is_some(),
-                value: parser.expr()?,
+                value: parser.expression()?,
             })
         })?;
-        Ok(Expr {
-            at,
-            node: Node::List(elements),
-        })
+        Ok(self.ids.expr(at, ExprKind::List(elements)))
     }
 
     fn map(&mut self) -> Parsed {
         let at = self.expect("{")?;
         let entries = self.items("}", |parser| {
             let is_optional = parser.take("?").is_some();
-            let key = parser.expr()?;
+            let key = parser.expression()?;
             parser.expect(":")?;
             Ok(Entry {
                 key,
-                value: parser.expr()?,
+                value: parser.expression()?,
                 is_optional,
             })
         })?;
-        Ok(Expr {
-            at,
-            node: Node::Map(entries),
-        })
+        Ok(self.ids.expr(at, ExprKind::Map(entries)))
     }
 
     fn construct(&mut self, name: String) -> Parsed {
@@ -366,77 +482,18 @@ impl Parser {
             Ok(StructField {
                 at,
                 name,
-                value: parser.expr()?,
+                value: parser.expression()?,
                 is_optional,
             })
         })?;
-        Ok(Expr {
-            at,
-            node: Node::Struct { name, fields },
-        })
+        Ok(self.ids.expr(at, ExprKind::Struct { name, fields }))
     }
 }
 
-/// Binary operators by precedence, lowest first.
-const LEVELS: [&[(&str, &str)]; 5] = [
-    &[("||", operators::OR)],
-    &[("&&", operators::AND)],
-    &[
-        ("==", operators::EQUALS),
-        ("!=", operators::NOT_EQUALS),
-        ("<=", "_<=_"),
-        (">=", "_>=_"),
-        ("<", "_<_"),
-        (">", "_>_"),
-        ("in", operators::IN),
-    ],
-    &[("+", "_+_"), ("-", "_-_")],
-    &[("*", "_*_"), ("/", "_/_"), ("%", "_%_")],
-];
-
-/// Makes a call of a function without a target.
-pub(super) fn call(at: usize, function: &str, args: Vec<Expr>) -> Expr {
-    Expr {
-        at,
-        node: Node::Call(Call {
-            target: None,
-            function: function.to_owned(),
-            args,
-        }),
-    }
-}
-
-/// Makes an expression with a variable.
-pub(super) fn bind(at: usize, kind: BindKind, variable: String, value: Expr, body: Expr) -> Expr {
-    Expr {
-        at,
-        node: Node::Bind(Box::new(Bind {
-            kind,
-            variable,
-            value,
-            body,
-        })),
-    }
-}
-
-pub(super) fn error(at: usize, message: &str) -> SyntaxError {
-    SyntaxError {
-        at,
-        message: message.to_owned(),
-    }
-}
-
-fn integer<T>(digits: &str, read: impl Fn(&str, u32) -> Option<T>) -> Option<T> {
+/// Splits the prefix of hexadecimal digits off.
+fn radix(digits: &str) -> (&str, u32) {
     match digits.strip_prefix("0x") {
-        Some(digits) => read(digits, 16),
-        None => read(digits, 10),
+        Some(digits) => (digits, 16),
+        None => (digits, 10),
     }
-}
-
-/// Returns the constant that is equal to a symbol.
-fn symbol_of(symbol: &str) -> &'static str {
-    super::lexer::SYMBOLS
-        .into_iter()
-        .find(|known| *known == symbol)
-        .unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Types of CEL expressions: their names, and which value may stand for another.
+//! Types of expressions: their names, and which value may stand for another.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
@@ -35,7 +35,7 @@ pub(crate) enum Type {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bindings {
     bound: BTreeMap<usize, Type>,
-    made: usize,
+    next: usize,
 }
 
 /// A type as errors of the checker print it.
@@ -54,8 +54,14 @@ impl Type {
         Self::Map(Arc::new(key), Arc::new(value))
     }
 
-    pub(super) fn optional(value: Self) -> Self {
+    /// Makes the type of values that may be absent.
+    pub(crate) fn optional(value: Self) -> Self {
         Self::Optional(Arc::new(value))
+    }
+
+    /// Makes the type of types.
+    pub(super) fn of_type(of: Self) -> Self {
+        Self::Type(Arc::new(of))
     }
 
     /// Makes the type of objects with the declared fields of `name`.
@@ -100,11 +106,23 @@ impl Type {
         }
     }
 
-    fn write(&self, f: &mut fmt::Formatter<'_>, is_checked: bool) -> fmt::Result {
-        let name = match self {
+    /// Returns the type with other parameters.
+    pub(super) fn with_parameters(&self, mut replace: impl FnMut(&Self) -> Self) -> Self {
+        let mut inner = |of: &Arc<Self>| Arc::new(replace(of));
+        match self {
+            Self::List(a) => Self::List(inner(a)),
+            Self::Optional(a) => Self::Optional(inner(a)),
+            Self::Type(a) => Self::Type(inner(a)),
+            Self::Map(a, b) => Self::Map(inner(a), inner(b)),
+            other => other.clone(),
+        }
+    }
+
+    /// Returns the name without parameters, as a value of the type has it.
+    pub(super) fn name(&self) -> &str {
+        match self {
             Self::Error => "!error!",
             Self::Dyn | Self::Variable(_) => "dyn",
-            Self::Null if is_checked => "null",
             Self::Null => "null_type",
             Self::Bool => "bool",
             Self::Int => "int",
@@ -112,15 +130,23 @@ impl Type {
             Self::Double => "double",
             Self::String => "string",
             Self::Bytes => "bytes",
-            Self::Duration if is_checked => "duration",
             Self::Duration => "google.protobuf.Duration",
-            Self::Timestamp if is_checked => "timestamp",
             Self::Timestamp => "google.protobuf.Timestamp",
             Self::List(_) => "list",
             Self::Map(..) => "map",
             Self::Optional(_) => "optional_type",
             Self::Type(_) => "type",
             Self::Object(name) | Self::Opaque(name) => name,
+        }
+    }
+
+    fn write(&self, f: &mut fmt::Formatter<'_>, is_checked: bool) -> fmt::Result {
+        let name = match self {
+            Self::Variable(number) if is_checked => return write!(f, "_var{number}"),
+            Self::Null if is_checked => "null",
+            Self::Duration if is_checked => "duration",
+            Self::Timestamp if is_checked => "timestamp",
+            other => other.name(),
         };
         f.write_str(name)?;
         let parameters = self.parameters();
@@ -135,6 +161,23 @@ impl Type {
             parameter.write(f, is_checked)?;
         }
         f.write_str(")")
+    }
+
+    /// Returns whether it is as general as `other`, of which one may stand for the other.
+    fn is_as_general_as(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Dyn | Self::Error | Self::Variable(_), _) | (Self::Type(_), Self::Type(_)) => {
+                true
+            }
+            (_, Self::Dyn | Self::Error | Self::Variable(_)) => false,
+            (Self::List(_), Self::List(_))
+            | (Self::Map(..), Self::Map(..))
+            | (Self::Optional(_), Self::Optional(_)) => {
+                let mut pairs = self.parameters().into_iter().zip(other.parameters());
+                pairs.all(|(own, other)| own.is_as_general_as(other))
+            }
+            (own, other) => own == other,
+        }
     }
 }
 
@@ -157,105 +200,90 @@ impl fmt::Display for Checked<'_> {
 impl Bindings {
     /// Makes a type that is not known yet.
     pub(super) fn variable(&mut self) -> Type {
-        self.made += 1;
-        Type::Variable(self.made)
-    }
-
-    /// Returns `count` variables, the first of which has this number.
-    pub(super) fn variables(&mut self, count: usize) -> usize {
-        let first = self.made + 1;
-        self.made += count;
-        first
+        self.next += 1;
+        Type::Variable(self.next - 1)
     }
 
     /// Returns the type with all bound variables replaced, and the others by `dyn` if wanted.
     pub(super) fn resolve(&self, of: &Type, is_final: bool) -> Type {
-        let inner = |of: &Arc<Type>| Arc::new(self.resolve(of, is_final));
         match of {
             Type::Variable(number) => match self.bound.get(number) {
                 Some(bound) => self.resolve(bound, is_final),
                 None if is_final => Type::Dyn,
                 None => of.clone(),
             },
-            Type::List(a) => Type::List(inner(a)),
-            Type::Optional(a) => Type::Optional(inner(a)),
-            Type::Type(a) => Type::Type(inner(a)),
-            Type::Map(a, b) => Type::Map(inner(a), inner(b)),
-            other => other.clone(),
+            other => other.with_parameters(|inner| self.resolve(inner, is_final)),
         }
     }
 
-    /// Returns whether values of the types `given` may stand where those of `wanted` are; binds variables only then.
-    pub(super) fn assign_all(&mut self, given: &[Type], wanted: &[Type]) -> bool {
+    /// Returns whether values of the type `from` may stand where those of `to` are; binds variables only then.
+    pub(super) fn assign(&mut self, to: &Type, from: &Type) -> bool {
+        self.assign_all(std::slice::from_ref(to), std::slice::from_ref(from))
+    }
+
+    /// Does the same as [`assign`](Self::assign) for several types, all or none.
+    pub(super) fn assign_all(&mut self, to: &[Type], from: &[Type]) -> bool {
         let before = self.bound.clone();
-        let is_assignable = given.len() == wanted.len()
-            && given
-                .iter()
-                .zip(wanted)
-                .all(|(given, wanted)| self.unify(given, wanted));
+        let is_assignable =
+            to.len() == from.len() && to.iter().zip(from).all(|(to, from)| self.unify(to, from));
         if !is_assignable {
             self.bound = before;
         }
         is_assignable
     }
 
-    /// Does the same as [`assign_all`](Self::assign_all) for one type.
-    pub(super) fn assign(&mut self, given: &Type, wanted: &Type) -> bool {
-        self.assign_all(std::slice::from_ref(given), std::slice::from_ref(wanted))
-    }
-
-    fn unify(&mut self, given: &Type, wanted: &Type) -> bool {
-        if let Type::Variable(number) = wanted {
-            return self.bind(*number, given);
+    fn unify(&mut self, one: &Type, other: &Type) -> bool {
+        if let Type::Variable(number) = other {
+            let (is_valid, was_bound) = self.bind(one, *number);
+            if is_valid || was_bound {
+                return is_valid;
+            }
         }
-        if let Type::Variable(number) = given {
-            return self.bind(*number, wanted);
+        if let Type::Variable(number) = one {
+            return self.bind(other, *number).0;
         }
-        match (given, wanted) {
-            (Type::Dyn | Type::Error, _)
-            | (_, Type::Dyn | Type::Error)
-            | (Type::Type(_), Type::Type(_)) => true,
+        match (one, other) {
+            _ if one.is_dyn_or_error() || other.is_dyn_or_error() => true,
             (Type::Null, other) | (other, Type::Null) => other.takes_null(),
+            (Type::Type(_), Type::Type(_)) => true,
             (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => {
                 self.unify(a, b)
             }
             (Type::Map(a, b), Type::Map(c, d)) => self.unify(a, c) && self.unify(b, d),
-            (given, wanted) => given == wanted,
+            (one, other) => one == other,
         }
     }
 
-    fn bind(&mut self, number: usize, to: &Type) -> bool {
+    /// Returns whether a type may stand for a variable, and whether that was bound.
+    fn bind(&mut self, to: &Type, number: usize) -> (bool, bool) {
         if *to == Type::Variable(number) {
-            return true;
+            return (true, true);
         }
-        match self.bound.get(&number).cloned() {
-            Some(bound) if bound == *to => true,
-            Some(bound) => {
-                if !self.unify(to, &bound) {
-                    return false;
-                }
-                let general = most_general(to, &bound);
-                if !self.contains(&general, number) {
-                    self.bound.insert(number, general);
-                }
-                true
+        if let Some(bound) = self.bound.get(&number).cloned() {
+            if bound == *to {
+                return (true, true);
             }
-            None if self.contains(to, number) => false,
-            None => {
-                self.bound.insert(number, to.clone());
-                true
+            if !self.unify(to, &bound) {
+                return (false, true);
             }
+            let general = most_general(to, &bound);
+            if !self.contains(&general, number) {
+                self.bound.insert(number, general);
+            }
+            return (true, true);
         }
+        if self.contains(to, number) {
+            return (false, false);
+        }
+        self.bound.insert(number, to.clone());
+        (true, false)
     }
 
     fn contains(&self, of: &Type, number: usize) -> bool {
         match of {
             Type::Variable(other) => {
-                *other == number
-                    || self
-                        .bound
-                        .get(other)
-                        .is_some_and(|bound| self.contains(bound, number))
+                let bound = self.bound.get(other);
+                *other == number || bound.is_some_and(|bound| self.contains(bound, number))
             }
             other => other
                 .parameters()
@@ -267,21 +295,9 @@ impl Bindings {
 
 /// Returns the more general of two types of which one may stand for the other.
 pub(super) fn most_general(a: &Type, b: &Type) -> Type {
-    if is_as_general(a, b) {
+    if a.is_as_general_as(b) {
         a.clone()
     } else {
         b.clone()
-    }
-}
-
-fn is_as_general(a: &Type, b: &Type) -> bool {
-    match (a, b) {
-        (Type::Dyn | Type::Error | Type::Variable(_), _) | (Type::Type(_), Type::Type(_)) => true,
-        (_, Type::Dyn | Type::Error | Type::Variable(_)) => false,
-        (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => {
-            is_as_general(a, b)
-        }
-        (Type::Map(a, b), Type::Map(c, d)) => is_as_general(a, c) && is_as_general(b, d),
-        (a, b) => a == b,
     }
 }

@@ -1,8 +1,8 @@
-//! Values of CEL: their JSON form, their types, equality and order.
+//! Values of expressions: their JSON form, their types, equality and order.
 
-use std::{cmp::Ordering, collections::BTreeMap, fmt, sync::Arc};
+use std::{cmp::Ordering, collections::BTreeMap, sync::Arc};
 
-use jiff::{Timestamp, fmt::temporal::DateTimePrinter};
+use jiff::{Timestamp, fmt::temporal::DateTimePrinter, tz::Offset};
 use kube_cel::cel::{
     Value,
     objects::{Key, Map, Opaque, OptionalValue},
@@ -16,16 +16,35 @@ pub(crate) struct Constructed {
     pub(crate) fields: BTreeMap<String, Value>,
 }
 
+/// A list of the type `set` or `map`, which is equal to others in any order.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Associative {
+    items: Arc<Vec<Value>>,
+    /// The fields that identify an item; none for a set.
+    keys: Arc<Vec<Key>>,
+}
+
 /// A type as a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TypeValue(pub(super) String);
+struct TypeValue(String);
 
-// A field that is no number is equal to itself only, which those who compare objects do not rely on.
+/// A value that does not fit its schema: who reads it gets the error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Invalid(String);
+
+// A field that is no number is equal to itself only, which those who compare values do not rely on.
 impl Eq for Constructed {}
+impl Eq for Associative {}
 
 impl Opaque for Constructed {
     fn runtime_type_name(&self) -> &str {
         &self.type_name
+    }
+}
+
+impl Opaque for Associative {
+    fn runtime_type_name(&self) -> &'static str {
+        "list"
     }
 }
 
@@ -35,18 +54,141 @@ impl Opaque for TypeValue {
     }
 }
 
+impl Opaque for Invalid {
+    fn runtime_type_name(&self) -> &'static str {
+        "error"
+    }
+}
+
+// === impl Associative ===
+
+impl Associative {
+    /// Returns the item that stands for `item`.
+    fn position(&self, items: &[Value], item: &Value) -> Option<usize> {
+        if self.keys.is_empty() {
+            return items.iter().position(|own| equals(own, item));
+        }
+        let key = |of: &Value, key: &Key| match of {
+            Value::Map(map) => map.map.get(key).cloned(),
+            _ => None,
+        };
+        items.iter().position(|own| {
+            self.keys
+                .iter()
+                .all(|name| match (key(own, name), key(item, name)) {
+                    (Some(a), Some(b)) => equals(&a, &b),
+                    (a, b) => a.is_none() && b.is_none(),
+                })
+        })
+    }
+
+    fn equals(&self, other: &[Value]) -> bool {
+        self.items.len() == other.len()
+            && other.iter().all(|item| {
+                let found = self.position(&self.items, item);
+                found.is_some_and(|at| equals(&self.items[at], item))
+            })
+    }
+
+    /// Returns the list with the items of another one, which replace those that they stand for.
+    fn merged(&self, other: &[Value]) -> Value {
+        let mut items = self.items.to_vec();
+        for item in other {
+            match self.position(&items, item) {
+                Some(at) => items[at] = item.clone(),
+                None => items.push(item.clone()),
+            }
+        }
+        Value::Opaque(Arc::new(Self {
+            items: Arc::new(items),
+            keys: Arc::clone(&self.keys),
+        }))
+    }
+}
+
+/// Makes a list of the type `set`, or of the type `map` if it has `keys`.
+pub(crate) fn associative(items: Vec<Value>, keys: &[String]) -> Value {
+    let keys = keys.iter().map(|key| Key::String(Arc::new(key.clone())));
+    Value::Opaque(Arc::new(Associative {
+        items: Arc::new(items),
+        keys: Arc::new(keys.collect()),
+    }))
+}
+
+fn downcast<T: 'static>(value: &Value) -> Option<&T> {
+    match value {
+        Value::Opaque(opaque) => opaque.downcast_ref(),
+        _ => None,
+    }
+}
+
+/// Returns the items of a list.
+pub(super) fn as_list(value: &Value) -> Option<&Arc<Vec<Value>>> {
+    match value {
+        Value::List(items) => Some(items),
+        other => downcast::<Associative>(other).map(|list| &list.items),
+    }
+}
+
+/// Returns a list with the items of another one.
+pub(super) fn concatenated(a: &Value, b: &Value) -> Option<Value> {
+    let (own, other) = (as_list(a)?, as_list(b)?);
+    Some(match downcast::<Associative>(a) {
+        Some(list) => list.merged(other),
+        None => list(own.iter().chain(other.iter()).cloned()),
+    })
+}
+
+/// Returns the value with lists that the functions of the crates know.
+pub(super) fn plain(value: &Value) -> Value {
+    match value {
+        Value::Map(map) => {
+            let entries = map.map.iter();
+            self::map(entries.map(|(key, value)| (key.clone(), plain(value))))
+        }
+        other => match as_list(other) {
+            Some(items) => list(items.iter().map(plain)),
+            None => other.clone(),
+        },
+    }
+}
+
+/// Makes a value that does not fit its schema.
+pub(crate) fn invalid(why: &str) -> Value {
+    Value::Opaque(Arc::new(Invalid(why.to_owned())))
+}
+
+/// Returns the error of a value that does not fit its schema.
+pub(super) fn error_of(value: &Value) -> Option<&str> {
+    downcast::<Invalid>(value).map(|invalid| invalid.0.as_str())
+}
+
+/// Makes the value that is a type.
+pub(super) fn type_value(name: &str) -> Value {
+    Value::Opaque(Arc::new(TypeValue(name.to_owned())))
+}
+
+/// Returns the name of the type that a value is.
+pub(super) fn as_type(value: &Value) -> Option<&str> {
+    downcast::<TypeValue>(value).map(|of| of.0.as_str())
+}
+
+/// Returns the object that a value is.
+pub(crate) fn as_constructed(value: &Value) -> Option<&Constructed> {
+    downcast(value)
+}
+
 /// Returns the value of a JSON document.
 pub(crate) fn from_json(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
         Json::Bool(value) => Value::Bool(*value),
-        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(number), _) => Value::Int(number),
-            (None, Some(number)) => Value::UInt(number),
-            (None, None) => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
-        },
+        Json::Number(number) => number.as_i64().map_or_else(
+            || Value::Float(number.as_f64().unwrap_or(f64::NAN)),
+            Value::Int,
+        ),
         Json::String(text) => string(text),
-        Json::Array(items) => Value::List(Arc::new(items.iter().map(from_json).collect())),
+        Json::Array(items) => list(items.iter().map(from_json)),
         Json::Object(members) => map(members
             .iter()
             .map(|(name, value)| (Key::String(Arc::new(name.clone())), from_json(value)))),
@@ -78,7 +220,13 @@ pub(crate) fn to_json(value: &Value) -> Result<Json, String> {
             Json::Object(entries.collect::<Result<_, String>>()?)
         }
         Value::Opaque(opaque) => {
-            let Some(object) = opaque.downcast_ref::<Constructed>() else {
+            if let Some(items) = as_list(value) {
+                return items.iter().map(to_json).collect();
+            }
+            if let Some(Some(content)) = as_optional(value) {
+                return to_json(content);
+            }
+            let Some(object) = as_constructed(value) else {
                 return Err(format!(
                     "type '{}' has no JSON form",
                     opaque.runtime_type_name()
@@ -89,7 +237,8 @@ pub(crate) fn to_json(value: &Value) -> Result<Json, String> {
             Json::Object(fields.collect::<Result<_, String>>()?)
         }
         Value::Timestamp(time) => {
-            json!(print_time(time.timestamp(), time.timestamp_subsec_nanos()))
+            let since = (time.timestamp(), time.timestamp_subsec_nanos());
+            json!(print_time(since, time.offset().local_minus_utc()))
         }
         Value::Duration(duration) => json!(print_duration(
             duration.num_nanoseconds().unwrap_or_default()
@@ -98,20 +247,25 @@ pub(crate) fn to_json(value: &Value) -> Result<Json, String> {
     })
 }
 
+/// Makes a list.
+pub(super) fn list(items: impl IntoIterator<Item = Value>) -> Value {
+    Value::List(Arc::new(items.into_iter().collect()))
+}
+
 /// Makes a text.
-pub(super) fn string(text: &str) -> Value {
+pub(crate) fn string(text: &str) -> Value {
     Value::String(Arc::new(text.to_owned()))
 }
 
 /// Makes a map.
-pub(super) fn map(entries: impl IntoIterator<Item = (Key, Value)>) -> Value {
+pub(crate) fn map(entries: impl IntoIterator<Item = (Key, Value)>) -> Value {
     Value::Map(Map {
         map: Arc::new(entries.into_iter().collect()),
     })
 }
 
 /// Makes an optional value.
-pub(super) fn optional(value: Option<Value>) -> Value {
+pub(crate) fn optional(value: Option<Value>) -> Value {
     Value::Opaque(Arc::new(match value {
         Some(value) => OptionalValue::of(value),
         None => OptionalValue::none(),
@@ -120,13 +274,8 @@ pub(super) fn optional(value: Option<Value>) -> Value {
 
 /// Returns the content of an optional value; nothing if it is none.
 #[expect(clippy::option_option, reason = "an optional value may be none")]
-pub(super) fn as_optional(value: &Value) -> Option<Option<Value>> {
-    let Value::Opaque(opaque) = value else {
-        return None;
-    };
-    opaque
-        .downcast_ref::<OptionalValue>()
-        .map(|optional| optional.value().cloned())
+pub(super) fn as_optional(value: &Value) -> Option<Option<&Value>> {
+    downcast::<OptionalValue>(value).map(OptionalValue::value)
 }
 
 /// Returns the key that a value is, if it may be one.
@@ -188,10 +337,15 @@ pub(super) fn type_name(value: &Value) -> String {
 
 /// Returns whether two values are equal; numbers of different types may be.
 pub(super) fn equals(a: &Value, b: &Value) -> bool {
+    if let (Some(own), Some(other)) = (as_list(a), as_list(b)) {
+        return match downcast::<Associative>(a) {
+            Some(list) => list.equals(other),
+            None => {
+                own.len() == other.len() && own.iter().zip(other.iter()).all(|(a, b)| equals(a, b))
+            }
+        };
+    }
     match (a, b) {
-        (Value::List(a), Value::List(b)) => {
-            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| equals(a, b))
-        }
         (Value::Map(a), Value::Map(b)) => {
             a.map.len() == b.map.len()
                 && a.map
@@ -199,7 +353,7 @@ pub(super) fn equals(a: &Value, b: &Value) -> bool {
                     .all(|(key, value)| b.map.get(key).is_some_and(|other| equals(value, other)))
         }
         (Value::Opaque(first), Value::Opaque(second)) => match (as_optional(a), as_optional(b)) {
-            (Some(Some(a)), Some(Some(b))) => equals(&a, &b),
+            (Some(Some(a)), Some(Some(b))) => equals(a, b),
             (Some(a), Some(b)) => a.is_none() && b.is_none(),
             _ => first.opaque_eq(&**second),
         },
@@ -246,13 +400,16 @@ pub(super) fn as_double(value: &Value) -> Option<f64> {
     })
 }
 
-/// Prints a time as Go prints it.
-pub(super) fn print_time(seconds: i64, nanoseconds: u32) -> String {
+/// Prints a time, in seconds and nanoseconds since 1970, with its offset in seconds.
+pub(super) fn print_time((seconds, nanoseconds): (i64, u32), offset: i32) -> String {
     let time = Timestamp::new(seconds, nanoseconds.try_into().unwrap_or_default());
-    time.map_or_else(
-        |_| String::new(),
-        |time| DateTimePrinter::new().timestamp_to_string(&time),
-    )
+    let printed = time.map(|time| match Offset::from_seconds(offset) {
+        Ok(offset) if offset != Offset::UTC => {
+            DateTimePrinter::new().timestamp_with_offset_to_string(&time, offset)
+        }
+        _ => DateTimePrinter::new().timestamp_to_string(&time),
+    });
+    printed.unwrap_or_default()
 }
 
 /// Prints a duration in seconds, as CEL does.
@@ -273,6 +430,17 @@ pub(super) fn print_duration(nanoseconds: i64) -> String {
     format!("{sign}{whole}.{}s", fraction.trim_end_matches('0'))
 }
 
+/// Returns the number of characters, bytes, items or entries of a value; 1 if it has none.
+pub(super) fn size(value: &Value) -> u64 {
+    let count = match value {
+        Value::String(text) => text.chars().count(),
+        Value::Bytes(bytes) => bytes.len(),
+        Value::Map(map) => map.map.len(),
+        other => as_list(other).map_or(1, |items| items.len()),
+    };
+    u64::try_from(count).unwrap_or(u64::MAX)
+}
+
 /// Prints a floating-point number as Go prints it in its shortest form.
 pub(super) fn print_double(number: f64) -> String {
     if number.is_nan() {
@@ -286,7 +454,7 @@ pub(super) fn print_double(number: f64) -> String {
     } else {
         number.abs().log10().floor()
     };
-    if !(-4.0..21.0).contains(&exponent) {
+    if !(-4.0..6.0).contains(&exponent) {
         let printed = format!("{number:e}");
         let (mantissa, exponent) = printed.split_once('e').unwrap_or((&printed, "0"));
         let (sign, digits) = match exponent.strip_prefix('-') {
@@ -303,8 +471,14 @@ fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }
 
-impl fmt::Display for Constructed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.type_name)
+/// Prints a value as Go prints it within errors.
+pub(super) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.to_string(),
+        Value::Int(number) => number.to_string(),
+        Value::UInt(number) => number.to_string(),
+        Value::Float(number) => print_double(*number),
+        Value::Bool(value) => value.to_string(),
+        other => type_name(other),
     }
 }

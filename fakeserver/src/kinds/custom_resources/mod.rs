@@ -7,8 +7,6 @@
 //! versions. All of this is pure: other modules call webhooks and write to the store.
 
 mod acceptance;
-#[cfg(feature = "cel")]
-mod cel;
 pub(crate) mod conditions;
 mod conversion;
 mod custom_type;

@@ -13,7 +13,10 @@ use super::policy::{Compiled, Policy};
 use crate::{
     kinds::{
         admission::match_conditions::OUT_OF_BUDGET,
-        cel::{Authorize, Check, Failure, Variables, authorizer, from_json, request_resource},
+        cel::{
+            Authorize, Check, Failure, Known as Values, Variables, authorizer, from_json,
+            request_resource,
+        },
         rbac::policy::{self as rbac, Access, ResourceAttributes},
     },
     value::user::UserInfo,
@@ -45,7 +48,7 @@ const NAMESPACE_METADATA: [&str; 12] = [
 
 /// The values of the variables that do not depend on the policy.
 #[derive(Clone)]
-pub(super) struct Known(BTreeMap<&'static str, CelValue>);
+pub(super) struct Known(Values);
 
 /// The variables of one policy. Those that it composes are evaluated when they are read first.
 pub(super) struct Inputs<'a> {
@@ -90,7 +93,7 @@ impl Known {
             name: attributes.name.clone(),
             ..Check::default()
         };
-        Self(BTreeMap::from([
+        Self(Values(BTreeMap::from([
             ("object", side(&attributes.object)),
             ("oldObject", side(&attributes.old_object)),
             ("request", from_json(&cel_request(attributes, invocation))),
@@ -101,13 +104,14 @@ impl Known {
                 request_resource(Arc::clone(&by), resource),
             ),
             ("authorizer", authorizer(by)),
-        ]))
+        ])))
     }
 
     /// Returns the variables with these parameters.
     pub(super) fn with_params(&self, params: Option<&Value>) -> Self {
         let mut known = self.clone();
         known
+            .0
             .0
             .insert("params", params.map_or(CelValue::Null, from_json));
         known
@@ -116,14 +120,14 @@ impl Known {
     /// Returns the variables with this object.
     pub(super) fn with_object(&self, object: &Value) -> Self {
         let mut known = self.clone();
-        known.0.insert("object", from_json(object));
+        known.0.0.insert("object", from_json(object));
         known
     }
 
     /// Returns the variables of match conditions, which do not see the namespace.
     pub(super) fn without_namespace(&self) -> Self {
         let mut known = self.clone();
-        known.0.insert("namespaceObject", CelValue::Null);
+        known.0.0.insert("namespaceObject", CelValue::Null);
         known
     }
 }
@@ -208,7 +212,7 @@ impl Variables for Inputs<'_> {
     fn get(&self, name: &str) -> Option<Result<CelValue, Failure>> {
         match name.strip_prefix("variables.") {
             Some(name) => self.composed(name),
-            None => self.known.0.get(name).cloned().map(Ok),
+            None => self.known.0.get(name),
         }
     }
 }

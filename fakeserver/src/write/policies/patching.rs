@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::typed_names::misnamed;
 use crate::{
-    kinds::cel::{Constructed, to_json},
+    kinds::cel::{Constructed, as_constructed, to_json},
     value::{
         apply::{check_typed, merge},
         managed_fields::Described,
@@ -21,7 +21,7 @@ pub(super) fn apply_configuration(
     described: Described<'_>,
 ) -> Result<Value, String> {
     let made =
-        constructed(made).ok_or("unsupported return type from ApplyConfiguration expression")?;
+        as_constructed(made).ok_or("unsupported return type from ApplyConfiguration expression")?;
     if let Some(why) = misnamed(made) {
         return Err(format!("type mismatch: {why}"));
     }
@@ -82,7 +82,7 @@ pub(super) fn apply_operations(object: &Value, made: &CelValue) -> Result<Value,
     };
     let mut patched = object.clone();
     for operation in &**operations {
-        let Some(operation) = constructed(operation) else {
+        let Some(operation) = as_constructed(operation) else {
             return Err(
                 "type mismatch: JSONPatchType.expression should evaluate to array of JSONPatch"
                     .to_owned(),
@@ -103,7 +103,7 @@ pub(super) fn apply_operations(object: &Value, made: &CelValue) -> Result<Value,
 fn as_json(operation: &Constructed) -> Result<Value, String> {
     let mut made = json!({});
     for (name, value) in &operation.fields {
-        if let Some(why) = constructed(value).and_then(misnamed) {
+        if let Some(why) = as_constructed(value).and_then(misnamed) {
             return Err(format!("type mismatch: {why}"));
         }
         made[name] = to_json(value).map_err(|why| {
@@ -140,13 +140,6 @@ fn apply_operation(object: &mut Value, operation: &Value) -> Result<(), String> 
             op => format!("error in {op} for path: '{path}': Unable to access invalid index: {key}: invalid index referenced"),
         })
     })
-}
-
-fn constructed(value: &CelValue) -> Option<&Constructed> {
-    match value {
-        CelValue::Opaque(opaque) => opaque.downcast_ref::<Constructed>(),
-        _ => None,
-    }
 }
 
 /// Returns a member of an operation.

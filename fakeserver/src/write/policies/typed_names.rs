@@ -2,7 +2,7 @@
 
 use kube_cel::cel::Value as CelValue;
 
-use crate::kinds::cel::Constructed;
+use crate::kinds::cel::{Constructed, as_constructed};
 
 /// Returns what is wrong with the names of the types in a constructed object, one problem a line.
 pub(super) fn misnamed(object: &Constructed) -> Option<String> {
@@ -25,8 +25,8 @@ fn visit_object(object: &Constructed, expected: &str, problems: &mut Vec<String>
 
 fn visit(value: &CelValue, expected: &str, problems: &mut Vec<String>) {
     match value {
-        CelValue::Opaque(opaque) => {
-            if let Some(object) = opaque.downcast_ref::<Constructed>() {
+        CelValue::Opaque(_) => {
+            if let Some(object) = as_constructed(value) {
                 visit_object(object, expected, problems);
             }
         }

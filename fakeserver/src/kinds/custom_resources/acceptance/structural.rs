@@ -4,7 +4,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::{completeness::completeness_errors, invalid, printed::is_zero, text};
-use crate::value::status::FieldError;
+use crate::value::{pattern::pattern_problem, status::FieldError};
 
 /// The place of a schema, which decides what is said of a missing type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,7 +227,7 @@ fn check_values(schema: &Value, path: &str, errors: &mut Vec<FieldError>) {
     if let Err(why) = Regex::new(pattern) {
         let detail = format!(
             "must be a valid regular expression, but isn't: {}",
-            go_error(pattern, &why)
+            pattern_problem(pattern, &why)
         );
         errors.push(invalid(
             &format!("{path}.pattern"),
@@ -298,36 +298,6 @@ fn check_nested(branch: &Value, skips_any_of: bool, path: &str, errors: &mut Vec
             format!("{path}.properties[metadata]"),
             "must not be specified in a nested context",
         ));
-    }
-}
-
-/// Returns what Go says of a pattern that cannot be read, as far as the crate's error tells.
-fn go_error(pattern: &str, error: &regex::Error) -> String {
-    let text = error.to_string();
-    let known = [
-        ("unclosed group", "missing closing )", true),
-        ("unopened group", "unexpected )", true),
-        ("unclosed character class", "missing closing ]", false),
-        (
-            "repetition operator missing expression",
-            "missing argument to repetition operator",
-            false,
-        ),
-    ];
-    let found = known.iter().find(|(ours, ..)| text.contains(ours));
-    match found {
-        Some((_, theirs, true)) => format!("error parsing regexp: {theirs}: `{pattern}`"),
-        Some((ours, theirs, false)) => {
-            let part = match *ours {
-                "unclosed character class" => pattern.find('[').map(|at| &pattern[at..]),
-                _ => pattern.get(..1),
-            };
-            format!(
-                "error parsing regexp: {theirs}: `{}`",
-                part.unwrap_or(pattern)
-            )
-        }
-        None => format!("error parsing regexp: invalid or unsupported Perl syntax: `{pattern}`"),
     }
 }
 

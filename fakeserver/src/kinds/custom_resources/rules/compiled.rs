@@ -1,12 +1,14 @@
 //! Compiled rules by the schemas that have them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
+use kube_cel::cel::Value as CelValue;
 use serde_json::Value;
 
-use crate::kinds::custom_resources::{
-    cel::{ObjectType, Program, Variable, compile},
-    field_path::{FieldPath, Notation},
+use super::{schema_type::SchemaType, values::from_json};
+use crate::kinds::{
+    cel::{CompileError, Failure, Known, Program, Type, optional},
+    custom_resources::field_path::{FieldPath, Notation},
 };
 
 /// The rules of a schema and of all schemas within it.
@@ -14,6 +16,8 @@ use crate::kinds::custom_resources::{
 pub(super) struct Node {
     /// The schema without those of its fields, for lists whose items have keys.
     pub(super) schema: Value,
+    /// The type of the values; none if expressions cannot see them.
+    of: Option<Arc<SchemaType>>,
     pub(super) rules: Vec<Rule>,
     pub(super) items: Option<Box<Node>>,
     pub(super) additional: Option<Box<Node>>,
@@ -33,39 +37,41 @@ pub(super) struct Rule {
     pub(super) message_program: Option<Program>,
 }
 
-fn variables(rule: &Value) -> [Variable; 2] {
-    let old = if rule["optionalOldSelf"] == true {
-        Variable::Optional("oldSelf")
-    } else {
-        Variable::Always("oldSelf")
-    };
-    [Variable::Always("self"), old]
-}
-
-pub(super) fn compile_rule(rule: &Value, ty: &ObjectType) -> Result<Program, String> {
-    let program = compile(text(&rule["rule"]), ty, &variables(rule))
-        .map_err(|why| format!("compilation failed: {why}"))?;
-    if program.is_bool() {
+pub(super) fn compile_rule(rule: &Value, of: &Arc<SchemaType>) -> Result<Program, String> {
+    let environment = of.environment(has_optional_old(rule));
+    let program = Program::compile(text(&rule["rule"]), &environment);
+    let program = program.map_err(|why| why.to_string())?;
+    if *program.output() == Type::Bool {
         Ok(program)
     } else {
         Err("cel expression must evaluate to a bool".to_owned())
     }
 }
 
-pub(super) fn compile_message(rule: &Value, ty: &ObjectType) -> Option<Result<Program, String>> {
+pub(super) fn compile_message(
+    rule: &Value,
+    of: &Arc<SchemaType>,
+) -> Option<Result<Program, String>> {
     let given = text(&rule["messageExpression"]);
     if given.is_empty() {
         return None;
     }
-    let program = compile(given, ty, &variables(rule))
-        .map_err(|why| format!("messageExpression compilation failed: {why}"));
+    let environment = of.environment(has_optional_old(rule));
+    let program = Program::compile(given, &environment).map_err(|why| match why {
+        CompileError::Check(errors) => format!("messageExpression compilation failed: {errors}"),
+        CompileError::Constant(why) => format!("messageExpression instantiation failed: {why}"),
+    });
     Some(program.and_then(|program| {
-        if program.is_text() {
+        if *program.output() == Type::String {
             Ok(program)
         } else {
             Err("messageExpression must evaluate to a string".to_owned())
         }
     }))
+}
+
+fn has_optional_old(rule: &Value) -> bool {
+    rule["optionalOldSelf"] == true
 }
 
 pub(super) fn has_rules(schema: &Value) -> bool {
@@ -82,7 +88,7 @@ pub(super) fn has_rules(schema: &Value) -> bool {
 
 impl Node {
     pub(super) fn new(schema: &Value, is_object: bool) -> Self {
-        let ty = ObjectType::of(schema, is_object);
+        let of = SchemaType::of(schema, is_object);
         let rules = schema["x-kubernetes-validations"].as_array();
         let rules = rules.into_iter().flatten();
         let child = |schema: &Value| {
@@ -93,13 +99,14 @@ impl Node {
         let part = |keyword: &str| schema.get(keyword).and_then(child).map(Box::new);
         Self {
             rules: rules
-                .filter_map(|rule| Rule::new(rule, schema, ty.as_ref()?))
+                .filter_map(|rule| Rule::new(rule, schema, of.as_ref()?))
                 .collect(),
             items: part("items"),
             additional: part("additionalProperties"),
             properties: properties
                 .filter_map(|(name, schema)| Some((name.clone(), child(schema)?)))
                 .collect(),
+            of,
             schema: serde_json::json!({
                 "type": schema["type"],
                 "x-kubernetes-list-type": schema["x-kubernetes-list-type"],
@@ -111,12 +118,31 @@ impl Node {
     pub(super) fn ty(&self) -> &str {
         text(&self.schema["type"])
     }
+
+    /// Evaluates an expression of a rule for a value, and returns the cost besides.
+    pub(super) fn evaluate(
+        &self,
+        program: &Program,
+        rule: &Rule,
+        (value, old): (&Value, Option<&Value>),
+    ) -> (Result<CelValue, Failure>, u64) {
+        let of = |json: &Value| from_json(json, self.of.as_deref());
+        let mut known = Known::default();
+        known.0.insert("self", of(value));
+        let old = old.map(of);
+        if rule.has_optional_old {
+            known.0.insert("oldSelf", optional(old));
+        } else if let Some(old) = old {
+            known.0.insert("oldSelf", old);
+        }
+        program.evaluate(&known)
+    }
 }
 
 // === impl Rule ===
 
 impl Rule {
-    pub(super) fn new(rule: &Value, schema: &Value, ty: &ObjectType) -> Option<Self> {
+    pub(super) fn new(rule: &Value, schema: &Value, of: &Arc<SchemaType>) -> Option<Self> {
         let own = text(&rule["rule"]).trim();
         let path = text(&rule["fieldPath"]);
         let field = FieldPath::resolve(path, schema, Notation::DotsAndBrackets);
@@ -124,10 +150,10 @@ impl Rule {
             text: own.to_owned(),
             message: text(&rule["message"]).trim().to_owned(),
             reason: rule["reason"].as_str().map(str::to_owned),
-            has_optional_old: rule["optionalOldSelf"] == true,
+            has_optional_old: has_optional_old(rule),
             field: field.map(|field| field.path).unwrap_or_default(),
-            program: compile_rule(rule, ty),
-            message_program: compile_message(rule, ty).and_then(Result::ok),
+            program: compile_rule(rule, of),
+            message_program: compile_message(rule, of).and_then(Result::ok),
         })
     }
 

@@ -2,17 +2,29 @@
 //!
 //! Upstream has this in `apiextensions-apiserver/pkg/apiserver/schema/cel`.
 
+mod schema_type;
+mod values;
 mod compiled;
+#[cfg(test)]
+mod tests;
 
+use std::sync::Arc;
+
+use kube_cel::cel::Value as CelValue;
 use serde_json::Value;
 
-use self::compiled::{Node, Rule, compile_message, compile_rule, has_rules, text};
+use self::{
+    compiled::{Node, Rule, compile_message, compile_rule, has_rules, text},
+    schema_type::SchemaType,
+};
 use super::{
-    cel::{Evaluated, Evaluator, ObjectType, Variable},
     go_text::{quote, shown},
     validation::correlation::{Correlation, find_item},
 };
-use crate::{kinds::Verdict, value::status::FieldError};
+use crate::{
+    kinds::{Verdict, cel::Failure},
+    value::status::FieldError,
+};
 
 /// The maximum cost of all rules of an object.
 const BUDGET: u64 = 10_000_000;
@@ -59,7 +71,6 @@ struct Ratchet<'v> {
 
 /// The validation of one object.
 struct Run {
-    evaluator: Evaluator,
     budget: u64,
     is_over: bool,
     verdict: Verdict,
@@ -67,21 +78,21 @@ struct Run {
 
 /// Compiles the rules of a schema for the validation of its definition; `None` if rules cannot see its values.
 pub(super) fn check(schema: &Value, is_object: bool) -> Option<Vec<CheckedRule>> {
-    let ty = ObjectType::of(schema, is_object)?;
+    let of = SchemaType::of(schema, is_object)?;
     let rules = schema["x-kubernetes-validations"].as_array();
     let rules = rules.into_iter().flatten();
-    Some(rules.map(|rule| check_rule(rule, &ty)).collect())
+    Some(rules.map(|rule| check_rule(rule, &of)).collect())
 }
 
-fn check_rule(rule: &Value, ty: &ObjectType) -> CheckedRule {
+fn check_rule(rule: &Value, of: &Arc<SchemaType>) -> CheckedRule {
     let mut checked = CheckedRule {
-        cardinality_max: ty.cardinality_max(),
+        cardinality_max: of.cardinality_max(),
         ..CheckedRule::default()
     };
     if text(&rule["rule"]).trim().is_empty() {
         return checked;
     }
-    let program = match compile_rule(rule, ty) {
+    let program = match compile_rule(rule, of) {
         Ok(program) => program,
         Err(why) => {
             checked.error = Some(why);
@@ -89,9 +100,9 @@ fn check_rule(rule: &Value, ty: &ObjectType) -> CheckedRule {
         }
     };
     checked.uses_old_self = program.uses("oldSelf");
-    checked.cost = program.cost_max();
-    match compile_message(rule, ty) {
-        Some(Ok(message)) => checked.message_cost = Some(message.cost_max()),
+    checked.cost = program.cost_max(&**of);
+    match compile_message(rule, of) {
+        Some(Ok(message)) => checked.message_cost = Some(message.cost_max(&**of)),
         Some(Err(why)) => checked.message_error = Some(why),
         None => {}
     }
@@ -153,30 +164,12 @@ impl Rules {
             return Verdict::default();
         };
         let mut run = Run {
-            evaluator: Evaluator::new(),
             budget: BUDGET,
             is_over: false,
             verdict: Verdict::default(),
         };
         run.check(root, path, subject);
         run.verdict
-    }
-}
-
-// === impl Subject ===
-
-impl<'v> Subject<'v> {
-    /// Returns the values of the variables of a rule.
-    fn variables(self, rule: &Rule) -> [(Variable, Option<&'v Value>); 2] {
-        let old = if rule.has_optional_old {
-            Variable::Optional("oldSelf")
-        } else {
-            Variable::Always("oldSelf")
-        };
-        [
-            (Variable::Always("self"), Some(self.value)),
-            (old, self.old),
-        ]
     }
 }
 
@@ -276,15 +269,15 @@ impl Run {
         if uses_old && subject.old.is_none() && !rule.has_optional_old {
             return;
         }
-        let values = subject.variables(rule);
-        let (outcome, cost) = program.evaluate(&self.evaluator, &values);
+        let values = (subject.value, subject.old);
+        let (outcome, cost) = node.evaluate(program, rule, values);
         if !self.spend(cost) {
             return self.stop(node, path, OUT_OF_BUDGET);
         }
         let name = rule.name();
         match outcome {
-            Evaluated::Bool(true) => {}
-            Evaluated::CostLimit => self.stop(
+            Ok(CelValue::Bool(true)) => {}
+            Err(Failure::Cancelled) => self.stop(
                 node,
                 path,
                 &format!(
@@ -292,7 +285,7 @@ impl Run {
                      call cost exceeds limit for rule: {name}"
                 ),
             ),
-            Evaluated::Failed(why) if why.starts_with("no such overload") => self.fail(
+            Err(Failure::Error(why)) if why.starts_with("no such overload") => self.fail(
                 node,
                 path,
                 &format!(
@@ -300,11 +293,11 @@ impl Run {
                      {name}"
                 ),
             ),
-            Evaluated::Failed(why) => {
+            Err(Failure::Error(why)) => {
                 self.fail(node, path, &format!("{why} evaluating rule: {name}"));
             }
-            _ => {
-                let detail = self.message(rule, subject);
+            Ok(_) => {
+                let detail = self.message(node, rule, subject);
                 let error = broken(node, rule, path, subject.value, &detail);
                 if !uses_old && subject.ratchet.is_unchanged() {
                     self.verdict.warnings.push(error.to_string());
@@ -316,11 +309,12 @@ impl Run {
     }
 
     /// Returns the message of a broken rule.
-    fn message(&mut self, rule: &Rule, subject: Subject<'_>) -> String {
+    fn message(&mut self, node: &Node, rule: &Rule, subject: Subject<'_>) -> String {
         if let Some(program) = &rule.message_program {
-            let (outcome, cost) = program.evaluate(&self.evaluator, &subject.variables(rule));
+            let values = (subject.value, subject.old);
+            let (outcome, cost) = node.evaluate(program, rule, values);
             let fits = self.spend(cost);
-            let exceeded = outcome == Evaluated::CostLimit;
+            let exceeded = outcome == Err(Failure::Cancelled);
             if !fits || exceeded {
                 self.is_over = true;
                 return if fits {
@@ -331,7 +325,7 @@ impl Run {
                 }
                 .to_owned();
             }
-            if let Evaluated::Text(message) = outcome {
+            if let Ok(CelValue::String(message)) = outcome {
                 let message = message.trim();
                 let has_form = !message.is_empty()
                     && message.len() <= MESSAGE_MAX_BYTES

@@ -1,22 +1,24 @@
 //! The maximum cost of an expression, estimated before any evaluation.
-//!
-//! It follows the estimation of cel-go. The crates `cel` and `kube-cel` have none that knows sizes.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use super::{
-    ast::{ACCUMULATOR, Expr, ExprKind, Fold, Literal},
-    call_cost::{Call, Estimate, Operand, call_cost},
-    check::Checked,
-    schema_type::{SchemaType, Shape},
+    LIST, MAP, STRUCT,
+    calls::{Call, Estimate, Operand, call_cost},
     size::Range,
+};
+use crate::kinds::cel::{
+    ast::{ACCUMULATOR, Expr, ExprKind, Fold, Literal},
+    checker::Notes,
+    parser::deep,
     types::Type,
 };
 
-/// The cost of a list that is made.
-const LIST: u64 = 10;
-/// The cost of a map that is made.
-const MAP: u64 = 30;
+/// The sizes that values of variables can have.
+pub(crate) trait Sizes {
+    /// Returns the maximum size of the value at a path: a variable, then fields, `@items`, `@values` and `@keys`.
+    fn size_max(&self, path: &[String]) -> Option<u64>;
+}
 
 /// The sizes of the entries of a list or a map that is made.
 #[derive(Clone, Copy, Debug)]
@@ -36,21 +38,20 @@ struct Local {
 }
 
 /// The estimation of one expression.
-pub(super) struct Estimator<'c> {
-    checked: &'c Checked,
-    /// The type of the value that `self` names.
-    root: &'c Arc<SchemaType>,
+struct Estimator<'c> {
+    notes: &'c Notes,
+    schema: &'c dyn Sizes,
     paths: BTreeMap<usize, Vec<String>>,
     sizes: BTreeMap<usize, Range>,
     entries: BTreeMap<usize, EntrySizes>,
     locals: Vec<Local>,
 }
 
-/// Returns the maximum cost of an expression about a value of the type `root`.
-pub(super) fn cost_max(expr: &Expr, checked: &Checked, root: &Arc<SchemaType>) -> u64 {
+/// Returns the maximum cost of an expression.
+pub(in crate::kinds::cel) fn cost_max(expr: &Expr, notes: &Notes, schema: &dyn Sizes) -> u64 {
     let mut estimator = Estimator {
-        checked,
-        root,
+        notes,
+        schema,
         paths: BTreeMap::new(),
         sizes: BTreeMap::new(),
         entries: BTreeMap::new(),
@@ -63,8 +64,16 @@ pub(super) fn cost_max(expr: &Expr, checked: &Checked, root: &Arc<SchemaType>) -
 
 impl Estimator<'_> {
     fn cost(&mut self, expr: &Expr) -> Range {
+        deep(|| self.cost_of(expr))
+    }
+
+    fn cost_of(&mut self, expr: &Expr) -> Range {
         match &expr.kind {
-            ExprKind::Literal(_) | ExprKind::Message(_) => Range::ZERO,
+            ExprKind::Literal(_) => Range::ZERO,
+            ExprKind::Struct { fields, .. } => {
+                let (cost, _) = self.all(fields.iter().map(|field| &field.value));
+                cost.plus(Range::fixed(STRUCT))
+            }
             ExprKind::Ident(name) => {
                 let path = match self.local(name) {
                     Some(local) => local.path.clone(),
@@ -126,7 +135,7 @@ impl Estimator<'_> {
             return cost;
         }
         let has_cost = matches!(
-            self.checked.type_of(operand),
+            self.notes.type_of(operand),
             Type::Map(..) | Type::Object(_) | Type::Variable(_)
         );
         let path = self.path(operand).map(|mut path| {
@@ -152,16 +161,10 @@ impl Estimator<'_> {
             return cost.plus(Range::ONE);
         }
         let costs: Vec<Range> = arguments.iter().map(|one| self.cost(one)).collect();
-        let overloads = self.checked.overloads(expr).to_vec();
+        let overloads = self.notes.of(expr).overloads.clone();
         if overloads.is_empty() {
             return Range::ZERO;
         }
-        // A call of a function with a qualified name has no target.
-        let target = target.filter(|target| {
-            let name = target.qualified_name();
-            let qualified = name.map(|name| format!("{name}.{function}"));
-            qualified.is_none_or(|name| super::functions::overloads(&name).is_none())
-        });
         let target_cost = target.map_or(Range::ZERO, |target| self.cost(target));
         let call = Call {
             function,
@@ -227,8 +230,8 @@ impl Estimator<'_> {
         let path = self
             .path(expr)
             .filter(|path| path.first().is_none_or(|first| first != ACCUMULATOR));
-        let ty = self.checked.type_of(expr).clone();
-        let item_size = match &ty {
+        let of = self.notes.type_of(expr).clone();
+        let item = match &of {
             Type::List(item) => {
                 let path = path.map(|mut path| {
                     path.push("@items".to_owned());
@@ -240,13 +243,15 @@ impl Estimator<'_> {
             _ => None,
         };
         let literal = match &expr.kind {
-            ExprKind::Literal(Literal::Int(value)) => Some(value.cast_unsigned()),
+            ExprKind::Literal(Literal::Int(number)) => Some(*number),
             _ => None,
         };
+        let size = self.size(expr);
         Operand {
-            size: self.size_or_unknown(expr),
-            ty,
-            item: item_size,
+            size: size.unwrap_or(Range::UNKNOWN),
+            is_computed: size.is_some(),
+            of,
+            item,
             literal,
         }
     }
@@ -254,20 +259,14 @@ impl Estimator<'_> {
     fn fold(&mut self, expr: &Expr, fold: &Fold) -> Range {
         let mut cost = self.cost(&fold.range).plus(self.cost(&fold.start));
         let result = Local {
-            name: fold.result_variable.clone(),
+            name: fold.accumulator.clone(),
             path: self.path(&fold.start),
             size: self.size(&fold.start),
             entries: self.entry_sizes(&fold.start),
         };
         let depth = self.locals.len();
         self.locals.push(result);
-        let is_binding = matches!(&fold.range.kind, ExprKind::List(all) if all.is_empty())
-            && matches!(
-                &fold.condition.kind,
-                ExprKind::Literal(Literal::Bool(false))
-            )
-            && fold.result_variable != ACCUMULATOR;
-        if is_binding {
+        if fold.is_binding() {
             cost = cost.plus(self.cost(&fold.result));
             self.locals.truncate(depth);
             self.copy_sizes(expr, &fold.result);
@@ -302,7 +301,7 @@ impl Estimator<'_> {
         let entries = self.entry_sizes(&fold.range);
         let is_list = match entries {
             Some(entries) => entries.is_list,
-            None => matches!(self.checked.type_of(&fold.range), Type::List(_)),
+            None => matches!(self.notes.type_of(&fold.range), Type::List(_)),
         };
         let path = self.path(&fold.range).unwrap_or_default();
         let mut push = |name: &String, is_value: bool| {
@@ -378,7 +377,7 @@ impl Estimator<'_> {
             return Some(*size);
         }
         let count = match &expr.kind {
-            ExprKind::Literal(Literal::Text(text)) => Some(text.chars().count()),
+            ExprKind::Literal(Literal::String(text)) => Some(text.chars().count()),
             ExprKind::Literal(Literal::Bytes(bytes)) => Some(bytes.len()),
             ExprKind::Literal(_) => Some(1),
             ExprKind::List(elements) => Some(elements.len()),
@@ -393,7 +392,7 @@ impl Estimator<'_> {
             self.sizes.insert(expr.id, size);
             return Some(size);
         }
-        if is_scalar(self.checked.type_of(expr)) {
+        if is_scalar(self.notes.type_of(expr)) {
             return Some(Range::ONE);
         }
         match &expr.kind {
@@ -402,23 +401,10 @@ impl Estimator<'_> {
         }
     }
 
-    /// Returns the size that the schema allows the value at a path, whose first name is that of a variable.
+    /// Returns the size that the value at a path can have.
     fn schema_size(&self, path: &[String]) -> Option<Range> {
-        let mut node = self.root;
-        let rest = path.get(1..)?;
-        for step in rest {
-            node = match (step.as_str(), &node.shape) {
-                ("@items", Shape::List(inner)) | ("@values", Shape::Map(inner)) => inner,
-                // Keys are texts without a limit.
-                ("@keys", Shape::Map(_)) => return Some(Range::ZERO),
-                (name, Shape::Object(fields)) => fields.get(name)?,
-                _ => return None,
-            };
-        }
-        Some(Range {
-            min: 0,
-            max: node.elements_max,
-        })
+        let max = self.schema.size_max(path)?;
+        Some(Range { min: 0, max })
     }
 }
 

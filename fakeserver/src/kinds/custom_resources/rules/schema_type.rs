@@ -1,10 +1,10 @@
-//! The types that schemas give values, with the sizes that they can have.
+//! The types that schemas give values in expressions, with the sizes that they can have.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
-use super::types::Type;
+use crate::kinds::cel::{Environment, Objects, Sizes, Type};
 
 /// The maximum size of a request, which limits what nothing else does.
 const REQUEST_MAX_BYTES: i64 = 3 << 20;
@@ -47,12 +47,28 @@ pub(super) struct SchemaType {
 pub(super) enum Shape {
     /// A type that has no parts.
     Simple(Type),
-    List(Arc<SchemaType>),
+    List(Arc<SchemaType>, ListKind),
     /// A map from texts.
     Map(Arc<SchemaType>),
     /// Fields by the names that expressions use.
     Object(BTreeMap<String, Arc<SchemaType>>),
 }
+
+/// The kinds of lists, which differ in when they are equal.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ListKind {
+    Atomic,
+    Set,
+    /// The fields that identify an item, by the names that expressions use.
+    Map(Vec<String>),
+}
+
+/// The fields of the values of a schema, by the paths to them: the name of the root type, then fields, `@items` and
+/// `@values`.
+struct Fields(Arc<SchemaType>);
+
+/// The name of the type of whole values.
+const ROOT: &str = "selfType";
 
 // === impl SchemaType ===
 
@@ -70,7 +86,7 @@ impl SchemaType {
                 let items = Self::of(schema.get("items")?, is_embedded(&schema["items"]))?;
                 let max = (REQUEST_MAX_BYTES - 2) / (items.bytes_min + 1);
                 let max = limit("maxItems").unwrap_or(max);
-                Some(Self::new(Shape::List(items), max, 2))
+                Some(Self::new(Shape::List(items, ListKind::of(schema)), max, 2))
             }
             "object" if schema["additionalProperties"].is_object() && !is_object_root => {
                 let values = &schema["additionalProperties"];
@@ -153,25 +169,44 @@ impl SchemaType {
                     (None, Some(longest)) => i64::try_from(longest).unwrap_or(i64::MAX),
                     (None, None) => REQUEST_MAX_BYTES - 2,
                 };
-                Self::simple(Type::Text, max, 2)
+                Self::simple(Type::String, max, 2)
             }
         }
     }
 
-    /// Returns the type of expressions that have such a value.
-    pub(super) fn expression_type(self: &Arc<Self>) -> Type {
+    /// Returns the variables of rules: `self` and `oldSelf`, which may be optional.
+    pub(super) fn environment(self: &Arc<Self>, has_optional_old: bool) -> Environment {
+        let mut environment = Environment::default();
+        let of = self.expression_type(ROOT);
+        environment.declare("self", of.clone());
+        let old = if has_optional_old {
+            Type::optional(of)
+        } else {
+            of
+        };
+        environment.declare("oldSelf", old);
+        environment.set_objects(Arc::new(Fields(Arc::clone(self))));
+        environment
+    }
+
+    /// Returns the type of expressions that have such a value, which is at `path`.
+    fn expression_type(&self, path: &str) -> Type {
         match &self.shape {
-            Shape::Simple(ty) => ty.clone(),
-            Shape::List(items) => Type::list(items.expression_type()),
-            Shape::Map(values) => Type::map(Type::Text, values.expression_type()),
-            Shape::Object(_) => Type::Object(Arc::clone(self)),
+            Shape::Simple(of) => of.clone(),
+            Shape::List(items, _) => Type::list(items.expression_type(&format!("{path}.@items"))),
+            Shape::Map(values) => {
+                let values = values.expression_type(&format!("{path}.@values"));
+                Type::map(Type::String, values)
+            }
+            Shape::Object(_) => Type::object(path),
         }
     }
 
-    /// Returns the type of a field by the name that expressions use.
-    pub(super) fn field(&self, name: &str) -> Option<&Arc<Self>> {
-        match &self.shape {
-            Shape::Object(fields) => fields.get(name),
+    /// Returns the type of a part.
+    fn part(&self, step: &str) -> Option<&Self> {
+        match (step, &self.shape) {
+            ("@items", Shape::List(inner, _)) | ("@values", Shape::Map(inner)) => Some(inner),
+            (name, Shape::Object(fields)) => fields.get(name).map(|field| &**field),
             _ => None,
         }
     }
@@ -179,6 +214,48 @@ impl SchemaType {
     /// Returns the maximum number of such values in one request.
     pub(super) fn cardinality_max(&self) -> u64 {
         (REQUEST_MAX_BYTES / (self.bytes_min + 1)).cast_unsigned()
+    }
+}
+
+impl Sizes for SchemaType {
+    fn size_max(&self, path: &[String]) -> Option<u64> {
+        let mut node = self;
+        for step in path.get(1..)? {
+            if step == "@keys" && matches!(node.shape, Shape::Map(_)) {
+                // The type of keys has no size.
+                return Some(0);
+            }
+            node = node.part(step)?;
+        }
+        Some(node.elements_max)
+    }
+}
+
+// === impl Fields ===
+
+impl Objects for Fields {
+    fn field(&self, name: &str, field: &str) -> Option<Type> {
+        let mut steps = name.split('.');
+        let root = steps.next().filter(|root| *root == ROOT).map(|_| &*self.0);
+        let object = steps.try_fold(root?, |node, step| node.part(step))?;
+        let path = format!("{name}.{field}");
+        Some(object.part(field)?.expression_type(&path))
+    }
+}
+
+// === impl ListKind ===
+
+impl ListKind {
+    fn of(schema: &Value) -> Self {
+        match schema["x-kubernetes-list-type"].as_str() {
+            Some("set") => Self::Set,
+            Some("map") => {
+                let keys = schema["x-kubernetes-list-map-keys"].as_array();
+                let keys = keys.into_iter().flatten().filter_map(Value::as_str);
+                Self::Map(keys.filter_map(escape).collect())
+            }
+            _ => Self::Atomic,
+        }
     }
 }
 
