@@ -38,7 +38,7 @@ struct Policy {
     /// The tier is selected by a condition in CEL, not by a label selector.
     has_condition: bool,
     rule: Rule,
-    /// What fails is refused, not only warned of.
+    /// True if it refuses what fails, false if it warns of that.
     denies: bool,
 }
 
@@ -116,7 +116,9 @@ impl Policy {
 fn judge(policies: &[Policy], old: Option<&ConfigMap>, sent: Option<&ConfigMap>) -> Judgement {
     let mut stored = sent.cloned();
     if let Some(object) = &mut stored {
-        policies.iter().for_each(|policy| policy.mutate(object));
+        for policy in policies {
+            policy.mutate(object);
+        }
     }
     let failed = policies
         .iter()
