@@ -14,7 +14,8 @@ pub mod server;
 pub type Target = fn(&[u8]);
 
 /// The targets by name: each is a program in `fuzz_targets`, and has a folder of seeds.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
+    ("cbor", server::cbor),
     ("fault_plan", plans::run),
     ("field_set", server::field_set),
     ("frames", frames::run),
@@ -22,7 +23,6 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("patch", server::patch),
     ("plan_text", plans::text),
     ("protobuf", server::protobuf),
-    ("cbor", server::cbor),
     ("reflector", reflector::run),
     ("reflector_machine", machine::run),
     ("request", server::request),
