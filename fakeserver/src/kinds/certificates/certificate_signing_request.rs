@@ -20,6 +20,7 @@ pub(crate) static KIND: Kind = Kind::new("certificates.k8s.io", "certificatesign
     .habits(Habits {
         owns_spec: false,
         metadata_rechecks: MetadataRechecks::ALL,
+        subresource_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
     .names(|_| Vec::new())

@@ -1,5 +1,7 @@
 //! The group `certificates.k8s.io`, and the certificates that are signed for it.
 
+#[cfg_attr(not(feature = "tls"), path = "signature_off.rs")]
+mod signature;
 mod validation;
 pub(crate) mod certificate_signing_request;
 pub(crate) mod subject;

@@ -4,12 +4,19 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
 use super::{certificate_signing_request::KIND, subject::organizations};
-use crate::kinds::testing::{check, update_findings};
+use crate::kinds::testing::{check, findings, update_findings};
+
+/// A request of the groups `dev` and `system:masters`, signed with ECDSA.
+const REQUEST: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIdU1JR1ZBZ0VBTURNeEREQUtCZ05WQkFvTUEyUmxkakVYTUJV\
+    R0ExVUVDZ3dPYzNsemRHVnRPbTFoYzNSbApjbk14Q2pBSUJnTlZCQU1NQVdvd1dUQVRCZ2NxaGtqT1BRSUJCZ2dxaGtqT1BRTUJC\
+    d05DQUFRanlCTDYvU1p2Cnlic3hnRTBKZmN3VktncEgwVFJnSFBlV2M4Qkx5MGR1YUxrMmduTGRGTnE3T0lkaS8zWXljMGo1cWRG\
+    ZmpPUWsKcklYbzhub3YrSWVUb0FBd0NnWUlLb1pJemowRUF3SURTQUF3UlFJaEFLUjJUZlZFQmhqMWRYN0xYcHBiRUZwcQp5bHpm\
+    RkVBRUlSYU5xbUwwcEhCN0FpQTJYQVFnVHFjT2NweW80VlRoRjBJT1BxdzQ3TUhQazRCeFVSWkNHUUpICk9RPT0KLS0tLS1FTkQg\
+    Q0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
 
 fn request() -> Value {
-    let pem = "-----BEGIN CERTIFICATE REQUEST-----\nAAEC\n-----END CERTIFICATE REQUEST-----\n";
     json!({"metadata": {"name": "r"}, "spec": {
-        "request": STANDARD.encode(pem), "signerName": "example.com/s", "usages": ["client auth"],
+        "request": REQUEST, "signerName": "example.com/s", "usages": ["client auth"],
     }})
 }
 
@@ -46,14 +53,59 @@ fn a_status_approves_nothing() {
 
 #[test]
 fn organizations_are_read_from_requests() {
-    let request = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIdU1JR1ZBZ0VBTURNeEREQUtCZ05WQkFvTUEyUmxkakVYTUJV\
-        R0ExVUVDZ3dPYzNsemRHVnRPbTFoYzNSbApjbk14Q2pBSUJnTlZCQU1NQVdvd1dUQVRCZ2NxaGtqT1BRSUJCZ2dxaGtqT1BRTUJC\
-        d05DQUFRanlCTDYvU1p2Cnlic3hnRTBKZmN3VktncEgwVFJnSFBlV2M4Qkx5MGR1YUxrMmduTGRGTnE3T0lkaS8zWXljMGo1cWRG\
-        ZmpPUWsKcklYbzhub3YrSWVUb0FBd0NnWUlLb1pJemowRUF3SURTQUF3UlFJaEFLUjJUZlZFQmhqMWRYN0xYcHBiRUZwcQp5bHpm\
-        RkVBRUlSYU5xbUwwcEhCN0FpQTJYQVFnVHFjT2NweW80VlRoRjBJT1BxdzQ3TUhQazRCeFVSWkNHUUpICk9RPT0KLS0tLS1FTkQg\
-        Q0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
-    assert_eq!(organizations(request), ["dev", "system:masters"]);
-    let cut = &request[..400];
+    assert_eq!(organizations(REQUEST), ["dev", "system:masters"]);
+    let cut = &REQUEST[..400];
     assert_eq!(organizations(cut), [""; 0]);
     assert_eq!(organizations("?"), [""; 0]);
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn requests_are_signed_by_their_own_keys() {
+    let pem = STANDARD.decode(REQUEST).unwrap();
+    let mut block = pem::parse(pem).unwrap().into_contents();
+    let encoded = |block: Vec<u8>| {
+        let pem = pem::encode(&pem::Pem::new("CERTIFICATE REQUEST", block));
+        STANDARD.encode(pem)
+    };
+    let why = |request: String| {
+        let mut object = self::request();
+        object["spec"]["request"] = json!(request);
+        let found = findings(&KIND, &object);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0].rsplit_once("\": ").unwrap().1.to_owned()
+    };
+    assert_eq!(
+        why(encoded(block[..20].to_vec())),
+        "asn1: syntax error: data truncated"
+    );
+    // A byte of the subject.
+    block[24] ^= 1;
+    assert_eq!(why(encoded(block)), "x509: ECDSA verification failure");
+}
+
+#[cfg(feature = "tls")]
+#[test]
+fn certificates_are_certificates() {
+    let status = |certificate: &str| {
+        let certificate = STANDARD.encode(certificate);
+        update_findings(&KIND, "status", &request(), |request| {
+            request["status"] = json!({"certificate": certificate});
+        })
+    };
+    let block = |tag: &str| format!("-----BEGIN {tag}-----\nAAEC\n-----END {tag}-----\n");
+    let place = "status.certificate: Invalid value: \"<certificate data>\": ";
+    for (certificate, why) in [
+        (
+            block("KEY"),
+            "only CERTIFICATE PEM blocks are allowed, found \"KEY\"",
+        ),
+        (block("CERTIFICATE"), "x509: malformed certificate"),
+        (
+            String::from("x"),
+            "must contain at least one CERTIFICATE PEM block",
+        ),
+    ] {
+        assert_eq!(status(&certificate), [format!("{place}{why}")]);
+    }
 }

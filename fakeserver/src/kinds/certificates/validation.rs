@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::json;
 
+use super::signature;
 use crate::{
     kinds::{Validation, formats::CONDITION_STATUSES},
     value::{
@@ -60,9 +61,9 @@ pub(super) const VALIDATION: Validation =
 
 fn check(request: &Field<'_>, found: &mut Findings) {
     let spec = request.at("spec");
-    let pem = spec.at("request");
-    if !has_block(&decoded(&pem), "CERTIFICATE REQUEST") {
-        found.invalid(&pem, "PEM block type must be CERTIFICATE REQUEST");
+    let request_pem = spec.at("request");
+    if let Some(problem) = request_problem(&decoded(&request_pem)) {
+        found.invalid(&request_pem, &problem);
     }
     check_usages(&spec.at("usages"), found);
     check_signer(&spec.at("signerName"), found);
@@ -78,9 +79,11 @@ fn check_update(subresource: &str, old: &Field<'_>, new: &Field<'_>, found: &mut
     check(new, found);
     let certificate = new.at("status").at("certificate");
     let has_changed = decoded(&certificate) != decoded(&old.at("status").at("certificate"));
-    if has_changed && certificate.has_text() && !has_block(&decoded(&certificate), "CERTIFICATE") {
-        let why = "must contain at least one CERTIFICATE PEM block";
-        found.invalid_as(&certificate, &json!("<certificate data>"), why);
+    if has_changed
+        && certificate.has_text()
+        && let Some(problem) = certificate_problem(&decoded(&certificate))
+    {
+        found.invalid_as(&certificate, &json!("<certificate data>"), &problem);
     }
     let conditions = new.at("status").at("conditions");
     let of = |request: &Field<'_>, kind: &str| -> Vec<serde_json::Value> {
@@ -110,16 +113,37 @@ fn check_update(subresource: &str, old: &Field<'_>, new: &Field<'_>, found: &mut
     }
 }
 
-fn decoded(field: &Field<'_>) -> String {
-    let bytes = STANDARD.decode(field.text()).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
+fn decoded(field: &Field<'_>) -> Vec<u8> {
+    STANDARD.decode(field.text()).unwrap_or_default()
 }
 
-/// Returns whether the first block in a text is of this type.
-fn has_block(text: &str, kind: &str) -> bool {
-    let begins = text.find("-----BEGIN ").map(|place| &text[place..]);
-    let rest = begins.and_then(|text| text.strip_prefix(&format!("-----BEGIN {kind}-----")));
-    rest.is_some_and(|rest| rest.contains(&format!("-----END {kind}-----")))
+/// Returns the problem of a request in PEM.
+fn request_problem(request: &[u8]) -> Option<String> {
+    match pem::parse(request) {
+        Ok(block) if block.tag() == "CERTIFICATE REQUEST" => {
+            signature::request_problem(block.contents())
+        }
+        _ => Some("PEM block type must be CERTIFICATE REQUEST".to_owned()),
+    }
+}
+
+/// Returns the problem of certificates in PEM.
+fn certificate_problem(certificates: &[u8]) -> Option<String> {
+    let blocks = pem::parse_many(certificates).unwrap_or_default();
+    if blocks.is_empty() {
+        return Some("must contain at least one CERTIFICATE PEM block".to_owned());
+    }
+    blocks.iter().find_map(|block| {
+        if block.tag() != "CERTIFICATE" {
+            let tag = block.tag();
+            let why = format!("only CERTIFICATE PEM blocks are allowed, found {tag:?}");
+            return Some(why);
+        }
+        if block.headers().iter().next().is_some() {
+            return Some("no PEM block headers are permitted".to_owned());
+        }
+        signature::certificates_problem(block.contents()).map(ToOwned::to_owned)
+    })
 }
 
 fn check_usages(usages: &Field<'_>, found: &mut Findings) {
