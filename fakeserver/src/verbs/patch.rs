@@ -2,8 +2,6 @@
 
 use axum::response::Response;
 use http::StatusCode;
-use json_patch::{AddOperation, Patch, PatchOperation, ReplaceOperation};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -21,14 +19,17 @@ use crate::{
     value::{
         json::{DEPTH_MAX, depth, parse_value},
         parse::json_type,
-        patch::{PatchError, consumed, merge_strategically, print},
+        patch::{
+            self, PatchError, apply_operation, consumed, merge_document, merge_strategically,
+            print, source,
+        },
         resource::GroupVersionKind,
         schema::{
             Touched, decode, duplicate_fields, print_in_go_order, schemas, type_of_kind, types,
         },
         status::{FieldError, Status},
     },
-    write::{Attempt, Draft, FieldValidation, Received, Source, Target, run},
+    write::{Attempt, Draft, FieldValidation, Received, Source, Target, data_text, run},
 };
 
 /// The maximum number of operations in a JSON patch.
@@ -69,7 +70,12 @@ pub(super) async fn patch(
         warnings.extend(drop_duplicate_owners(&mut object, AFTER_ADMISSION));
         let author = author(request, &options);
         let now = attempt.now_text();
+        let text = match patch_type {
+            PatchType::Strategic => None,
+            _ => data_text::patched(target, &existing.stored, &object),
+        };
         let draft = Draft::update(target, author, existing, object, Source::Patch, now)?;
+        let draft = draft.with_data_text(text);
         run(attempt, draft)
     };
     let written = api.backend.write(target, &options, work).await;
@@ -94,7 +100,11 @@ pub(super) fn receive_patched(
     body: &[u8],
     validation: FieldValidation,
 ) -> Result<Received, Status> {
-    Change::parse(patch_type, body)?.receive(target, kind, shown, body, validation)
+    let change = match validation {
+        FieldValidation::Ignore => Change::parse_unvalidated(patch_type, body),
+        FieldValidation::Warn | FieldValidation::Strict => Change::parse(patch_type, body),
+    };
+    change?.receive(target, kind, shown, body, validation)
 }
 
 // === impl Change ===
@@ -137,10 +147,37 @@ impl Change {
         }
     }
 
+    /// Does the same for a patch whose fields are not validated. What is wrong with it has other words.
+    fn parse_unvalidated(patch_type: PatchType, body: &[u8]) -> Result<Self, Status> {
+        let bad = |why: String| Err(Status::bad_request(why));
+        let unfit = |value: &Value, go: &str| {
+            format!(
+                "json: cannot unmarshal {} into Go value of type jsonpatch.{go}",
+                json_type(value)
+            )
+        };
+        match (patch_type, parse_value(body)) {
+            (PatchType::Merge, Ok(patch @ (Value::Object(_) | Value::Array(_)))) => {
+                Ok(Self::Merge(patch))
+            }
+            (PatchType::Merge, _) => bad("Invalid JSON Patch".to_owned()),
+            (PatchType::Json, Err(why)) => bad(why),
+            (PatchType::Json, Ok(Value::Array(operations))) => {
+                let is_none = |operation: &&Value| !operation.is_object() && !operation.is_null();
+                match operations.iter().find(is_none) {
+                    Some(other) => bad(unfit(other, "Operation")),
+                    None => Self::parse(patch_type, body),
+                }
+            }
+            (PatchType::Json, Ok(other)) if !other.is_null() => bad(unfit(&other, "Patch")),
+            _ => Self::parse(patch_type, body),
+        }
+    }
+
     fn apply(&self, kind: &GroupVersionKind, mut object: Value) -> Result<Value, Status> {
         match self {
             Self::Merge(patch) => {
-                json_patch::merge(&mut object, patch);
+                merge_document(&mut object, patch);
                 Ok(object)
             }
             Self::Json(operations) => {
@@ -389,39 +426,17 @@ fn refused(error: &PatchError) -> Status {
 fn apply_operations(object: &mut Value, operations: &[Value]) -> Result<(), Status> {
     let mut copied_bytes = 0;
     for operation in operations {
-        let operation =
-            PatchOperation::deserialize(operation).map_err(|_| Status::unprocessable())?;
-        let from = match &operation {
-            PatchOperation::Copy(copy) => object.pointer(copy.from.as_str()),
-            PatchOperation::Move(moved) => object.pointer(moved.from.as_str()),
-            _ => None,
-        };
+        let from = source(object, operation);
         // Values that are put into each other would overflow any stack, and copies of copies fill any memory.
-        let depth = operation.path().count() + from.map_or(0, depth);
-        if matches!(operation, PatchOperation::Copy(_)) {
+        let path = operation["path"].as_str().unwrap_or_default();
+        let depth = path.matches('/').count() + from.as_ref().map_or(0, depth);
+        if patch::kind(operation) == Some("copy") {
             copied_bytes += from.map_or(0, |from| from.to_string().len());
         }
         if depth > DEPTH_MAX || copied_bytes > BODY_MAX_BYTES {
             return Err(Status::unprocessable());
         }
-        let operation = match operation {
-            PatchOperation::Replace(ReplaceOperation { path, value })
-                if is_absent_member(object, path.as_str()) =>
-            {
-                PatchOperation::Add(AddOperation { path, value })
-            }
-            other => other,
-        };
-        let patch = Patch(vec![operation]);
-        json_patch::patch(object, &patch).map_err(|_| Status::unprocessable())?;
+        apply_operation(object, operation).map_err(|_| Status::unprocessable())?;
     }
     Ok(())
-}
-
-/// Returns whether `path` leads to a member that its object does not have: it can be replaced all the same.
-fn is_absent_member(object: &Value, path: &str) -> bool {
-    let parent = path
-        .rsplit_once('/')
-        .and_then(|(parent, _)| object.pointer(parent));
-    parent.is_some_and(Value::is_object) && object.pointer(path).is_none()
 }

@@ -371,3 +371,28 @@ proptest! {
         })?;
     }
 }
+
+#[tokio::test]
+async fn a_json_patch_goes_beyond_the_standard_as_a_real_server_does() {
+    let api = Api::new();
+    api.config_map("a").await;
+    let path = format!("{CONFIG_MAPS}/a");
+    let changes = json!([
+        {"op": "test", "path": "/data/none", "value": null},
+        {"op": "replace", "path": "/data/l", "value": "1"},
+        {"op": "add", "path": "/metadata/finalizers", "value": ["a.com/a", "a.com/b"]},
+        {"op": "remove", "path": "/metadata/finalizers/-1"},
+    ]);
+    let patched = api.json_patch(&path, &changes).await.ok();
+    assert_eq!(patched["data"], json!({"k": "v", "l": "1"}));
+    assert_eq!(patched["metadata"]["finalizers"], json!(["a.com/a"]));
+}
+
+#[tokio::test]
+async fn only_the_first_document_of_a_stream_is_read() {
+    let api = Api::new();
+    let stream = "# first\n---\nmetadata: {name: a}\ndata: {k: v}\n---\nmetadata: {name: b}\n";
+    let headers = [("content-type", "application/yaml")];
+    let made = api.send("POST", CONFIG_MAPS, &headers, stream).await;
+    assert_eq!(made.created()["data"], json!({"k": "v"}));
+}

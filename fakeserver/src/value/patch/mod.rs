@@ -1,9 +1,10 @@
-//! Patches that depend on the schema of the object.
+//! Patches, as a real server applies them.
 //!
-//! [`merge_strategically`] applies a strategic merge patch: a merge patch that knows, from the schema, which lists
+//! JSON patches and merge patches need no schema. [`merge_strategically`] applies a strategic merge patch: a merge patch that knows, from the schema, which lists
 //! merge and by which key. Its results, their order and its errors are those of apimachinery's package
 //! `strategicpatch`. Only where that package panics, this one continues or returns an error.
 
+mod document;
 mod error;
 mod print;
 mod lists;
@@ -13,5 +14,9 @@ mod consumed;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::{consumed::consumed, print::print};
+pub(crate) use self::{
+    consumed::consumed,
+    document::{apply_operation, kind, merge_document, source},
+    print::print,
+};
 pub use self::{error::PatchError, strategic::merge_strategically};
