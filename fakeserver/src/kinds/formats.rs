@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, net::IpAddr};
 
 use serde_json::{Value, json};
 
+use super::addresses::check_ip;
 use crate::value::{
     field::Field,
     findings::Findings,
@@ -178,13 +179,6 @@ pub(crate) fn check_qualified(field: &Field<'_>, found: &mut Findings) {
     found.problems(field, qualified_name_problems(field.text()));
 }
 
-pub(crate) fn check_ip(field: &Field<'_>, found: &mut Findings) {
-    if field.text().parse::<IpAddr>().is_err() {
-        let why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
-        found.invalid_text(field, why);
-    }
-}
-
 /// An address that endpoints can have: not this host, not this link, not nowhere.
 pub(crate) fn check_reachable_ip(field: &Field<'_>, found: &mut Findings) {
     let Ok(address) = field.text().parse::<IpAddr>() else {
@@ -220,24 +214,6 @@ pub(crate) fn check_reachable_ip(field: &Field<'_>, found: &mut Findings) {
         found.invalid(
             field,
             "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)",
-        );
-    }
-}
-
-/// An address and the length of its prefix.
-pub(crate) fn parse_cidr(text: &str) -> Option<(IpAddr, u32)> {
-    let (address, length) = text.split_once('/')?;
-    let address: IpAddr = address.parse().ok()?;
-    let length_max = if address.is_ipv4() { 32 } else { 128 };
-    let length = length.parse().ok().filter(|length| *length <= length_max)?;
-    Some((address, length))
-}
-
-pub(crate) fn check_cidr(field: &Field<'_>, found: &mut Findings) {
-    if parse_cidr(field.text().trim()).is_none() {
-        found.invalid(
-            field,
-            "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",
         );
     }
 }
@@ -407,7 +383,12 @@ pub(crate) fn check_load_balancer_name(entry: &Field<'_>, found: &mut Findings) 
 /// Warns of an amount that is no whole number of bytes.
 pub(crate) fn warn_of_fraction(amount: &Field<'_>, told: &mut Vec<String>) {
     let quantity = amount.text().parse::<Quantity>();
-    if quantity.is_ok_and(|quantity| quantity.as_integer().is_none()) {
+    // Go counts in thousandths, and the greatest amount is no multiple of a thousand.
+    let is_fraction = |quantity: Quantity| {
+        let whole = quantity.as_integer();
+        whole.is_none_or(|whole| whole.unsigned_abs() > (i64::MAX / 1000).unsigned_abs().into())
+    };
+    if quantity.is_ok_and(is_fraction) {
         told.push(format!(
             "{}: fractional byte value {:?} is invalid, must be an integer",
             amount.path(),

@@ -13,6 +13,7 @@ mod selectable_field;
 pub(crate) mod cel;
 #[cfg_attr(not(feature = "cel"), path = "expression_off.rs")]
 pub(crate) mod expression;
+mod addresses;
 pub(crate) mod formats;
 mod resource_names;
 pub(crate) mod metadata;

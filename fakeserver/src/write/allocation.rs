@@ -7,6 +7,7 @@ use crate::{
     kinds::core::service::{
         self,
         allocator::{Allocator, Problem},
+        validation::address_errors,
     },
     value::status::Status,
 };
@@ -21,11 +22,16 @@ pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Resu
     let is_update = write.operation() == Operation::Update;
     let old = is_update.then_some(&write.old);
     let object = &mut write.new;
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    let name = name.to_owned();
+    // What is wrong with addresses is found first, and nothing else then.
+    let errors = address_errors(object);
+    if !errors.is_empty() {
+        return Err(write.target.invalid(&name, &errors));
+    }
     if !Allocator::concerns(old, object) {
         return Ok(());
     }
-    let name = object["metadata"]["name"].as_str().unwrap_or_default();
-    let name = name.to_owned();
     let own = write.target.key(&name);
     let all = attempt.list(service::KIND.storage(), None);
     let others = all.iter().filter(|other| other.key() != &own);

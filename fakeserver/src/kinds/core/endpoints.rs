@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Habits, Kind, Validation,
+        Accepted, Habits, Kind, MetadataRechecks, Validation,
+        addresses::{check_ip, warn_of_ip},
         formats::{
-            PROTOCOLS, check_ip, check_label, check_port_number, check_qualified,
-            check_reachable_ip, check_subdomain,
+            PROTOCOLS, check_label, check_port_number, check_qualified, check_reachable_ip,
+            check_subdomain,
         },
         table::cell::{Cells, age, items, name, number, some_of, text},
     },
@@ -23,11 +24,13 @@ use crate::{
 pub(crate) static KIND: Kind = Kind::new("", "endpoints")
     .habits(Habits {
         creates_on_update: true,
+        metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
     .defaults(set_defaults)
     .validation(Validation::new(check, check_update))
     .cells(cells)
+    .warnings(warn)
     .deprecated("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice");
 
 // === Defaults ===
@@ -36,6 +39,19 @@ pub(crate) fn set_defaults(endpoints: &mut Value) {
     for subset in each(endpoints, "subsets") {
         for port in each(subset, "ports") {
             set(port, "protocol", json!("TCP"));
+        }
+    }
+}
+
+// === Warnings ===
+
+/// Warns of addresses that are not canonical.
+fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+    for subset in accepted.object.at("subsets").items() {
+        for list in ["addresses", "notReadyAddresses"] {
+            for address in subset.at(list).items() {
+                warn_of_ip(&address.at("ip"), told);
+            }
         }
     }
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Habits, Kind, Validation,
+        Habits, Kind, MetadataRechecks, Validation,
         formats::check_domain_path,
         networking::ingress::validation::check_reference,
         table::cell::{Cells, NONE, age, name, text},
@@ -24,6 +24,7 @@ const CONTROLLER_MAX_BYTES: usize = 250;
 pub(crate) static KIND: Kind = Kind::new("networking.k8s.io", "ingressclasses")
     .habits(Habits {
         has_generation: true,
+        metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
     .defaults(set_defaults)

@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Habits, Kind, MetadataRechecks, Validation,
-        formats::{
-            check_cidr, check_label_selector, check_port_number, parse_cidr, port_name_problems,
-        },
+        Accepted, Habits, Kind, Validation,
+        addresses::{check_cidr, parse_cidr, warn_of_cidr},
+        formats::{check_label_selector, check_port_number, port_name_problems},
         table::cell::{Cells, age, name, selector},
     },
     value::{
@@ -24,12 +23,30 @@ use crate::{
 pub(crate) static KIND: Kind = Kind::new("networking.k8s.io", "networkpolicies")
     .habits(Habits {
         has_generation: true,
-        metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
     .defaults(set_defaults)
     .validation(Validation::new(check, check_update))
+    .warnings(warn)
     .cells(cells);
+
+/// Warns of ranges that are not canonical.
+fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+    let spec = accepted.object.at("spec");
+    for (rules, peers) in [("ingress", "from"), ("egress", "to")] {
+        for peer in spec
+            .at(rules)
+            .items()
+            .flat_map(|rule| rule.at(peers).items())
+        {
+            let block = peer.at("ipBlock");
+            warn_of_cidr(&block.at("cidr"), told);
+            for except in block.at("except").items() {
+                warn_of_cidr(&except, told);
+            }
+        }
+    }
+}
 
 // === Defaults ===
 

@@ -1,7 +1,7 @@
 //! Warnings about pods, and about the templates of pods.
 
 use crate::{
-    kinds::{claim_spec, formats::warn_of_fraction},
+    kinds::{addresses::warn_of_ip, claim_spec, formats::warn_of_fraction},
     value::{field::Field, names::dns_label_problems},
 };
 
@@ -137,6 +137,12 @@ pub(crate) fn pod(pod: &Field<'_>, told: &mut Vec<String>) {
         ));
     }
     affinity(&spec.at("affinity"), told);
+    for server in spec.at("dnsConfig").at("nameservers").items() {
+        warn_of_ip(&server, told);
+    }
+    for alias in spec.at("hostAliases").items() {
+        warn_of_ip(&alias.at("ip"), told);
+    }
 }
 
 fn old_node_label(label: &str) -> Option<&'static str> {
@@ -229,6 +235,16 @@ fn ports<'a>(ports: impl Iterator<Item = Field<'a>>, told: &mut Vec<String>) {
     let mut seen: Vec<Field<'a>> = Vec::new();
     for port in ports {
         let number = |port: &Field<'_>, field: &'static str| port.at(field).number();
+        if port.at("hostIP").has_text() && number(&port, "hostPort") == 0 {
+            told.push(format!(
+                "{}: hostIP set without hostPort: {{Name:{} HostPort:0 ContainerPort:{} Protocol:{} HostIP:{}}}",
+                port.path(),
+                port.at("name").text(),
+                number(&port, "containerPort"),
+                port.at("protocol").text(),
+                port.at("hostIP").text(),
+            ));
+        }
         let same = |other: &&Field<'a>| {
             number(other, "containerPort") == number(&port, "containerPort")
                 && other.get("protocol") == port.get("protocol")

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
+        addresses::check_interface_address,
         formats::{check_conditions, check_driver_name},
         pod_spec::validation::placement::check_node_selector,
         resource::{
@@ -166,6 +167,9 @@ fn check_device_status(device: &Field<'_>, allocated: &[DeviceId<'_>], found: &m
         }
     }
     let addresses = at_most(&network.at("ips"), ADDRESSES_MAX, found);
+    for address in &addresses {
+        check_interface_address(address, found);
+    }
     check_unique(&addresses, Field::text, found);
 }
 

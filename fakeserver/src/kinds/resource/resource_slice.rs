@@ -12,7 +12,11 @@ use crate::{
             names::{at_most, check_pool_name, check_unique},
         },
     },
-    value::{field::Field, findings::Findings},
+    value::{
+        edit::{each, remove, within},
+        field::Field,
+        findings::Findings,
+    },
 };
 
 const DEVICES_MAX: usize = 128;
@@ -32,9 +36,42 @@ pub(crate) static KIND: Kind = Kind::new("resource.k8s.io", "resourceslices")
         returns_deleted: true,
         ..Habits::COMMON
     })
+    .prepare(|slice| drop_disabled(&Value::Null, slice))
+    .prepare_update(drop_disabled)
     .validation(Validation::new(check, check_update))
     .warnings(warn)
     .fields(&FIELDS);
+
+/// Drops the fields of features that are off, unless the old slice has some of them: lists of attributes, and the resources of
+/// nodes that devices stand for.
+fn drop_disabled(old: &Value, slice: &mut Value) {
+    const LISTS: [&str; 4] = ["bools", "ints", "strings", "versions"];
+    const MAPPINGS: &str = "nodeAllocatableResourceMappings";
+    let has_list = |device: &Value| {
+        let attributes = device["attributes"].as_object().into_iter().flatten();
+        attributes
+            .flat_map(|(_, attribute)| LISTS.map(|list| &attribute[list]))
+            .any(|list| !list.is_null())
+    };
+    let devices = || old["spec"]["devices"].as_array().into_iter().flatten();
+    let keeps_lists = devices().any(has_list);
+    let keeps_mappings = devices().any(|device| !device[MAPPINGS].is_null());
+    for device in each(&mut slice["spec"], "devices") {
+        if !keeps_mappings {
+            remove(device, MAPPINGS);
+        }
+        let attributes = within(device, "attributes").filter(|_| !keeps_lists);
+        for (_, attribute) in attributes
+            .and_then(Value::as_object_mut)
+            .into_iter()
+            .flatten()
+        {
+            for list in LISTS {
+                remove(attribute, list);
+            }
+        }
+    }
+}
 
 static FIELDS: SelectableFields = SelectableFields::new(&[
     SelectableField::new("spec.nodeName", &["spec", "nodeName"]),
@@ -64,6 +101,9 @@ fn check_slice(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     }
     if generation.number() < 0 {
         found.invalid(&generation, "must be greater than or equal to zero");
+    }
+    if old.value().is_object() {
+        check_fixed(&old.at("spec"), &spec, found);
     }
     check_nodes(&spec, found);
     check_devices(&old.at("spec").at("devices"), &spec, found);
@@ -145,18 +185,15 @@ fn check_nodes(spec: &Field<'_>, found: &mut Findings) {
     }
 }
 
+/// Checks what may not change.
+fn check_fixed(was: &Field<'_>, is: &Field<'_>, found: &mut Findings) {
+    found.immutable_text(&is.at("pool").at("name"), &was.at("pool").at("name"));
+    found.immutable_text(&is.at("driver"), &was.at("driver"));
+    found.immutable(&is.at("nodeName"), &was.at("nodeName"));
+}
+
 pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     check_slice(old, new, found);
-    let (was, is) = (old.at("spec"), new.at("spec"));
-    for (before, after) in [
-        (was.at("driver"), is.at("driver")),
-        (was.at("pool").at("name"), is.at("pool").at("name")),
-    ] {
-        if before.text() != after.text() {
-            found.invalid_as(&after, &json!(after.text()), "field is immutable");
-        }
-    }
-    found.immutable(&is.at("nodeName"), &was.at("nodeName"));
 }
 
 // === Warnings ===

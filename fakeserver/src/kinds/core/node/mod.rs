@@ -6,6 +6,7 @@ mod validation;
 
 use crate::kinds::{
     Accepted, Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation,
+    addresses::warn_of_cidr,
 };
 
 /// Nodes.
@@ -35,6 +36,9 @@ fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
     if spec.at("externalID").has_text() {
         let why = "spec.externalID: this field is deprecated, and is unused by Kubernetes";
         told.push(why.to_owned());
+    }
+    for range in spec.at("podCIDRs").items() {
+        warn_of_cidr(&range, told);
     }
 }
 

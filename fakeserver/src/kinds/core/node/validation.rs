@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::{
     kinds::{
-        formats::{check_cidr, check_qualified, parse_cidr},
+        addresses::{check_cidr, parse_cidr},
+        formats::check_qualified,
         resource_names::check_resource_amount,
     },
     value::{field::Field, findings::Findings, names::label_value_problems},

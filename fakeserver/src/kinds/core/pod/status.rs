@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::formats::{check_ip, check_label, check_qualified, check_subdomain},
+    kinds::{
+        addresses::check_ip,
+        formats::{check_label, check_qualified, check_subdomain},
+    },
     value::{field::Field, findings::Findings},
 };
 

@@ -201,7 +201,7 @@ fn placement_is_checked() {
 fn pods_that_are_unusual_but_good_are_not_refused() {
     check(
         &KIND,
-        &pod(&json!({"volumes": [{
+        &pod(&json!({"serviceAccountName": "a", "volumes": [{
             "name": "token",
             "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]},
         }]})),

@@ -21,11 +21,29 @@ pub(crate) fn check(pod: &Field<'_>, found: &mut Findings) {
     }
 }
 
+/// Refuses tokens of a service account in a pod that has none.
+fn check_no_tokens(spec: &Field<'_>, found: &mut Findings) {
+    for volume in spec.at("volumes").items() {
+        for source in volume.at("projected").at("sources").items() {
+            let token = source.at("serviceAccountToken");
+            if token.is_set() {
+                found.forbidden(
+                    &token,
+                    "must not be specified when serviceAccountName is not set",
+                );
+            }
+        }
+    }
+}
+
 /// Checks any pod.
 pub(crate) fn check_pod(pod: &Field<'_>, found: &mut Findings) {
     annotations::check(pod, found);
     let spec = pod.at("spec");
     check_spec(&spec, true, found);
+    if !spec.at("serviceAccountName").has_text() {
+        check_no_tokens(&spec, found);
+    }
     for list in ["containers", "initContainers"] {
         for container in spec.at(list).items() {
             check_trimmed(&container.at("image"), found);

@@ -10,7 +10,7 @@ mod warnings;
 mod tests;
 
 use crate::{
-    kinds::{Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation},
+    kinds::{Habits, Kind, SelectableField, SelectableFields, Validation},
     value::names::dns_label_problems,
 };
 
@@ -19,7 +19,6 @@ pub(crate) static KIND: Kind = Kind::new("", "services")
     .habits(Habits {
         creates_on_update: true,
         returns_deleted: true,
-        metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
     .names(dns_label_problems)

@@ -2,14 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
-    kinds::formats::{
-        PROTOCOLS, check_cidr, check_ip, check_label, check_labels, check_load_balancer_name,
-        check_port, check_port_number, check_qualified, check_reachable_ip,
+    kinds::{
+        addresses::{check_ip, check_padded_cidr},
+        formats::{
+            PROTOCOLS, check_label, check_labels, check_load_balancer_name, check_port,
+            check_port_number, check_qualified, check_reachable_ip,
+        },
     },
-    value::{field::Field, findings::Findings, names::subdomain_problems},
+    value::{field::Field, findings::Findings, names::subdomain_problems, status::FieldError},
 };
 
 const TYPES: [&str; 4] = ["ClusterIP", "ExternalName", "LoadBalancer", "NodePort"];
@@ -155,6 +158,20 @@ fn check_session_affinity(spec: &Field<'_>, found: &mut Findings) {
     }
 }
 
+/// Returns what is wrong with the addresses of a service.
+pub(crate) fn address_errors(service: &Value) -> Vec<FieldError> {
+    let mut found = Findings::default();
+    let mut spec = service["spec"].clone();
+    // Who gives one address means all.
+    let one = spec["clusterIP"].clone();
+    if one.as_str().is_some_and(|one| !one.is_empty()) && spec["clusterIPs"].is_null() {
+        spec["clusterIPs"] = json!([one]);
+    }
+    let place = Field::root(service).at("spec");
+    check_addresses(&Field::root(&spec).called_at(&place), &mut found);
+    found.into_errors()
+}
+
 /// The addresses of a service, and of which families they are.
 fn check_addresses(spec: &Field<'_>, found: &mut Findings) {
     if spec.at("type").text() == "ExternalName" {
@@ -253,7 +270,7 @@ fn check_balancer(spec: &Field<'_>, found: &mut Findings) {
         found.forbidden(&place, why);
     }
     for range in place.items() {
-        check_cidr(&range, found);
+        check_padded_cidr(&range, found);
     }
     let allocates = spec.at("allocateLoadBalancerNodePorts");
     if allocates.is_set() && !is_balancer {

@@ -1,9 +1,16 @@
 //! Warnings about services.
 
-use crate::{kinds::Accepted, value::field::Field};
+use crate::{
+    kinds::{
+        Accepted,
+        addresses::{warn_of_cidr, warn_of_ip},
+    },
+    value::field::Field,
+};
 
 pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
     service(&accepted.object, told);
+    addresses(&accepted.object.at("spec"), told);
 }
 
 fn service(service: &Field<'_>, told: &mut Vec<String>) {
@@ -40,5 +47,21 @@ fn service(service: &Field<'_>, told: &mut Vec<String>) {
     }
     if spec.at("trafficDistribution").text() == "PreferClose" {
         tell("spec.trafficDistribution: \"PreferClose\" is deprecated; use \"PreferSameZone\"");
+    }
+}
+
+/// Warns of addresses and ranges that are not canonical.
+fn addresses(spec: &Field<'_>, told: &mut Vec<String>) {
+    if !matches!(spec.at("clusterIP").text(), "" | "None") {
+        for address in spec.at("clusterIPs").items() {
+            warn_of_ip(&address, told);
+        }
+    }
+    for address in spec.at("externalIPs").items() {
+        warn_of_ip(&address, told);
+    }
+    warn_of_ip(&spec.at("loadBalancerIP"), told);
+    for range in spec.at("loadBalancerSourceRanges").items() {
+        warn_of_cidr(&range, told);
     }
 }

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Habits, Kind, MetadataRechecks, Validation,
+        Accepted, Habits, Kind, MetadataRechecks, Validation,
+        addresses::warn_of_ip,
         table::cell::{Cells, UNSET, age, items, name, plain, some_of, text},
     },
     value::{
@@ -30,7 +31,21 @@ pub(crate) static KIND: Kind = Kind::new("discovery.k8s.io", "endpointslices")
     .prepare(|slice| prepare_update(&Value::Null, slice))
     .prepare_update(prepare_update)
     .validation(Validation::new(validation::check, validation::check_update))
+    .warnings(warn)
     .cells(cells);
+
+/// Warns of names instead of addresses in a new slice, and of addresses that are not canonical.
+fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
+    let slice = &accepted.object;
+    if accepted.is_new && slice.at("addressType").text() == "FQDN" {
+        told.push("spec.addressType: FQDN endpoints are deprecated".to_owned());
+    }
+    for endpoint in slice.at("endpoints").items() {
+        for address in endpoint.at("addresses").items() {
+            warn_of_ip(&address, told);
+        }
+    }
+}
 
 // === Defaults ===
 

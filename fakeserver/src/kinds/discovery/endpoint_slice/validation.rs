@@ -3,9 +3,12 @@
 use std::{collections::BTreeSet, net::IpAddr};
 
 use crate::{
-    kinds::formats::{
-        PROTOCOLS, check_ip, check_label, check_label_value, check_labels, check_qualified,
-        check_reachable_ip, check_subdomain,
+    kinds::{
+        addresses::{check_canonical_ip, check_ip},
+        formats::{
+            PROTOCOLS, check_label, check_label_value, check_labels, check_qualified,
+            check_reachable_ip, check_subdomain,
+        },
     },
     value::{field::Field, findings::Findings},
 };
@@ -67,6 +70,23 @@ fn check_ports(ports: &Field<'_>, found: &mut Findings) {
     }
 }
 
+/// Checks one of the addresses of an endpoint. Those of IPv6 have to be canonical.
+fn check_address(kind: &str, all: &Field<'_>, address: &Field<'_>, found: &mut Findings) {
+    let before = found.count();
+    match kind {
+        "IPv4" => check_ip(address, found),
+        _ => check_canonical_ip(address, found),
+    }
+    if found.count() > before {
+        return;
+    }
+    let parsed = address.text().parse::<IpAddr>();
+    if parsed.is_ok_and(|parsed| parsed.is_ipv4() != (kind == "IPv4")) {
+        found.invalid_as(all, address.value(), &format!("must be an {kind} address"));
+    }
+    check_reachable_ip(address, found);
+}
+
 fn check_endpoint(kind: &str, endpoint: &Field<'_>, found: &mut Findings) {
     let addresses = endpoint.at("addresses");
     if addresses.is_empty() {
@@ -75,20 +95,8 @@ fn check_endpoint(kind: &str, endpoint: &Field<'_>, found: &mut Findings) {
         found.too_many(&addresses, ADDRESSES_MAX);
     }
     for address in addresses.items() {
-        let parsed = address.text().parse::<IpAddr>();
         match kind {
-            "IPv4" | "IPv6" => {
-                check_ip(&address, found);
-                let is_of_kind = |address: IpAddr| address.is_ipv4() == (kind == "IPv4");
-                let Ok(parsed) = parsed else {
-                    continue;
-                };
-                if !is_of_kind(parsed) {
-                    let why = format!("must be an {kind} address");
-                    found.invalid_as(&addresses, address.value(), &why);
-                }
-                check_reachable_ip(&address, found);
-            }
+            "IPv4" | "IPv6" => check_address(kind, &addresses, &address, found),
             "FQDN" => {
                 check_subdomain(&address, found);
                 if !address.text().contains('.') {

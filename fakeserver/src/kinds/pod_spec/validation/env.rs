@@ -199,6 +199,11 @@ pub(crate) fn check_pod_field(reference: &Field<'_>, known: &[&str], found: &mut
         }
     }
     let field = reference.at("fieldPath");
+    let version = reference.at("apiVersion").text();
+    if version != "v1" {
+        let why = format!("error converting fieldPath: unsupported pod version: {version}");
+        return found.invalid(&field, &why);
+    }
     let path = field.text();
     let subscript = path
         .split_once("['")

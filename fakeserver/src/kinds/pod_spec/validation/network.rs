@@ -1,7 +1,7 @@
 //! Validation of DNS settings and host aliases.
 
 use crate::{
-    kinds::formats::{check_ip, check_subdomain},
+    kinds::{addresses::check_ip, formats::check_subdomain},
     value::{field::Field, findings::Findings, names::subdomain_problems},
 };
 

@@ -84,7 +84,7 @@ fn check_capacity(spec: &Field<'_>, found: &mut Findings) {
         found.required(&capacity, "");
     }
     if !capacity.key("storage").is_set() || capacity.len() > 1 {
-        found.not_supported_as(&capacity, capacity.value(), &["storage"]);
+        found.not_supported_as(&capacity, capacity.shown(), &["storage"]);
     }
     for (_, amount) in capacity.entries() {
         let value = quantity(amount.value());
