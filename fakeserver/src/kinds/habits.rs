@@ -40,11 +40,15 @@ pub(crate) struct Habits {
     /// Managers own what they write in `spec`.
     #[doc(alias = "GetResetFields")]
     pub(crate) owns_spec: bool,
+    /// The rules of the kind check the metadata of a new object, before that of all kinds is checked.
+    pub(crate) checks_new_metadata: bool,
     /// Finalizers without a domain have to be well known.
     pub(crate) checks_finalizers: bool,
     /// No webhook is asked about its objects: otherwise no client could correct a webhook that rejects everything.
     pub(crate) is_exempt_from_webhooks: bool,
     pub(crate) metadata_rechecks: MetadataRechecks,
+    /// The same, in an update through a subresource.
+    pub(crate) subresource_rechecks: MetadataRechecks,
     pub(crate) removal: Removal,
 }
 
@@ -78,8 +82,8 @@ pub(crate) struct KeptByStatus {
 pub(crate) struct MetadataRechecks {
     /// Fields that may not change.
     pub(crate) change: bool,
-    /// Everything that is checked in a new object.
-    pub(crate) whole: bool,
+    /// The number of times that everything is checked that is checked in a new object.
+    pub(crate) whole: usize,
 }
 
 // === impl Habits ===
@@ -101,9 +105,11 @@ impl Habits {
         kept_by_status: KeptByStatus::NONE,
         is_created_with_status: false,
         owns_spec: true,
+        checks_new_metadata: true,
         checks_finalizers: true,
         is_exempt_from_webhooks: false,
         metadata_rechecks: MetadataRechecks::CHANGE,
+        subresource_rechecks: MetadataRechecks::CHANGE,
         removal: Removal::Immediate,
     };
 
@@ -153,12 +159,13 @@ impl KeptByStatus {
 // === impl MetadataRechecks ===
 
 impl MetadataRechecks {
-    pub(crate) const NONE: Self = Self::new(false, false);
-    pub(crate) const CHANGE: Self = Self::new(true, false);
-    pub(crate) const WHOLE: Self = Self::new(false, true);
-    pub(crate) const ALL: Self = Self::new(true, true);
+    pub(crate) const NONE: Self = Self::new(false, 0);
+    pub(crate) const CHANGE: Self = Self::new(true, 0);
+    pub(crate) const WHOLE: Self = Self::new(false, 1);
+    pub(crate) const WHOLE_TWICE: Self = Self::new(false, 2);
+    pub(crate) const ALL: Self = Self::new(true, 1);
 
-    const fn new(change: bool, whole: bool) -> Self {
+    const fn new(change: bool, whole: usize) -> Self {
         Self { change, whole }
     }
 }

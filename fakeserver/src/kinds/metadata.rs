@@ -1,13 +1,13 @@
 //! Validation of the metadata of any object.
 
-use std::collections::BTreeSet;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use serde_json::{Value, json};
 
 use crate::{
     kinds::Kind,
     value::{
-        names::{label_value_problems, qualified_name_problems},
+        names::{label_value_problems, path_segment_problems, qualified_name_problems},
         status::FieldError,
     },
 };
@@ -21,7 +21,17 @@ const STANDARD_FINALIZERS: [&str; 3] = ["kubernetes", "orphan", "foregroundDelet
 /// Returns the errors of a new object's metadata.
 pub(crate) fn metadata_errors(kind: &Kind, metadata: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    check_whole(kind, metadata, &mut errors);
+    if kind.habits.checks_new_metadata {
+        check_whole(kind, metadata, &mut errors);
+    }
+    errors
+}
+
+/// Returns the errors of a new object's metadata that are the same for all kinds. A real server looks for them when the rules
+/// of the kind have found nothing.
+pub(crate) fn generic_metadata_errors(metadata: &Value) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    check_generic(metadata, &mut errors);
     errors
 }
 
@@ -36,14 +46,17 @@ pub(crate) fn metadata_update_errors(
     new: &Value,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
-    check_common(new, &mut errors);
+    check_generic(new, &mut errors);
     check_change(old, new, &mut errors);
-    let rechecks = kind.habits.metadata_rechecks;
-    if rechecks.change || !subresource.is_empty() {
+    let rechecks = match subresource {
+        "" => kind.habits.metadata_rechecks,
+        _ => kind.habits.subresource_rechecks,
+    };
+    if rechecks.change {
         check_change(old, new, &mut errors);
         check_kube_finalizers(kind, new, &mut errors);
     }
-    if rechecks.whole && subresource.is_empty() {
+    for _ in 0..rechecks.whole {
         check_whole(kind, new, &mut errors);
     }
     errors
@@ -58,9 +71,15 @@ pub(crate) fn common_metadata_errors(metadata: &Value) -> Vec<FieldError> {
 
 /// As the rules of a kind look at it.
 fn check_whole(kind: &Kind, metadata: &Value, errors: &mut Vec<FieldError>) {
-    check_name(kind, metadata, errors);
+    check_name(|name| kind.name_problems(name), metadata, errors);
     check_common(metadata, errors);
     check_kube_finalizers(kind, metadata, errors);
+}
+
+/// As all objects are looked at, regardless of their kinds.
+fn check_generic(metadata: &Value, errors: &mut Vec<FieldError>) {
+    check_name(path_segment_problems, metadata, errors);
+    check_common(metadata, errors);
 }
 
 /// Checks the fields that all objects have.
@@ -132,13 +151,15 @@ fn check_no_new_finalizers(old: &Value, new: &Value, errors: &mut Vec<FieldError
     ));
 }
 
-fn check_name(kind: &Kind, metadata: &Value, errors: &mut Vec<FieldError>) {
+fn check_name(
+    problems: impl Fn(&str) -> Vec<String>,
+    metadata: &Value,
+    errors: &mut Vec<FieldError>,
+) {
     let text = |field: &str| metadata[field].as_str().unwrap_or_default();
     let (name, prefix) = (text("name"), text("generateName"));
     if !prefix.is_empty() {
-        // What is appended may be a letter, so the prefix may end in what separates.
-        let trial = format!("{}a", prefix.trim_end_matches('-'));
-        for problem in kind.name_problems(&trial) {
+        for problem in problems(&without_trailing_dash(prefix)) {
             errors.push(invalid("metadata.generateName", prefix, &problem));
         }
     }
@@ -148,9 +169,22 @@ fn check_name(kind: &Kind, metadata: &Value, errors: &mut Vec<FieldError>) {
             "name or generateName is required",
         ));
     } else {
-        for problem in kind.name_problems(name) {
+        for problem in problems(name) {
             errors.push(invalid("metadata.name", name, &problem));
         }
+    }
+}
+
+/// Returns a prefix of names with a letter for the dash at its end, which is none in a name.
+#[doc(alias = "maskTrailingDash")]
+fn without_trailing_dash(prefix: &str) -> Cow<'_, str> {
+    match prefix.strip_suffix('-') {
+        Some(rest) if !rest.is_empty() => {
+            let mut letters = rest.chars();
+            letters.next_back();
+            format!("{}a", letters.as_str()).into()
+        }
+        _ => prefix.into(),
     }
 }
 

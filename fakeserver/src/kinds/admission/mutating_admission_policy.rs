@@ -39,6 +39,7 @@ pub(crate) static KIND: Kind =
             requires_version: true,
             is_exempt_from_webhooks: true,
             metadata_rechecks: MetadataRechecks::WHOLE,
+            checks_finalizers: false,
             ..Habits::COMMON
         })
         .defaults(set_policy_defaults)

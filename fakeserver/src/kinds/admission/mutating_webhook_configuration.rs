@@ -12,6 +12,7 @@ pub(crate) static KIND: Kind = Kind::new(
     requires_version: true,
     is_exempt_from_webhooks: true,
     metadata_rechecks: MetadataRechecks::WHOLE,
+    checks_finalizers: false,
     ..Habits::COMMON
 })
 .validation(webhook_configuration::VALIDATION)

@@ -35,6 +35,7 @@ pub(crate) static KIND: Kind = Kind::new(
     is_exempt_from_webhooks: true,
     metadata_rechecks: MetadataRechecks::WHOLE,
     kept_by_status: KeptByStatus::ALL,
+    checks_finalizers: false,
     ..Habits::COMMON
 })
 .defaults(set_policy_defaults)

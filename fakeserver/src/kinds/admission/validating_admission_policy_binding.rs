@@ -24,6 +24,7 @@ pub(crate) static KIND: Kind = Kind::new(
     requires_version: true,
     is_exempt_from_webhooks: true,
     metadata_rechecks: MetadataRechecks::WHOLE,
+    checks_finalizers: false,
     ..Habits::COMMON
 })
 .defaults(set_binding_defaults)

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Accepted, Habits, Kind, MetadataRechecks, Validation,
+        Accepted, Habits, Kind, Validation,
         formats::{
             LABEL_SELECTOR, check_at_most_all, check_label_selector, check_share,
             is_empty_selector, is_zero_share,
@@ -52,7 +52,6 @@ const COUNTS: Counts = Counts {
 pub(crate) static KIND: Kind = Kind::new("apps", "daemonsets")
     .habits(Habits {
         has_generation: true,
-        metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
     .defaults(set_defaults)

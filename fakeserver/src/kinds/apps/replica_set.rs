@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Habits, Kind, MetadataRechecks, Validation, pod_spec,
+        Habits, Kind, Validation, pod_spec,
         workload::{
             replicas,
             validation::{check_made, check_selector, fix_selector},
@@ -22,7 +22,6 @@ use crate::{
 pub(crate) static KIND: Kind = Kind::new("apps", "replicasets")
     .habits(Habits {
         has_generation: true,
-        metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
     .defaults(set_defaults)

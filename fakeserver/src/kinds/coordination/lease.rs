@@ -21,6 +21,7 @@ pub(crate) static KIND: Kind = Kind::new("coordination.k8s.io", "leases")
     .habits(Habits {
         creates_on_update: true,
         requires_version: true,
+        checks_finalizers: false,
         ..Habits::COMMON
     })
     .prepare(|lease| prepare_update(&Value::Null, lease))

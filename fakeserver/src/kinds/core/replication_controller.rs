@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation,
+        Habits, Kind, SelectableField, SelectableFields, Validation,
         pod_spec::{
             self,
             validation::{check_runs_forever, check_template},
@@ -23,7 +23,6 @@ pub(crate) static KIND: Kind = Kind::new("", "replicationcontrollers")
     .habits(Habits {
         has_generation: true,
         orphans_by_default: true,
-        metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
     .defaults(set_defaults)

@@ -23,6 +23,7 @@ pub(crate) static KIND: Kind = Kind::new("node.k8s.io", "runtimeclasses")
         creates_on_update: true,
         requires_version: true,
         metadata_rechecks: MetadataRechecks::ALL,
+        checks_finalizers: false,
         ..Habits::COMMON
     })
     .validation(Validation::new(check, check_update))

@@ -18,6 +18,9 @@ pub(crate) static KIND: Kind = Kind::new("policy", "poddisruptionbudgets")
         has_generation: true,
         requires_version: true,
         metadata_rechecks: MetadataRechecks::NONE,
+        subresource_rechecks: MetadataRechecks::NONE,
+        checks_new_metadata: false,
+        checks_finalizers: false,
         ..Habits::COMMON
     })
     .validation(Validation::new(check, check_update).with(&[("status", check_status)]))

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Accepted, Habits, Kind, Validation, pod_spec,
+        Accepted, Habits, Kind, MetadataRechecks, Validation, pod_spec,
         table::{
             age::since,
             cell::{Cells, NONE, age, containers, items, name, selector, text, text_or},
@@ -24,6 +24,7 @@ use crate::{
 pub(crate) static KIND: Kind = Kind::new("batch", "cronjobs")
     .habits(Habits {
         has_generation: true,
+        subresource_rechecks: MetadataRechecks::NONE,
         ..Habits::COMMON
     })
     .defaults(set_defaults)

@@ -11,7 +11,7 @@ use crate::kinds::{Habits, Kind, MetadataRechecks, Validation};
 pub(crate) static KIND: Kind = Kind::new("", "persistentvolumes")
     .habits(Habits {
         returns_deleted: true,
-        metadata_rechecks: MetadataRechecks::ALL,
+        metadata_rechecks: MetadataRechecks::WHOLE_TWICE,
         ..Habits::COMMON
     })
     .defaults(defaults::set_defaults)
