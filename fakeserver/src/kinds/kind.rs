@@ -323,37 +323,33 @@ impl Kind {
                 || (self.habits.counts_labels && changes("labels")))
     }
 
-    /// Lists what is wrong with an object apart from its metadata; `old` is the object that it replaces through
-    /// `subresource`, which is empty for the object itself.
+    /// Lists what is wrong with an object apart from its metadata, with values as `shown` has them; `old` is the object that
+    /// it replaces through `subresource`, which is empty for the object itself.
     pub(crate) fn verdict(
         &self,
         subresource: &str,
-        object: &Value,
+        (object, shown): (&Value, &Value),
         old: Option<&Value>,
     ) -> Verdict {
         if let Some(custom) = &self.custom {
             return custom.check(subresource, object, old);
         }
-        Verdict::refused(self.errors(subresource, object, old))
+        let object = Field::shown_as(object, shown);
+        Verdict::refused(self.errors(subresource, &object, old))
     }
 
     /// Lists what is wrong with an object of a built-in kind apart from its metadata, as [`Kind::verdict`] does.
     pub(crate) fn errors(
         &self,
         subresource: &str,
-        object: &Value,
+        object: &Field<'_>,
         old: Option<&Value>,
     ) -> Vec<FieldError> {
         let Some(validation) = &self.validation else {
             return Vec::new();
         };
         let mut found = Findings::default();
-        validation.check(
-            subresource,
-            &Field::root(object),
-            old.map(Field::root),
-            &mut found,
-        );
+        validation.check(subresource, object, old.map(Field::root), &mut found);
         found.into_errors()
     }
 

@@ -8,6 +8,7 @@ use super::{
     Kind, ResourceType,
     registry::{Lookup, Registry},
 };
+use crate::value::field::Field;
 
 /// Returns a resource in its first version: `pods`, `deployments.apps`.
 pub(crate) fn resource(name: &str) -> Arc<ResourceType> {
@@ -78,6 +79,6 @@ fn printed_errors(
     object: &Value,
     old: Option<&Value>,
 ) -> Vec<String> {
-    let errors = kind.errors(subresource, object, old);
+    let errors = kind.errors(subresource, &Field::root(object), old);
     errors.iter().map(ToString::to_string).collect()
 }

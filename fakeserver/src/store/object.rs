@@ -1,12 +1,13 @@
 //! A stored object: its serialized bytes, and the fields that lists and watches need.
 
 use std::{
+    collections::BTreeMap,
     ops,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use bytes::Bytes;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
 use super::{
     ObjectKey,
@@ -179,6 +180,29 @@ impl StoredObject {
             version_start: version.start,
         };
         Self::made_of(Arc::clone(&self.header), revision, serialized)
+    }
+
+    /// The same, with a text for the value of one of its members, which has to be equal to that.
+    pub(super) fn with_text(self, member: &str, text: &str) -> Self {
+        let json = self.json();
+        let Ok(mut rest) = serde_json::from_slice::<BTreeMap<String, &RawValue>>(&json) else {
+            return self;
+        };
+        let metadata = self.places().0;
+        rest.remove("metadata");
+        let mut new = json[..metadata.end].to_vec();
+        for (name, value) in rest {
+            let value = if name == member { text } else { value.get() };
+            let name = Value::from(name);
+            new.extend_from_slice(format!(",{name}:{value}").as_bytes());
+        }
+        new.push(b'}');
+        let serialized = Serialized {
+            json: new.into(),
+            metadata_end: metadata.end,
+            version_start: self.places().1.start,
+        };
+        Self::made_of(Arc::clone(&self.header), self.revision, serialized)
     }
 
     /// The same version of the same object, which says `object`.

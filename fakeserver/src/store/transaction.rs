@@ -58,6 +58,19 @@ impl<'a> Transaction<'a> {
         self.store(key, after)
     }
 
+    /// Does the same, and stores `text` for the value of one of the object's members, which has to be equal to that.
+    pub(crate) fn put_with_text(
+        &mut self,
+        key: &ObjectKey,
+        object: Value,
+        (member, text): (&str, &str),
+    ) -> Arc<StoredObject> {
+        let fields = (self.fields)(key.resource(), &object);
+        let revision = self.revision.next();
+        let after = StoredObject::new(key.clone(), revision, object, fields);
+        self.store(key, after.with_text(member, text))
+    }
+
     /// Stores what `stencil` makes of `values`, as [`put`](Self::put) would.
     #[cfg(feature = "cluster")]
     pub(crate) fn print(

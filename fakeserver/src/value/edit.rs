@@ -53,3 +53,64 @@ pub(crate) fn set_or_remove(object: &mut Value, field: &str, value: Option<Value
         (None, None) => {}
     }
 }
+
+/// A list or a map without items: the pointer to the struct that has it, its name there, and itself.
+pub(crate) type EmptyMember = (String, String, Value);
+
+/// Lists the lists and maps of an object that have no items.
+pub(crate) fn empty_members(object: &Value) -> Vec<EmptyMember> {
+    fn look(value: &Value, pointer: &mut String, found: &mut Vec<EmptyMember>) {
+        let length = pointer.len();
+        match value {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    if is_empty(value) {
+                        found.push((pointer.clone(), name.clone(), value.clone()));
+                    } else {
+                        pointer.push('/');
+                        pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
+                        look(value, pointer, found);
+                        pointer.truncate(length);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for (place, item) in items.iter().enumerate() {
+                    pointer.push('/');
+                    pointer.push_str(&place.to_string());
+                    look(item, pointer, found);
+                    pointer.truncate(length);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    look(object, &mut String::new(), &mut found);
+    found
+}
+
+/// Returns `object` with the lists and maps without items that it no longer has; nothing if there are none.
+pub(crate) fn with_empty(object: &Value, members: &[EmptyMember]) -> Option<Value> {
+    let is_gone = |(parent, name, _): &&EmptyMember| {
+        let parent = object.pointer(parent).and_then(Value::as_object);
+        parent.is_some_and(|parent| parent.get(name).is_none_or(Value::is_null))
+    };
+    let mut gone = members.iter().filter(is_gone).peekable();
+    gone.peek()?;
+    let mut object = object.clone();
+    for (parent, name, value) in gone {
+        if let Some(parent) = object.pointer_mut(parent) {
+            parent[name.as_str()] = value.clone();
+        }
+    }
+    Some(object)
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    }
+}

@@ -14,6 +14,8 @@ pub(crate) struct Field<'a> {
     /// The place again, for what is below.
     shared: OnceCell<Rc<Place>>,
     value: &'a Value,
+    /// The same value as findings show it: with the lists and maps without items that the client sent.
+    shown: &'a Value,
 }
 
 /// The place of a field: the last step, and the place at which that begins.
@@ -36,19 +38,34 @@ enum Step {
 impl<'a> Field<'a> {
     /// A whole object, whose path is empty.
     pub(crate) fn root(object: &'a Value) -> Self {
+        Self::shown_as(object, object)
+    }
+
+    /// A whole object, which findings show as `shown`.
+    pub(crate) fn shown_as(object: &'a Value, shown: &'a Value) -> Self {
         let place = Place {
             within: None,
             step: Step::Root,
         };
-        Self::new(place, object)
+        Self::new(place, (object, shown))
     }
 
-    fn new(place: Place, value: &'a Value) -> Self {
+    fn new(place: Place, (value, shown): (&'a Value, &'a Value)) -> Self {
         Self {
             place,
             shared: OnceCell::new(),
             value,
+            shown,
         }
+    }
+
+    /// Returns what `pick` picks out of the value, and how findings show that.
+    fn pick(&self, pick: impl Fn(&'a Value) -> Option<&'a Value>) -> (&'a Value, &'a Value) {
+        let value = pick(self.value).unwrap_or(&NOTHING);
+        if std::ptr::eq(self.value, self.shown) {
+            return (value, value);
+        }
+        (value, pick(self.shown).unwrap_or(value))
     }
 
     /// The place of what one step leads to.
@@ -62,51 +79,50 @@ impl<'a> Field<'a> {
 
     /// A member of a struct.
     pub(crate) fn at(&self, name: &'static str) -> Field<'a> {
-        Self::new(self.below(Step::Member(name.into())), self.get(name))
+        let member = self.pick(|value| value.get(name));
+        Self::new(self.below(Step::Member(name.into())), member)
     }
 
     /// An entry of a map, where findings call it a member.
     pub(crate) fn key_as_member(&self, key: &str) -> Field<'a> {
         let step = Step::Member(key.to_owned().into());
-        Self::new(self.below(step), self.get(key))
+        Self::new(self.below(step), self.pick(|value| value.get(key)))
     }
 
     /// An entry of a map.
     pub(crate) fn key(&self, key: &str) -> Field<'a> {
-        Self::new(self.below(Step::Key(key.to_owned())), self.get(key))
+        let entry = self.pick(|value| value.get(key));
+        Self::new(self.below(Step::Key(key.to_owned())), entry)
     }
 
     /// The same value, where findings say it stands in another struct.
     pub(crate) fn called_within(&self, parent: &Field<'_>, name: &'static str) -> Field<'a> {
-        Self::new(parent.below(Step::Member(name.into())), self.value)
+        let place = parent.below(Step::Member(name.into()));
+        Self::new(place, (self.value, self.shown))
     }
 
     /// The same value, where findings say it stands at another place.
     pub(crate) fn called_at(&self, place: &Field<'_>) -> Field<'a> {
-        Self::new(place.place.clone(), self.value)
+        Self::new(place.place.clone(), (self.value, self.shown))
     }
 
     /// An item of a list, there or not.
     pub(crate) fn place(&self, place: usize) -> Field<'a> {
-        let value = self.value.get(place).unwrap_or(&NOTHING);
-        Self::new(self.below(Step::Item(place)), value)
+        let item = self.pick(|value| value.get(place));
+        Self::new(self.below(Step::Item(place)), item)
     }
 
     /// The items of a list.
     pub(crate) fn items(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
         let list = self.clone();
-        let items = self.value.as_array().into_iter().flatten().enumerate();
-        items.map(move |(place, value)| Self::new(list.below(Step::Item(place)), value))
+        (0..self.value.as_array().map_or(0, Vec::len)).map(move |place| list.place(place))
     }
 
     /// The entries of a map, by key.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&'a str, Field<'a>)> + use<'a> {
         let map = self.clone();
         let entries = self.value.as_object().into_iter().flatten();
-        entries.map(move |(key, value)| {
-            let place = map.below(Step::Key(key.clone()));
-            (key.as_str(), Self::new(place, value))
-        })
+        entries.map(move |(key, _)| (key.as_str(), map.key(key)))
     }
 
     /// The value of a member, without its path.
@@ -123,6 +139,11 @@ impl<'a> Field<'a> {
 
     pub(crate) fn value(&self) -> &'a Value {
         self.value
+    }
+
+    /// Returns the value as findings show it.
+    pub(crate) fn shown(&self) -> &'a Value {
+        self.shown
     }
 
     /// Returns whether it is set.

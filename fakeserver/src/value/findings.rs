@@ -32,7 +32,7 @@ impl Findings {
     }
 
     pub(crate) fn invalid(&mut self, field: &Field<'_>, detail: &str) {
-        self.invalid_as(field, field.value(), detail);
+        self.invalid_as(field, shown(field), detail);
     }
 
     /// Shows another value than the field has.
@@ -45,7 +45,7 @@ impl Findings {
     pub(crate) fn invalid_struct(&mut self, field: &Field<'_>, definition: &str, detail: &str) {
         self.errors.push(FieldError::invalid_printed(
             field.path(),
-            &printed(definition, field.value()),
+            &printed(definition, field.shown()),
             detail,
         ));
     }
@@ -58,7 +58,7 @@ impl Findings {
 
     pub(crate) fn not_supported(&mut self, field: &Field<'_>, supported: &[&str]) {
         let value = if field.is_set() {
-            field.value().clone()
+            shown(field).clone()
         } else {
             json!("")
         };
@@ -75,7 +75,7 @@ impl Findings {
     ) {
         self.errors.push(FieldError::not_supported_printed(
             field.path(),
-            &printed(definition, field.value()),
+            &printed(definition, field.shown()),
             supported,
         ));
     }
@@ -97,7 +97,7 @@ impl Findings {
     }
 
     pub(crate) fn duplicate(&mut self, field: &Field<'_>) {
-        self.duplicate_as(field, field.value());
+        self.duplicate_as(field, shown(field));
     }
 
     /// Shows another value than the field has.
@@ -113,12 +113,12 @@ impl Findings {
 
     /// Shows the value as its internal type is printed.
     pub(crate) fn duplicate_struct(&mut self, field: &Field<'_>, definition: &str) {
-        self.duplicate_printed(field, &printed(definition, field.value()));
+        self.duplicate_printed(field, &printed(definition, field.shown()));
     }
 
     /// Shows the value as its internal type is printed, and says what has to be unique.
     pub(crate) fn duplicate_with(&mut self, field: &Field<'_>, definition: &str, detail: &str) {
-        let shown = format!("{}: {detail}", printed(definition, field.value()));
+        let shown = format!("{}: {detail}", printed(definition, field.shown()));
         self.duplicate_printed(field, &shown);
     }
 
@@ -206,5 +206,15 @@ impl Findings {
         if new.value() != old.value() {
             self.invalid(new, "field is immutable");
         }
+    }
+}
+
+/// Returns the value of a field as findings show it: without items, if the client sent it so. What is empty within it has no
+/// place in JSON.
+fn shown<'a>(field: &Field<'a>) -> &'a Value {
+    match field.shown() {
+        Value::Array(items) if items.is_empty() => field.shown(),
+        Value::Object(entries) if entries.is_empty() => field.shown(),
+        _ => field.value(),
     }
 }

@@ -1,6 +1,7 @@
 //! Values that the API exchanges, and functions of them that need no store and no connection.
 
 pub(crate) mod revision;
+pub(crate) mod go_text;
 pub(crate) mod status;
 pub(crate) mod names;
 pub(crate) mod pattern;

@@ -13,6 +13,14 @@ use super::{
     status::{FieldError, Status},
 };
 
+/// The kinds that every version of every group has.
+const UNVERSIONED: [&str; 5] = [
+    "APIGroup",
+    "APIGroupList",
+    "APIResourceList",
+    "APIVersions",
+    "Status",
+];
 /// The number of bytes of a body without text that an error shows.
 const SHOWN_BYTES: usize = 30;
 
@@ -36,7 +44,7 @@ pub(crate) fn parse_object(
             return Err(unrecognized(kind, &error, sent));
         }
     };
-    check_kind(object, wanted).map_err(|error| error.of_body(kind))
+    check_kind(object, wanted).map_err(|error| error.of_body(kind, bytes))
 }
 
 /// Does the same for an object that a patch made. The error is told without the kind that the server expects.
@@ -62,7 +70,7 @@ pub(crate) fn parse_protobuf(bytes: &[u8], wanted: &GroupVersionKind) -> Result<
             None => schema::unrecognized(&wanted.kind, error, bytes),
         })
     })?;
-    check_kind(object, wanted).map_err(|error| error.of_body(&wanted.kind))
+    check_kind(object, wanted).map_err(|error| error.of_body(&wanted.kind, bytes))
 }
 
 /// Reads an object of the kind `wanted` from CBOR, and returns it with the first field that its type does not have.
@@ -149,10 +157,11 @@ enum KindError {
 
 impl KindError {
     /// Returns the answer to a body that should have been of the kind `wanted`.
-    fn of_body(self, wanted: &str) -> Status {
+    fn of_body(self, wanted: &str, bytes: &[u8]) -> Status {
         match self {
             Self::Unrecognized(why) => Status::bad_request(format!(
-                "the object provided is unrecognized (must be of type {wanted}): {why}"
+                "the object provided is unrecognized (must be of type {wanted}): {why} ({})",
+                excerpt(bytes)
             )),
             Self::Other { kind, version, why } => Status::bad_request(cannot_be_handled_as(
                 &kind,
@@ -178,6 +187,10 @@ fn check_kind(mut object: Value, wanted: &GroupVersionKind) -> Result<Value, Kin
     let api_version = wanted.api_version();
     let found_version = text_field(&object, "apiVersion", &api_version)?;
     let found_kind = text_field(&object, "kind", kind)?;
+    if found_version.matches('/').count() > 1 {
+        let why = format!("unexpected GroupVersion string: {found_version}");
+        return Err(KindError::Unrecognized(why));
+    }
     if !is_registered(&api_version, kind) {
         return check_custom_kind(object, wanted, &found_version, &found_kind)
             .map_err(KindError::Refused);
@@ -198,7 +211,11 @@ fn check_kind(mut object: Value, wanted: &GroupVersionKind) -> Result<Value, Kin
     if !is_same_type {
         return Err(other(format!(
             "converting ({}.{found_kind}) to ({}.{kind}): unknown conversion",
-            go_package(&found_version),
+            if UNVERSIONED.contains(&&*found_kind) {
+                "v1"
+            } else {
+                go_package(&found_version)
+            },
             internal_package(&wanted.group),
         )));
     }
@@ -244,7 +261,8 @@ fn other_version(found: &str, expected: &str) -> Status {
 fn is_registered(api_version: &str, kind: &str) -> bool {
     let (group, version) = (group_of(api_version), last_segment(api_version));
     schemas().of_kind(group, version, kind).is_some()
-        || (api_version == "v1" && matches!(kind, "List" | "Status"))
+        || UNVERSIONED.contains(&kind)
+        || (api_version == "v1" && kind == "List")
 }
 
 fn group_of(api_version: &str) -> &str {

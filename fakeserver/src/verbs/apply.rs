@@ -20,7 +20,9 @@ use crate::{
         managed_fields::Manager,
         status::Status,
     },
-    write::{Attempt, AttemptError, Draft, FieldValidation, Source, Target, WriteOptions, run},
+    write::{
+        Attempt, AttemptError, Draft, FieldValidation, Source, Target, WriteOptions, data_text, run,
+    },
 };
 
 /// Applies the configuration in `body`, and creates the object if there is none.
@@ -91,8 +93,9 @@ pub(super) fn draft<'a>(
     target.place(&mut object)?;
     target.check_name(&object)?;
     if let Some(existing) = existing {
+        let text = data_text::applied(target, &existing, &object);
         let draft = Draft::update(target, author, existing, object, Source::Apply, now)?;
-        return Ok((StatusCode::OK, draft));
+        return Ok((StatusCode::OK, draft.with_data_text(text)));
     }
     request.requester.check_create(target)?;
     // There is no version yet that it could be based on.
@@ -141,7 +144,7 @@ fn applied(
     if !target.rules().habits.owns_spec && live.is_some() {
         set_or_remove(&mut wanted, "spec", None);
     }
-    let object = applier.apply(live, &wanted)?;
+    let object = applier.apply_part(live, &wanted, config)?;
     let kind = resource.group_version_kind();
     let read = |object| target.read_value(&kind, object, FieldValidation::Ignore);
     // What the endpoint does not write has to fit all the same.

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     edge::{request::write_options, response::Shape},
     value::status::Status,
-    write::{Attempt, Draft, Outcome, Received, Source, WriteOptions, run},
+    write::{Attempt, Draft, Outcome, Received, Source, WriteOptions, data_text, run},
 };
 
 /// Creates the object in `body`.
@@ -29,7 +29,7 @@ pub(super) async fn create(
         object,
         mut warnings,
     } = received;
-    let written = write(api, request, &options, object).await;
+    let written = write(api, request, &options, (object, body)).await;
     let (outcome, said) = written.map_err(|status| status.after(&warnings))?;
     warnings.extend(said);
     warnings.extend(inert_warning(api, request, &outcome));
@@ -47,11 +47,14 @@ async fn write(
     api: &Api,
     request: &Request<'_>,
     options: &WriteOptions,
-    object: Value,
+    (object, body): (Value, &[u8]),
 ) -> Result<(Outcome, Vec<String>), Status> {
     let (backend, target) = (&api.backend, &request.target);
     let (author, now) = (author(request, options), backend.clock.now_text());
-    let make = |object| Draft::create(target, author, object, Source::Sent, &now);
+    let make = |object| {
+        let draft = Draft::create(target, author, object, Source::Sent, &now);
+        draft.with_data_text(data_text::sent(target, body))
+    };
     if !backend.has_webhooks() && target.conversion().is_none() {
         let draft = make(object.clone());
         let written = backend.write_optimistically(options, |attempt| run(attempt, draft));

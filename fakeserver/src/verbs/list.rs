@@ -63,7 +63,11 @@ pub(super) fn query(request: &Request<'_>, options: &ListOptions) -> Result<List
         _ => None,
     };
     let (at, limit) = ListAt::new(version, matching, options.limit, &options.continue_token)?;
+    let has_scope =
+        request.target.path.namespace.is_some() || !request.target.resource.is_namespaced;
+    let name = selection.fields.required("metadata.name");
     Ok(ListQuery {
+        is_of_one: has_scope && name.is_some(),
         resource: request.target.group_resource(),
         selection,
         at,
@@ -78,6 +82,8 @@ pub(crate) struct ListQuery {
     pub(crate) resource: GroupResource,
     pub(crate) selection: Selection,
     pub(crate) at: ListAt,
+    /// True if no more than one object can be selected, by its name. A real server reads it alone.
+    pub(crate) is_of_one: bool,
     /// The maximum number of items.
     pub(crate) limit: Option<usize>,
     /// The revision up to which it sees, if that is not the present one.
@@ -157,7 +163,7 @@ impl ListQuery {
             .cloned()
             .collect();
         // What is left counts whether it is selected or not, as it does for a server that has not read it yet.
-        let remaining = if items.len() == limit {
+        let remaining = if items.len() == limit && !self.is_of_one {
             objects.count()
         } else {
             0

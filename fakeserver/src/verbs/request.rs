@@ -66,6 +66,11 @@ impl Request<'_> {
     /// Returns the verb of `method` here, if the type has it.
     pub(super) fn verb(&self, method: &Method) -> Result<Verb, Status> {
         let Self { target, query, .. } = self;
+        // The handler of custom resources goes by the verb alone, and takes a HEAD for a read.
+        let method = match *method {
+            Method::HEAD if target.rules().is_custom() => &Method::GET,
+            _ => method,
+        };
         let verb = Verb::of(method, &target.path, query).ok_or_else(Status::method_not_allowed)?;
         let is_across_namespaces = target.resource.is_namespaced && target.path.namespace.is_none();
         let is_read = matches!(verb, Verb::Get | Verb::List | Verb::Watch);

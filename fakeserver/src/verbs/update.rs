@@ -11,7 +11,7 @@ use crate::{
     edge::{request::write_options, response::Shape},
     value::edit::remove,
     value::status::Status,
-    write::{Attempt, AttemptError, Draft, Received, Source, WriteOptions, run},
+    write::{Attempt, AttemptError, Draft, Received, Source, WriteOptions, data_text, run},
 };
 
 /// Replaces the object by the one in `body`.
@@ -35,6 +35,7 @@ pub(super) async fn update(
     let work = |attempt: &mut Attempt<'_, '_>| {
         let object = attempt.input(&request.target, &mut object);
         let (code, draft) = draft(request, attempt, &options, object)?;
+        let draft = draft.with_data_text(data_text::sent(&request.target, body));
         Ok((code, run(attempt, draft)?))
     };
     let written = api.backend.write(&request.target, &options, work).await;

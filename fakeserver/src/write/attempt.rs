@@ -27,6 +27,7 @@ use super::{
     Backend, Existing, Outcome, Target, Write,
     admission::{Attributes, Hooks, Mutated, Phase, Versions, versions_of},
     chain::EnabledSteps,
+    data_text,
     options::AdmissionOptions,
     question::Question,
 };
@@ -269,6 +270,7 @@ impl Attempt<'_, '_> {
         target: &Target,
         key: &ObjectKey,
         mut object: Value,
+        text: Option<&str>,
     ) -> Result<Outcome, AttemptError> {
         let Some(by) = target.conversion() else {
             check_depth(&object)?;
@@ -276,7 +278,10 @@ impl Attempt<'_, '_> {
                 Outcome::Shown(object)
             } else {
                 self.store_charges();
-                Outcome::Stored(self.tx.put(key, object))
+                Outcome::Stored(match text {
+                    Some(text) => (self.tx).put_with_text(key, object, (data_text::DATA, text)),
+                    None => self.tx.put(key, object),
+                })
             });
         };
         let stored = self.answer_or_ask(Question::Conversion {

@@ -3,15 +3,17 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    Attempt, AttemptError, Author, Outcome, Source, Target, Write,
+    Attempt, AttemptError, Author, Outcome, Source, Target, Write, admin_access,
     admission::Operation,
     allocation, chain, escalation,
     run::{Action, Draft},
 };
 use crate::{
-    kinds::{certificates::certificate_signing_request, metadata::metadata_errors},
-    value::edit::remove,
-    value::status::Status,
+    kinds::{
+        certificates::certificate_signing_request,
+        metadata::{generic_metadata_errors, metadata_errors},
+    },
+    value::{edit::remove, managed_fields, status::Status},
 };
 
 /// The length of a generated name up to the generated suffix.
@@ -49,10 +51,17 @@ impl<'a> Draft<'a> {
             Source::Import => ImportedFields::of(target, &object),
             Source::Sent | Source::Patch | Source::Apply => ImportedFields::default(),
         };
+        target.convert_back(&mut object);
+        let empty = target.take_empty(&mut object);
+        let is_comparable = target.is_comparable(&object);
         complete(target, &mut object);
         if source != Source::Apply {
             author.record(target, None, &mut object, now);
         }
+        if !is_comparable {
+            managed_fields::set(&mut object, None);
+        }
+        target.keep_status(None, &mut object);
         target.forget_empty(&mut object);
         target.rules().complete_status(&mut object);
         let write = Write {
@@ -62,6 +71,8 @@ impl<'a> Draft<'a> {
             operation: Operation::Create,
             new: object,
             old: Value::Null,
+            empty,
+            data_text: None,
             is_stored: true,
         };
         Self {
@@ -110,9 +121,13 @@ pub(super) fn store(
         let key = target.key(write.new_name());
         match attempt.get(&key) {
             None => {
-                remove(&mut write.new["metadata"], "resourceVersion");
+                // A dry run answers with what was sent.
+                if !attempt.is_dry_run() {
+                    remove(&mut write.new["metadata"], "resourceVersion");
+                }
                 target.rules().complete_status(&mut write.new);
-                return attempt.store(target, &key, write.new);
+                let text = write.data_text.as_deref();
+                return attempt.store(target, &key, write.new, text);
             }
             Some(existing) if !is_generated => {
                 let is_terminating =
@@ -147,11 +162,15 @@ fn prepare(
 /// Validates a new object by the rules of its kind.
 fn check(attempt: &mut Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status> {
     let target = write.target;
-    let mut errors = metadata_errors(target.rules(), &write.new["metadata"]);
-    let verdict = target.rules().verdict("", &write.new, None);
+    let mut errors = Vec::from_iter(admin_access::error(attempt, write, None));
+    errors.extend(metadata_errors(target.rules(), &write.new["metadata"]));
+    let verdict = write.verdict(None);
     attempt.warn(verdict.warnings);
     errors.extend(verdict.errors);
     attempt.tolerate(write, &mut errors);
+    if errors.is_empty() {
+        errors = generic_metadata_errors(&write.new["metadata"]);
+    }
     if errors.is_empty() {
         return Ok(());
     }

@@ -4,6 +4,7 @@
 //! plugins ([`chain`]). Each reads the store through the [`Attempt`], the transaction of the write.
 
 mod target;
+pub(crate) mod data_text;
 mod reading;
 mod author;
 mod options;
@@ -18,6 +19,7 @@ mod chain;
 mod plugins;
 mod steps;
 mod allocation;
+mod admin_access;
 mod escalation;
 mod recovery;
 pub(crate) mod definitions;

@@ -13,9 +13,10 @@ use super::{
     update::{self, Existing, Part},
 };
 use crate::{
-    kinds::Kind,
+    kinds::{Kind, Verdict},
     store::{Change, StoredObject},
     value::{
+        edit::{EmptyMember, with_empty},
         managed_fields,
         resource::GroupVersionKind,
         status::{Named, Status},
@@ -40,6 +41,10 @@ pub(crate) struct Write<'a> {
     pub(super) new: Value,
     /// The object as it is; null in a creation.
     pub(super) old: Value,
+    /// The lists and maps without items that the client sent: findings show them.
+    pub(super) empty: Vec<EmptyMember>,
+    /// The text of the data of a controller revision, unless it is what the object prints.
+    pub(super) data_text: Option<String>,
     /// True if `new` is stored, and not a part of the object or one that is never stored.
     pub(super) is_stored: bool,
 }
@@ -127,6 +132,8 @@ pub(crate) fn admit(
         operation: Operation::Create,
         new: object,
         old: Value::Null,
+        empty: Vec::new(),
+        data_text: None,
         is_stored: false,
     };
     chain::mutate(&mut write, attempt)?;
@@ -137,6 +144,12 @@ pub(crate) fn admit(
 // === impl Draft ===
 
 impl<'a> Draft<'a> {
+    /// Sets the text of the data of a controller revision.
+    pub(crate) fn with_data_text(mut self, text: Option<String>) -> Self {
+        self.write.data_text = text;
+        self
+    }
+
     /// Makes a deletion of `existing`.
     pub(crate) fn delete(
         target: &'a Target,
@@ -151,6 +164,8 @@ impl<'a> Draft<'a> {
             operation: Operation::Delete,
             new: Value::Null,
             old: existing.shown,
+            empty: Vec::new(),
+            data_text: None,
             is_stored: true,
         };
         Self {
@@ -166,6 +181,15 @@ impl<'a> Draft<'a> {
 // === impl Write ===
 
 impl Write<'_> {
+    /// Validates the new object by the rules of its kind.
+    pub(super) fn verdict(&self, old: Option<&Value>) -> Verdict {
+        let shown = with_empty(&self.new, &self.empty);
+        let shown = shown.as_ref().unwrap_or(&self.new);
+        let target = self.target;
+        let subresource = old.map_or("", |_| target.subresource());
+        target.rules().verdict(subresource, (&self.new, shown), old)
+    }
+
     pub(super) fn operation(&self) -> Operation {
         self.operation
     }

@@ -11,11 +11,11 @@ use crate::{
     },
     store::{ObjectKey, StoredObject},
     value::{
-        edit::remove,
-        managed_fields::Described,
+        edit::{EmptyMember, copy, empty_members, remove},
+        managed_fields::{self, Described},
         resource::GroupResource,
         resource_path::ResourcePath,
-        schema,
+        schema::{self, TypeId},
         status::{FieldError, Named, Status},
     },
 };
@@ -120,21 +120,70 @@ impl Target {
         Ok(())
     }
 
+    /// Removes optional lists and maps without items, which only findings have told from absent ones, and returns them with
+    /// those that are always shown.
+    pub(super) fn take_empty(&self, object: &mut Value) -> Vec<EmptyMember> {
+        let Some(id) = self.schema_type() else {
+            return Vec::new();
+        };
+        let members = empty_members(object);
+        if !members.is_empty() {
+            // An empty list of managers resets them.
+            let managers = managed_fields::of(object);
+            *object = schema::as_printed(schema::types(), id, object.take());
+            managed_fields::set(object, managers);
+        }
+        members
+    }
+
     /// Makes lists and maps without items what they are when they are stored. Only the record of managers has told them
     /// from absent ones.
     pub(super) fn forget_empty(&self, object: &mut Value) {
-        let resource = &*self.resource;
-        let id = schema::type_of_kind(&resource.group, &resource.version, &resource.kind);
-        if let Some(id) = id.filter(|_| has_empty(object)) {
+        if let Some(id) = self.schema_type().filter(|_| has_empty(object)) {
             *object = schema::canonical(schema::types(), id, object.take());
         }
     }
 
+    /// Converts an object to the stored form of its kind and back, as a real server does with what it receives: what the older
+    /// form has in annotations is made again.
+    pub(super) fn convert_back(&self, object: &mut Value) {
+        let form = self.resource.form.filter(|form| !form.is_stored);
+        if let Some(form) = form {
+            let managers = managed_fields::of(object);
+            *object = form.convert(form.other.convert(object.take()));
+            managed_fields::set(object, managers);
+        }
+    }
+
+    /// Takes back, in the other form of its kind, a status that was written through the object itself.
+    pub(super) fn keep_status(&self, old: Option<&Value>, object: &mut Value) {
+        let form = self.resource.form.filter(|form| !form.is_stored);
+        let Some(form) =
+            form.filter(|_| self.subresource().is_empty() && self.resource.has_status())
+        else {
+            return;
+        };
+        let managers = managed_fields::of(object);
+        let mut other = form.other.convert(object.take());
+        let old = old.map(|old| form.other.convert(old.clone()));
+        copy(old.as_ref().unwrap_or(&Value::Null), &mut other, "status");
+        *object = form.convert(other);
+        managed_fields::set(object, managers);
+    }
+
+    /// Returns whether the managers of an object can be recorded. A real server forgets those of one that it cannot compare.
+    pub(super) fn is_comparable(&self, object: &Value) -> bool {
+        managed_fields::fits(object, self.described().schema)
+    }
+
+    fn schema_type(&self) -> Option<TypeId> {
+        let resource = &*self.resource;
+        schema::type_of_kind(&resource.group, &resource.version, &resource.kind)
+    }
+
     /// Fills in what every object of this type has in `field`, and removes empty optional values.
     pub(super) fn complete_field(&self, object: &mut Value, field: &str) {
-        let resource = &*self.resource;
-        let id = schema::type_of_kind(&resource.group, &resource.version, &resource.kind);
-        if let Some(id) = id {
+        if let Some(id) = self.schema_type() {
             schema::canonical_field(schema::types(), id, field, object);
         }
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{
-    Attempt, AttemptError, Author, Outcome, Source, Target, Write,
+    Attempt, AttemptError, Author, Outcome, Source, Target, Write, admin_access,
     admission::Operation,
-    allocation, chain,
+    allocation, chain, data_text,
     deletion::is_finished,
     escalation,
     run::{Action, Draft},
@@ -73,12 +73,19 @@ impl<'a> Draft<'a> {
         let old = existing.shown.take();
         // A configuration says who owns what, and the endpoint does not take that back.
         let managers = managed_fields::of(&new);
+        target.convert_back(&mut new);
+        let empty = target.take_empty(&mut new);
+        let is_comparable = target.is_comparable(&new);
         complete(target, &old, &mut new);
         if source == Source::Apply {
             managed_fields::set(&mut new, managers);
         } else {
             author.record(target, Some(&old), &mut new, now);
         }
+        if !is_comparable {
+            managed_fields::set(&mut new, None);
+        }
+        target.keep_status(Some(&old), &mut new);
         target.forget_empty(&mut new);
         let write = Write {
             target,
@@ -87,6 +94,8 @@ impl<'a> Draft<'a> {
             operation: Operation::Update,
             new,
             old,
+            empty,
+            data_text: None,
             is_stored: true,
         };
         Ok(Self {
@@ -123,6 +132,8 @@ impl<'a> Draft<'a> {
             operation: Operation::Update,
             new,
             old,
+            empty: Vec::new(),
+            data_text: None,
             is_stored: false,
         };
         Ok(Self {
@@ -166,7 +177,7 @@ pub(super) fn store(
     escalation::check(&write)?;
     check_version(write.target, &stored, &write.new)?;
     prepare(attempt, &mut write)?;
-    check(attempt, &write)?;
+    check(attempt, &write, &stored)?;
     if write.target.subresource().is_empty() {
         let rules = write.target.rules();
         attempt.warn(rules.warnings_of(&write.new, Some(&write.old)));
@@ -182,6 +193,8 @@ pub(super) fn store(
                 author: write.author,
                 source: write.source,
                 operation: write.operation,
+                empty: Vec::new(),
+                data_text: None,
                 is_stored: false,
             };
             chain::validate(&seen, attempt)?;
@@ -231,14 +244,24 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
 }
 
 /// Validates an object that replaces another by the rules of its kind.
-fn check(attempt: &mut Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status> {
+fn check(
+    attempt: &mut Attempt<'_, '_>,
+    write: &Write<'_>,
+    stored: &StoredObject,
+) -> Result<(), Status> {
     let (target, old, new) = (write.target, &write.old, &write.new);
     let (was, is) = (&old["metadata"], &new["metadata"]);
     let mut errors = metadata_update_errors(target.rules(), target.subresource(), was, is);
-    let rules = target.rules();
-    let verdict = rules.verdict(target.subresource(), new, Some(old));
+    errors.extend(admin_access::error(attempt, write, Some(old)));
+    let verdict = write.verdict(Some(old));
     attempt.warn(verdict.warnings);
     errors.extend(verdict.errors);
+    errors.extend(data_text::error(
+        target,
+        stored,
+        new,
+        write.data_text.as_deref(),
+    ));
     attempt.tolerate(write, &mut errors);
     if errors.is_empty() {
         return Ok(());
@@ -253,7 +276,11 @@ fn commit(
     stored: Arc<StoredObject>,
 ) -> Result<Outcome, AttemptError> {
     let Write {
-        target, old, new, ..
+        target,
+        old,
+        new,
+        data_text,
+        ..
     } = write;
     if is_unchanged(&old, &new) {
         if target.conversion().is_some() {
@@ -267,7 +294,7 @@ fn commit(
         }
         return Ok(Outcome::Shown(new));
     }
-    attempt.store(target, stored.key(), new)
+    attempt.store(target, stored.key(), new, data_text.as_deref())
 }
 
 /// Refuses a write that is about another object of the same name.
@@ -348,7 +375,6 @@ fn keep_server_set(old: &Value, new: &mut Value) {
     keep("uid", false);
     keep("creationTimestamp", true);
     keep("generation", true);
-    keep("selfLink", true);
     keep("deletionTimestamp", old.get("deletionTimestamp").is_some());
     keep("deletionGracePeriodSeconds", false);
 }

@@ -445,6 +445,14 @@ async fn a_state_from_a_server_without_rules_lets_its_users_in() {
     assert_eq!(again.revision(), revision, "nothing was missing");
 }
 
+/// A request for a certificate, signed with ECDSA.
+const SIGNED_REQUEST: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIdU1JR1ZBZ0VBTURNeEREQUtCZ05WQkFvTUEyUmxkakVYTUJV\
+    R0ExVUVDZ3dPYzNsemRHVnRPbTFoYzNSbApjbk14Q2pBSUJnTlZCQU1NQVdvd1dUQVRCZ2NxaGtqT1BRSUJCZ2dxaGtqT1BRTUJC\
+    d05DQUFRanlCTDYvU1p2Cnlic3hnRTBKZmN3VktncEgwVFJnSFBlV2M4Qkx5MGR1YUxrMmduTGRGTnE3T0lkaS8zWXljMGo1cWRG\
+    ZmpPUWsKcklYbzhub3YrSWVUb0FBd0NnWUlLb1pJemowRUF3SURTQUF3UlFJaEFLUjJUZlZFQmhqMWRYN0xYcHBiRUZwcQp5bHpm\
+    RkVBRUlSYU5xbUwwcEhCN0FpQTJYQVFnVHFjT2NweW80VlRoRjBJT1BxdzQ3TUhQazRCeFVSWkNHUUpICk9RPT0KLS0tLS1FTkQg\
+    Q0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg==";
+
 #[tokio::test]
 async fn a_request_for_a_certificate_says_who_makes_it() {
     let api = Api {
@@ -454,7 +462,7 @@ async fn a_request_for_a_certificate_says_who_makes_it() {
     let request = json!({
         "metadata": {"name": "r"},
         "spec": {
-            "request": "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KQUFFQwotLS0tLUVORCBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0K",
+            "request": SIGNED_REQUEST,
             "signerName": "a.b/c", "usages": ["client auth"],
             "username": "root", "groups": ["system:masters"], "uid": "0",
         },

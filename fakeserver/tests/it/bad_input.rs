@@ -100,6 +100,87 @@ async fn strange_paths_are_not_found() {
     }
 }
 
+#[tokio::test]
+async fn findings_show_values_as_go_prints_them_and_empty_lists_as_they_were_sent() {
+    let api = Api::new();
+    let query = format!("{CONFIG_MAPS}?fieldManager=a%00b");
+    let map = json!({"metadata": {"name": "m"}});
+    let why = api.post(&query, &map).await.refused(422);
+    assert!(why.contains(r#"Invalid value: "a\x00b": "#), "{why}");
+
+    let mut volume = json!({"metadata": {"name": "v"}, "spec": {
+        "capacity": {}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/a"},
+    }});
+    let volumes = "/api/v1/persistentvolumes";
+    let why = api.post(volumes, &volume).await.refused(422);
+    assert!(
+        why.contains("spec.capacity: Unsupported value: {}: "),
+        "{why}"
+    );
+    volume["spec"]["capacity"] = json!(null);
+    let why = api.post(volumes, &volume).await.refused(422);
+    assert!(
+        why.contains("spec.capacity: Unsupported value: null: "),
+        "{why}"
+    );
+}
+
+#[tokio::test]
+async fn the_data_of_revisions_stays_as_it_was_sent() {
+    let api = Api::new();
+    let revisions = "/apis/apps/v1/namespaces/default/controllerrevisions";
+    let patch = json!({"metadata": {"labels": {"a": "b"}}});
+    for (name, data, is_patched) in [
+        ("spaced", r#"{"b": 1, "a": 2}"#, false),
+        ("compact", r#"{"b":1,"a":2}"#, true),
+    ] {
+        let body = format!(r#"{{"metadata":{{"name":"{name}"}},"revision":1,"data":{data}}}"#);
+        let made = api.send("POST", revisions, &[], body.clone()).await;
+        assert_eq!(made.created()["data"], json!({"a": 2, "b": 1}));
+        let object = format!("{revisions}/{name}");
+        api.send("PUT", &object, &[], body).await.ok();
+        let merged = api.merge(&object, &patch).await;
+        if is_patched {
+            merged.ok();
+        } else {
+            let why = merged.refused(422);
+            assert!(
+                why.ends_with(r#"{"b":1,"a":2}: field is immutable"#),
+                "{why}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_limit_range_without_a_name_gets_one() {
+    let api = Api::new();
+    let ranges = "/api/v1/namespaces/default/limitranges";
+    let range = json!({"metadata": {}, "spec": {"limits": []}});
+    let made = api.post(ranges, &range).await.created();
+    assert_eq!(made["metadata"]["name"].as_str().unwrap().len(), 36);
+}
+
+#[tokio::test]
+async fn administrative_access_to_devices_needs_a_label_of_the_namespace() {
+    let api = Api::new();
+    let claims = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
+    let claim = json!({"metadata": {"name": "a"}, "spec": {"devices": {"requests": [{
+        "name": "r", "exactly": {"deviceClassName": "c.example.com", "adminAccess": true},
+    }]}}});
+    let why = api.post(claims, &claim).await.refused(422);
+    assert!(
+        why.ends_with(
+            "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the \
+             `resource.kubernetes.io/admin-access: true` label on the containing namespace"
+        ),
+        "{why}"
+    );
+    let labels = json!({"metadata": {"labels": {"resource.kubernetes.io/admin-access": "true"}}});
+    api.merge("/api/v1/namespaces/default", &labels).await.ok();
+    api.post(claims, &claim).await.created();
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 

@@ -279,3 +279,19 @@ async fn a_reset_server_has_no_custom_resources() {
     api.server.reset();
     assert_eq!(api.get(WIDGETS).await.text, "404 page not found\n");
 }
+
+#[tokio::test(start_paused = true)]
+async fn custom_resources_are_read_by_head() {
+    let api = with_widgets().await;
+    let body = r#"{"metadata":{"name":"a"},"status":{},"spec":{"color":"blue"}}"#;
+    api.send("POST", WIDGETS, &[], body).await.created();
+    for (path, code) in [
+        (WIDGETS.to_owned(), 200),
+        (format!("{WIDGETS}/a"), 200),
+        (format!("{WIDGETS}/b"), 404),
+        ("/api/v1/namespaces/default/configmaps".to_owned(), 405),
+    ] {
+        let answer = api.send("HEAD", &path, &[], "").await;
+        assert_eq!(answer.code.as_u16(), code, "{path}");
+    }
+}

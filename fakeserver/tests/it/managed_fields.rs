@@ -124,3 +124,36 @@ async fn a_list_of_one_empty_entry_clears_them() {
         .ok();
     assert_eq!(managers(&object), []);
 }
+
+#[tokio::test]
+async fn managers_are_forgotten_where_items_cannot_be_told_apart_or_a_client_asks_for_it() {
+    let api = Api::new();
+    let accounts = "/api/v1/namespaces/default/serviceaccounts";
+    let account = json!({"metadata": {"name": "a"}, "secrets": [{"name": ""}]});
+    assert_eq!(managers(&api.post(accounts, &account).await.created()), []);
+
+    let map = json!({"metadata": {"name": "m", "managedFields": [{}]}, "data": {"k": "v"}});
+    let made = api.post(CONFIG_MAPS, &map).await.created();
+    assert_eq!(managers(&made).len(), 1);
+    for none in [json!([]), json!([{}])] {
+        let mut reset = made.clone();
+        reset["metadata"]["managedFields"] = none;
+        let path = format!("{CONFIG_MAPS}/m?dryRun=All");
+        assert_eq!(managers(&api.put(&path, &reset).await.ok()), []);
+    }
+}
+
+#[tokio::test]
+async fn items_that_are_there_twice_are_owned_without_their_parts() {
+    let api = Api::new();
+    let mut twice = deployment("d");
+    let port = json!({"containerPort": 80});
+    twice["spec"]["template"]["spec"]["containers"][0]["ports"] = json!([port, port]);
+    let made = api.post(DEPLOYMENTS, &twice).await.created();
+    let owned = &owns(&made, "unknown")["f:spec"]["f:template"]["f:spec"]["f:containers"];
+    let owned = owned.as_object().unwrap().values().next().unwrap();
+    assert_eq!(
+        owned["f:ports"],
+        json!({".": {}, "k:{\"containerPort\":80,\"protocol\":\"TCP\"}": {}})
+    );
+}

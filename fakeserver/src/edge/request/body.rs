@@ -114,7 +114,10 @@ pub(crate) fn parse_delete_options(
             json_type(other)
         ))),
     };
-    let (version, kind) = (said("apiVersion")?.unwrap_or("v1"), said("kind")?);
+    let (version, kind) = (
+        said("apiVersion")?.unwrap_or("meta.k8s.io/v1"),
+        said("kind")?,
+    );
     if let Some(other) = kind.filter(|kind| *kind != KIND) {
         return Err(Status::bad_request(format!(
             "no kind {other:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""

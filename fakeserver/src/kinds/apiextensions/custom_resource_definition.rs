@@ -1,7 +1,7 @@
 //! Definitions of custom resources.
 
 use crate::{
-    kinds::{Accepted, Habits, KeptByStatus, Kind, Removal, Validation, custom_resources},
+    kinds::{Accepted, Habits, Kind, Removal, Validation, custom_resources},
     value::{field::Field, findings::Findings},
 };
 
@@ -12,7 +12,6 @@ pub(crate) static KIND: Kind = Kind::new("apiextensions.k8s.io", "customresource
         requires_version: true,
         checks_finalizers: false,
         removal: Removal::AfterInstances,
-        kept_by_status: KeptByStatus::ALL,
         ..Habits::COMMON
     })
     .defaults(custom_resources::set_definition_defaults)
@@ -21,12 +20,12 @@ pub(crate) static KIND: Kind = Kind::new("apiextensions.k8s.io", "customresource
     .warnings(warn);
 
 fn check(definition: &Field<'_>, found: &mut Findings) {
-    let errors = custom_resources::definition_errors(definition.value(), None);
+    let errors = custom_resources::definition_errors(definition.shown(), None);
     found.extend(errors);
 }
 
 fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
-    let errors = custom_resources::definition_errors(new.value(), Some(old.value()));
+    let errors = custom_resources::definition_errors(new.shown(), Some(old.value()));
     found.extend(errors);
 }
 

@@ -13,7 +13,6 @@ mod custom_type;
 mod definition;
 mod defaulting;
 mod field_path;
-mod go_text;
 mod json_path;
 mod column_path;
 mod printer_column;

@@ -68,16 +68,17 @@ fn check_topology(driver: &Field<'_>, found: &mut Findings) {
 pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     check(new, found);
     let drivers = new.at("spec").at("drivers");
-    let fixed = |driver: &Field<'_>| {
-        let mut driver = driver.value().clone();
+    let fixed = |driver: &Value| {
+        let mut driver = driver.clone();
         remove(&mut driver, "allocatable");
         driver
     };
     for was in old.at("spec").at("drivers").items() {
         for is in drivers.items() {
-            let (before, after) = (fixed(&was), fixed(&is));
+            let (before, after) = (fixed(was.value()), fixed(is.value()));
             if before["name"] == after["name"] && before != after {
-                let shown = Field::root(&after).called_at(&drivers);
+                let shown = fixed(is.shown());
+                let shown = Field::root(&shown).called_at(&drivers);
                 found.invalid_struct(&shown, DRIVER, "field is immutable");
             }
         }

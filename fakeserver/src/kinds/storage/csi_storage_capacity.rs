@@ -34,7 +34,9 @@ pub(crate) fn check(capacity: &Field<'_>, found: &mut Findings) {
 pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Findings) {
     check(new, found);
     let topology = new.at("nodeTopology");
-    if old.get("nodeTopology") != topology.value() {
+    if !topology.is_set() && !old.get("nodeTopology").is_null() {
+        found.invalid(&topology, "field is immutable");
+    } else if old.get("nodeTopology") != topology.value() {
         found.invalid_struct(&topology, SELECTOR, "field is immutable");
     }
     found.immutable(&new.at("storageClassName"), &old.at("storageClassName"));

@@ -7,10 +7,13 @@ use crate::{
     kinds::{
         Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
         formats::{check_driver_name, check_subdomain},
-        pod_spec::validation::persistent::{Use, check_volume_spec},
+        pod_spec::{
+            defaults::set_source_defaults,
+            validation::persistent::{Use, check_volume_spec},
+        },
         table::cell::{Cells, NONE, age, name, text, text_or},
     },
-    value::{field::Field, findings::Findings},
+    value::{edit::within, field::Field, findings::Findings},
 };
 
 const SPEC: &str = "io.k8s.api.storage.v1.VolumeAttachmentSpec";
@@ -28,10 +31,20 @@ pub(crate) static KIND: Kind = Kind::new("storage.k8s.io", "volumeattachments")
         returns_deleted: true,
         metadata_rechecks: MetadataRechecks::WHOLE,
         kept_by_status: KeptByStatus::ALL,
+        subresource_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })
+    .defaults(set_defaults)
     .validation(Validation::new(check, check_update).with(&[("status", check_update)]))
     .cells(cells);
+
+// === Defaults ===
+
+fn set_defaults(attachment: &mut Value) {
+    if let Some(spec) = within(&mut attachment["spec"]["source"], "inlineVolumeSpec") {
+        set_source_defaults(spec);
+    }
+}
 
 // === Validation ===
 

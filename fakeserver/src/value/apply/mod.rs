@@ -7,7 +7,6 @@
 //! Everything here is a function of values: nothing is stored, and the time is an argument.
 
 mod error;
-mod typed;
 mod owned;
 mod merge;
 mod remove;
@@ -18,15 +17,14 @@ mod tests;
 
 use serde_json::Value;
 
-#[cfg(feature = "cel")]
-pub(crate) use self::typed::check as check_typed;
 use self::{error::Conflict, owned::owned, prune::prune};
 pub(crate) use self::{
     error::{ApplyError, inconvertible},
     merge::merge,
 };
 use crate::value::managed_fields::{
-    self, APPLY, Described, Differences, Entry, FieldSet, Manager, UPDATE, compare, cut_unowned,
+    self, APPLY, Described, Differences, Entry, FieldSet, Manager, UPDATE, check_typed, compare,
+    cut_unowned,
 };
 
 /// The manager of fields that existed before the first apply and had no owner.
@@ -61,7 +59,7 @@ impl Applier<'_> {
         if !config["metadata"]["managedFields"].is_null() {
             return Err(ApplyError::ManagersGiven);
         }
-        typed::check(config, self.described.schema).map_err(|why| ApplyError::untyped(config, &why))
+        check_typed(config, self.described.schema).map_err(|why| ApplyError::untyped(config, &why))
     }
 
     /// Applies a configuration that was checked to `live`, or to nothing.
@@ -72,8 +70,22 @@ impl Applier<'_> {
     /// # Errors
     /// [`ApplyError::Conflicts`].
     pub(crate) fn apply(&self, live: Option<&Value>, config: &Value) -> Result<Value, ApplyError> {
+        self.apply_part(live, config, config)
+    }
+
+    /// Does the same with the part of a configuration that the endpoint writes. A manager has the time of its last apply that
+    /// would have changed something, if only in the rest of `whole`.
+    ///
+    /// # Errors
+    /// [`ApplyError::Conflicts`].
+    pub(crate) fn apply_part(
+        &self,
+        live: Option<&Value>,
+        config: &Value,
+        whole: &Value,
+    ) -> Result<Value, ApplyError> {
         let config = &without_managers(config);
-        let mut result = match self.apply_once(live, config) {
+        let mut result = match self.apply_once(live, config, whole) {
             Err(ApplyError::Conflicts(conflicts)) if self.manager.name == last_applied::KUBECTL => {
                 let allowed =
                     last_applied::fields(live, self.manager.api_version, self.described.schema);
@@ -83,7 +95,7 @@ impl Applier<'_> {
                         is_forced: true,
                         ..self.clone()
                     }
-                    .apply_once(live, config),
+                    .apply_once(live, config, whole),
                 }
             }
             other => other,
@@ -94,7 +106,12 @@ impl Applier<'_> {
         Ok(result)
     }
 
-    fn apply_once(&self, live: Option<&Value>, config: &Value) -> Result<Value, ApplyError> {
+    fn apply_once(
+        &self,
+        live: Option<&Value>,
+        config: &Value,
+        whole: &Value,
+    ) -> Result<Value, ApplyError> {
         let mut before = live.unwrap_or(self.described.zero).clone();
         let mut entries =
             managed_fields::decode(&managed_fields::take(&mut before)).unwrap_or_default();
@@ -112,17 +129,26 @@ impl Applier<'_> {
         let changes = Differences::new(&before, &merged, self.described, &entries);
         self.give_way(&mut entries, &changes)?;
         let is_changed = !changes.own.set.is_empty() || !changes.own.removed.is_empty();
+        let is_dated = is_changed || self.would_change(&before, whole);
         let mut result = if is_changed { merged } else { before };
         for entry in &mut entries {
             if self.is_own(entry) {
                 cut_unowned(&mut entry.fields);
-                if is_changed {
+                if is_dated {
                     self.now.clone_into(&mut entry.time);
                 }
             }
         }
         managed_fields::put(&mut result, entries);
         Ok(result)
+    }
+
+    /// Returns whether a configuration has another value than an object.
+    fn would_change(&self, object: &Value, config: &Value) -> bool {
+        let schema = self.described.schema;
+        let merged = merge(Some(object), Some(config), schema);
+        let changes = compare(object, &merged, schema);
+        !changes.set.is_empty() || !changes.removed.is_empty()
     }
 
     /// Makes `wanted` what this manager owns. Gives what it owned until now.

@@ -50,6 +50,34 @@ impl Difference {
         found.is_removed = before.is_some() && after.is_none();
         found
     }
+
+    /// Compares the items that have one path element. What is there twice is compared as one value, without parts.
+    fn of_items(before: &[&Value], after: &[&Value], schema: Option<Schema<'_>>) -> Self {
+        fn one<'v>(items: &[&'v Value]) -> Option<&'v Value> {
+            items.first().copied()
+        }
+        let mut found = Self::default();
+        match (before.len(), after.len()) {
+            (0..=1, 0..=1) => {
+                let (before, after) = (one(before), one(after));
+                return Self::of(before, after, schema);
+            }
+            (2.., 2..) => found.is_set = before != after,
+            (2.., _) => {
+                if let Some(after) = one(after) {
+                    found = Self::of(None, Some(after), schema);
+                }
+                found.is_removed = true;
+            }
+            (_, 2..) => {
+                if let Some(before) = one(before) {
+                    found = Self::of(Some(before), None, schema);
+                }
+                found.is_set = true;
+            }
+        }
+        found
+    }
 }
 
 // === impl Comparison ===
@@ -81,14 +109,13 @@ impl Comparison {
         let before = distinct(before, schema);
         let after = distinct(after, schema);
         let items = schema.and_then(Schema::items);
-        for (element, item) in &before {
-            if find(&after, element).is_none() {
-                let found = Difference::of(Some(item), None, items);
-                self.add(|| element.clone(), found);
+        for (element, found) in &before {
+            if find(&after, element).is_empty() {
+                self.add(|| element.clone(), Difference::of_items(found, &[], items));
             }
         }
-        for (element, item) in after {
-            let found = Difference::of(find(&before, &element), Some(item), items);
+        for (element, found) in after {
+            let found = Difference::of_items(find(&before, &element), &found, items);
             self.add(|| element, found);
         }
     }
@@ -112,17 +139,25 @@ impl Comparison {
     }
 }
 
-/// The items of a list by their path elements, in the order of those. Of equal ones, the first counts.
-fn distinct<'v>(list: Option<&'v Value>, schema: Option<Schema<'_>>) -> Vec<(Element, &'v Value)> {
+/// The items of a list by their path elements, in the order of those.
+type Distinct<'v> = Vec<(Element, Vec<&'v Value>)>;
+
+fn distinct<'v>(list: Option<&'v Value>, schema: Option<Schema<'_>>) -> Distinct<'v> {
     let mut items = elements(list, schema);
     items.sort_by(|(a, _), (b, _)| a.cmp(b));
-    items.dedup_by(|(later, _), (first, _)| later == first);
-    items
+    let mut distinct: Distinct<'v> = Vec::with_capacity(items.len());
+    for (element, item) in items {
+        match distinct.last_mut() {
+            Some((known, same)) if *known == element => same.push(item),
+            _ => distinct.push((element, vec![item])),
+        }
+    }
+    distinct
 }
 
-fn find<'v>(items: &[(Element, &'v Value)], element: &str) -> Option<&'v Value> {
+fn find<'d, 'v>(items: &'d Distinct<'v>, element: &str) -> &'d [&'v Value] {
     let at = items.binary_search_by(|(known, _)| known.as_str().cmp(element));
-    at.ok().map(|at| items[at].1)
+    at.map_or(&[], |at| &items[at].1)
 }
 
 fn is_empty_container(value: Option<&Value>) -> bool {

@@ -36,10 +36,14 @@ impl Entry {
         if !matches!(operation.as_str(), UPDATE | APPLY) {
             return None;
         }
+        let api_version = text("apiVersion").filter(|version| !version.is_empty())?;
+        if value["fieldsType"] != "FieldsV1" {
+            return None;
+        }
         Some(Self {
             manager: text("manager")?,
             operation,
-            api_version: text("apiVersion")?,
+            api_version,
             subresource: text("subresource")?,
             time: text("time")?,
             fields: FieldSet::from_value(&value["fieldsV1"])?,

@@ -9,6 +9,7 @@ mod element;
 mod entry;
 mod compare;
 mod differences;
+mod typed;
 mod scale;
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ pub(crate) use self::{
     entry::{APPLY, Entry, UPDATE, decode, of, put, set, take},
     field_set::{FieldSet, print_element},
     scale::{managers_after_scale, scale_managers},
+    typed::{check as check_typed, fits},
 };
 
 /// The maximum number of separate updating managers; beyond it the oldest are merged.
@@ -135,10 +137,8 @@ pub(crate) fn record_update(
         // Managers are set through the object itself.
         given = Value::Null;
     }
-    if is_reset(&given) {
-        return;
-    }
     let mut entries = match decode(&given) {
+        _ if is_reset(&given) => Vec::new(),
         Some(entries) if !entries.is_empty() => entries,
         _ => before
             .and_then(|before| decode(&before["metadata"]["managedFields"]))
@@ -170,9 +170,14 @@ pub(crate) fn record_update(
     put(after, entries);
 }
 
-/// Returns whether a client asks to forget all managers: a list of one empty entry.
+/// Returns whether a client asks to forget all managers: by an empty list, or a list of one empty entry.
 fn is_reset(given: &Value) -> bool {
-    matches!(given.as_array().map(Vec::as_slice), Some([Value::Object(entry)]) if entry.is_empty())
+    let entries = given.as_array().map(Vec::as_slice);
+    match entries {
+        Some([]) => true,
+        Some([Value::Object(entry)]) => entry.is_empty(),
+        _ => false,
+    }
 }
 
 /// Removes the fields that have no owner: those that identify the object, and those that only the server sets.

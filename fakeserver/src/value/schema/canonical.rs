@@ -13,17 +13,27 @@ pub fn canonical(table: &TypeTable, id: TypeId, mut value: Value) -> Value {
     value
 }
 
-/// The same, but lists and maps that are always shown and that the text has without items stay without items: only what
-/// is stored has forgotten the difference.
+/// The same, but lists and maps that the text has without items stay without items: only what is stored has forgotten the
+/// difference.
 pub(super) fn as_read(table: &TypeTable, id: TypeId, mut value: Value) -> Value {
     print(table, id, &mut value, Empty::AsRead);
     value
 }
 
-/// The form of a list or a map without items that is always shown.
+/// The same, but only those stay that JSON shows even if they are absent.
+pub fn as_printed(table: &TypeTable, id: TypeId, mut value: Value) -> Value {
+    print(table, id, &mut value, Empty::Shown);
+    value
+}
+
+/// The form of a list or a map without items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Empty {
+    /// It is null, or gone.
     Null,
+    /// It stays where the field is always shown, and is gone elsewhere.
+    Shown,
+    /// It stays.
     AsRead,
 }
 
@@ -105,18 +115,21 @@ fn print_list(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty)
         Value::Array(items) if !items.is_empty() => {
             for item in items {
                 print_element(table, field, item, empty);
+                show_bytes(field, item);
             }
             true
         }
         Value::Array(_) | Value::Null => {
             // The API server ensures that the items of a list are never null.
-            let is_kept = empty == Empty::AsRead && value.is_array();
+            let is_kept = empty != Empty::Null && value.is_array();
+            let is_shown = field.omit == Omit::Never;
+            let stays = empty == Empty::AsRead && value.is_array();
             *value = match &*field.name {
                 "items" => json!([]),
                 _ if is_kept => json!([]),
                 _ => Value::Null,
             };
-            field.omit == Omit::Never
+            is_shown || stays
         }
         _ => true,
     }
@@ -127,6 +140,7 @@ fn print_map(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) 
         Value::Object(entries) if !entries.is_empty() => {
             for entry in entries.values_mut() {
                 print_element(table, field, entry, empty);
+                show_bytes(field, entry);
             }
             true
         }
@@ -134,7 +148,7 @@ fn print_map(table: &TypeTable, field: &Field, value: &mut Value, empty: Empty) 
             if empty == Empty::Null {
                 *value = Value::Null;
             }
-            field.omit == Omit::Never
+            field.omit == Omit::Never || (empty == Empty::AsRead && value.is_object())
         }
         _ => true,
     }
@@ -149,6 +163,13 @@ fn print_element(table: &TypeTable, field: &Field, value: &mut Value, empty: Emp
         FieldValue::Bool => *value = json!(false),
         FieldValue::Int32 | FieldValue::Int64 | FieldValue::Double => *value = json!(0),
         FieldValue::Bytes => {}
+    }
+}
+
+/// Makes absent bytes among others a text without bytes.
+fn show_bytes(field: &Field, value: &mut Value) {
+    if field.value == FieldValue::Bytes && value.is_null() {
+        *value = json!("");
     }
 }
 

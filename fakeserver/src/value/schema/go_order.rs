@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{
-    internal::escape_html,
-    types::{Field, FieldValue, Form, Shape, TypeId, TypeTable},
-};
+use super::types::{Field, FieldValue, Form, Shape, TypeId, TypeTable};
+use crate::value::go_text::escape_html;
 
 /// Which parts of a printed object were taken apart by a patch: these are printed by key, as maps are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

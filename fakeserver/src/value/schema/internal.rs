@@ -8,6 +8,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::types::{Field, FieldValue, Form, Shape, TypeId, TypeTable};
+use crate::value::go_text::escape_html;
 
 /// A value as `encoding/json` prints it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -214,7 +215,7 @@ fn tagged_form(table: &TypeTable, id: TypeId, value: &Value) -> Printed {
         (Form::Struct, Value::Null) => Printed::Struct(Vec::new()),
         (Form::Struct, Value::Object(_)) => {
             let fields = fields_of(table, id).into_iter();
-            let shown = fields.filter(|field| !value[&field.name].is_null());
+            let shown = fields.filter(|field| !is_omitted(field, &value[&field.name]));
             Printed::Struct(
                 shown
                     .map(|field| {
@@ -225,6 +226,16 @@ fn tagged_form(table: &TypeTable, id: TypeId, value: &Value) -> Printed {
             )
         }
         (_, value) => plain(value),
+    }
+}
+
+/// Returns whether a type with names for JSON leaves a field out.
+fn is_omitted(field: &Field, value: &Value) -> bool {
+    match (field.shape, value) {
+        (_, Value::Null) => true,
+        (Shape::Repeated, Value::Array(items)) => items.is_empty(),
+        (Shape::Map, Value::Object(entries)) => entries.is_empty(),
+        _ => false,
     }
 }
 
@@ -243,22 +254,6 @@ fn plain(value: &Value) -> Printed {
 
 fn scalar(value: &Value) -> Printed {
     Printed::Scalar(escape_html(&value.to_string()))
-}
-
-/// JSON as Go prints it, which can stand in a page of HTML.
-pub(crate) fn escape_html(json: &str) -> String {
-    let mut escaped = String::with_capacity(json.len());
-    for character in json.chars() {
-        match character {
-            '<' => escaped.push_str("\\u003c"),
-            '>' => escaped.push_str("\\u003e"),
-            '&' => escaped.push_str("\\u0026"),
-            '\u{2028}' => escaped.push_str("\\u2028"),
-            '\u{2029}' => escaped.push_str("\\u2029"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 fn go_name(owner: &str, json: &str) -> String {

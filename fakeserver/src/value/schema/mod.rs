@@ -37,7 +37,7 @@ pub(crate) use self::arena::STRUCTURE;
 pub use self::{
     arena::{ListType, PatchStrategy, Schema, SchemaId, SchemaType, Schemas, schemas},
     base64::{Base64Error, decode as decode_base64, encode as encode_base64},
-    canonical::{canonical, canonical_field},
+    canonical::{as_printed, canonical, canonical_field},
     decode::{Decoded, decode, duplicate_fields, print_double},
     error::{DecodeError, StrictError, cannot_be_handled_as, strict_decoding_error, unrecognized},
     quantity::{Quantity, QuantityError},
@@ -52,7 +52,7 @@ pub use self::{
 pub(crate) use self::{
     decode::Document,
     go_order::{Touched, print_in_go_order},
-    internal::{escape_html, internal_form},
+    internal::internal_form,
 };
 
 /// The type of a kind, for reading and printing it.

@@ -14,6 +14,8 @@ use axum::response::{IntoResponse, Response};
 use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 
+use super::go_text::{quote, shown};
+
 /// A failure as the API tells it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
@@ -158,13 +160,13 @@ impl FieldError {
         Self::new("FieldValueForbidden", field, with("Forbidden", detail))
     }
 
-    /// `value` is shown as JSON shows it.
+    /// `value` is shown as Go shows it.
     pub(crate) fn invalid(
         field: impl Into<String>,
         value: &serde_json::Value,
         detail: &str,
     ) -> Self {
-        Self::invalid_printed(field, &value.to_string(), detail)
+        Self::invalid_printed(field, &shown(value), detail)
     }
 
     /// `value` is shown as it is.
@@ -178,7 +180,7 @@ impl FieldError {
         value: &serde_json::Value,
         supported: &[&str],
     ) -> Self {
-        Self::not_supported_printed(field, &value.to_string(), supported)
+        Self::not_supported_printed(field, &shown(value), supported)
     }
 
     /// Shows a value as it is printed elsewhere.
@@ -187,7 +189,7 @@ impl FieldError {
         value: &str,
         supported: &[&str],
     ) -> Self {
-        let supported: Vec<String> = supported.iter().map(|value| format!("{value:?}")).collect();
+        let supported: Vec<String> = supported.iter().map(|value| quote(value)).collect();
         let detail = format!(
             "Unsupported value: {value}: supported values: {}",
             supported.join(", ")
@@ -202,7 +204,7 @@ impl FieldError {
     }
 
     pub(crate) fn duplicate(field: impl Into<String>, value: &serde_json::Value) -> Self {
-        Self::duplicate_printed(field, &value.to_string())
+        Self::duplicate_printed(field, &shown(value))
     }
 
     /// `value` is shown as it is.
@@ -219,7 +221,7 @@ impl FieldError {
 
     /// Creates the error of a reference to an object that does not exist.
     pub(crate) fn not_found(field: impl Into<String>, value: &serde_json::Value) -> Self {
-        let detail = format!("Not found: {value}");
+        let detail = format!("Not found: {}", shown(value));
         Self::new("FieldValueNotFound", field, detail)
     }
 

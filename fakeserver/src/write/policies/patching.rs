@@ -8,8 +8,8 @@ use super::typed_names::misnamed;
 use crate::{
     kinds::cel::{Constructed, as_constructed, to_json},
     value::{
-        apply::{check_typed, merge},
-        managed_fields::Described,
+        apply::merge,
+        managed_fields::{Described, check_typed},
         schema::{ListType, Schema},
     },
 };

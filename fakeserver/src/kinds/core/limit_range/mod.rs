@@ -5,7 +5,12 @@ mod validation;
 #[cfg(test)]
 mod tests;
 
-use crate::kinds::{Habits, Kind, MetadataRechecks, Validation};
+use serde_json::Value;
+
+use crate::{
+    kinds::{Habits, Kind, MetadataRechecks, Validation},
+    value::edit::set,
+};
 
 /// Limit ranges.
 pub(crate) static KIND: Kind = Kind::new("", "limitranges")
@@ -15,4 +20,11 @@ pub(crate) static KIND: Kind = Kind::new("", "limitranges")
         ..Habits::COMMON
     })
     .defaults(defaults::set_defaults)
+    .prepare(name)
     .validation(Validation::new(validation::check, validation::check_update));
+
+/// Names a new range that has no name by its uid.
+fn name(range: &mut Value) {
+    let uid = range["metadata"]["uid"].clone();
+    set(&mut range["metadata"], "name", uid);
+}

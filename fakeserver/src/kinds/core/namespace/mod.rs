@@ -24,7 +24,7 @@ pub(crate) static KIND: Kind = Kind::new("", "namespaces")
     .names(dns_label_problems)
     .defaults(defaults::set_defaults)
     .prepare(defaults::prepare)
-    .keep(defaults::keep)
+    .prepare_update(defaults::keep)
     .validation(Validation::new(validation::check, |_, _, _| {}).with(&[
         ("status", validation::check_status),
         ("finalize", validation::check_finalize),

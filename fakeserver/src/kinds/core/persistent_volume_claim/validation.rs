@@ -24,6 +24,12 @@ const RESIZE_STATUSES: [&str; 5] = [
 
 const DEFINITION: &str = "io.k8s.api.core.v1.PersistentVolumeClaimSpec";
 
+/// Returns the spec of a claim with its access modes as the client sent them.
+fn with_shown_modes(claim: &Field<'_>, mut spec: Value) -> Value {
+    spec["accessModes"] = claim.at("spec").at("accessModes").shown().clone();
+    spec
+}
+
 pub(crate) fn check(claim: &Field<'_>, found: &mut Findings) {
     claim_spec::check(&claim.at("spec"), found);
 }
@@ -54,7 +60,7 @@ pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
             &format!(
                 "spec is immutable after creation except resources.requests and volumeAttributesClassName for \
                  bound claims\n{}",
-                difference(DEFINITION, &was, &is)
+                difference(DEFINITION, &was, &with_shown_modes(new, is.clone()))
             ),
         );
     }

@@ -25,11 +25,9 @@ use self::{
     names::names_errors,
     versions::{CheckedSpec, stored_version_errors},
 };
-use super::{
-    conversion::{conversion_errors, set_conversion_defaults},
-    go_text::shown,
-};
+use super::conversion::{conversion_errors, set_conversion_defaults};
 use crate::value::{
+    go_text::shown,
     names::{service_name_problems, subdomain_problems},
     status::FieldError,
 };

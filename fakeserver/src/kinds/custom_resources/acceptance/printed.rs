@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::internal_spec::{InternalSpec, Part};
-use crate::value::schema::escape_html;
+use crate::value::go_text::escape_html;
 
 /// The keywords of a schema with the names of the internal struct, in its order.
 pub(super) const FIELDS: [(&str, &str); 43] = [

@@ -17,13 +17,13 @@ use self::{
     compiled::{Node, Rule, compile_message, compile_rule, has_rules, text},
     schema_type::SchemaType,
 };
-use super::{
-    go_text::{quote, shown},
-    validation::correlation::{Correlation, find_item},
-};
+use super::validation::correlation::{Correlation, find_item};
 use crate::{
     kinds::{Verdict, cel::Failure},
-    value::status::FieldError,
+    value::{
+        go_text::{quote, shown},
+        status::FieldError,
+    },
 };
 
 /// The maximum cost of all rules of an object.

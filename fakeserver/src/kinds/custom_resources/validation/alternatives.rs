@@ -7,7 +7,7 @@ use super::{
     correlation::Correlation,
     outcome::{Outcome, Place},
 };
-use crate::kinds::custom_resources::go_text::quote;
+use crate::value::go_text::quote;
 
 /// Checks a value by the alternatives of its schema. Where none fits, the errors of the nearest one are told as well.
 pub(super) fn check_alternatives(

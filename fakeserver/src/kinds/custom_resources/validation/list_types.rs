@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::correlation::map_key;
-use crate::{kinds::custom_resources::go_text::shown, value::status::FieldError};
+use crate::value::{go_text::shown, status::FieldError};
 
 /// Returns an error for each second item of a list that is equal to another one, or has its keys.
 pub(in crate::kinds::custom_resources) fn list_type_errors(

@@ -22,8 +22,10 @@ use self::{
     outcome::{Outcome, Place},
 };
 pub(super) use self::{formats::is_recognized, list_types::list_type_errors};
-use super::go_text::{quote, type_name};
-use crate::value::status::FieldError;
+use crate::value::{
+    go_text::{quote, type_name},
+    status::FieldError,
+};
 
 /// Returns the errors of `object`, the root of a custom resource, by its `schema`; those of parts that `correlation`
 /// says did not change are left out.

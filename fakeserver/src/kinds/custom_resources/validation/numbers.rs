@@ -6,7 +6,7 @@ use super::{
     outcome::{Outcome, Place},
     types,
 };
-use crate::{kinds::custom_resources::go_text::float, value::status::FieldError};
+use crate::value::{go_text::float, status::FieldError};
 
 /// The greatest integer that doubles hold without gaps.
 const SAFE_MAX: f64 = 9_007_199_254_740_991.0;

@@ -1,7 +1,9 @@
 //! The outcome of a validation of a value by a schema.
 
-use super::super::go_text::{quote, shown};
-use crate::value::status::FieldError;
+use crate::value::{
+    go_text::{quote, shown},
+    status::FieldError,
+};
 
 /// The errors of a value, and the number of checks that it passed.
 #[derive(Debug, Default)]

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::{
-    kinds::custom_resources::go_text::{plain, type_name},
-    value::status::FieldError,
+use crate::value::{
+    go_text::{plain, type_name},
+    status::FieldError,
 };
 
 /// Returns the errors of the replicas that are wanted.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Applied, by, deployment};
-use crate::value::{apply::typed, schema::Schemas};
+use crate::value::{managed_fields::check_typed, schema::Schemas};
 
 #[track_caller]
 fn check(config: &Value, error: &str) {
@@ -126,7 +126,7 @@ fn a_key_that_is_missing_and_has_no_default() {
             "items": {"type": "object", "properties": {"id": {"type": "string"}, "n": {"type": "integer"}}}}},
     }));
     let check =
-        |spec: Value| typed::check(&json!({"kind": "W", "spec": spec}), Some(schemas.get(root)));
+        |spec: Value| check_typed(&json!({"kind": "W", "spec": spec}), Some(schemas.get(root)));
     assert_eq!(check(json!([{"id": "a"}, {"id": "b", "n": 1}])), Ok(()));
     assert_eq!(
         check(json!([{"id": "a"}, {"n": 1}])),

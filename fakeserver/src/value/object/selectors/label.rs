@@ -163,7 +163,7 @@ fn check_key(key: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "key: Invalid value: {key:?}: {}",
+        "<nil>: Invalid value: {key:?}: {}",
         problems.join("; ")
     ))
 }

@@ -242,14 +242,14 @@ fn zero_values_are_printed_as_the_go_types_say() {
         &json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"name": "", "creationTimestamp": null, "labels": {}},
             "spec": {"priority": 0, "hostNetwork": false, "securityContext": {}, "volumes": [],
                 "containers": [{"ports": [{}], "livenessProbe": {"httpGet": {}}}]}}),
-        &json!({"kind": "Pod", "apiVersion": "v1", "metadata": {}, "status": {},
-            "spec": {"priority": 0, "securityContext": {},
+        // Only what is stored has forgotten that the text has labels and volumes.
+        &json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"labels": {}}, "status": {},
+            "spec": {"priority": 0, "securityContext": {}, "volumes": [],
                 "containers": [{"name": "", "resources": {}, "ports": [{"containerPort": 0}],
                     "livenessProbe": {"httpGet": {"port": 0}}}]}}),
     );
     check_printed(
         &json!({"kind": "Role", "apiVersion": "rbac.authorization.k8s.io/v1", "rules": []}),
-        // Only what is stored has forgotten that the text has the list.
         &json!({"kind": "Role", "apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {}, "rules": []}),
     );
     check_printed(

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 /// Returns a text in quotes, as the verb `%q` prints it.
-pub(super) fn quote(text: &str) -> String {
+pub(crate) fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for letter in text.chars() {
@@ -32,7 +32,7 @@ pub(super) fn quote(text: &str) -> String {
 }
 
 /// Returns a number as the verb `%v` prints a float: with an exponent if it is small or great.
-pub(super) fn float(number: f64) -> String {
+pub(crate) fn float(number: f64) -> String {
     if number == 0.0 {
         return "0".to_owned();
     }
@@ -47,16 +47,49 @@ pub(super) fn float(number: f64) -> String {
 }
 
 /// Returns a value as an error of a field shows it.
-pub(super) fn shown(value: &Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => quote(text),
         Value::Number(number) if number.is_f64() => float(number.as_f64().unwrap_or_default()),
-        other => other.to_string(),
+        other => escape_html(&other.to_string()),
     }
 }
 
+/// Returns JSON as Go prints it, which can stand in a page of HTML.
+pub(crate) fn escape_html(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        match character {
+            '<' => escaped.push_str("\\u003c"),
+            '>' => escaped.push_str("\\u003e"),
+            '&' => escaped.push_str("\\u0026"),
+            '\u{2028}' => escaped.push_str("\\u2028"),
+            '\u{2029}' => escaped.push_str("\\u2029"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// Returns JSON without the spaces between its parts, as Go prints what it holds as text.
+pub(crate) fn compact(json: &str) -> String {
+    let mut is_in_text = false;
+    let mut is_escaped = false;
+    let mut compact = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match letter {
+            ' ' | '\t' | '\r' | '\n' if !is_in_text => continue,
+            '"' if !is_escaped => is_in_text = !is_in_text,
+            _ => {}
+        }
+        is_escaped = is_in_text && letter == '\\' && !is_escaped;
+        compact.push(letter);
+    }
+    escape_html(&compact)
+}
+
 /// Returns a value as the verb `%v` prints it.
-pub(super) fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::String(text) => text.clone(),
@@ -77,7 +110,7 @@ pub(super) fn plain(value: &Value) -> String {
 }
 
 /// Returns the name of the type by which Go holds a value of JSON.
-pub(super) fn type_name(value: &Value) -> &'static str {
+pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",
         Value::Bool(_) => "bool",
@@ -92,6 +125,12 @@ pub(super) fn type_name(value: &Value) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_compact_outside_of_strings() {
+        let spaced = "{ \"a b\" : [ 1 , \"\\\" <\" ] }\n";
+        assert_eq!(compact(spaced), "{\"a b\":[1,\"\\\" \\u003c\"]}");
+    }
 
     #[test]
     fn floats_have_exponents_as_go_prints_them() {

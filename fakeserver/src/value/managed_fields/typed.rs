@@ -1,13 +1,11 @@
-//! Checks that a configuration fits the schema of its kind, in the API server's words.
+//! Checks that objects and configurations fit the schema of their kind, in the API server's words.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use crate::value::{
-    managed_fields::{as_element, key_of, print_element},
-    schema::{ListType, Schema, SchemaType},
-};
+use super::{as_element, key_of, print_element};
+use crate::value::schema::{ListType, Schema, SchemaType};
 
 /// Checks a configuration.
 ///
@@ -20,6 +18,37 @@ pub(crate) fn check(config: &Value, schema: Option<Schema<'_>>) -> Result<(), St
         [] => Ok(()),
         [only] => Err(only.clone()),
         all => Err(format!("errors:\n  {}", all.join("\n  "))),
+    }
+}
+
+/// Returns whether the managers of an object can be recorded: its values are of their types, and the items of its lists can
+/// be told apart. Items may be there twice.
+pub(crate) fn fits(value: &Value, schema: Option<Schema<'_>>) -> bool {
+    let Some(schema) = schema else {
+        return true;
+    };
+    match (schema.ty(), value) {
+        (SchemaType::Any, Value::Array(_) | Value::Object(_)) => !is_scalar(schema),
+        (SchemaType::Object, _) if holds_anything(schema) => true,
+        (_, Value::Null)
+        | (SchemaType::Any, _)
+        | (SchemaType::String, Value::String(_))
+        | (SchemaType::Integer | SchemaType::Number, Value::Number(_))
+        | (SchemaType::Boolean, Value::Bool(_)) => true,
+        (SchemaType::Object, Value::Object(fields)) => fields
+            .iter()
+            .all(|(name, value)| fits(value, schema.field(name))),
+        (SchemaType::Array, Value::Array(items)) => {
+            let is_atomic = schema.list_type() == ListType::Atomic;
+            items.iter().all(|item| {
+                (is_atomic || check_element(item, schema).is_ok()) && fits(item, schema.items())
+            })
+        }
+        (SchemaType::String, Value::Bool(_) | Value::Number(_)) => {
+            schema.format().is_some_and(|format| format != "byte")
+        }
+        (SchemaType::IntOrString, _) => !value.is_object() && !value.is_array(),
+        _ => false,
     }
 }
 
