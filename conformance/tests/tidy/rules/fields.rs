@@ -14,12 +14,13 @@ use crate::{
 const SCHEMAS: &str = "fakeserver/data/openapi-structure.json";
 /// The same kinds as Go types, with the fields that schemas leave out.
 const TYPES: &str = "fakeserver/data/types.json";
-/// Code about documents other than objects: queries, tokens, OpenAPI, kubeconfigs, stencils, generated input.
-const ELSEWHERE: [&str; 7] = [
+/// Code about documents other than objects: queries, tokens, OpenAPI, kubeconfigs, stencils, JSON patches, generated input.
+const ELSEWHERE: [&str; 8] = [
     "fakeserver/src/edge/",
     "fakeserver/src/cli/",
     "fakeserver/src/fuzzing.rs",
     "fakeserver/src/store/stencil.rs",
+    "fakeserver/src/value/patch/document.rs",
     "fakeserver/src/value/schema/arbitrary.rs",
     "fakeserver/src/verbs/subresources/token.rs",
     "fakeserver/src/faults/rewrite.rs",
