@@ -295,3 +295,43 @@ async fn custom_resources_are_read_by_head() {
         assert_eq!(answer.code.as_u16(), code, "{path}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn metadata_has_no_lists_and_maps_without_items() {
+    let api = with_widgets().await;
+    let empty = json!({"name": "a", "labels": {}, "annotations": {}, "finalizers": [], "managedFields": []});
+    let made = api
+        .post(WIDGETS, &json!({"metadata": empty, "spec": {}}))
+        .await;
+    let mut made = made.created()["metadata"].take();
+    for field in ["labels", "annotations", "finalizers"] {
+        assert_eq!(made[field].take(), Value::Null, "{field}");
+    }
+    let managers = made["managedFields"].take();
+    assert_eq!(managers[0]["fieldsV1"].get("f:metadata"), None);
+
+    let a = format!("{WIDGETS}/a");
+    for labels in [json!({"x": "y"}), json!({})] {
+        let change = json!([{"op": "add", "path": "/metadata/labels", "value": labels}]);
+        let changed = api.json_patch(&a, &change).await.ok();
+        let (shown, managed) = (
+            &changed["metadata"]["labels"],
+            &changed["metadata"]["managedFields"],
+        );
+        let is_empty = labels == json!({});
+        assert_eq!(*shown == Value::Null, is_empty, "{shown}");
+        assert_eq!(
+            managed.to_string().contains("f:labels"),
+            !is_empty,
+            "{managed}"
+        );
+    }
+    // An empty list of managers is none; only an empty manager resets them.
+    for (managers, is_reset) in [(json!([]), false), (json!([{}]), true)] {
+        let changed = api
+            .merge(&a, &json!({"metadata": {"managedFields": managers}}))
+            .await
+            .ok();
+        assert_eq!(changed["metadata"].get("managedFields").is_none(), is_reset);
+    }
+}

@@ -6,14 +6,15 @@ use crate::{
     kinds::metadata::common_metadata_errors,
     value::{
         names::{dns_label_problems, path_segment_problems, service_name_problems},
-        schema::{Decoded, StrictError, decode, type_of_kind},
+        schema::{Decoded, StrictError, as_printed, decode, type_of_kind, types},
         status::FieldError,
     },
 };
 
 use super::below;
 
-/// Reads metadata as the API holds it. What it does not know is told, with paths below `metadata`.
+/// Reads metadata as the API holds it: without optional lists and maps that have no items. What it does not know is told,
+/// with paths below `metadata`.
 ///
 /// # Errors
 ///
@@ -32,7 +33,7 @@ pub(crate) fn read_metadata(metadata: &Value) -> Result<Decoded, String> {
             1,
         )
     })?;
-    decoded.value = decoded.value["metadata"].take();
+    decoded.value = as_printed(types(), id, decoded.value)["metadata"].take();
     Ok(decoded)
 }
 
