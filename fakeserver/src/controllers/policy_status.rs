@@ -22,6 +22,7 @@ use crate::{
         ResourceType,
         admission::validating_admission_policy,
         cel::{Objects, Type},
+        cel_names::unescape,
         expression::Declared,
         registry::Registry,
     },
@@ -33,31 +34,6 @@ use crate::{
 const NAME: &str = "validatingadmissionpolicy-status";
 /// The number of kinds that a rule names at which no further ones are looked for.
 const TYPES_MAX: usize = 10;
-
-/// Names that expressions write between underscores.
-const RESERVED: [&str; 21] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "false",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "namespace",
-    "null",
-    "package",
-    "return",
-    "true",
-    "var",
-    "void",
-    "while",
-];
 
 /// Returns the controller.
 #[expect(
@@ -238,7 +214,7 @@ impl Objects for BySchema {
                 name => schema.field(name)?,
             };
         }
-        let property = unescaped(field)?;
+        let property = unescape(field)?;
         let found = schema.property(&property)?;
         Some(type_of(&format!("{name}.{property}"), found))
     }
@@ -265,30 +241,6 @@ fn type_of(name: &str, schema: Schema<'_>) -> Type {
             None => Type::object(name),
         },
     }
-}
-
-/// Returns the name of the property that an expression calls `name`, if it may be called so.
-fn unescaped(name: &str) -> Option<String> {
-    if RESERVED.contains(&name) {
-        return None;
-    }
-    let inner = name
-        .strip_prefix("__")
-        .and_then(|name| name.strip_suffix("__"));
-    if let Some(reserved) = inner.filter(|inner| RESERVED.contains(inner)) {
-        return Some(reserved.to_owned());
-    }
-    let escapes = [
-        ("__dot__", "."),
-        ("__dash__", "-"),
-        ("__slash__", "/"),
-        ("__underscores__", "__"),
-    ];
-    let mut plain = name.to_owned();
-    for (escaped, letters) in escapes {
-        plain = plain.replace(escaped, letters);
-    }
-    Some(plain)
 }
 
 fn items(list: &Value) -> impl Iterator<Item = &Value> {

@@ -9,6 +9,7 @@ mod habits;
 mod resource_type;
 mod endpoint;
 mod selectable_field;
+pub(crate) mod cel_names;
 #[cfg(feature = "cel")]
 pub(crate) mod cel;
 #[cfg_attr(not(feature = "cel"), path = "expression_off.rs")]

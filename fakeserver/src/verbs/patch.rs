@@ -17,11 +17,12 @@ use crate::{
     },
     kinds::custom_resources::read_metadata,
     value::{
+        go_text::plain,
         json::{DEPTH_MAX, depth, parse_value},
         parse::json_type,
         patch::{
             self, PatchError, apply_operation, consumed, merge_document, merge_strategically,
-            print, source,
+            source,
         },
         resource::GroupVersionKind,
         schema::{
@@ -212,7 +213,7 @@ impl Change {
         };
         let invalid = |why: &str| {
             let made = match self {
-                Self::Strategic(patch) => &print(&consumed(patch, shown)),
+                Self::Strategic(patch) => &plain(&consumed(patch, shown)),
                 Self::Json(_) | Self::Merge(_) => &text,
             };
             let error = FieldError::invalid("patch", &json!(made), why);

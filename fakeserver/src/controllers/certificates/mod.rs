@@ -134,22 +134,12 @@ impl Controller for Certificates {
                 cluster.delete(key, Wanted::default());
             }
             Step::Approve(message) => {
-                let condition = json!({
-                    "type": "Approved",
-                    "status": "True",
-                    "reason": "AutoApproved",
-                    "message": message,
-                });
-                add_condition(cluster, key, "approval", condition);
+                let (ty, reason) = ("Approved", "AutoApproved");
+                add_condition(cluster, key, "approval", [ty, reason, &message]);
             }
             Step::Fail(message) => {
-                let condition = json!({
-                    "type": "Failed",
-                    "status": "True",
-                    "reason": "SignerValidationFailure",
-                    "message": message,
-                });
-                add_condition(cluster, key, "status", condition);
+                let (ty, reason) = ("Failed", "SignerValidationFailure");
+                add_condition(cluster, key, "status", [ty, reason, &message]);
             }
             Step::Sign(request, terms) => {
                 if let Some(certificate) = self.sign(cluster, key, &request, &terms) {
@@ -168,13 +158,14 @@ fn add_condition(
     cluster: &mut Cluster<'_, '_>,
     key: &ObjectKey,
     subresource: &'static str,
-    condition: Value,
+    [ty, reason, message]: [&str; 3],
 ) {
     let actor = Actor {
         subresource,
         ..ACTOR
     };
     let now = cluster.now_text();
+    let condition = json!({"type": ty, "status": "True", "reason": reason, "message": message});
     cluster.update(key, actor, |object| {
         let old = object.clone();
         match &mut object["status"]["conditions"] {

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::{admission::rules::rule_errors, expression::Declared, formats::check_label_selector},
+    kinds::{
+        admission::rules::rule_errors, cel_names::is_reserved, expression::Declared,
+        formats::check_label_selector,
+    },
     value::{
         edit::{each, set_absent, within},
         field::Field,
@@ -21,31 +24,6 @@ const MATCH_POLICIES: [&str; 2] = ["Equivalent", "Exact"];
 
 /// The operations that can be mutated.
 const MUTATED_OPERATIONS: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
-
-/// Words that are no names of CEL.
-const RESERVED: [&str; 21] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "false",
-    "for",
-    "function",
-    "if",
-    "import",
-    "in",
-    "let",
-    "loop",
-    "namespace",
-    "null",
-    "package",
-    "return",
-    "true",
-    "var",
-    "void",
-    "while",
-];
 
 /// Sets the defaults of a policy.
 pub(super) fn set_policy_defaults(policy: &mut Value) {
@@ -258,5 +236,5 @@ fn is_identifier(name: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     name.bytes().all(is_part)
         && !name.starts_with(|first: char| first.is_ascii_digit())
-        && !RESERVED.contains(&name)
+        && !is_reserved(name)
 }

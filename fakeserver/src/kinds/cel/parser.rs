@@ -8,33 +8,13 @@ use super::{
     lexer::{Token, TokenKind, tokens},
     macros,
 };
+use crate::kinds::cel_names::is_reserved;
 
 /// The maximum depth of expressions within expressions, and that of operators, fields and indices.
 const DEPTH_MAX: usize = 250;
 /// The stack that has to be left for one more level, and the size of another stack.
 const STACK_LEFT_BYTES: usize = 128 << 10;
 const STACK_BYTES: usize = 2 << 20;
-
-/// Names that are no identifiers.
-const RESERVED: [&str; 17] = [
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
 
 /// Binary operators by precedence, the weakest first, with the functions that they call.
 const LEVELS: [&[(&str, &str)]; 5] = [
@@ -378,7 +358,7 @@ impl Parser {
     fn name(&mut self) -> Parsed {
         let at = self.at();
         let name = self.ident()?;
-        if RESERVED.contains(&name.as_str()) {
+        if is_reserved(&name) {
             let message = format!("reserved identifier: {name}");
             return Err(ExpressionError::new(at, message));
         }

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::{as_element, key_of, print_element};
-use crate::value::schema::{ListType, Schema, SchemaType};
+use crate::value::{
+    go_text,
+    schema::{ListType, Schema, SchemaType},
+};
 
 /// Checks a configuration.
 ///
@@ -61,7 +64,7 @@ fn visit(path: &str, value: &Value, schema: Option<Schema<'_>>, findings: &mut V
     };
     match (schema.ty(), value) {
         (SchemaType::Any, Value::Array(_) | Value::Object(_)) if is_scalar(schema) => {
-            refuse("any scalar", format!("&{{{}}}", go_print(value)));
+            refuse("any scalar", format!("&{{{}}}", go_text::plain(value)));
         }
         (SchemaType::Object, _) if holds_anything(schema) => {}
         (_, Value::Null)
@@ -70,20 +73,25 @@ fn visit(path: &str, value: &Value, schema: Option<Schema<'_>>, findings: &mut V
         | (SchemaType::Integer | SchemaType::Number, Value::Number(_))
         | (SchemaType::Boolean, Value::Bool(_)) => {}
         (SchemaType::Object, Value::Object(fields)) => visit_map(path, fields, schema, findings),
-        (SchemaType::Object, other) => refuse("map", format!("&{{{}}}", go_print(other))),
+        (SchemaType::Object, other) => refuse("map", format!("&{{{}}}", go_text::plain(other))),
         (SchemaType::Array, Value::Array(items)) => visit_list(path, items, schema, findings),
-        (SchemaType::Array, other) => refuse("list", format!("&{{{}}}", go_print(other))),
+        (SchemaType::Array, other) => refuse("list", format!("&{{{}}}", go_text::plain(other))),
         (SchemaType::Integer | SchemaType::Number, other) => {
-            refuse("numeric (int or float)", go_type(other).to_owned());
+            refuse(
+                "numeric (int or float)",
+                go_text::type_name(other).to_owned(),
+            );
         }
-        (SchemaType::Boolean, other) => refuse("boolean", format!("&{{{}}}", go_print(other))),
+        (SchemaType::Boolean, other) => {
+            refuse("boolean", format!("&{{{}}}", go_text::plain(other)))
+        }
         (SchemaType::String, other) if schema.format().is_none_or(|format| format == "byte") => {
             let shown = format!("&value.valueUnstructured{{Value:{}}}", go_syntax(other));
             refuse("string", shown);
         }
         // What has a format may be any scalar, such as a number or a string.
         (_, Value::Object(_) | Value::Array(_)) => {
-            refuse("any scalar", format!("&{{{}}}", go_print(value)));
+            refuse("any scalar", format!("&{{{}}}", go_text::plain(value)));
         }
         _ => {}
     }
@@ -180,39 +188,6 @@ fn at(path: &str, what: &str) -> String {
         what.to_owned()
     } else {
         format!("{path}: {what}")
-    }
-}
-
-/// The type of a value as Go names it.
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "<nil>",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_f64() => "float64",
-        Value::Number(_) => "int64",
-        Value::String(_) => "string",
-        Value::Array(_) => "[]interface {}",
-        Value::Object(_) => "map[string]interface {}",
-    }
-}
-
-/// A value as Go prints it.
-fn go_print(value: &Value) -> String {
-    match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(go_print).collect();
-            format!("[{}]", items.join(" "))
-        }
-        Value::Object(fields) => {
-            let fields: Vec<String> = fields
-                .iter()
-                .map(|(name, value)| format!("{name}:{}", go_print(value)))
-                .collect();
-            format!("map[{}]", fields.join(" "))
-        }
-        other => other.to_string(),
     }
 }
 

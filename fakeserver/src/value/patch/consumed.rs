@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::strategic::{DIRECTIVE, Fields, RETAIN_KEYS, SET_ELEMENT_ORDER};
+use super::{
+    document::without_nulls,
+    strategic::{DIRECTIVE, Fields, RETAIN_KEYS, SET_ELEMENT_ORDER},
+};
 
 /// Returns what is left of `patch` when it was applied to `original`, which is what an error shows.
 pub(crate) fn consumed(patch: &Value, original: &Value) -> Value {
@@ -38,20 +41,6 @@ fn consumed_map(patch: &Fields, original: &Fields) -> Fields {
         }
     }
     left
-}
-
-/// Removes members that are null, at any depth: they delete nothing.
-fn without_nulls(value: &Value) -> Value {
-    match value {
-        Value::Object(members) => members
-            .iter()
-            .filter(|(_, value)| !value.is_null())
-            .map(|(name, value)| (name.clone(), without_nulls(value)))
-            .collect::<Fields>()
-            .into(),
-        Value::Array(items) => items.iter().map(without_nulls).collect(),
-        other => other.clone(),
-    }
 }
 
 #[cfg(test)]

@@ -81,7 +81,8 @@ pub(crate) fn merge_document(document: &mut Value, patch: &Value) {
     }
 }
 
-fn without_nulls(value: &Value) -> Value {
+/// Removes members that are null, at any depth: they delete nothing.
+pub(super) fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(members) => members
             .iter()

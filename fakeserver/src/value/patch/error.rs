@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::print::{go_type, print, print_as_text};
+use super::print::{go_type, print_as_text};
+use crate::value::go_text::plain;
 
 /// A patch that cannot be applied; the messages are the API server's.
 ///
@@ -47,7 +48,7 @@ impl PatchError {
 
 /// The directive of a map is not one.
 pub(super) fn bad_directive(directive: &Value, patch: &Map<String, Value>) -> PatchError {
-    let patch = print(&Value::Object(patch.clone()));
+    let patch = plain(&Value::Object(patch.clone()));
     other(format!(
         "unknown patch type: {} in map: {patch}",
         print_as_text(directive)

@@ -6,9 +6,10 @@ use serde_json::Value;
 
 use super::{
     error::{PatchError, bad_directive, bad_type, other},
-    print::{go_type, print, print_list},
+    print::{go_type, print_list},
     strategic::{DIRECTIVE, FieldType, Fields, SET_ELEMENT_ORDER, Type, merge_map},
 };
+use crate::value::go_text::plain;
 
 pub(super) fn merge_list(
     original: Vec<Value>,
@@ -321,7 +322,7 @@ fn key_of<'v>(item: &'v Value, merge_key: &str) -> Result<&'v Value, PatchError>
     item.get(merge_key).ok_or_else(|| {
         other(format!(
             "map: {} does not contain declared merge key: {merge_key}",
-            print(item)
+            plain(item)
         ))
     })
 }

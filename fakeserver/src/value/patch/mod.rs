@@ -17,6 +17,5 @@ mod tests;
 pub(crate) use self::{
     consumed::consumed,
     document::{apply_operation, kind, merge_document, source},
-    print::print,
 };
 pub use self::{error::PatchError, strategic::merge_strategically};

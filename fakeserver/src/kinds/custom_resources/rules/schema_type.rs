@@ -4,34 +4,13 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::Value;
 
-use crate::kinds::cel::{Environment, Objects, Sizes, Type};
+use crate::kinds::{
+    cel::{Environment, Objects, Sizes, Type},
+    cel_names::escape,
+};
 
 /// The maximum size of a request, which limits what nothing else does.
 const REQUEST_MAX_BYTES: i64 = 3 << 20;
-/// Words that no field may be called by.
-const RESERVED: [&str; 21] = [
-    "true",
-    "false",
-    "null",
-    "in",
-    "as",
-    "break",
-    "const",
-    "continue",
-    "else",
-    "for",
-    "function",
-    "if",
-    "import",
-    "let",
-    "loop",
-    "package",
-    "namespace",
-    "return",
-    "var",
-    "void",
-    "while",
-];
 
 /// The type that a schema gives a value.
 #[derive(Debug)]
@@ -261,21 +240,4 @@ impl ListKind {
 
 fn is_embedded(schema: &Value) -> bool {
     schema["x-kubernetes-embedded-resource"] == true
-}
-
-/// Returns the name by which expressions know a field; `None` if there is none.
-pub(super) fn escape(name: &str) -> Option<String> {
-    let is_known = |letter: char| letter.is_ascii_alphanumeric() || "_.-/".contains(letter);
-    if name.is_empty()
-        || name.starts_with(|first: char| first.is_ascii_digit())
-        || !name.chars().all(is_known)
-    {
-        return None;
-    }
-    if RESERVED.contains(&name) {
-        return Some(format!("__{name}__"));
-    }
-    let escaped = name.replace("__", "__underscores__");
-    let escaped = escaped.replace('.', "__dot__").replace('-', "__dash__");
-    Some(escaped.replace('/', "__slash__"))
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use kube_cel::cel::{Value, objects::Key};
 use serde_json::Value as Json;
 
-use super::schema_type::{ListKind, SchemaType, Shape, escape};
+use super::schema_type::{ListKind, SchemaType, Shape};
 use crate::kinds::cel::{Type, associative, convert_text, invalid, map, string};
+use crate::kinds::cel_names::escape;
 
 /// Returns the value that an expression sees of a value of JSON.
 pub(super) fn from_json(json: &Json, schema: Option<&SchemaType>) -> Value {
