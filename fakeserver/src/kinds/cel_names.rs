@@ -25,7 +25,7 @@ const RESERVED: [&str; 21] = [
     "while",
 ];
 
-/// What stands for letters that names of expressions cannot have.
+/// The escapes of letters that names of expressions cannot have.
 #[cfg(feature = "cel")]
 const ESCAPES: [(&str, &str); 4] = [
     ("__underscores__", "__"),
