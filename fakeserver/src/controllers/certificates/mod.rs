@@ -135,7 +135,7 @@ impl Controller for Certificates {
             }
             Step::Approve(message) => {
                 let (ty, reason) = ("Approved", "AutoApproved");
-                add_condition(cluster, key, "approval", [ty, reason, &message]);
+                add_condition(cluster, key, "approval", [ty, reason, message]);
             }
             Step::Fail(message) => {
                 let (ty, reason) = ("Failed", "SignerValidationFailure");

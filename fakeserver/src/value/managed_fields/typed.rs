@@ -83,7 +83,7 @@ fn visit(path: &str, value: &Value, schema: Option<Schema<'_>>, findings: &mut V
             );
         }
         (SchemaType::Boolean, other) => {
-            refuse("boolean", format!("&{{{}}}", go_text::plain(other)))
+            refuse("boolean", format!("&{{{}}}", go_text::plain(other)));
         }
         (SchemaType::String, other) if schema.format().is_none_or(|format| format == "byte") => {
             let shown = format!("&value.valueUnstructured{{Value:{}}}", go_syntax(other));
