@@ -31,7 +31,8 @@ async fn main() -> Result<(), Error> {
     api.create(&PostParams::default(), &serde_json::from_value(object)?)
         .await?;
 
-    let informer = SharedInformer::<ConfigMap>::new(server.client(), Scope::All);
+    let informer =
+        SharedInformer::<ConfigMap>::new(server.client(), Scope::Namespace("default".to_owned()));
     let told = Arc::new(Mutex::new(Vec::new()));
     // The handler is heard for as long as its registration is kept.
     let first = informer.add_handler(recorder(&told));
