@@ -123,23 +123,21 @@ impl Target {
     /// Removes optional lists and maps without items, which only findings have told from absent ones, and returns them with
     /// those that are always shown.
     pub(super) fn take_empty(&self, object: &mut Value) -> Vec<EmptyMember> {
-        let Some(id) = self.schema_type() else {
+        let Some(id) = self.type_with_empty(object) else {
             return Vec::new();
         };
         let members = empty_members(object);
-        if !members.is_empty() {
-            // An empty list of managers resets them.
-            let managers = managed_fields::of(object);
-            *object = schema::as_printed(schema::types(), id, object.take());
-            managed_fields::set(object, managers);
-        }
+        // An empty list of managers resets them.
+        let managers = managed_fields::of(object);
+        *object = schema::as_printed(schema::types(), id, object.take());
+        managed_fields::set(object, managers);
         members
     }
 
     /// Makes lists and maps without items what they are when they are stored. Only the record of managers has told them
     /// from absent ones.
     pub(super) fn forget_empty(&self, object: &mut Value) {
-        if let Some(id) = self.schema_type().filter(|_| has_empty(object)) {
+        if let Some(id) = self.type_with_empty(object) {
             *object = schema::canonical(schema::types(), id, object.take());
         }
     }
@@ -176,6 +174,12 @@ impl Target {
         managed_fields::fits(object, self.described().schema)
     }
 
+    /// Returns the type of `object` if it has lists or maps without items.
+    fn type_with_empty(&self, object: &Value) -> Option<TypeId> {
+        let id = self.schema_type()?;
+        schema::has_empty(schema::types(), id, object).then_some(id)
+    }
+
     fn schema_type(&self) -> Option<TypeId> {
         let resource = &*self.resource;
         schema::type_of_kind(&resource.group, &resource.version, &resource.kind)
@@ -197,19 +201,5 @@ impl Target {
     pub(crate) fn invalid(&self, name: &str, errors: &[FieldError]) -> Status {
         let group = self.rules().storage().group();
         Status::invalid(&self.resource.kind, group, name, errors)
-    }
-}
-
-/// Tells whether an object has a list or a map without items, outside of its metadata.
-fn has_empty(object: &Value) -> bool {
-    match object {
-        Value::Array(items) => items.is_empty() || items.iter().any(has_empty),
-        Value::Object(members) => {
-            members.is_empty()
-                || members
-                    .iter()
-                    .any(|(name, value)| name != "managedFields" && has_empty(value))
-        }
-        _ => false,
     }
 }

@@ -38,9 +38,13 @@ pub(crate) fn fits(value: &Value, schema: Option<Schema<'_>>) -> bool {
         | (SchemaType::String, Value::String(_))
         | (SchemaType::Integer | SchemaType::Number, Value::Number(_))
         | (SchemaType::Boolean, Value::Bool(_)) => true,
-        (SchemaType::Object, Value::Object(fields)) => fields
-            .iter()
-            .all(|(name, value)| fits(value, schema.field(name))),
+        (SchemaType::Object, Value::Object(fields)) => {
+            // The texts, numbers and truth values of a built-in type were read as such.
+            let is_read = schema.definition_name().is_some();
+            let is_fit = |value: &Value| is_read && !value.is_array() && !value.is_object();
+            let mut fields = fields.iter();
+            fields.all(|(name, value)| is_fit(value) || fits(value, schema.field(name)))
+        }
         (SchemaType::Array, Value::Array(items)) => {
             let is_atomic = schema.list_type() == ListType::Atomic;
             items.iter().all(|item| {

@@ -4,6 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::types::{Field, FieldValue, Form, Omit, Shape, TypeId, TypeTable};
 
+const MANAGERS: &str = "managedFields";
+
 /// The object as the API server would print it after reading it into its Go type.
 ///
 /// Unknown fields are gone, absent ones without `omitempty` are zero or null, empty optional ones are gone, and structs
@@ -45,6 +47,36 @@ pub fn canonical_field(table: &TypeTable, id: TypeId, name: &str, object: &mut V
     let mut value = fields.remove(name).unwrap_or_default();
     if print_field(table, field, &mut value, Empty::Null) {
         fields.insert(name.to_owned(), value);
+    }
+}
+
+/// Returns whether an object has a list or a map without items that the form of [`canonical`] does not have. The record of
+/// managers is left out.
+pub fn has_empty(table: &TypeTable, id: TypeId, value: &Value) -> bool {
+    match (table.get(id).form, value) {
+        (Form::Struct, Value::Object(fields)) => fields
+            .iter()
+            .filter(|(name, value)| (value.is_array() || value.is_object()) && *name != MANAGERS)
+            .any(|(name, value)| {
+                let field = table.field(id, name);
+                field.is_none_or(|field| has_empty_in(table, field, value))
+            }),
+        (Form::SchemaOrArray | Form::SchemaOrBool | Form::SchemaOrStringArray, _) => true,
+        _ => false,
+    }
+}
+
+fn has_empty_in(table: &TypeTable, field: &Field, value: &Value) -> bool {
+    let is_within = |value: &Value| match field.value {
+        FieldValue::Message(id) => has_empty(table, id, value),
+        _ => false,
+    };
+    match (field.shape, value) {
+        (Shape::Repeated, Value::Array(items)) => items.is_empty() || items.iter().any(is_within),
+        (Shape::Map, Value::Object(entries)) => {
+            entries.is_empty() || entries.values().any(is_within)
+        }
+        _ => is_within(value),
     }
 }
 

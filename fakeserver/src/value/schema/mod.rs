@@ -37,7 +37,7 @@ pub(crate) use self::arena::STRUCTURE;
 pub use self::{
     arena::{ListType, PatchStrategy, Schema, SchemaId, SchemaType, Schemas, schemas},
     base64::{Base64Error, decode as decode_base64, encode as encode_base64},
-    canonical::{as_printed, canonical, canonical_field},
+    canonical::{as_printed, canonical, canonical_field, has_empty},
     decode::{Decoded, decode, duplicate_fields, print_double},
     error::{DecodeError, StrictError, cannot_be_handled_as, strict_decoding_error, unrecognized},
     quantity::{Quantity, QuantityError},

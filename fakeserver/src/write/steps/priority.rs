@@ -1,8 +1,9 @@
 //! `Priority`: a pod has the priority and the preemption policy of its class.
 
+use memchr::memmem;
 use serde_json::{Value, json};
 
-use super::{find, list};
+use super::find;
 use crate::{
     kinds::{core::pod, scheduling::priority_class},
     store::Transaction,
@@ -18,6 +19,8 @@ const SYSTEM_CLASSES: [(&str, i64); 2] = [
     ("system-node-critical", 2_000_001_000),
     ("system-cluster-critical", 2_000_000_000),
 ];
+/// The text of a class that is the default of pods without one.
+const IS_DEFAULT: &[u8] = br#""globalDefault":true"#;
 const DEFAULT_POLICY: &str = "PreemptLowerPriority";
 const PRIORITY_GIVEN: &str = "the integer value of priority";
 const POLICY_GIVEN: &str = "the string value of PreemptionPolicy";
@@ -137,7 +140,12 @@ fn set_computed(
 
 /// Returns the class of pods without one: of several, the one with the lowest value.
 fn default_class(tx: &Transaction<'_>) -> Option<Value> {
-    let classes = list(tx, &priority_class::KIND).into_iter();
+    let stored = tx.list(priority_class::KIND.storage(), None);
+    // Each pod asks, and most clusters have none: a class is only read if its text says that it is one.
+    let named = stored
+        .iter()
+        .filter(|stored| memmem::find(&stored.json(), IS_DEFAULT).is_some());
+    let classes = named.map(|stored| stored.to_value());
     classes
         .filter(|class| class["globalDefault"] == true)
         .min_by_key(|class| class["value"].as_i64())
