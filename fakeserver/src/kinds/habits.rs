@@ -17,6 +17,12 @@ pub(crate) struct Habits {
     pub(crate) counts_annotations: bool,
     /// A change of labels is a new generation.
     pub(crate) counts_labels: bool,
+    /// An empty list or map instead of an absent one is a new generation.
+    pub(crate) counts_empty: bool,
+    /// A field that is dropped, since its feature is off, is a new generation.
+    pub(crate) counts_dropped: bool,
+    /// The names of lists that have a default only if they are absent, not if they are empty.
+    pub(crate) empty_lists: &'static [&'static str],
     /// The first generation remains the only one.
     pub(crate) counts_nothing: bool,
     /// An update of an object that does not exist creates it.
@@ -42,6 +48,8 @@ pub(crate) struct Habits {
     pub(crate) owns_spec: bool,
     /// The rules of the kind check the metadata of a new object, before that of all kinds is checked.
     pub(crate) checks_new_metadata: bool,
+    /// The rules of the kind check the beginning of generated names, too.
+    pub(crate) checks_prefix: bool,
     /// Finalizers without a domain have to be well known.
     pub(crate) checks_finalizers: bool,
     /// No webhook is asked about its objects: otherwise no client could correct a webhook that rejects everything.
@@ -96,6 +104,9 @@ impl Habits {
         counts_status: false,
         counts_annotations: false,
         counts_labels: false,
+        counts_empty: false,
+        counts_dropped: false,
+        empty_lists: &[],
         counts_nothing: false,
         creates_on_update: false,
         requires_version: false,
@@ -106,6 +117,7 @@ impl Habits {
         is_created_with_status: false,
         owns_spec: true,
         checks_new_metadata: true,
+        checks_prefix: true,
         checks_finalizers: true,
         is_exempt_from_webhooks: false,
         metadata_rechecks: MetadataRechecks::CHANGE,

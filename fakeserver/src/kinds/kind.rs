@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{
     Habits, SelectableFields,
     custom_resources::{Conversion, CustomType},
-    metadata::finalizer_warnings,
+    metadata::{errors_of, finalizer_warnings},
     table::cell::Cells,
 };
 use crate::value::{
@@ -332,7 +332,8 @@ impl Kind {
         old: Option<&Value>,
     ) -> Verdict {
         if let Some(custom) = &self.custom {
-            return custom.check(subresource, object, old);
+            let of_metadata = errors_of(self, subresource, object, old);
+            return custom.check(subresource, object, old, &of_metadata);
         }
         let object = Field::shown_as(object, shown);
         Verdict::refused(self.errors(subresource, &object, old))

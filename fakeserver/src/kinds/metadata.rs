@@ -27,6 +27,20 @@ pub(crate) fn metadata_errors(kind: &Kind, metadata: &Value) -> Vec<FieldError> 
     errors
 }
 
+/// Returns the errors of the metadata of an object, which replaces `old` through `subresource` if there was one.
+pub(super) fn errors_of(
+    kind: &Kind,
+    subresource: &str,
+    object: &Value,
+    old: Option<&Value>,
+) -> Vec<FieldError> {
+    let metadata = &object["metadata"];
+    match old {
+        Some(old) => metadata_update_errors(kind, subresource, &old["metadata"], metadata),
+        None => metadata_errors(kind, metadata),
+    }
+}
+
 /// Returns the errors of a new object's metadata that are the same for all kinds. A real server looks for them when the rules
 /// of the kind have found nothing.
 pub(crate) fn generic_metadata_errors(metadata: &Value) -> Vec<FieldError> {
@@ -71,6 +85,9 @@ pub(crate) fn common_metadata_errors(metadata: &Value) -> Vec<FieldError> {
 
 /// As the rules of a kind look at it.
 fn check_whole(kind: &Kind, metadata: &Value, errors: &mut Vec<FieldError>) {
+    if kind.habits.checks_prefix {
+        check_prefix(|name| kind.name_problems(name), metadata, errors);
+    }
     check_name(|name| kind.name_problems(name), metadata, errors);
     check_common(metadata, errors);
     check_kube_finalizers(kind, metadata, errors);
@@ -78,6 +95,7 @@ fn check_whole(kind: &Kind, metadata: &Value, errors: &mut Vec<FieldError>) {
 
 /// As all objects are looked at, regardless of their kinds.
 fn check_generic(metadata: &Value, errors: &mut Vec<FieldError>) {
+    check_prefix(path_segment_problems, metadata, errors);
     check_name(path_segment_problems, metadata, errors);
     check_common(metadata, errors);
 }
@@ -151,18 +169,27 @@ fn check_no_new_finalizers(old: &Value, new: &Value, errors: &mut Vec<FieldError
     ));
 }
 
+/// Checks the beginning of a generated name.
+fn check_prefix(
+    problems: impl Fn(&str) -> Vec<String>,
+    metadata: &Value,
+    errors: &mut Vec<FieldError>,
+) {
+    let prefix = metadata["generateName"].as_str().unwrap_or_default();
+    if prefix.is_empty() {
+        return;
+    }
+    for problem in problems(&without_trailing_dash(prefix)) {
+        errors.push(invalid("metadata.generateName", prefix, &problem));
+    }
+}
+
 fn check_name(
     problems: impl Fn(&str) -> Vec<String>,
     metadata: &Value,
     errors: &mut Vec<FieldError>,
 ) {
-    let text = |field: &str| metadata[field].as_str().unwrap_or_default();
-    let (name, prefix) = (text("name"), text("generateName"));
-    if !prefix.is_empty() {
-        for problem in problems(&without_trailing_dash(prefix)) {
-            errors.push(invalid("metadata.generateName", prefix, &problem));
-        }
-    }
+    let name = metadata["name"].as_str().unwrap_or_default();
     if name.is_empty() {
         errors.push(FieldError::required(
             "metadata.name",

@@ -114,6 +114,16 @@ pub(crate) fn check_container_resource(name: &str, place: &Field<'_>, found: &mu
     }
 }
 
+/// Checks the name of a resource that a pod as a whole can have.
+pub(crate) fn check_pod_resource(name: &str, place: &Field<'_>, found: &mut Findings) {
+    let before = found.count();
+    check_resource(name, place, found);
+    let is_known = matches!(name, "cpu" | "memory") || is_huge_pages(name);
+    if found.count() == before && !is_known {
+        found.not_supported_as(place, &json!(name), &["cpu", HUGE_PAGES, "memory"]);
+    }
+}
+
 /// Checks that an amount is not negative, and whole where things are counted.
 pub(crate) fn check_resource_amount(name: &str, amount: &Field<'_>, found: &mut Findings) {
     let Ok(value) = amount.text().parse::<Quantity>() else {
@@ -122,7 +132,7 @@ pub(crate) fn check_resource_amount(name: &str, amount: &Field<'_>, found: &mut 
     if value.is_negative() {
         found.invalid(amount, "must be greater than or equal to 0");
     }
-    if is_integer(name) && value.rounded_to_milli().as_integer().is_none() {
+    if is_integer(name) && !value.is_counted_whole() {
         found.invalid(amount, "must be an integer");
     }
 }

@@ -11,8 +11,17 @@ use crate::value::{object::Pairs, status::Status};
 #[derive(Debug)]
 pub(crate) struct SelectableFields {
     fields: &'static [SelectableField],
-    /// An error names version and kind.
-    names_kind: bool,
+    refusal: Refusal,
+}
+
+/// The words that refuse another field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    Common,
+    /// Names version and kind.
+    OfVersion,
+    /// Quotes the field and names the kind.
+    Quoting,
 }
 
 /// A field by which objects can be selected.
@@ -40,14 +49,22 @@ impl SelectableFields {
     pub(crate) const fn new(fields: &'static [SelectableField]) -> Self {
         Self {
             fields,
-            names_kind: false,
+            refusal: Refusal::Common,
         }
     }
 
     /// Makes errors name version and kind.
     pub(crate) const fn naming_kind(self) -> Self {
         Self {
-            names_kind: true,
+            refusal: Refusal::OfVersion,
+            ..self
+        }
+    }
+
+    /// Makes errors quote the field and name the kind.
+    pub(crate) const fn quoting(self) -> Self {
+        Self {
+            refusal: Refusal::Quoting,
             ..self
         }
     }
@@ -137,8 +154,9 @@ impl Kind {
 impl ResourceType {
     /// Refuses a field by which objects cannot be selected.
     pub(crate) fn check_field(&self, label: &str) -> Result<(), Status> {
-        // Objects of a custom resource without namespaces have no field of that name.
-        let has_namespace = self.is_namespaced || !self.rules.is_custom();
+        // Without namespaces, only kinds that have no fields of their own know that name.
+        let has_own = self.rules.is_custom() || self.rules.fields.is_some();
+        let has_namespace = self.is_namespaced || !has_own;
         if label == "metadata.name" || (label == "metadata.namespace" && has_namespace) {
             return Ok(());
         }
@@ -159,12 +177,16 @@ impl ResourceType {
         if own.find(label).is_some() {
             return Ok(());
         }
-        let of = if own.names_kind {
-            format!(" for {}, Kind={}", self.api_version(), self.kind)
-        } else {
-            String::new()
-        };
-        Err(unsupported(&of))
+        Err(match own.refusal {
+            Refusal::Common => unsupported(""),
+            Refusal::OfVersion => {
+                unsupported(&format!(" for {}, Kind={}", self.api_version(), self.kind))
+            }
+            Refusal::Quoting => Status::bad_request(format!(
+                "field label {label:?} not supported for {}",
+                self.kind
+            )),
+        })
     }
 }
 

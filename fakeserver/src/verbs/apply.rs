@@ -146,7 +146,7 @@ fn applied(
     }
     let object = applier.apply_part(live, &wanted, config)?;
     let kind = resource.group_version_kind();
-    let read = |object| target.read_value(&kind, object, FieldValidation::Ignore);
+    let read = |object| target.read_applied(&kind, object);
     // What the endpoint does not write has to fit all the same.
     let received = read(config.clone()).and_then(|_| read(object));
     Ok(received.map_err(|why| inconvertible(config, &why))?.object)

@@ -1,6 +1,6 @@
 //! Warnings of answers in deprecated versions.
 
-use axum::{http::StatusCode, response::Response};
+use axum::response::Response;
 
 use super::answer::add_warnings;
 use crate::{kinds::ResourceType, value::status::Status};
@@ -13,7 +13,8 @@ pub(super) fn warn_of(
     if let Some(warning) = resource.rules.deprecation_warning() {
         match &mut answer {
             Ok(response) => add_warnings(response, &[warning.to_owned()]),
-            Err(status) if status.code == StatusCode::NOT_ACCEPTABLE => {}
+            // No handler was asked if none produces an accepted type.
+            Err(status) if status.is_unrouted() => {}
             Err(status) => status.warnings.push(warning.to_owned()),
         }
     }

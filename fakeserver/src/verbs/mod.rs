@@ -123,8 +123,12 @@ pub(crate) async fn serve(
     };
     request.check_name(verb)?;
     let options = match verb {
-        Verb::Get | Verb::List | Verb::Watch => request.list_options(verb)?,
-        _ => ListOptions::default(),
+        Verb::Get | Verb::List | Verb::Watch => request.list_options(verb),
+        _ => Ok(ListOptions::default()),
+    };
+    let options = match options {
+        Ok(options) => options,
+        Err(status) => return deprecation::warn_of(&request.target.resource, Err(status)),
     };
     api.tally.count(&request.target, verb.name());
 

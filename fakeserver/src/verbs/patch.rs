@@ -22,7 +22,7 @@ use crate::{
         parse::json_type,
         patch::{
             self, PatchError, apply_operation, consumed, merge_document, merge_strategically,
-            source,
+            source, touched_by,
         },
         resource::GroupVersionKind,
         schema::{
@@ -205,11 +205,11 @@ impl Change {
     ) -> Result<Received, Status> {
         let patched = self.apply(kind, shown.clone())?;
         if target.rules().is_custom() {
-            self.check_type_meta(target, kind, &patched)?;
+            self.check_type_meta(target, kind, shown, &patched)?;
         }
         let text = match self {
             Self::Strategic(_) => String::new(),
-            Self::Json(_) | Self::Merge(_) => self.printed(kind, &patched),
+            Self::Json(_) | Self::Merge(_) => self.printed(kind, shown, &patched),
         };
         let invalid = |why: &str| {
             let made = match self {
@@ -259,10 +259,11 @@ impl Change {
         &self,
         target: &Target,
         kind: &GroupVersionKind,
+        shown: &Value,
         patched: &Value,
     ) -> Result<(), Status> {
         let invalid = |why: &str| {
-            let made = self.printed(kind, patched);
+            let made = self.printed(kind, shown, patched);
             let error = FieldError::invalid("patch", &json!(made), why);
             Err(Status::invalid("", "", "", &[error]))
         };
@@ -278,10 +279,11 @@ impl Change {
                 ));
             }
         }
-        let Some(said) = patched.get("kind") else {
-            let made = self.printed(kind, patched);
+        let said = patched["kind"].as_str().unwrap_or_default();
+        if said.is_empty() {
+            let made = self.printed(kind, shown, patched);
             return invalid(&format!("Object 'Kind' is missing in '{made}'"));
-        };
+        }
         if let Err(why) = read_metadata(&patched["metadata"]) {
             return invalid(&why);
         }
@@ -298,39 +300,50 @@ impl Change {
             }
             None | Some(_) => {}
         }
-        let (said, wanted) = (said.as_str().unwrap_or_default(), &*kind.kind);
-        if said == wanted {
-            return Ok(());
-        }
-        let error = FieldError::invalid("kind", &json!(said), &format!("must be {wanted}"));
-        let name = patched["metadata"]["name"].as_str().unwrap_or_default();
-        Err(Status::invalid(
-            said,
-            &target.resource.group,
-            name,
-            &[error],
-        ))
+        check_said_type(target, kind, patched)
     }
 
     /// Returns the patched object as a real server prints it before it reads it again.
-    fn printed(&self, kind: &GroupVersionKind, patched: &Value) -> String {
+    fn printed(&self, kind: &GroupVersionKind, shown: &Value, patched: &Value) -> String {
         let touched = match self {
             Self::Strategic(_) => Touched::default(),
             Self::Merge(patch) => Touched::by_merge(patch),
-            Self::Json(operations) => {
-                let mut touched = Touched::default();
-                let paths = operations
-                    .iter()
-                    .flat_map(|operation| [&operation["path"], &operation["from"]]);
-                for path in paths.filter_map(Value::as_str) {
-                    touched.add_pointer(path);
-                }
-                touched
-            }
+            Self::Json(operations) => touched_by(operations, shown),
         };
         let id = type_of_kind(&kind.group, &kind.version, &kind.kind);
         print_in_go_order(types(), id, patched, Some(&touched))
     }
+}
+
+/// Checks that a patched custom object is of the kind and version under which it is served.
+fn check_said_type(
+    target: &Target,
+    kind: &GroupVersionKind,
+    patched: &Value,
+) -> Result<(), Status> {
+    let text = |field: &str| patched[field].as_str().unwrap_or_default();
+    let (said, version) = (text("kind"), text("apiVersion"));
+    let mut errors = Vec::new();
+    for (field, said, wanted) in [
+        ("kind", said, kind.kind.to_string()),
+        ("apiVersion", version, kind.api_version()),
+    ] {
+        // A version that is absent is refused elsewhere.
+        if said != wanted && (field == "kind" || patched.get(field).is_some()) {
+            let why = format!("must be {wanted}");
+            errors.push(FieldError::invalid(field, &json!(said), &why));
+        }
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    target.check_name(patched)?;
+    let group = match patched.get("apiVersion") {
+        Some(_) => version.rsplit_once('/').map_or("", |(group, _)| group),
+        None => &target.resource.group,
+    };
+    let name = patched["metadata"]["name"].as_str().unwrap_or_default();
+    Err(Status::invalid(said, group, name, &errors))
 }
 
 fn undecodable(why: &str) -> Status {

@@ -7,7 +7,7 @@ use crate::{
     kinds::core::service::{
         self,
         allocator::{Allocator, Problem},
-        validation::address_errors,
+        validation::{address_errors, family_errors},
     },
     value::status::Status,
 };
@@ -25,7 +25,10 @@ pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Resu
     let name = object["metadata"]["name"].as_str().unwrap_or_default();
     let name = name.to_owned();
     // What is wrong with addresses is found first, and nothing else then.
-    let errors = address_errors(object);
+    let mut errors = address_errors(object);
+    if errors.is_empty() && write.source != Source::Import {
+        errors = family_errors(object);
+    }
     if !errors.is_empty() {
         return Err(write.target.invalid(&name, &errors));
     }

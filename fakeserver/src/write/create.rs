@@ -12,6 +12,7 @@ use crate::{
     kinds::{
         certificates::certificate_signing_request,
         metadata::{generic_metadata_errors, metadata_errors},
+        pod_spec::drop_disabled,
     },
     value::{edit::remove, managed_fields, status::Status},
 };
@@ -55,6 +56,7 @@ impl<'a> Draft<'a> {
         let empty = target.take_empty(&mut object);
         let is_comparable = target.is_comparable(&object);
         complete(target, &mut object);
+        target.keep_empty(&mut object, &empty);
         if source != Source::Apply {
             author.record(target, None, &mut object, now);
         }
@@ -153,7 +155,9 @@ fn prepare(
     if write.creates(&certificate_signing_request::KIND) && !write.is_import() {
         sign(write.author, &mut write.new);
     }
-    write.target.rules().prepare_create(&mut write.new);
+    let rules = write.target.rules();
+    rules.prepare_create(&mut write.new);
+    drop_disabled(rules, &Value::Null, &mut write.new);
     imported.restore(&mut write.new);
     allocation::allocate(attempt, write)?;
     Ok(())

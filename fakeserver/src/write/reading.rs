@@ -73,6 +73,21 @@ impl Target {
         self.read_parsed(wanted, parsed, text.as_bytes(), validation)
     }
 
+    /// Reads what a configuration was applied to, as [`read_value`](Self::read_value) does.
+    pub(crate) fn read_applied(
+        &self,
+        wanted: &GroupVersionKind,
+        object: Value,
+    ) -> Result<Received, String> {
+        match self.custom_of(wanted) {
+            Some(custom) => {
+                let decoded = custom.read_applied(object)?;
+                Received::of(wanted, decoded, FieldValidation::Ignore)
+            }
+            None => self.read_value(wanted, object, FieldValidation::Ignore),
+        }
+    }
+
     /// Reads an object that was made as a value, rather than as a text: a value that does not fit has other errors, and
     /// its kind counts for nothing.
     pub(crate) fn read_value(

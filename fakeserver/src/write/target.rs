@@ -134,6 +134,18 @@ impl Target {
         members
     }
 
+    /// Takes back the defaults of lists that were sent without items, if the kind has defaults of absent ones only.
+    pub(super) fn keep_empty(&self, object: &mut Value, members: &[EmptyMember]) {
+        let kept = self.rules().habits.empty_lists;
+        for (parent, name, value) in members {
+            if kept.contains(&name.as_str())
+                && let Some(parent) = object.pointer_mut(parent)
+            {
+                parent[name.as_str()] = value.clone();
+            }
+        }
+    }
+
     /// Makes lists and maps without items what they are when they are stored. Only the record of managers has told them
     /// from absent ones.
     pub(super) fn forget_empty(&self, object: &mut Value) {

@@ -15,11 +15,11 @@ use super::{
 use crate::{
     kinds::{
         certificates::certificate_signing_request, core::persistent_volume,
-        metadata::metadata_update_errors,
+        metadata::metadata_update_errors, pod_spec::drop_disabled,
     },
     store::StoredObject,
     value::{
-        edit::remove,
+        edit::{remove, with_empty},
         managed_fields,
         resource::GroupVersionKind,
         status::{FieldError, Named, Status},
@@ -77,6 +77,7 @@ impl<'a> Draft<'a> {
         let empty = target.take_empty(&mut new);
         let is_comparable = target.is_comparable(&new);
         complete(target, &old, &mut new);
+        target.keep_empty(&mut new, &empty);
         if source == Source::Apply {
             managed_fields::set(&mut new, managers);
         } else {
@@ -229,14 +230,22 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
         );
     }
     let (rules, old) = (write.target.rules(), &write.old);
+    let sent = rules.habits.counts_dropped.then(|| write.new.clone());
     if matches!(write.target.subresource(), "" | "status") {
         rules.prepare_next(old, &mut write.new);
+        drop_disabled(rules, old, &mut write.new);
     }
     let first = rules.habits.begins_without_generation.then_some(0);
+    let sent = sent.as_ref().unwrap_or(&write.new);
+    let with_empty = rules
+        .habits
+        .counts_empty
+        .then(|| with_empty(sent, &write.empty));
+    let compared = with_empty.flatten();
     if let Some(generation) = old["metadata"]["generation"].as_i64().or(first)
         && rules.habits.has_generation
         && write.target.subresource() != "status"
-        && rules.is_next_generation(old, &write.new)
+        && rules.is_next_generation(old, compared.as_ref().unwrap_or(sent))
     {
         write.new["metadata"]["generation"] = json!(generation + 1);
     }

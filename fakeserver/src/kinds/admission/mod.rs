@@ -2,6 +2,7 @@
 
 #[cfg_attr(not(feature = "cel"), path = "match_conditions_off.rs")]
 pub(crate) mod match_conditions;
+mod cells;
 mod rules;
 mod conditions;
 mod match_resources;

@@ -4,6 +4,7 @@ use crate::{
     kinds::{
         Habits, Kind, MetadataRechecks, Validation,
         admission::{
+            cells,
             conditions::condition_errors,
             match_resources::{
                 check_mutated_operations, check_policy_head, check_variables,
@@ -43,6 +44,7 @@ pub(crate) static KIND: Kind =
             ..Habits::COMMON
         })
         .defaults(set_policy_defaults)
+        .cells(cells::mutating_policy)
         .validation(Validation::new(
             |policy, found| check(policy, true, found),
             |old, policy, found| check(policy, must_check_conditions(old, policy), found),

@@ -3,8 +3,9 @@
 use crate::{
     kinds::{
         Habits, Kind, MetadataRechecks, Validation,
-        admission::match_resources::{
-            check_binding_spec, check_mutated_operations, set_binding_defaults,
+        admission::{
+            cells,
+            match_resources::{check_binding_spec, check_mutated_operations, set_binding_defaults},
         },
     },
     value::{field::Field, findings::Findings},
@@ -24,6 +25,7 @@ pub(crate) static KIND: Kind = Kind::new(
     ..Habits::COMMON
 })
 .defaults(set_binding_defaults)
+.cells(cells::binding)
 .validation(Validation::new(check, |_, new, found| check(new, found)));
 
 fn check(binding: &Field<'_>, found: &mut Findings) {

@@ -1,6 +1,9 @@
 //! Configurations of mutating webhooks.
 
-use crate::kinds::{Habits, Kind, MetadataRechecks, admission::webhook_configuration};
+use crate::kinds::{
+    Habits, Kind, MetadataRechecks,
+    admission::{cells, webhook_configuration},
+};
 
 /// Configurations of mutating webhooks.
 pub(crate) static KIND: Kind = Kind::new(
@@ -9,6 +12,7 @@ pub(crate) static KIND: Kind = Kind::new(
 )
 .habits(Habits {
     has_generation: true,
+    counts_empty: true,
     requires_version: true,
     is_exempt_from_webhooks: true,
     metadata_rechecks: MetadataRechecks::WHOLE,
@@ -16,4 +20,5 @@ pub(crate) static KIND: Kind = Kind::new(
     ..Habits::COMMON
 })
 .validation(webhook_configuration::VALIDATION)
+.cells(cells::webhooks)
 .defaults(webhook_configuration::set_mutating_defaults);

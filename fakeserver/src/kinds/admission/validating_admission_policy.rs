@@ -8,6 +8,7 @@ use crate::{
     kinds::{
         Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
         admission::{
+            cells,
             conditions::condition_errors,
             match_resources::{
                 check_expression, check_policy_head, check_variables, must_check_conditions,
@@ -39,6 +40,7 @@ pub(crate) static KIND: Kind = Kind::new(
     ..Habits::COMMON
 })
 .defaults(set_policy_defaults)
+.cells(cells::validating_policy)
 .validation(
     Validation::new(
         |policy, found| check(policy, true, found),

@@ -7,7 +7,10 @@ use serde_json::json;
 use crate::{
     kinds::{
         Habits, Kind, MetadataRechecks, Validation,
-        admission::match_resources::{check_binding_spec, set_binding_defaults},
+        admission::{
+            cells,
+            match_resources::{check_binding_spec, set_binding_defaults},
+        },
     },
     value::{field::Field, findings::Findings},
 };
@@ -28,6 +31,7 @@ pub(crate) static KIND: Kind = Kind::new(
     ..Habits::COMMON
 })
 .defaults(set_binding_defaults)
+.cells(cells::binding)
 .validation(Validation::new(check, |_, new, found| check(new, found)));
 
 fn check(binding: &Field<'_>, found: &mut Findings) {

@@ -77,11 +77,14 @@ pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
 fn check(service: &Field<'_>, found: &mut Findings) {
     let spec = service.at("spec");
     let (group, version) = (spec.at("group"), spec.at("version"));
-    let name = service.at("metadata").at("name");
     let required = format!("{}.{}", version.text(), group.text());
-    if name.has_text() && path_segment_problems(name.text()).is_empty() && name.text() != required {
-        let why = format!("must be `spec.version+\".\"+spec.group`: {required:?}");
-        found.invalid(&name, &why);
+    for field in ["generateName", "name"] {
+        let name = service.at("metadata").at(field);
+        let is_named = name.has_text() && path_segment_problems(name.text()).is_empty();
+        if is_named && name.text() != required {
+            let why = format!("must be `spec.version+\".\"+spec.group`: {required:?}");
+            found.invalid(&name, &why);
+        }
     }
     if group.has_text() {
         found.problems(&group, subdomain_problems(group.text()));

@@ -120,7 +120,15 @@ fn check_strategy(strategy: &Field<'_>, found: &mut Findings) {
             }
             check_at_most_all(&missing, found);
         }
-        _ => found.not_supported_struct(strategy, STRATEGY, &["Recreate", "RollingUpdate"]),
+        _ => {
+            let mut shown = strategy.value().clone();
+            if let Some(rolling) = within(&mut shown, "rollingUpdate") {
+                set_absent(rolling, "maxUnavailable", json!(0));
+                set_absent(rolling, "maxSurge", json!(0));
+            }
+            let shown = Field::root(&shown).called_at(strategy);
+            found.not_supported_struct(&shown, STRATEGY, &["Recreate", "RollingUpdate"]);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::{
         workload::{
             replicas,
             validation::{check_made, check_selector, fix_selector},
-            warnings::warn_of_pod_names,
+            warnings::warn,
         },
     },
     value::{
@@ -26,7 +26,7 @@ pub(crate) static KIND: Kind = Kind::new("apps", "replicasets")
     })
     .defaults(set_defaults)
     .validation(Validation::new(check, check_update).with(&[("status", replicas::check_status)]))
-    .warnings(warn_of_pod_names)
+    .warnings(warn)
     .cells(replicas::cells);
 
 // === Defaults ===

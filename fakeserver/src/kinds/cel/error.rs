@@ -69,7 +69,8 @@ fn print_error(source: &str, (line, column): (usize, usize), why: &str) -> Strin
     let text = source
         .lines()
         .nth(line.saturating_sub(1))
-        .unwrap_or_default();
+        .unwrap_or_default()
+        .replace('\t', " ");
     let mut marks = String::new();
     for letter in text.chars().take(column.saturating_sub(1)) {
         marks.push(if letter.is_ascii() { '.' } else { '．' });

@@ -81,7 +81,26 @@ impl CustomType {
     /// # Errors
     ///
     /// The metadata is not what metadata is; the error is in Go's words.
-    pub(crate) fn read(&self, mut object: Value, body: &[u8]) -> Result<Decoded, String> {
+    pub(crate) fn read(&self, object: Value, body: &[u8]) -> Result<Decoded, String> {
+        self.read_with(object, body, true)
+    }
+
+    /// Reads what a configuration was applied to: null where it is no value stays, and is refused later.
+    ///
+    /// # Errors
+    ///
+    /// The metadata is not what metadata is; the error is in Go's words.
+    pub(crate) fn read_applied(&self, object: Value) -> Result<Decoded, String> {
+        let text = object.to_string();
+        self.read_with(object, text.as_bytes(), false)
+    }
+
+    fn read_with(
+        &self,
+        mut object: Value,
+        body: &[u8],
+        drops_nulls: bool,
+    ) -> Result<Decoded, String> {
         let mut strict = duplicate_fields(body).map_err(|error| error.to_string())?;
         let metadata = read_metadata(&object["metadata"])?;
         object["metadata"] = metadata.value;
@@ -91,7 +110,9 @@ impl CustomType {
         let schema = self.schema.root();
         let pruned = prune(&mut object, schema, true);
         strict.extend(pruned.into_iter().map(StrictError::UnknownField));
-        drop_nulls(&mut object, schema);
+        if drops_nulls {
+            drop_nulls(&mut object, schema);
+        }
         set_defaults(&mut object, schema);
         Ok(Decoded::new(object, strict))
     }
@@ -163,10 +184,17 @@ impl CustomType {
         &self.version["schema"]["openAPIV3Schema"]
     }
 
-    /// Returns what is wrong with `object`, which replaces `old` through `subresource` if there was one.
+    /// Returns what is wrong with `object`, which replaces `old` through `subresource` if there was one, apart from its
+    /// metadata, which has the errors `of_metadata`.
     ///
     /// Rules in CEL are evaluated only if the object has the form that their types promise.
-    pub(crate) fn check(&self, subresource: &str, object: &Value, old: Option<&Value>) -> Verdict {
+    pub(crate) fn check(
+        &self,
+        subresource: &str,
+        object: &Value,
+        old: Option<&Value>,
+        of_metadata: &[FieldError],
+    ) -> Verdict {
         let schema = &self.version["schema"]["openAPIV3Schema"];
         let correlation = old.map(|old| Correlation::new(object, old, schema));
         let mut errors = if subresource == "status" {
@@ -187,7 +215,7 @@ impl CustomType {
         if self.rules.is_empty() {
             return Verdict::refused(errors);
         }
-        if errors.iter().any(blocks_rules) {
+        if errors.iter().chain(of_metadata).any(blocks_rules) {
             errors.push(FieldError::invalid(
                 "<nil>",
                 &Value::Null,

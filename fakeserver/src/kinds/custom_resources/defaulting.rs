@@ -53,7 +53,7 @@ pub(super) fn drop_nulls(value: &mut Value, schema: Schema<'_>) {
 
 fn drop_nulls_in(fields: &mut Map<String, Value>, schema: Schema<'_>) {
     fields.retain(|name, value| {
-        let Some(property) = schema.property(name) else {
+        let Some(property) = schema.field(name) else {
             return true;
         };
         !value.is_null() || property.is_nullable() || property.default().is_some()

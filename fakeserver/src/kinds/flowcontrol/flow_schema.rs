@@ -1,11 +1,14 @@
 //! Flow schemas.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
     kinds::{
         Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
-        flowcontrol::conditions::check_conditions, formats::check_subdomain,
+        flowcontrol::conditions::check_conditions,
+        formats::check_subdomain,
+        table::cell::{Cells, NONE, age, items, name, number, text, text_or},
     },
     value::{
         edit::within,
@@ -45,6 +48,7 @@ pub(crate) static KIND: Kind = Kind::new("flowcontrol.apiserver.k8s.io", "flowsc
         ..Habits::COMMON
     })
     .defaults(set_defaults)
+    .cells(cells)
     .validation(
         Validation::new(check, |_, new, found| check(new, found)).with(&[(
             "status",
@@ -241,4 +245,19 @@ fn url_problem(url: &str) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let spec = &object["spec"];
+    let mut conditions = items(&object["status"]["conditions"]).iter();
+    let dangling = conditions.find(|condition| condition["type"] == "Dangling");
+    let method = &spec["distinguisherMethod"]["type"];
+    vec![
+        json!(name(object)),
+        json!(text(&spec["priorityLevelConfiguration"]["name"])),
+        json!(number(&spec["matchingPrecedence"])),
+        json!(text_or(method, NONE)),
+        json!(age(object, now)),
+        json!(dangling.map_or("?", |condition| text(&condition["status"]))),
+    ]
 }

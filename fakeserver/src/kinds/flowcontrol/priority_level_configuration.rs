@@ -1,11 +1,13 @@
 //! Priority levels.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
     kinds::{
         Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
         flowcontrol::conditions::check_conditions,
+        table::cell::{Cells, NONE, age, name, text},
     },
     value::{
         edit::{set, within},
@@ -35,6 +37,7 @@ pub(crate) static KIND: Kind = Kind::new(
     ..Habits::COMMON
 })
 .defaults(set_defaults)
+.cells(cells)
 .validation(
     Validation::new(check, |_, new, found| check(new, found)).with(&[(
         "status",
@@ -179,4 +182,25 @@ fn check_positive(field: &Field<'_>, found: &mut Findings) {
     if field.number() <= 0 {
         found.invalid_as(field, &json!(field.number()), "must be positive");
     }
+}
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let spec = &object["spec"];
+    let or_none = |value: &Value| match value {
+        Value::Null => json!(NONE),
+        value => value.clone(),
+    };
+    let (limited, queuing) = (
+        &spec["limited"],
+        &spec["limited"]["limitResponse"]["queuing"],
+    );
+    vec![
+        json!(name(object)),
+        json!(text(&spec["type"])),
+        or_none(&limited["nominalConcurrencyShares"]),
+        or_none(&queuing["queues"]),
+        or_none(&queuing["handSize"]),
+        or_none(&queuing["queueLengthLimit"]),
+        json!(age(object, now)),
+    ]
 }

@@ -23,6 +23,7 @@ use crate::{
 pub(crate) static KIND: Kind = Kind::new("networking.k8s.io", "networkpolicies")
     .habits(Habits {
         has_generation: true,
+        counts_empty: true,
         ..Habits::COMMON
     })
     .defaults(set_defaults)

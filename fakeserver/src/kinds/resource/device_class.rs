@@ -22,6 +22,7 @@ pub(crate) static KIND: Kind = Kind::new("resource.k8s.io", "deviceclasses")
     .habits(Habits {
         has_generation: true,
         returns_deleted: true,
+        checks_prefix: false,
         metadata_rechecks: MetadataRechecks::ALL,
         ..Habits::COMMON
     })

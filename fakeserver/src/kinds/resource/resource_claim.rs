@@ -1,11 +1,13 @@
 //! Claims of devices.
 
-use serde_json::Value;
+use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use crate::{
     kinds::{
         Habits, KeptByStatus, Kind, MetadataRechecks, Validation,
         resource::{allocation, requests},
+        table::cell::{Cells, age, items, name},
     },
     value::{edit::within, field::Field, findings::Findings},
 };
@@ -21,6 +23,7 @@ pub(crate) static KIND: Kind = Kind::new("resource.k8s.io", "resourceclaims")
         ..Habits::COMMON
     })
     .defaults(set_defaults)
+    .cells(cells)
     .validation(Validation::new(check, check_update).with(&[("status", allocation::check_status)]));
 
 // === Defaults ===
@@ -42,4 +45,28 @@ pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
     if old.get("spec") != spec.value() {
         found.invalid_struct(&spec, SPEC, "field is immutable");
     }
+}
+
+// === Cells ===
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let is_deleted = !object["metadata"]["deletionTimestamp"].is_null();
+    let status = &object["status"];
+    let is_allocated = !status["allocation"].is_null();
+    let facts = [
+        ("deleted", is_deleted),
+        ("pending", !is_deleted && !is_allocated),
+        ("allocated", is_allocated),
+        (
+            "reserved",
+            is_allocated && !items(&status["reservedFor"]).is_empty(),
+        ),
+    ];
+    let facts = facts.into_iter().filter(|(_, holds)| *holds);
+    let holding: Vec<&str> = facts.map(|(fact, _)| fact).collect();
+    vec![
+        json!(name(object)),
+        json!(holding.join(",")),
+        json!(age(object, now)),
+    ]
 }

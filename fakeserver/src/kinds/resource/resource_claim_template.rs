@@ -13,6 +13,23 @@ use crate::{
 
 const SPEC: &str = "io.k8s.api.resource.v1.ResourceClaimTemplateSpec";
 
+/// The metadata that a template does not have.
+const NOT_SET: [&str; 13] = [
+    "name",
+    "generateName",
+    "namespace",
+    "selfLink",
+    "uid",
+    "resourceVersion",
+    "generation",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "ownerReferences",
+    "finalizers",
+    "managedFields",
+];
+
 /// Templates of claims of devices.
 pub(crate) static KIND: Kind = Kind::new("resource.k8s.io", "resourceclaimtemplates")
     .habits(Habits {
@@ -39,12 +56,10 @@ pub(crate) fn check(template: &Field<'_>, found: &mut Findings) {
     let metadata = spec.at("metadata");
     check_annotations(&metadata.at("annotations"), found);
     check_labels(&metadata.at("labels"), found);
-    for (key, _) in metadata.entries() {
-        if !matches!(key, "annotations" | "labels") {
-            let field = metadata.key_as_member(key);
-            if is_given(field.value()) {
-                found.forbidden(&field, "cannot be set");
-            }
+    for key in NOT_SET {
+        let called = if key == "uid" { "uID" } else { key };
+        if is_given(metadata.get(key)) {
+            found.forbidden(&metadata.at(called), "cannot be set");
         }
     }
     requests::check_spec(&spec.at("spec"), found);

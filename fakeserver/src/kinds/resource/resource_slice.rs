@@ -1,5 +1,6 @@
 //! Slices of devices.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
@@ -11,8 +12,10 @@ use crate::{
             device::{check_counters, check_device},
             names::{at_most, check_pool_name, check_unique},
         },
+        table::cell::{Cells, age, name, text},
     },
     value::{
+        difference::printed,
         edit::{each, remove, within},
         field::Field,
         findings::Findings,
@@ -26,6 +29,8 @@ const SPECIAL_DEVICES_MAX: usize = 64;
 
 const COUNTER_SETS_MAX: usize = 8;
 
+const SELECTOR_TERM: &str = "io.k8s.api.core.v1.NodeSelectorTerm";
+
 const NODES: &str =
     "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
 
@@ -33,6 +38,7 @@ const NODES: &str =
 pub(crate) static KIND: Kind = Kind::new("resource.k8s.io", "resourceslices")
     .habits(Habits {
         has_generation: true,
+        counts_dropped: true,
         returns_deleted: true,
         ..Habits::COMMON
     })
@@ -40,6 +46,7 @@ pub(crate) static KIND: Kind = Kind::new("resource.k8s.io", "resourceslices")
     .prepare_update(drop_disabled)
     .validation(Validation::new(check, check_update))
     .warnings(warn)
+    .cells(cells)
     .fields(&FIELDS);
 
 /// Drops the fields of features that are off, unless the old slice has some of them: lists of attributes, and the resources of
@@ -158,7 +165,12 @@ fn check_nodes(spec: &Field<'_>, found: &mut Findings) {
         check_node_selector(&selector, found);
         let terms = selector.at("nodeSelectorTerms");
         if terms.len() != 1 {
-            found.invalid(&terms, "must have exactly one node selector term");
+            let shown: Vec<String> = terms
+                .items()
+                .map(|term| printed(SELECTOR_TERM, term.shown()))
+                .collect();
+            let shown = format!("[{}]", shown.join(","));
+            found.invalid_printed(&terms, &shown, "must have exactly one node selector term");
         }
     }
     for (flag, shown) in [
@@ -206,4 +218,17 @@ pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
             driver.text()
         ));
     }
+}
+
+// === Cells ===
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let spec = &object["spec"];
+    vec![
+        json!(name(object)),
+        json!(text(&spec["nodeName"])),
+        json!(text(&spec["driver"])),
+        json!(text(&spec["pool"]["name"])),
+        json!(age(object, now)),
+    ]
 }

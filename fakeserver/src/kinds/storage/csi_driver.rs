@@ -1,9 +1,13 @@
 //! Drivers of storage.
 
+use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::{Accepted, Habits, Kind, Validation},
+    kinds::{
+        Accepted, Habits, Kind, Validation,
+        table::cell::{Cells, age, items, name, or_none, text},
+    },
     value::{
         edit::{remove, set_absent, within},
         field::Field,
@@ -36,7 +40,8 @@ pub(crate) static KIND: Kind = Kind::new("storage.k8s.io", "csidrivers")
     .prepare(drop_disabled)
     .prepare_update(keep_disabled)
     .validation(Validation::new(check, check_update))
-    .warnings(warn);
+    .warnings(warn)
+    .cells(cells);
 
 // === Defaults ===
 
@@ -153,4 +158,29 @@ pub(crate) fn warn(accepted: &Accepted<'_>, told: &mut Vec<String>) {
                 .to_owned(),
         );
     }
+}
+
+// === Cells ===
+
+pub(crate) fn cells(object: &Value, now: Timestamp) -> Cells {
+    let spec = &object["spec"];
+    let joined = |values: Vec<&str>| values.join(",");
+    let modes = items(&spec["volumeLifecycleModes"]).iter().map(text);
+    let audiences = match &spec["tokenRequests"] {
+        Value::Null => "<unset>".to_owned(),
+        requests => {
+            let requests = items(requests).iter();
+            joined(requests.map(|request| text(&request["audience"])).collect())
+        }
+    };
+    vec![
+        json!(name(object)),
+        json!(spec["attachRequired"] != false),
+        json!(spec["podInfoOnMount"] == true),
+        json!(spec["storageCapacity"] == true),
+        json!(audiences),
+        json!(spec["requiresRepublish"] == true),
+        json!(or_none(joined(modes.collect()))),
+        json!(age(object, now)),
+    ]
 }

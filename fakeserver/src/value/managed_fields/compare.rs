@@ -44,7 +44,10 @@ impl Difference {
                     found.below.add_list(before, after, schema);
                 }
             }
-            _ => found.is_set = before.is_some() && after.is_some() && before != after,
+            _ => {
+                found.is_set = before.is_some() && after.is_some() && before != after;
+                found.below.add_other_shape(before, after, schema);
+            }
         }
         found.is_set |= before.is_none() && after.is_some();
         found.is_removed = before.is_some() && after.is_none();
@@ -97,6 +100,24 @@ impl Comparison {
             let schema = schema.and_then(|schema| schema.field(name));
             let found = Difference::of(before.get(name), after.get(name), schema);
             self.add(|| ["f:", name].concat(), found);
+        }
+    }
+
+    /// Adds the fields of a map that takes the place of another value, or gives way to one.
+    fn add_other_shape(
+        &mut self,
+        before: Option<&Value>,
+        after: Option<&Value>,
+        schema: Option<Schema<'_>>,
+    ) {
+        let (Some(was), Some(is)) = (before, after) else {
+            return;
+        };
+        let is_parted = |value| shape(Some(value), schema) == Shape::Map && value.is_object();
+        match (is_parted(was), is_parted(is)) {
+            (true, false) => self.add_map(before, None, schema),
+            (false, true) => self.add_map(None, after, schema),
+            _ => {}
         }
     }
 

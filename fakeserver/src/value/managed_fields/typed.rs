@@ -71,8 +71,9 @@ fn visit(path: &str, value: &Value, schema: Option<Schema<'_>>, findings: &mut V
             refuse("any scalar", format!("&{{{}}}", go_text::plain(value)));
         }
         (SchemaType::Object, _) if holds_anything(schema) => {}
+        // An IntOrString is read by its own type later.
         (_, Value::Null)
-        | (SchemaType::Any, _)
+        | (SchemaType::IntOrString | SchemaType::Any, _)
         | (SchemaType::String, Value::String(_))
         | (SchemaType::Integer | SchemaType::Number, Value::Number(_))
         | (SchemaType::Boolean, Value::Bool(_)) => {}
@@ -122,6 +123,11 @@ fn visit_map(
 ) {
     for (name, value) in fields {
         let path = format!("{path}.{name}");
+        let names_type = matches!(name.as_str(), "kind" | "apiVersion");
+        if names_type && schema.is_embedded_resource() && !value.is_string() && !value.is_null() {
+            let shown = format!("&value.valueUnstructured{{Value:{}}}", go_syntax(value));
+            findings.push(at(&path, &format!("expected string, got {shown}")));
+        }
         match schema.field(name) {
             Some(schema) => visit(&path, value, Some(schema), findings),
             None if schema.preserves_unknown_fields() => {}
@@ -169,15 +175,17 @@ fn check_element(item: &Value, schema: Schema<'_>) -> Result<(), String> {
     match item {
         Value::Null => Err("associative list with keys may not have a null element".to_owned()),
         Value::Object(_) => {
-            let keys = schema.list_map_keys().iter();
-            let mut missing = keys.filter(|key| key_of(item, key, schema).is_none());
-            match missing.next() {
-                None => Ok(()),
-                Some(key) => Err(format!(
-                    "associative list with keys has an element that omits key field {key:?} (and doesn't have default \
-                     value)"
-                )),
+            let keys = schema.list_map_keys();
+            let has_key = |key: &String| key_of(item, key, schema).is_some();
+            if keys.is_empty() || keys.iter().any(has_key) {
+                return Ok(());
             }
+            let keys: Vec<String> = keys.iter().map(|key| go_text::quote(key)).collect();
+            Err(format!(
+                "associative list with keys has an element that omits all key fields [{}] (and doesn't have default \
+                 values for any key fields)",
+                keys.join(" ")
+            ))
         }
         _ => Err("associative list with keys may not have non-map elements".to_owned()),
     }

@@ -9,6 +9,9 @@ const LABEL_VALUE: &str = "a valid label must be an empty string or consist of a
 const QUALIFIED: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end \
     with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is \
     '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const SEARCH_DOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or \
+    '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
+    '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
 const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or \
     '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is \
     '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
@@ -80,6 +83,23 @@ pub(crate) fn subdomain_problems(name: &str) -> Vec<String> {
     }
     if !is_subdomain(name) {
         problems.push(SUBDOMAIN.to_owned());
+    }
+    problems
+}
+
+/// Returns the problems of a domain in which underscores may stand, as those of service records do.
+#[doc(alias = "IsDNS1123SubdomainWithUnderscore")]
+pub(crate) fn search_domain_problems(name: &str) -> Vec<String> {
+    let mut problems = Vec::new();
+    if name.len() > SUBDOMAIN_MAX {
+        problems.push(too_long(SUBDOMAIN_MAX));
+    }
+    let is_valid = |part: &str| {
+        let word = part.strip_prefix('_').unwrap_or(part);
+        is_word(word, |byte| byte == b'_' || is_dns_char(byte))
+    };
+    if !name.split('.').all(is_valid) {
+        problems.push(SEARCH_DOMAIN.to_owned());
     }
     problems
 }

@@ -10,10 +10,12 @@ mod print;
 mod lists;
 mod strategic;
 mod consumed;
+mod touched;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::touched::touched_by;
 pub(crate) use self::{
     consumed::consumed,
     document::{apply_operation, kind, merge_document, source},

@@ -54,14 +54,39 @@ impl Touched {
         self.inner.get(name)
     }
 
-    /// Adds what an operation of a JSON patch at `pointer` takes apart: everything above it.
-    pub(crate) fn add_pointer(&mut self, pointer: &str) {
+    /// Returns the touched part at the end of a path, which is touched now, too.
+    pub(crate) fn reach<'a>(&mut self, path: impl IntoIterator<Item = &'a str>) -> &mut Self {
         let mut at = self;
-        let steps: Vec<&str> = pointer.split('/').skip(1).collect();
-        for step in steps {
-            let step = step.replace("~1", "/").replace("~0", "~");
-            at = at.inner.entry(step).or_default();
+        for step in path {
+            at = at.inner.entry(step.to_owned()).or_default();
         }
+        at
+    }
+
+    /// Touches everything below, too.
+    pub(crate) fn touch_all(&mut self) {
+        self.is_whole = true;
+    }
+
+    /// Forgets a part, which has another value now.
+    pub(crate) fn forget(&mut self, name: &str) {
+        self.inner.remove(name);
+    }
+
+    /// Moves the items of a list from `index` on by one place.
+    pub(crate) fn shift(&mut self, index: usize, is_insertion: bool) {
+        let items = std::mem::take(&mut self.inner);
+        let moved = items.into_iter().filter_map(|(name, item)| {
+            let place = name.parse::<usize>().ok();
+            let place = place.filter(|place| *place >= index);
+            match place {
+                None => Some((name, item)),
+                Some(place) if is_insertion => Some(((place + 1).to_string(), item)),
+                Some(place) if place == index => None,
+                Some(place) => Some(((place - 1).to_string(), item)),
+            }
+        });
+        self.inner = moved.collect();
     }
 }
 

@@ -132,6 +132,13 @@ impl Quantity {
         }
     }
 
+    /// Returns whether Go takes the amount for an integer: it counts thousandths, and the greatest number of them, which
+    /// stands for all greater ones, is no integer.
+    pub(crate) fn is_counted_whole(&self) -> bool {
+        let thousandths = i64::try_from(self.units_of(MILLI));
+        thousandths.is_ok_and(|thousandths| thousandths % 1000 == 0)
+    }
+
     /// Returns the amount as a number, with the precision of that.
     #[expect(
         clippy::cast_precision_loss,

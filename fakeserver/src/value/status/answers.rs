@@ -216,6 +216,11 @@ impl Status {
             .with_details(Details::default())
     }
 
+    /// Returns whether it refuses all media types that a client accepts, before a handler is asked.
+    pub(crate) fn is_unrouted(&self) -> bool {
+        self.code == StatusCode::NOT_ACCEPTABLE && self.details.is_some()
+    }
+
     /// There is such a format, but nothing of the kind in it that was asked for.
     pub(crate) fn not_representable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_ACCEPTABLE, "NotAcceptable", message)

@@ -19,6 +19,6 @@ fn stateful_set(spec: &Field<'_>, told: &mut Vec<String>) {
         );
     }
     for template in spec.at("volumeClaimTemplates").items() {
-        claim_spec::warn(&template.at("spec"), told);
+        claim_spec::warn(&template.at("spec").called_at(&template), told);
     }
 }

@@ -7,10 +7,14 @@ mod metrics;
 mod tests;
 mod validation;
 
-use crate::kinds::{Kind, Validation};
+use crate::kinds::{Habits, Kind, Validation};
 
 /// Horizontal pod autoscalers.
 pub(crate) static KIND: Kind = Kind::new("autoscaling", "horizontalpodautoscalers")
+    .habits(Habits {
+        empty_lists: &["policies"],
+        ..Habits::COMMON
+    })
     .defaults(defaults::set_defaults)
     .validation(
         Validation::new(validation::check, validation::check_update)

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        Accepted, Habits, Kind, MetadataRechecks, Validation, pod_spec,
+        Accepted, Habits, Kind, MetadataRechecks, Validation,
+        batch::job::set_failure_policy,
+        pod_spec,
         table::{
             age::since,
             cell::{Cells, NONE, age, containers, items, name, selector, text, text_or},
@@ -43,7 +45,11 @@ pub(crate) fn set_defaults(cron_job: &mut Value) {
     set(spec, "successfulJobsHistoryLimit", json!(3));
     set(spec, "failedJobsHistoryLimit", json!(1));
     let job = within(spec, "jobTemplate").and_then(|job| within(job, "spec"));
-    if let Some(template) = job.and_then(|job| within(job, "template")) {
+    let Some(job) = job else {
+        return;
+    };
+    set_failure_policy(job);
+    if let Some(template) = within(job, "template") {
         pod_spec::defaults::set_defaults(&mut template["spec"]);
     }
 }

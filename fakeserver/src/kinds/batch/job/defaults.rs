@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::pod_spec,
-    value::edit::{set, set_absent, within},
+    value::edit::{each, set, set_absent, within},
 };
 
 const CONTROLLER: &str = "batch.kubernetes.io/controller-uid";
@@ -14,6 +14,7 @@ pub(crate) fn set_defaults(job: &mut Value) {
         return;
     };
     pod_spec::defaults::set_defaults(&mut spec["template"]["spec"]);
+    set_failure_policy(spec);
     let is_plain = spec.get("completions").is_none() && spec.get("parallelism").is_none();
     if is_plain {
         spec["completions"] = json!(1);
@@ -34,6 +35,16 @@ pub(crate) fn set_defaults(job: &mut Value) {
         "TerminatingOrFailed"
     };
     set_absent(spec, "podReplacementPolicy", json!(replacement));
+}
+
+/// Sets the status of the conditions by which a failed pod is recognized.
+pub(in crate::kinds::batch) fn set_failure_policy(spec: &mut Value) {
+    let policy = within(spec, "podFailurePolicy");
+    for rule in policy.into_iter().flat_map(|policy| each(policy, "rules")) {
+        for pattern in each(rule, "onPodConditions") {
+            set(pattern, "status", json!("True"));
+        }
+    }
 }
 
 /// Gives a job without labels those of its template.

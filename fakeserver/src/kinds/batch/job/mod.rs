@@ -8,6 +8,7 @@ pub(crate) mod validation;
 #[cfg(test)]
 mod tests;
 
+pub(super) use self::defaults::set_failure_policy;
 use crate::kinds::{
     Habits, Kind, MetadataRechecks, SelectableField, SelectableFields, Validation,
     workload::warnings,
@@ -36,4 +37,5 @@ static FIELDS: SelectableFields = SelectableFields::new(&[SelectableField::or(
     "status.successful",
     &["status", "succeeded"],
     "0",
-)]);
+)])
+.quoting();

@@ -98,10 +98,12 @@ fn check_fixed(name: &'static str, old: &Field<'_>, new: &Field<'_>, found: &mut
     match name {
         "involvedObject" | "source" | "related" => {
             let definition = if name == "source" { SOURCE } else { REFERENCE };
-            if same(was.value(), is.value()) {
+            // Related objects may be absent.
+            let came_or_went = name == "related" && was.is_set() != is.shown().is_object();
+            if same(was.value(), is.value()) && !came_or_went {
                 return;
             }
-            if name == "related" && !is.is_set() {
+            if name == "related" && !is.shown().is_object() {
                 found.invalid(&is, why);
             } else {
                 found.invalid_struct(&is, definition, why);

@@ -24,3 +24,10 @@ pub(crate) fn prepare(volume: &mut Value) {
     let since = &volume["metadata"]["creationTimestamp"];
     volume["status"] = json!({"phase": "Pending", "lastPhaseTransitionTime": since});
 }
+
+/// Sets the phase that a status leaves out.
+pub(crate) fn set_phase(volume: &mut Value) {
+    if let Some(status) = within(volume, "status") {
+        set(status, "phase", json!("Pending"));
+    }
+}

@@ -16,6 +16,7 @@ pub(crate) static KIND: Kind = Kind::new("", "persistentvolumes")
     })
     .defaults(defaults::set_defaults)
     .prepare(defaults::prepare)
+    .status(defaults::set_phase)
     .validation(Validation::new(validation::check, validation::check_update))
     .warnings(warnings::warn)
     .cells(cells::cells);

@@ -41,23 +41,29 @@ pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
     // A real server checks the next version twice.
     check(new, found);
     check(new, found);
-    let source = |volume: &Field<'_>| -> Value {
+    let source = |volume: &Field<'_>, value: fn(Field<'_>) -> Value| -> Value {
         let spec = volume.at("spec");
         let given = VOLUME_SOURCES.iter().filter(|kind| spec.at(kind).is_set());
         given
-            .map(|kind| ((*kind).to_owned(), spec.get(kind).clone()))
+            .map(|kind| ((*kind).to_owned(), value(spec.at(kind))))
             .collect::<Map<_, _>>()
             .into()
     };
-    let (before, mut after) = (source(old), source(new));
-    let secret = "controllerExpandSecretRef";
-    if before["csi"].is_object() && before["csi"][secret].is_null() && after["csi"].is_object() {
-        let csi = after["csi"].as_object_mut();
-        csi.map(|csi| csi.remove(secret));
-    }
-    if before != after {
+    let before = source(old, |source| source.value().clone());
+    let settled = |mut after: Value| {
+        let secret = "controllerExpandSecretRef";
+        let csi = after.get_mut("csi").and_then(Value::as_object_mut);
+        if let Some(csi) = csi.filter(|_| before["csi"].is_object())
+            && before["csi"][secret].is_null()
+        {
+            csi.remove(secret);
+        }
+        after
+    };
+    if before != settled(source(new, |source| source.value().clone())) {
         let place = new.at("spec").at("persistentvolumesource");
-        let diff = difference(SOURCE, &before, &after);
+        let shown = settled(source(new, |source| source.shown().clone()));
+        let diff = difference(SOURCE, &before, &shown);
         found.forbidden(
             &place,
             &format!("spec.persistentvolumesource is immutable after creation\n{diff}"),

@@ -24,12 +24,6 @@ const RESIZE_STATUSES: [&str; 5] = [
 
 const DEFINITION: &str = "io.k8s.api.core.v1.PersistentVolumeClaimSpec";
 
-/// Returns the spec of a claim with its access modes as the client sent them.
-fn with_shown_modes(claim: &Field<'_>, mut spec: Value) -> Value {
-    spec["accessModes"] = claim.at("spec").at("accessModes").shown().clone();
-    spec
-}
-
 pub(crate) fn check(claim: &Field<'_>, found: &mut Findings) {
     claim_spec::check(&claim.at("spec"), found);
 }
@@ -46,21 +40,27 @@ pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
     }
     let size = |spec: &Value| spec["resources"]["requests"]["storage"].clone();
     let (size_before, size_after) = (size(&was), size(&is));
-    if new.at("status").at("phase").text() == "Bound" && is["resources"]["requests"].is_object() {
-        is["resources"]["requests"]["storage"] = size_before.clone();
-    }
     let class = was["volumeAttributesClassName"].clone();
     let class_after = is["volumeAttributesClassName"].clone();
-    if new.at("status").at("phase").text() == "Bound" {
-        copy(&was, &mut is, "volumeAttributesClassName");
-    }
+    let take_back = |spec: &mut Value| {
+        if new.at("status").at("phase").text() != "Bound" {
+            return;
+        }
+        if spec["resources"]["requests"].is_object() {
+            spec["resources"]["requests"]["storage"] = size_before.clone();
+        }
+        copy(&was, spec, "volumeAttributesClassName");
+    };
+    take_back(&mut is);
     if was != is {
+        let mut shown = new.at("spec").shown().clone();
+        take_back(&mut shown);
         found.forbidden(
             &new.at("spec"),
             &format!(
                 "spec is immutable after creation except resources.requests and volumeAttributesClassName for \
                  bound claims\n{}",
-                difference(DEFINITION, &was, &with_shown_modes(new, is.clone()))
+                difference(DEFINITION, &was, &shown)
             ),
         );
     }

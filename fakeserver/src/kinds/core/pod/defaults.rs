@@ -1,10 +1,16 @@
 //! Defaults and preparation of pods.
 
+use std::collections::{BTreeMap, VecDeque};
+
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::{core::pod::qos::qos_class, pod_spec},
-    value::edit::{each, is_unset, set, within},
+    kinds::{
+        core::pod::qos::qos_class,
+        pod_spec::{self, validation::pod_resources::aggregate},
+        resource_names::{can_overcommit, is_huge_pages, round_amounts, round_resources},
+    },
+    value::edit::{each, is_unset, set, set_or_remove, within},
 };
 
 pub(crate) fn set_defaults(pod: &mut Value) {
@@ -23,7 +29,27 @@ pub(crate) fn set_defaults(pod: &mut Value) {
             }
         }
     }
+    request_of_pod(spec);
     align_addresses(pod);
+}
+
+/// Sets the requests that a pod with limits leaves out: those of its containers, or its limits.
+#[doc(alias = "defaultPodRequests")]
+fn request_of_pod(spec: &mut Value) {
+    let limits = spec["resources"]["limits"].as_object().cloned();
+    let Some(limits) = limits.filter(|limits| !limits.is_empty()) else {
+        return;
+    };
+    let is_known = |name: &str| matches!(name, "cpu" | "memory") || is_huge_pages(name);
+    let sums = aggregate(spec, "requests").into_iter();
+    let sums = sums.filter(|(name, _)| can_overcommit(name));
+    let sums = sums.map(|(name, sum)| (name, json!(sum.to_string())));
+    let requests = &mut spec["resources"]["requests"];
+    for (name, amount) in sums.chain(limits) {
+        if is_known(&name) && requests[&name].is_null() {
+            requests[&name] = amount;
+        }
+    }
 }
 
 /// Sets missing requests to the limits.
@@ -50,7 +76,61 @@ pub(crate) fn align_addresses(pod: &mut Value) {
     }
 }
 
+/// Completes a status that was written: its addresses, and the amounts of its resources.
+pub(crate) fn complete_status(pod: &mut Value) {
+    align_addresses(pod);
+    let Some(status) = within(pod, "status") else {
+        return;
+    };
+    round_status(status);
+    for list in [
+        "containerStatuses",
+        "initContainerStatuses",
+        "ephemeralContainerStatuses",
+    ] {
+        each(status, list).for_each(round_status);
+    }
+}
+
+/// Rounds the amounts in the status of a pod or a container.
+fn round_status(status: &mut Value) {
+    if let Some(resources) = within(status, "resources") {
+        round_resources(resources);
+    }
+    if let Some(amounts) = within(status, "allocatedResources") {
+        round_amounts(amounts);
+    }
+}
+
 /// Gives a new pod its status.
 pub(crate) fn prepare(pod: &mut Value) {
     pod["status"] = json!({"phase": "Pending", "qosClass": qos_class(pod)});
+}
+
+/// Keeps the class and the observed generations that a status leaves out.
+pub(crate) fn prepare_update(old: &Value, pod: &mut Value) {
+    let Some(status) = within(pod, "status") else {
+        return;
+    };
+    let old = &old["status"];
+    for field in ["qosClass", "observedGeneration"] {
+        if is_unset(&status[field]) || status[field] == 0 {
+            set_or_remove(status, field, old.get(field).cloned());
+        }
+    }
+    let mut known: BTreeMap<&str, VecDeque<&Value>> = BTreeMap::new();
+    for condition in old["conditions"].as_array().into_iter().flatten() {
+        let kind = condition["type"].as_str().unwrap_or_default();
+        let generations = known.entry(kind).or_default();
+        generations.push_back(&condition["observedGeneration"]);
+    }
+    for condition in each(status, "conditions") {
+        let kind = condition["type"].as_str().unwrap_or_default();
+        let generation = known.get_mut(kind).and_then(VecDeque::pop_front);
+        let is_absent = condition["observedGeneration"].as_i64().unwrap_or_default() == 0;
+        if let Some(generation) = generation.filter(|generation| is_absent && !generation.is_null())
+        {
+            condition["observedGeneration"] = generation.clone();
+        }
+    }
 }

@@ -32,7 +32,8 @@ pub(crate) static KIND: Kind = Kind::new("", "pods")
     })
     .defaults(defaults::set_defaults)
     .prepare(defaults::prepare)
-    .status(defaults::align_addresses)
+    .prepare_update(defaults::prepare_update)
+    .status(defaults::complete_status)
     .validation(
         Validation::new(validation::check, update::check_update).with(&[
             ("status", status::check_status),

@@ -1,6 +1,6 @@
 //! Validation of the status of pods.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, net::IpAddr};
 
 use serde_json::{Value, json};
 
@@ -72,6 +72,17 @@ fn check_addresses(addresses: &Field<'_>, found: &mut Findings) {
     let is_dual = families.len() == 2 && families[0] != families[1];
     if families.len() < 2 || is_dual {
         return;
+    }
+    let wrong = addresses.items().enumerate().find(|(_, address)| {
+        let text = address.at("ip").text();
+        text.parse::<IpAddr>().is_err()
+    });
+    if let Some((index, address)) = wrong {
+        let problem = format!(
+            "failed to check for dual stack with error:invalid IP[{index}]: {}",
+            address.at("ip").text()
+        );
+        found.internal(addresses, &problem);
     }
     let shown: Vec<String> = addresses
         .items()

@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::KIND;
-use crate::kinds::testing::{check, check_update, defaulted, findings, update_findings, warnings};
+use crate::kinds::{
+    pod_spec::drop_disabled,
+    testing::{check, check_update, defaulted, findings, update_findings, warnings},
+};
 
 const FIELDS: &str = "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,\
                       `spec.tolerations` (only additions to existing tolerations),\
@@ -492,4 +495,67 @@ fn pods_are_told_what_hides_or_overlaps() {
         "spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1",
     ];
     assert_eq!(warnings(&KIND, &named(&odd)), expected);
+}
+
+#[test]
+fn fields_of_features_that_are_off_go_unless_they_are_used() {
+    let spec = json!({
+        "schedulingGroup": {"podGroupName": "g"},
+        "containers": [
+            {"name": "a", "lifecycle": {"stopSignal": "SIGINT"}},
+            {"name": "b", "lifecycle": {"stopSignal": "SIGINT", "preStop": {"sleep": {"seconds": 1}}}},
+        ],
+        "volumes": [{"name": "v", "projected": {"sources": [{"podCertificate": {}, "secret": {}}]}}],
+    });
+    let sent = json!({"spec": spec, "status": {"nodeAllocatableResourceClaimStatuses": []}});
+    let mut new = sent.clone();
+    drop_disabled(&KIND, &Value::Null, &mut new);
+    let left = json!({
+        "containers": [{"name": "a"}, {"name": "b", "lifecycle": {"preStop": {"sleep": {"seconds": 1}}}}],
+        "volumes": [{"name": "v", "projected": {"sources": [{"secret": {}}]}}],
+    });
+    assert_eq!(new, json!({"spec": left, "status": {}}));
+    let mut kept = sent.clone();
+    drop_disabled(&KIND, &sent, &mut kept);
+    assert_eq!(kept, sent);
+}
+
+#[test]
+fn containers_stay_within_the_resources_of_their_pod() {
+    let asking = |resources: &Value| {
+        let mut pod =
+            container(&json!({"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "3"}}}));
+        pod["spec"]["resources"] = resources.clone();
+        pod
+    };
+    check(
+        &KIND,
+        &asking(&json!({"requests": {"cpu": "2"}, "limits": {"cpu": "4"}})),
+        &[],
+    );
+    check(
+        &KIND,
+        &asking(&json!({"requests": {"cpu": "1"}, "limits": {"cpu": "1"}})),
+        &[
+            "spec.resources.requests[cpu]: Invalid value: \"1\": must be greater than or equal to aggregate container \
+             requests of 2",
+            "spec.resources.containers[0][cpu].limits: Invalid value: \"3\": must be less than or equal to pod limits of 1",
+        ],
+    );
+    check(
+        &KIND,
+        &asking(&json!({"limits": {"example.com/a": "1"}})),
+        &[
+            "spec.resources.limits[example.com/a]: Unsupported value: \"example.com/a\": supported values: \"cpu\", \
+             \"hugepages-\", \"memory\"",
+        ],
+    );
+    let defaulted = defaulted(
+        &KIND,
+        asking(&json!({"limits": {"cpu": "4", "memory": "1Gi"}})),
+    );
+    assert_eq!(
+        defaulted["spec"]["resources"]["requests"],
+        json!({"cpu": "2", "memory": "1Gi"})
+    );
 }

@@ -54,6 +54,10 @@ pub(crate) fn check_update(old: &Field<'_>, new: &Field<'_>, found: &mut Finding
         munge_gated(&was, &is, &mut munged, found);
     }
     if munged != *was.value() {
+        if was.at("schedulingGates").is_empty() {
+            munged = is.shown().clone();
+            munge(was.value(), &mut munged);
+        }
         found.forbidden(
             &is,
             &format!(

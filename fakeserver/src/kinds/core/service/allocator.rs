@@ -115,7 +115,7 @@ impl Allocator {
         if spec["ipFamilies"].as_array().is_none_or(Vec::is_empty) {
             spec["ipFamilies"] = json!([family]);
         }
-        if is_unset(&spec["ipFamilyPolicy"]) {
+        if spec["ipFamilyPolicy"].is_null() {
             spec["ipFamilyPolicy"] = json!("SingleStack");
         }
         let asked = addresses(spec).find_map(|address| Some((address, self.problem(address)?)));

@@ -69,7 +69,12 @@ pub(crate) fn keep(old: &Value, new: &mut Value) {
         spec["clusterIPs"] = json!([spec["clusterIP"]]);
     }
     for field in ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"] {
-        if spec.get(field).is_none_or(is_unset) && !is_unset(&old[field]) {
+        let is_left_out = match field {
+            // An empty policy is one that is not known.
+            "ipFamilyPolicy" => spec[field].is_null(),
+            _ => spec.get(field).is_none_or(is_unset),
+        };
+        if is_left_out && !is_unset(&old[field]) {
             spec[field] = old[field].clone();
         }
     }

@@ -172,6 +172,30 @@ pub(crate) fn address_errors(service: &Value) -> Vec<FieldError> {
     found.into_errors()
 }
 
+/// Returns the families that a service asks for and a cluster of one family, IPv4, does not have.
+#[doc(alias = "initIPFamilyFields")]
+pub(crate) fn family_errors(service: &Value) -> Vec<FieldError> {
+    let mut found = Findings::default();
+    let spec = Field::root(service).at("spec");
+    let has_selector = !spec.at("selector").is_empty();
+    if spec.at("type").text() == "ExternalName" || (is_headless(&spec) && !has_selector) {
+        return Vec::new();
+    }
+    let policy = spec.at("ipFamilyPolicy");
+    if policy.text() == "RequireDualStack" {
+        found.invalid(
+            &policy,
+            "this cluster is not configured for dual-stack services",
+        );
+    }
+    for family in spec.at("ipFamilies").items() {
+        if family.text() != "IPv4" {
+            found.invalid(&family, "not configured on this cluster");
+        }
+    }
+    found.into_errors()
+}
+
 /// The addresses of a service, and of which families they are.
 fn check_addresses(spec: &Field<'_>, found: &mut Findings) {
     if spec.at("type").text() == "ExternalName" {

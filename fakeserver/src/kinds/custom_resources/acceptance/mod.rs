@@ -109,14 +109,16 @@ fn unrecognized_formats(crd: &Value) -> Vec<String> {
 
 fn check_name(crd: &Value, errors: &mut Vec<FieldError>) {
     let spec = &crd["spec"];
-    let name = text(&crd["metadata"]["name"]);
     let (plural, group) = (text(&spec["names"]["plural"]), text(&spec["group"]));
-    if !name.is_empty() && name != format!("{plural}.{group}") {
-        errors.push(invalid(
-            "metadata.name",
-            &json!(name),
-            "must be spec.names.plural+\".\"+spec.group",
-        ));
+    for field in ["generateName", "name"] {
+        let name = text(&crd["metadata"][field]);
+        if !name.is_empty() && name != format!("{plural}.{group}") {
+            errors.push(invalid(
+                &format!("metadata.{field}"),
+                &json!(name),
+                "must be spec.names.plural+\".\"+spec.group",
+            ));
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
     kinds::formats::{
@@ -58,7 +58,7 @@ fn check_spec(spec: &Field<'_>, found: &mut Findings) {
     if rules.is_empty() && !backend.is_set() {
         found.invalid_as(
             spec,
-            &Value::Null,
+            rules.shown(),
             "either `defaultBackend` or `rules` must be specified",
         );
     }

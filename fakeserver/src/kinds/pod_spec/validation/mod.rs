@@ -7,6 +7,7 @@ mod network;
 pub(crate) mod placement;
 mod probes;
 pub(crate) mod resources;
+pub(crate) mod pod_resources;
 pub(crate) mod security;
 pub(crate) mod persistent;
 pub(crate) mod sources;
@@ -25,6 +26,7 @@ use crate::{
             env::check_files,
             network::{check_dns, check_host_aliases},
             placement::{check_affinity, check_gates, check_spread, check_tolerations},
+            pod_resources::check_pod_resources,
             resources::check_overhead,
             security::{check_operating_system, check_pod_context},
             volumes::check_volumes,
@@ -94,6 +96,7 @@ pub(crate) fn check_spec(spec: &Field<'_>, is_pod: bool, found: &mut Findings) {
     check_claims(&spec.at("resourceClaims"), found);
     let pod = Pod::new(spec, &volumes);
     check_all_containers(&pod, found);
+    check_pod_resources(&pod, found);
     if spec.at("hostNetwork").is_true() {
         check_host_ports(spec, is_pod, found);
     }

@@ -2,7 +2,7 @@
 
 use crate::{
     kinds::{addresses::check_ip, formats::check_subdomain},
-    value::{field::Field, findings::Findings, names::subdomain_problems},
+    value::{field::Field, findings::Findings, names::search_domain_problems},
 };
 
 const NAMESERVERS_MAX: usize = 3;
@@ -63,8 +63,7 @@ pub(crate) fn check_dns(spec: &Field<'_>, found: &mut Findings) {
             continue;
         }
         let name = name.strip_suffix('.').unwrap_or(name);
-        // An underscore may stand wherever a letter may.
-        for problem in subdomain_problems(&name.replace('_', "a")) {
+        for problem in search_domain_problems(name) {
             found.invalid_as(&search, &name.into(), &problem);
         }
     }

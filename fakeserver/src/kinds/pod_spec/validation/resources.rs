@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     kinds::{
-        formats::quantity,
+        formats::{check_label, quantity},
         pod_spec::validation::containers::Pod,
         resource_names::{
             can_overcommit, check_container_resource, check_resource_amount, is_huge_pages,
@@ -21,13 +21,23 @@ pub(crate) fn check_resources(
     resources: &Field<'_>,
     found: &mut Findings,
 ) {
+    check_requirements(claim_names, check_container_resource, resources, found);
+}
+
+/// Checks the resources of a container, or of a pod, whose names `check_name` checks.
+pub(crate) fn check_requirements(
+    claim_names: &BTreeSet<&str>,
+    check_name: fn(&str, &Field<'_>, &mut Findings),
+    resources: &Field<'_>,
+    found: &mut Findings,
+) {
     let (limits, requests) = (resources.at("limits"), resources.at("requests"));
     for (resource, amount) in limits.entries() {
-        check_container_resource(resource, &amount, found);
+        check_name(resource, &amount, found);
         check_resource_amount(resource, &amount, found);
     }
     for (resource, amount) in requests.entries() {
-        check_container_resource(resource, &amount, found);
+        check_name(resource, &amount, found);
         check_resource_amount(resource, &amount, found);
         let asked = quantity(amount.value());
         let limit = limits.key(resource);
@@ -57,14 +67,34 @@ pub(crate) fn check_resources(
     if has(is_huge_pages) && !has(|resource| matches!(resource, "cpu" | "memory")) {
         found.forbidden(resources, "HugePages require cpu or memory");
     }
-    let mut names = BTreeSet::new();
-    for claim in resources.at("claims").items() {
-        let name = claim.at("name");
+    check_claims(claim_names, &resources.at("claims"), found);
+}
+
+/// Checks the claims of a container, each of which it names as a whole or by requests, once.
+fn check_claims(claim_names: &BTreeSet<&str>, claims: &Field<'_>, found: &mut Findings) {
+    let mut seen: BTreeSet<(&str, &str)> = BTreeSet::new();
+    for claim in claims.items() {
+        let (name, request) = (claim.at("name"), claim.at("request"));
         if !name.has_text() {
             found.required(&claim, "");
-        } else if !names.insert((name.text(), claim.at("request").text())) {
+            continue;
+        }
+        if seen.contains(&(name.text(), "")) {
             found.duplicate_as(&claim, name.value());
-        } else if !claim_names.contains(name.text()) {
+        } else if request.has_text() {
+            check_label(&request, found);
+            if !seen.insert((name.text(), request.text())) {
+                let key = format!("{}/{}", name.text(), request.text());
+                found.duplicate_as(&claim, &json!(key));
+            }
+        } else {
+            let known = seen.iter().filter(|(claim, _)| *claim == name.text());
+            for _ in known {
+                found.duplicate_as(&claim, name.value());
+            }
+            seen.insert((name.text(), ""));
+        }
+        if !claim_names.contains(name.text()) {
             let mut known = claim_names.iter().copied().collect::<Vec<_>>().join(", ");
             if known.is_empty() {
                 " which is empty".clone_into(&mut known);
@@ -103,7 +133,7 @@ pub(crate) fn check_resize_policy(pod: &Pod<'_>, policies: &Field<'_>, found: &m
         if pod.restart_policy() == "Never" && restart.text() != "NotRequired" {
             found.invalid(
                 &restart.called_at(policies),
-                "must be 'NotRequired' when `restartPolicy` is 'Never'",
+                "must be 'NotRequired' when pod `restartPolicy` is 'Never'",
             );
         }
     }

@@ -131,8 +131,8 @@ fn a_key_that_is_missing_and_has_no_default() {
     assert_eq!(
         check(json!([{"id": "a"}, {"n": 1}])),
         Err(
-            ".spec: element 1: associative list with keys has an element that omits key field \"id\" (and doesn't have \
-             default value)"
+            ".spec: element 1: associative list with keys has an element that omits all key fields [\"id\"] (and \
+             doesn't have default values for any key fields)"
                 .to_owned()
         )
     );
