@@ -209,6 +209,8 @@ impl Args {
                 differing.map_err(|error| format!("the set-up failed: {}", whole(&error)))?;
             outcome.differing_set_up.extend(differing);
         }
+        let refreshed = pair.refresh().await;
+        refreshed.map_err(|error| format!("the set-up cannot be read: {}", whole(&error)))?;
         let first = self.request.unwrap_or(0);
         for number in first..first.saturating_add(count) {
             let case = generator.case(number);

@@ -80,6 +80,20 @@ impl Pair {
             .then(|| format!("{}: left: {}; right: {}", set_up.request, told[0], told[1])))
     }
 
+    /// Reads the objects of the set-up again on both servers, as [`Session::refresh`] does.
+    ///
+    /// # Errors
+    ///
+    /// A server does not answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Another call reads them all.
+    pub async fn refresh(&mut self) -> Result<(), EndpointError> {
+        let (left, right) = futures::join!(self.left.refresh(), self.right.refresh());
+        left.and(right)
+    }
+
     /// Sends a request to both servers; `None` if they answer equally.
     ///
     /// # Errors

@@ -26,6 +26,8 @@ pub struct Session {
     endpoint: Endpoint,
     /// Versions and uids, by their references.
     known: BTreeMap<String, String>,
+    /// The paths of the objects in the set-up, by their keys.
+    paths: BTreeMap<String, String>,
 }
 
 /// The failure of a request of the set-up.
@@ -73,6 +75,7 @@ impl Session {
         Self {
             endpoint,
             known: BTreeMap::new(),
+            paths: BTreeMap::new(),
         }
     }
 
@@ -92,6 +95,10 @@ impl Session {
             source,
         };
         let request = &set_up.request;
+        let path = set_up
+            .name
+            .as_ref()
+            .map(|name| format!("{}/{name}", request.path));
         let mut answer = loop {
             let answer = self.ask(request).await;
             let answer = answer.map_err(|error| unanswered(request, error))?;
@@ -102,14 +109,15 @@ impl Session {
             sleep(RETRY).await;
         };
         if answer["status"] == 409
-            && let Some(name) = &set_up.name
+            && let Some(path) = &path
         {
-            let read = Request::new("GET", format!("{}/{name}", request.path));
+            let read = Request::new("GET", path);
             let read_answer = self.ask(&read).await;
             answer = read_answer.map_err(|error| unanswered(&read, error))?;
         }
         if let Some(key) = &set_up.key {
             self.learn(key, &answer);
+            self.paths.extend(path.map(|path| (key.clone(), path)));
         }
         if is_failure(&answer) {
             let body = &answer["body"];
@@ -119,6 +127,27 @@ impl Session {
                 status: answer["status"].as_u64().unwrap_or_default(),
                 message: message.unwrap_or_default().to_owned(),
             });
+        }
+        Ok(())
+    }
+
+    /// Reads the objects of the set-up again: references stand for the versions that controllers have made since.
+    ///
+    /// An object that cannot be read keeps its known version.
+    ///
+    /// # Errors
+    ///
+    /// The server did not answer.
+    ///
+    /// # Cancel safety
+    ///
+    /// Some versions may be newer than before; another call reads them all.
+    pub async fn refresh(&mut self) -> Result<(), EndpointError> {
+        for (key, path) in self.paths.clone() {
+            let answer = self.ask(&Request::new("GET", path)).await?;
+            if !is_failure(&answer) {
+                self.learn(&key, &answer);
+            }
         }
         Ok(())
     }

@@ -254,6 +254,15 @@ async fn references_become_the_versions_and_uids_of_the_server() {
         200
     );
     assert_eq!(session.ask(&update("1")).await.unwrap()["status"], 409);
+    let labelled = json!({"metadata": {"labels": {"a": "b"}}});
+    let change = Request::new("PATCH", "/api/v1/namespaces/default/configmaps/a")
+        .with_header("Content-Type", "application/merge-patch+json")
+        .with_body(Body::Json(labelled.to_string()));
+    session.ask(&change).await.unwrap();
+    let latest = update("${rv:map}");
+    assert_eq!(session.ask(&latest).await.unwrap()["status"], 409);
+    session.refresh().await.unwrap();
+    assert_eq!(session.ask(&latest).await.unwrap()["status"], 200);
     let unknown = session.ask(&update("${rv:nothing}${x}")).await.unwrap();
     let message = unknown["body"]["message"].as_str().unwrap();
     assert!(message.contains("0${x}"), "{message}");

@@ -137,10 +137,21 @@ impl Play<'_> {
         corpus: &Corpus,
         tell: &impl Fn(&str),
     ) -> Result<(), String> {
+        let mut is_stale = false;
         for (place, line) in corpus.lines.iter().enumerate() {
             match line {
-                Line::SetUp(set_up) => self.set_up(set_up, tell).await?,
+                Line::SetUp(set_up) => {
+                    self.set_up(set_up, tell).await?;
+                    is_stale = true;
+                }
                 Line::Case { case, answer } if self.args.is_wanted(place, line) => {
+                    if is_stale {
+                        let refreshed = self.session.refresh().await;
+                        refreshed.map_err(|error| {
+                            format!("the set-up cannot be read: {}", whole(&error))
+                        })?;
+                        is_stale = false;
+                    }
                     let place = format!("{}:{}", file.display(), place + 1);
                     self.case(place, case, answer, tell).await?;
                 }

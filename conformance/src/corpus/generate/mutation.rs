@@ -13,9 +13,10 @@ use super::{
 };
 
 /// The kinds of changes and their weights.
-const CHANGES: [(Change, u32); 14] = [
+const CHANGES: [(Change, u32); 15] = [
     (Change::Text, 22),
-    (Change::Field, 22),
+    (Change::Field, 16),
+    (Change::Value, 12),
     (Change::Drop, 11),
     (Change::Number, 9),
     (Change::Type, 7),
@@ -38,6 +39,8 @@ enum Change {
     Text,
     /// One more field, which the schema has.
     Field,
+    /// Another value by the schema.
+    Value,
     /// One field or item less.
     Drop,
     /// Another number.
@@ -124,7 +127,8 @@ fn perform(
         }
         _ => {
             let value = at_mut(object, path)?;
-            return replace(rng, change, value, place.schema);
+            let name = path.last().map_or("", String::as_str);
+            return replace(rng, change, value, (place.schema, name));
         }
     }
     Some(String::new())
@@ -134,13 +138,14 @@ fn replace(
     rng: &mut ChaCha8Rng,
     change: Change,
     value: &mut Value,
-    schema: Option<Schema<'_>>,
+    (schema, name): (Option<Schema<'_>>, &str),
 ) -> Option<String> {
     let new = match (change, &*value) {
         (Change::Text, Value::String(old)) => json!(odd::text(rng, old)),
         (Change::Number, Value::Number(old)) => odd::number(rng, old),
         (Change::Type, old) => odd::other_type(rng, old),
         (Change::Null, _) => Value::Null,
+        (Change::Value, _) => value::odd_of(rng, schema?, name),
         (Change::Empty, Value::Object(_)) => json!({}),
         (Change::Empty, Value::Array(_)) => json!([]),
         (Change::Enum, _) => schema?.allowed().choose(rng)?.clone(),
@@ -155,7 +160,7 @@ fn replace(
         }
         (Change::Field, Value::Object(old)) => {
             let (name, field) = new_field(rng, old, schema?)?;
-            let new = value::of(rng, field, &name);
+            let new = value::odd_of(rng, field, &name);
             value.as_object_mut()?.insert(name.clone(), new);
             return Some(format!(" + {name}"));
         }
@@ -207,7 +212,7 @@ fn change_items(
         }
         _ => {
             let schema = schema?.items()?;
-            items.push(value::of(rng, schema, ""));
+            items.push(value::odd_of(rng, schema, ""));
         }
     }
     Some(())
@@ -227,6 +232,7 @@ impl Change {
             Self::Swap => value.as_array().is_some_and(|items| items.len() > 1),
             Self::Item => value.is_array() && has_schema,
             Self::Field => value.is_object() && has_schema,
+            Self::Value => has_schema,
             Self::Unknown => value.is_object(),
             Self::Drop | Self::Type | Self::Null | Self::Key | Self::Metadata => true,
         }
@@ -236,6 +242,7 @@ impl Change {
         match self {
             Self::Text => "text",
             Self::Field => "field",
+            Self::Value => "value",
             Self::Drop => "drop",
             Self::Number => "number",
             Self::Type => "type",

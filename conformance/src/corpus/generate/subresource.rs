@@ -76,7 +76,7 @@ fn change(
     if let Some(status) = schema.and_then(|schema| schema.field("status"))
         && rng.random_bool(0.9)
     {
-        object["status"] = value::of(rng, status, "status");
+        object["status"] = value::odd_of(rng, status, "status");
         notes.push("status".to_owned());
     }
     match rng.random_range(0..5) {

@@ -1,11 +1,16 @@
-//! Values by a schema: usual ones, as far as the schema and the name of the field tell.
+//! Values by a schema: usual ones, as far as the schema and the name of the field tell, and odd ones of the same types.
 
 use rand::{RngExt, seq::IndexedRandom};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Map, Value, json};
 
-use super::{odd::pick, schema::Schema};
+use super::{
+    odd::{self, pick},
+    schema::Schema,
+};
 
+/// The share of leaves that are odd in an odd value.
+const ODD: f64 = 0.4;
 /// The depth below which objects have their required fields only.
 const DEPTH_MAX: usize = 4;
 /// Usual texts, by the name of the field.
@@ -50,25 +55,47 @@ const WORDS: [&str; 8] = [
     "10",
 ];
 const QUANTITIES: [&str; 7] = ["1", "100m", "1Gi", "0", "1.5", "-1", "1e3"];
+const ODD_QUANTITIES: [&str; 6] = ["", "1x", "+1", ".5", "0.0001", "100000000000000000000"];
 
 /// Draws a value of the field `name`.
 pub(super) fn of(rng: &mut ChaCha8Rng, schema: Schema<'_>, name: &str) -> Value {
-    at_depth(rng, schema, name, 0)
+    at_depth(rng, schema, name, (0.0, 0))
 }
 
-fn at_depth(rng: &mut ChaCha8Rng, schema: Schema<'_>, name: &str, depth: usize) -> Value {
+/// Draws a value of the field `name` some of whose texts, numbers and keys are at the bounds of what is valid.
+pub(super) fn odd_of(rng: &mut ChaCha8Rng, schema: Schema<'_>, name: &str) -> Value {
+    at_depth(rng, schema, name, (ODD, 0))
+}
+
+/// Draws a value, given the share of odd leaves and the depth.
+fn at_depth(rng: &mut ChaCha8Rng, schema: Schema<'_>, name: &str, at: (f64, usize)) -> Value {
+    let is_odd = at.0 > 0.0 && rng.random_bool(at.0);
     if let Some(value) = schema.allowed().choose(rng) {
-        return value.clone();
+        return if is_odd {
+            json!("Bogus")
+        } else {
+            value.clone()
+        };
     }
     match schema.kind() {
+        "quantity" if is_odd => json!(pick(rng, &ODD_QUANTITIES)),
         "quantity" => json!(pick(rng, &QUANTITIES)),
+        "int-or-string" if is_odd => pick(rng, &[json!(-1), json!("110%"), json!("")]),
         "int-or-string" => pick(rng, &[json!(1), json!(80), json!("25%"), json!("http")]),
+        "integer" if is_odd => odd::number(rng, &1.into()),
         "integer" => integer(rng, name),
         "number" => pick(rng, &[json!(0.5), json!(1), json!(2.5)]),
         "boolean" => json!(rng.random_bool(0.5)),
-        "string" => json!(text(rng, schema.format(), name)),
-        "array" => array(rng, schema, name, depth),
-        "object" => object(rng, schema, depth),
+        "string" => {
+            let usual = text(rng, schema.format(), name);
+            json!(if is_odd {
+                odd::text(rng, &usual)
+            } else {
+                usual
+            })
+        }
+        "array" => array(rng, schema, name, at),
+        "object" => object(rng, schema, at),
         _ => pick(
             rng,
             &[json!("a"), json!(1), json!({"a": "b"}), json!([1, "a"])],
@@ -99,21 +126,31 @@ fn text(rng: &mut ChaCha8Rng, format: &str, name: &str) -> String {
     pick(rng, texts).to_owned()
 }
 
-fn array(rng: &mut ChaCha8Rng, schema: Schema<'_>, name: &str, depth: usize) -> Value {
+fn array(
+    rng: &mut ChaCha8Rng,
+    schema: Schema<'_>,
+    name: &str,
+    (odd, depth): (f64, usize),
+) -> Value {
     let Some(items) = schema.items() else {
         return json!([]);
     };
     let count = pick(rng, &[0, 1, 1, 1, 2]);
     (0..count)
-        .map(|_| at_depth(rng, items, name, depth + 1))
+        .map(|_| at_depth(rng, items, name, (odd, depth + 1)))
         .collect()
 }
 
-fn object(rng: &mut ChaCha8Rng, schema: Schema<'_>, depth: usize) -> Value {
+fn object(rng: &mut ChaCha8Rng, schema: Schema<'_>, (odd, depth): (f64, usize)) -> Value {
     let mut object = Map::new();
     if let Some(values) = schema.values() {
-        let key = pick(rng, &["a", "b", "example.com/a", "cpu"]);
-        object.insert(key.to_owned(), at_depth(rng, values, key, depth + 1));
+        let keys = ["a", "b", "example.com/a", "cpu"];
+        let mut key = pick(rng, &keys).to_owned();
+        if odd > 0.0 && rng.random_bool(odd) {
+            key = odd::text(rng, &key);
+        }
+        let value = at_depth(rng, values, &key, (odd, depth + 1));
+        object.insert(key, value);
     }
     let fields: Vec<(&str, Schema<'_>)> = schema.fields().collect();
     // About two of the optional fields, however many there are.
@@ -121,7 +158,8 @@ fn object(rng: &mut ChaCha8Rng, schema: Schema<'_>, depth: usize) -> Value {
     for (name, field) in fields {
         let is_drawn = depth < DEPTH_MAX && rng.random_bool(share);
         if schema.requires(name) || is_drawn {
-            object.insert(name.to_owned(), at_depth(rng, field, name, depth + 1));
+            let value = at_depth(rng, field, name, (odd, depth + 1));
+            object.insert(name.to_owned(), value);
         }
     }
     Value::Object(object)
