@@ -2,7 +2,6 @@
 
 mod header;
 mod media_types;
-mod yaml_words;
 mod yaml;
 mod body;
 mod config;
