@@ -24,7 +24,6 @@ pub(crate) struct DocumentsCache;
 pub(crate) fn serve(
     _: &Documents,
     _: &Clock,
-    _: &Method,
     _: &OpenApiPath,
     _: &Query,
     _: &HeaderMap,

@@ -9,7 +9,7 @@ use axum::{
     middleware,
     response::{IntoResponse, Response},
 };
-use http::{StatusCode, header, request::Parts};
+use http::{Method, StatusCode, header, request::Parts};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::error;
 
@@ -106,12 +106,13 @@ async fn answer(
     let (method, headers) = (&parts.method, &parts.headers);
     let registry = server.backend().registry();
     let path = match ApiPath::parse(parts.uri.path()) {
-        ApiPath::Resource(path) if is_routed(&registry, &path) => {
-            let answer = verbs::serve(&server.api, &requester, parts, path, query, body).await;
-            return answer.unwrap_or_else(|status| {
-                let query = Query::parse(parts.uri.query());
-                refusal_to(server.api.media_types, &query, headers, status)
-            });
+        ApiPath::Resource(path) if is_routed(&registry, method, &path) => {
+            return resource(server, parts, path, query, &requester, body).await;
+        }
+        ApiPath::Deeper(path)
+            if !has_routes(&registry, &path) && is_routed(&registry, method, &path) =>
+        {
+            return resource(server, parts, path, query, &requester, body).await;
         }
         path => path,
     };
@@ -131,11 +132,14 @@ async fn answer(
         return answer;
     }
     let answer = match path {
+        ApiPath::NoResource => Some(Ok(no_resource(parts.uri.path()))),
+        ApiPath::Deeper(path) => {
+            has_routes(&registry, &path).then(|| Err(Status::unknown_resource()))
+        }
         ApiPath::Metrics => Some(metrics::serve(method, &server.stats(), &server.seats())),
         ApiPath::OpenApi(path) => openapi::serve(
             &server.openapi.of(server.backend().registry()),
             &server.backend().clock,
-            method,
             &path,
             &query,
             headers,
@@ -150,35 +154,78 @@ async fn answer(
             discovery::serve(&known, method, &path, &query, headers, is_pretty)
         }
     };
-    answer.map_or_else(not_found, |answer| {
-        answer.unwrap_or_else(|status| refusal_to(MediaTypes::default(), &query, headers, status))
+    answer.map_or_else(
+        || not_found(parts.uri.path()),
+        |answer| {
+            answer
+                .unwrap_or_else(|status| refusal_to(MediaTypes::default(), &query, headers, status))
+        },
+    )
+}
+
+/// Answers a request for a resource.
+async fn resource(
+    server: &Arc<Server>,
+    parts: &Parts,
+    path: ResourcePath,
+    query: Query,
+    requester: &Requester,
+    body: Body,
+) -> Response {
+    let answer = verbs::serve(&server.api, requester, parts, path, query, body).await;
+    answer.unwrap_or_else(|status| {
+        let query = Query::parse(parts.uri.query());
+        refusal_to(server.api.media_types, &query, &parts.headers, status)
     })
 }
 
-/// Returns whether a handler serves `path`. A missing resource of a built-in group is answered by the group, with a
-/// status.
-fn is_routed(registry: &Registry, path: &ResourcePath) -> bool {
-    match registry.group(&path.group) {
-        None => false,
-        Some(group) if group.is_custom => matches!(
-            registry.lookup(&path.group, &path.version, &path.resource),
-            Lookup::Found(_)
-        ),
-        Some(_) => true,
+/// Returns whether the resources of a group have routes, as all built-in ones have. A missing resource is answered by them,
+/// with a status; those of custom groups go by the beginning of the path.
+fn has_routes(registry: &Registry, path: &ResourcePath) -> bool {
+    let group = registry.group(&path.group);
+    group.is_some_and(|group| !group.is_custom)
+}
+
+/// Returns whether a handler serves `path`.
+fn is_routed(registry: &Registry, method: &Method, path: &ResourcePath) -> bool {
+    if has_routes(registry, path) {
+        return true;
+    }
+    let found = registry.lookup(&path.group, &path.version, &path.resource);
+    let Lookup::Found(resource) = found else {
+        return false;
+    };
+    // Objects of all namespaces are only listed and watched.
+    let is_read = matches!(*method, Method::GET | Method::HEAD) && path.name.is_none();
+    match path.namespace {
+        Some(_) => resource.is_namespaced,
+        None => !resource.is_namespaced || is_read || path.is_watch,
     }
 }
 
 /// Answers a path that is not served.
-fn not_found() -> Response {
-    (
-        StatusCode::NOT_FOUND,
-        [
-            (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
-            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        ],
-        "404 page not found\n",
-    )
-        .into_response()
+fn not_found(path: &str) -> Response {
+    if path.starts_with("/openapi/v3/") {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (StatusCode::NOT_FOUND, headers, "404 page not found\n").into_response()
+}
+
+/// Answers a path below a version that names no resource.
+fn no_resource(path: &str) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    let message = format!(
+        "Internal Server Error: {path:?}: failed to create RequestInfo: unable to determine kind and namespace from url, \
+         {path}\n"
+    );
+    (StatusCode::INTERNAL_SERVER_ERROR, headers, message).into_response()
 }
 
 /// A panic is a defect of this server; its clients see what they would see of a panic in a real one.

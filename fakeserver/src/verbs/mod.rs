@@ -96,7 +96,7 @@ pub(crate) async fn serve(
 ) -> Result<Response, Status> {
     let connection = parts.extensions.get::<Connection>();
     let understood = find_target(&api.backend.registry(), path).and_then(|target| {
-        let request = Request {
+        let mut request = Request {
             target,
             requester: requester.clone(),
             query,
@@ -104,7 +104,12 @@ pub(crate) async fn serve(
             media_types: api.media_types,
             connection: connection.cloned().unwrap_or_default(),
         };
-        Ok((request.verb(&parts.method)?, request))
+        let verb = request.verb(&parts.method)?;
+        if verb == Verb::Create && request.target.path.subresource.is_none() {
+            // A custom object has the name that it says.
+            request.target.path.name = None;
+        }
+        Ok((verb, request))
     });
     let (verb, request) = match understood {
         Ok(understood) => understood,

@@ -4,7 +4,7 @@ use http::{HeaderMap, Method};
 
 use super::{Requester, Verb};
 use crate::{
-    edge::request::{ListOptions, MediaTypes, Query},
+    edge::request::{ListOptions, MediaTypes, Query, patch_type},
     faults::Connection,
     kinds::{
         apiextensions::custom_resource_definition,
@@ -66,11 +66,9 @@ impl Request<'_> {
     /// Returns the verb of `method` here, if the type has it.
     pub(super) fn verb(&self, method: &Method) -> Result<Verb, Status> {
         let Self { target, query, .. } = self;
-        // The handler of custom resources goes by the verb alone, and takes a HEAD for a read.
-        let method = match *method {
-            Method::HEAD if target.rules().is_custom() => &Method::GET,
-            _ => method,
-        };
+        if target.rules().is_custom() {
+            return self.custom_verb(method);
+        }
         let verb = Verb::of(method, &target.path, query).ok_or_else(Status::method_not_allowed)?;
         let is_across_namespaces = target.resource.is_namespaced && target.path.namespace.is_none();
         let is_read = matches!(verb, Verb::Get | Verb::List | Verb::Watch);
@@ -84,9 +82,40 @@ impl Request<'_> {
         if !is_served || (is_across_namespaces && !is_read) {
             return Err(Status::method_not_allowed());
         }
+        Ok(verb)
+    }
+
+    /// Does the same for custom resources. Their handler goes by the verb and the beginning of the path alone.
+    fn custom_verb(&self, method: &Method) -> Result<Verb, Status> {
+        let Self { target, query, .. } = self;
+        let has_name = target.path.name.is_some();
+        let verb = match *method {
+            _ if target.path.is_watch => Verb::Watch,
+            Method::POST => Verb::Create,
+            Method::PUT => Verb::Update,
+            Method::PATCH => Verb::Patch,
+            Method::HEAD => Verb::of(&Method::GET, &target.path, query).unwrap_or(Verb::Get),
+            _ => match Verb::of(method, &target.path, query) {
+                Some(verb) => verb,
+                None => return Err(Status::verb_not_supported("", target.collection())),
+            },
+        };
+        let is_served = match &target.path.subresource {
+            None => true,
+            Some(_) => matches!(verb, Verb::Get | Verb::Update | Verb::Patch),
+        };
+        if !is_served {
+            return Err(Status::verb_not_supported(verb.name(), target.collection()));
+        }
         let custom = target.rules().as_custom();
         if verb == Verb::Create && custom.is_some_and(|custom| custom.is_terminating()) {
             return Err(Status::definition_terminating("create"));
+        }
+        if verb == Verb::Patch {
+            patch_type(self.headers, self.media_types, true)?;
+        }
+        if !has_name && matches!(verb, Verb::Update | Verb::Patch) {
+            return Err(Status::bad_request("name must be provided"));
         }
         Ok(verb)
     }

@@ -69,18 +69,34 @@ async fn strange_paths_are_not_found() {
     for path in [
         "//",
         "/api//pods",
-        "/api/v1/namespaces//pods",
+        "/api/v1//pods",
+        "/api/v1/namespaces/default/pods/a/status/more",
         "/api/v1/namespaces/default/pods/%ff",
         "/api/v1/namespaces/default/pods/a/b/c/d",
         "/api/v1/namespaces/default/pods/a/nosuch",
         "/api/v1/nodes/n/proxy",
         "/api/v1/namespaces/default/nodes",
         "/api/v1/pods/a",
-        "/api/v1/watch",
     ] {
         assert_eq!(api.get(path).await.code.as_u16(), 404, "{path}");
     }
-    // An escaped slash is part of a name, and no name has one.
+    // A namespace without a name is none, and slashes at the end are ignored.
+    for path in [
+        "/api/v1/namespaces//pods",
+        "/api/v1/namespaces/default/pods//",
+    ] {
+        api.get(path).await.ok();
+    }
+    for path in ["/api/v1/watch", "/apis/none/v1/proxy"] {
+        assert_eq!(
+            api.get(path).await.refused_plainly(500),
+            format!(
+                "Internal Server Error: \"{path}\": failed to create RequestInfo: unable to determine kind and \
+                 namespace from url, {path}\n"
+            )
+        );
+    }
+    // An escaped slash is one.
     api.get("/api/v1/namespaces/default/pods/a%2Fb")
         .await
         .refused(404);
@@ -251,7 +267,8 @@ async fn what_is_stored_can_be_read_again_however_deep_it_is() {
     let mut taken = 0;
     for levels in 85..130 {
         let path = format!("{deeps}/d{levels}");
-        let object = json!({"metadata": {"name": format!("d{levels}")}, "spec": nested(levels)});
+        let object = json!({"kind": "Deep", "apiVersion": "example.com/v1",
+            "metadata": {"name": format!("d{levels}")}, "spec": nested(levels)});
         let answer = api.post(deeps, &object).await;
         if answer.code.as_u16() != 201 {
             assert!(matches!(answer.code.as_u16(), 400 | 422), "{answer:?}");

@@ -75,7 +75,11 @@ pub(super) fn serve(
 ) -> Option<Result<Response, Status>> {
     let checks = checks_of(endpoint);
     if let Some(check) = check {
-        return checks.contains(&check).then(|| Ok(text("ok".to_owned())));
+        let answer = || {
+            let content_type = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
+            Ok((content_type, "ok").into_response())
+        };
+        return checks.contains(&check).then(answer);
     }
     if query.get("verbose").is_none() {
         return Some(Ok(text("ok".to_owned())));

@@ -122,15 +122,31 @@ pub(crate) fn serve(
         ApiPath::ServerVersion => check_route(headers, &[JSON])
             .map(|()| json(shown(to_bytes(&plain::server_version()), is_pretty), JSON)),
         ApiPath::Health { endpoint, check } => health::serve(endpoint, check.as_deref(), query)?,
-        ApiPath::Metrics | ApiPath::OpenApi(_) | ApiPath::Resource(_) | ApiPath::Other => {
+        ApiPath::Metrics
+        | ApiPath::OpenApi(_)
+        | ApiPath::Resource(_)
+        | ApiPath::Deeper(_)
+        | ApiPath::NoResource
+        | ApiPath::Other => {
             return None;
         }
     };
-    // Health is answered for any method.
-    if method == Method::GET || matches!(path, ApiPath::Health { .. }) {
+    if method == Method::GET || !goes_by_method(registry, path) {
         Some(answer)
     } else {
         Some(Err(Status::method_not_allowed()))
+    }
+}
+
+/// Returns whether a path has a route, which goes by the method. Other handlers answer any.
+fn goes_by_method(registry: &Registry, path: &ApiPath) -> bool {
+    match path {
+        ApiPath::CoreVersions | ApiPath::ServerVersion => true,
+        ApiPath::Version { group, .. } => {
+            let group = registry.group(group);
+            group.is_some_and(|group| !group.is_custom)
+        }
+        _ => false,
     }
 }
 
@@ -179,12 +195,7 @@ fn versions(
         .find(|clause| is_aggregated(clause) || is_plain(clause));
     match first {
         Some(clause) if is_aggregated(clause) => Ok(aggregated.answer(headers, is_pretty)),
-        _ => {
-            let mut answer = document(headers, server, is_pretty, plain)?;
-            let vary = HeaderValue::from_static("Accept");
-            answer.headers_mut().insert(header::VARY, vary);
-            Ok(answer)
-        }
+        _ => document(headers, server, is_pretty, plain),
     }
 }
 

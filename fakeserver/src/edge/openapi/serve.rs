@@ -1,7 +1,7 @@
 //! `/openapi/v2` and `/openapi/v3`: negotiation, caching and redirects of the documents.
 
 use axum::response::{IntoResponse, Response};
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::ToSpan;
 
 use super::{Document, Documents};
@@ -34,11 +34,10 @@ const PROTOBUF_V3: Protobuf = Protobuf {
     old_name: "application/com.github.proto-openapi.spec.v3@v1.0+protobuf",
 };
 
-/// Answers with an OpenAPI document, or with nothing if there is none at `path`.
+/// Answers a request by any method with an OpenAPI document, or with nothing if there is none at `path`.
 pub(crate) fn serve(
     documents: &Documents,
     clock: &Clock,
-    method: &Method,
     path: &OpenApiPath,
     query: &Query,
     headers: &HeaderMap,
@@ -57,11 +56,7 @@ pub(crate) fn serve(
             }
         }
     };
-    if method == Method::GET || method == Method::HEAD {
-        Some(Ok(answer))
-    } else {
-        Some(Err(Status::method_not_allowed()))
-    }
+    Some(Ok(answer))
 }
 
 /// The document in the first form that the client accepts and the server has.

@@ -19,6 +19,10 @@ pub(crate) enum ApiPath {
     Version { group: String, version: String },
     /// Objects of a resource, or one of them.
     Resource(ResourcePath),
+    /// A path below a subresource. Custom resources go by its beginning; built-in ones have none.
+    Deeper(ResourcePath),
+    /// `/api/<version>/watch`, which names no resource.
+    NoResource,
     /// `/version`.
     ServerVersion,
     /// `/healthz`, `/livez`, `/readyz`, and their checks.
@@ -48,87 +52,82 @@ pub(crate) enum OpenApiPath {
 // === impl ApiPath ===
 
 impl ApiPath {
-    /// Takes the path of a URI apart. A slash at the end of a collection is accepted.
+    /// Takes the path of a URI apart. Slashes at the end of a path below a version are ignored.
     pub(crate) fn parse(path: &str) -> Self {
-        let path = path.strip_suffix('/').unwrap_or(path);
-        let Some(segments) = segments(path) else {
-            return Self::Other;
+        // An escaped slash is one.
+        let path = percent_decode_str(path).decode_utf8_lossy();
+        let Some(below) = path.strip_prefix('/') else {
+            return if path.is_empty() {
+                Self::Root
+            } else {
+                Self::Other
+            };
         };
-        let mut segments = segments.into_iter();
-        let Some(first) = segments.next() else {
-            return Self::Root;
-        };
-        let mut rest: Vec<String> = segments.collect();
-        match (first.as_str(), rest.len()) {
-            ("api", 0) => Self::CoreVersions,
-            ("apis", 0) => Self::Groups,
-            ("apis", 1) => Self::Group(rest.remove(0)),
-            ("api", _) => {
-                let version = rest.remove(0);
-                Self::below_version(String::new(), version, rest)
+        let segments: Vec<&str> = below.split('/').collect();
+        match segments[..] {
+            [""] => Self::Root,
+            ["api"] | ["api", ""] => Self::CoreVersions,
+            ["apis"] | ["apis", ""] => Self::Groups,
+            ["api", version, ref rest @ ..] if !version.is_empty() => {
+                Self::below_version("", version, rest)
             }
-            ("apis", _) => {
-                let group = rest.remove(0);
-                let version = rest.remove(0);
+            ["apis", group] | ["apis", group, ""] if !group.is_empty() => {
+                Self::Group(group.to_owned())
+            }
+            ["apis", group, version, ref rest @ ..] if !group.is_empty() && !version.is_empty() => {
                 Self::below_version(group, version, rest)
             }
-            ("version", 0) => Self::ServerVersion,
-            ("metrics", 0) => Self::Metrics,
-            ("healthz" | "livez" | "readyz", depth) => Self::Health {
-                endpoint: first,
-                check: (depth > 0).then(|| rest.join("/")),
+            ["version"] | ["version", ""] => Self::ServerVersion,
+            ["metrics"] => Self::Metrics,
+            [endpoint @ ("healthz" | "livez" | "readyz"), ref rest @ ..] => Self::Health {
+                endpoint: endpoint.to_owned(),
+                check: (!rest.is_empty()).then(|| rest.join("/")),
             },
-            ("openapi", _) => match rest.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-                ["v2"] => Self::OpenApi(OpenApiPath::V2),
-                ["v3"] => Self::OpenApi(OpenApiPath::Index),
-                ["v3", ..] => Self::OpenApi(OpenApiPath::V3(rest[1..].join("/"))),
-                _ => Self::Other,
-            },
+            ["openapi", "v2"] => Self::OpenApi(OpenApiPath::V2),
+            ["openapi", "v3"] => Self::OpenApi(OpenApiPath::Index),
+            ["openapi", "v3", ref rest @ ..] => Self::OpenApi(OpenApiPath::V3(rest.join("/"))),
             _ => Self::Other,
         }
     }
 
-    fn below_version(group: String, version: String, mut rest: Vec<String>) -> Self {
+    fn below_version(group: &str, version: &str, rest: &[&str]) -> Self {
+        let length = rest.iter().rposition(|segment| !segment.is_empty());
+        let mut rest = &rest[..length.map_or(0, |last| last + 1)];
         if rest.is_empty() {
-            return Self::Version { group, version };
+            return Self::Version {
+                group: group.to_owned(),
+                version: version.to_owned(),
+            };
         }
-        let is_watch = rest[0] == "watch" && rest.len() > 1;
+        let is_watch = rest[0] == "watch";
+        if rest.len() == 1 && matches!(rest[0], "watch" | "proxy") {
+            return Self::NoResource;
+        }
         if is_watch {
-            rest.remove(0);
+            rest = &rest[1..];
         }
         // A namespace is an object with subresources, and the place of others.
-        let is_placed = rest[0] == "namespaces"
-            && rest.len() > 2
-            && (rest.len() > 3 || !matches!(rest[2].as_str(), "status" | "finalize"));
-        let namespace = is_placed.then(|| {
-            rest.remove(0);
-            rest.remove(0)
-        });
-        let mut rest = rest.into_iter();
+        let mut namespace = "";
+        if let ["namespaces", place, resource, ..] = *rest
+            && !matches!(resource, "status" | "finalize")
+        {
+            namespace = place;
+            rest = &rest[2..];
+        }
+        let part = |index: usize| rest.get(index).map(|part| (*part).to_owned());
         let resource = ResourcePath {
-            group,
-            version,
-            namespace,
-            resource: rest.next().unwrap_or_default(),
-            name: rest.next(),
-            subresource: rest.next(),
+            group: group.to_owned(),
+            version: version.to_owned(),
+            namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
+            resource: part(0).unwrap_or_default(),
+            name: part(1),
+            subresource: part(2),
             is_watch,
         };
-        match rest.next() {
-            None => Self::Resource(resource),
-            Some(_) => Self::Other,
+        if rest.len() > 3 {
+            Self::Deeper(resource)
+        } else {
+            Self::Resource(resource)
         }
     }
-}
-
-/// The decoded segments; none if one is empty or no UTF-8.
-fn segments(path: &str) -> Option<Vec<String>> {
-    let Some(path) = path.strip_prefix('/') else {
-        return path.is_empty().then(Vec::new);
-    };
-    // An escaped slash is one.
-    let path = percent_decode_str(path).decode_utf8().ok()?;
-    path.split('/')
-        .map(|segment| (!segment.is_empty()).then(|| segment.to_owned()))
-        .collect()
 }

@@ -79,9 +79,10 @@ fn what_is_no_resource_is_told_apart() {
             check: Some("ping".into()),
         },
     );
-    check("/api/v1//pods", ApiPath::Other);
-    check("/api/v1/namespaces/n/pods/p/log/more", ApiPath::Other);
-    check("/api/v1/%ff", ApiPath::Other);
+    check("/apis//", ApiPath::Other);
+    check("/api/v1/watch", ApiPath::NoResource);
+    let deeper = ApiPath::parse("/api/v1/namespaces/n/pods/p/log/more");
+    assert!(matches!(deeper, ApiPath::Deeper(path) if path.subresource.as_deref() == Some("log")));
     check("nothing", ApiPath::Other);
 }
 

@@ -87,6 +87,20 @@ impl Status {
         .with_details(Details::default())
     }
 
+    /// The handler of a custom resource does not know `verb`, which is empty for methods without one.
+    pub(crate) fn verb_not_supported(verb: &str, collection: Named<'_>) -> Self {
+        let Named {
+            resource, group, ..
+        } = collection;
+        let message =
+            format!("{verb} is not supported on resources of kind \"{resource}.{group}\"");
+        Self {
+            message,
+            ..Self::method_not_allowed()
+        }
+        .with_details(collection.into())
+    }
+
     /// The definition of a custom resource is going away, and takes no `verb` any more.
     pub(crate) fn definition_terminating(verb: &str) -> Self {
         Self {
