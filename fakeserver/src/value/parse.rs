@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     cbor,
-    json::syntax_error,
+    json::parse_value,
     protobuf::{decode_object, peek_kind},
     resource::GroupVersionKind,
     schema::{self, TypeMeta, cannot_be_handled_as, schemas, type_of_kind},
@@ -33,21 +33,76 @@ pub(crate) fn parse_object(
     sent: &[u8],
     wanted: &GroupVersionKind,
 ) -> Result<Value, Status> {
-    let kind = &*wanted.kind;
-    let object = match serde_json::from_slice::<Value>(bytes) {
-        Ok(object @ Value::Object(_)) => object,
-        // It says nothing, and is as good as an empty object.
-        Ok(Value::Null) => json!({}),
-        Ok(other) => return Err(unrecognized(kind, &not_an_object(&other), sent)),
-        Err(error) => {
-            let error = syntax_error(bytes).unwrap_or_else(|| error.to_string());
-            return Err(unrecognized(kind, &error, sent));
-        }
-    };
-    check_kind(object, wanted).map_err(|error| error.of_body(kind, bytes))
+    let object = parse_members(bytes, sent, wanted)?;
+    check_kind(object, wanted).map_err(|error| error.of_body(&wanted.kind, bytes))
 }
 
-/// Does the same for an object that a patch made. The error is told without the kind that the server expects.
+/// Parses an object of any kind.
+fn parse_members(bytes: &[u8], sent: &[u8], wanted: &GroupVersionKind) -> Result<Value, Status> {
+    let kind = &*wanted.kind;
+    match parse_value(bytes) {
+        Ok(object @ Value::Object(_)) => Ok(object),
+        // It says nothing, and is as good as an empty object.
+        Ok(Value::Null) => Ok(json!({})),
+        Ok(other) => Err(unrecognized(kind, &not_an_object(&other), sent)),
+        Err(error) => Err(unrecognized(kind, &error, sent)),
+    }
+}
+
+/// Parses a custom object, which has to say its kind; its version may be missing or another one.
+///
+/// `names_default` tells whether the error of a missing kind names the one that is expected.
+pub(crate) fn parse_custom(
+    bytes: &[u8],
+    sent: &[u8],
+    wanted: &GroupVersionKind,
+    names_default: bool,
+) -> Result<(Value, TypeMeta), Status> {
+    let object = parse_members(bytes, sent, wanted)?;
+    let text = |field: &str| {
+        let text = text_field(&object, field, "");
+        text.map_err(|error| error.of_body(&wanted.kind, sent))
+    };
+    let (api_version, kind) = (text("apiVersion")?, text("kind")?);
+    check_slashes(&api_version).map_err(|error| error.of_body(&wanted.kind, sent))?;
+    if kind.is_empty() {
+        let body = if names_default { bytes } else { sent };
+        let why = format!(
+            "Object 'Kind' is missing in '{}'",
+            String::from_utf8_lossy(body)
+        );
+        return Err(Status::bad_request(if names_default {
+            cannot_be_handled_as(&wanted.kind, &wanted.version, &wanted.kind, why)
+        } else {
+            schema::unrecognized(&wanted.kind, why, sent)
+        }));
+    }
+    Ok((object, TypeMeta { kind, api_version }))
+}
+
+/// Refuses a custom object of another version than the expected one.
+pub(crate) fn check_custom_version(
+    said: &TypeMeta,
+    wanted: &GroupVersionKind,
+) -> Result<(), Status> {
+    let (group, version) = said
+        .api_version
+        .split_once('/')
+        .unwrap_or(("", &said.api_version));
+    let is_wanted = group == &*wanted.group && version == &*wanted.version;
+    if is_wanted {
+        return Ok(());
+    }
+    // A version without a group is told without the slash.
+    let found = if group.is_empty() {
+        version
+    } else {
+        &said.api_version
+    };
+    Err(other_version(found, &wanted.api_version()))
+}
+
+/// Does the same as [`parse_object`] for an object that a patch made. The error is told without the kind that the server expects.
 pub(crate) fn parse_patched(object: Value, wanted: &GroupVersionKind) -> Result<Value, String> {
     check_kind(object, wanted).map_err(KindError::into_reason)
 }
@@ -187,10 +242,7 @@ fn check_kind(mut object: Value, wanted: &GroupVersionKind) -> Result<Value, Kin
     let api_version = wanted.api_version();
     let found_version = text_field(&object, "apiVersion", &api_version)?;
     let found_kind = text_field(&object, "kind", kind)?;
-    if found_version.matches('/').count() > 1 {
-        let why = format!("unexpected GroupVersion string: {found_version}");
-        return Err(KindError::Unrecognized(why));
-    }
+    check_slashes(&found_version)?;
     if !is_registered(&api_version, kind) {
         return check_custom_kind(object, wanted, &found_version, &found_kind)
             .map_err(KindError::Refused);
@@ -249,6 +301,15 @@ fn check_custom_kind(
     object["apiVersion"] = api_version.into();
     object["kind"] = kind.into();
     Ok(object)
+}
+
+/// Refuses a version of more parts than a group and its version.
+fn check_slashes(api_version: &str) -> Result<(), KindError> {
+    if api_version.matches('/').count() > 1 {
+        let why = format!("unexpected GroupVersion string: {api_version}");
+        return Err(KindError::Unrecognized(why));
+    }
+    Ok(())
 }
 
 fn other_version(found: &str, expected: &str) -> Status {

@@ -47,9 +47,14 @@ pub(super) async fn apply(
         Ok((code, run(attempt, draft)?))
     };
     let written = api.backend.write(&request.target, &options, work).await;
-    let ((code, outcome), said) = written?;
-    let found = duplicate.iter().flat_map(|error| strict_warnings(error));
-    let warnings: Vec<String> = found
+    let found: Vec<String> = (duplicate.iter())
+        .flat_map(|error| strict_warnings(error))
+        .collect();
+    let ((code, outcome), said) = written.map_err(|status| match options.validation() {
+        FieldValidation::Warn => status.after(&found),
+        FieldValidation::Ignore | FieldValidation::Strict => status,
+    })?;
+    let warnings: Vec<String> = (found.into_iter())
         .chain(said)
         .chain(inert_warning(api, request, &outcome))
         .collect();

@@ -6,8 +6,11 @@ use super::Request;
 use crate::{
     edge::request::{BodyFormat, repeated_keys, strict_warnings, yaml_to_json},
     value::{
-        parse::{excerpt, parse_cbor, parse_object, parse_protobuf},
+        parse::{
+            check_custom_version, excerpt, parse_cbor, parse_custom, parse_object, parse_protobuf,
+        },
         resource::GroupVersionKind,
+        schema::cannot_be_handled_as,
         status::Status,
     },
     write::{FieldValidation, Received},
@@ -46,6 +49,10 @@ pub(super) fn receive_as(
         _ if found.is_some() && validation == FieldValidation::Strict => FieldValidation::Warn,
         _ => validation,
     };
+    if is_custom {
+        let text = (&*json, bytes);
+        return receive_custom(request, wanted, text, reading, found.as_deref(), validation);
+    }
     let read = read_json(request, wanted, (&json, bytes), reading)?;
     let cannot = |why: &str| {
         Status::bad_request(format!(
@@ -55,15 +62,62 @@ pub(super) fn receive_as(
         ))
     };
     let mut received = read.map_err(|why| cannot(&why))?;
-    if let Some(found) = found.filter(|_| validation != FieldValidation::Ignore) {
-        if validation == FieldValidation::Strict {
-            received.warnings.insert(0, found);
-            let errors = received.warnings.join(", ");
-            return Err(cannot(&format!("strict decoding error: {errors}")));
-        }
-        received.warnings.splice(0..0, strict_warnings(&found));
-    }
+    add_found(&mut received, found.as_deref(), validation).map_err(|why| cannot(&why))?;
     Ok(received)
+}
+
+/// Reads an object of a custom kind, of the kind that it says. Its version has to be the expected one; its kind is checked
+/// when its name is known.
+fn receive_custom(
+    request: &Request<'_>,
+    wanted: &GroupVersionKind,
+    (json, sent): (&[u8], &[u8]),
+    reading: FieldValidation,
+    found: Option<&str>,
+    validation: FieldValidation,
+) -> Result<Received, Status> {
+    let is_silent = validation == FieldValidation::Ignore;
+    let (parsed, said) = parse_custom(json, sent, wanted, is_silent)?;
+    let cannot = |why: &str| {
+        let version = said.api_version.rsplit('/').next().unwrap_or_default();
+        Status::bad_request(cannot_be_handled_as(&said.kind, version, &wanted.kind, why))
+    };
+    // Only a schema of the very type tells which fields are unknown.
+    let is_wanted = said.kind == *wanted.kind && said.api_version == wanted.api_version();
+    let reading = if is_wanted {
+        reading
+    } else {
+        FieldValidation::Ignore
+    };
+    let read = request.target.read_parsed(wanted, parsed, json, reading);
+    let mut received = read.map_err(|why| cannot(&why))?;
+    add_found(&mut received, found, validation).map_err(|why| cannot(&why))?;
+    let checked = check_custom_version(&said, wanted);
+    checked.map_err(|status| status.after(&received.warnings))?;
+    received.object["kind"] = said.kind.into();
+    Ok(received)
+}
+
+/// Adds to the warnings of an object what strict reading found in its text.
+///
+/// # Errors
+///
+/// Something was found, and validation is strict.
+fn add_found(
+    received: &mut Received,
+    found: Option<&str>,
+    validation: FieldValidation,
+) -> Result<(), String> {
+    let Some(found) = found.filter(|_| validation != FieldValidation::Ignore) else {
+        return Ok(());
+    };
+    if validation == FieldValidation::Strict {
+        received.warnings.insert(0, found.to_owned());
+        let errors = received.warnings.join(", ");
+        return Err(format!("strict decoding error: {errors}"));
+    }
+    received.warnings.splice(0..0, strict_warnings(found));
+    Ok(())
 }
 
 /// Returns a body as JSON, and what strict reading finds in its own format: a repeated key of YAML, or a field that a type

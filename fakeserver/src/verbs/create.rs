@@ -23,7 +23,8 @@ pub(super) async fn create(
     let options = write_options(&request.query, "CreateOptions")?;
     let mut received = receive(request, body, options.validation())?;
     let placed = request.target.place(&mut received.object);
-    placed.map_err(|status| status.after(&received.warnings))?;
+    let checked = placed.and_then(|()| request.target.check_kind(&received.object));
+    checked.map_err(|status| status.after(&received.warnings))?;
     duplicate_owners::drop_sent(&mut received);
     let Received {
         object,

@@ -56,6 +56,7 @@ fn draft<'a>(
 ) -> Result<(StatusCode, Draft<'a>), AttemptError> {
     let (target, author) = (&request.target, author(request, options));
     if let Some(existing) = attempt.find(target)? {
+        target.check_kind(&object)?;
         let now = attempt.now_text();
         let draft = Draft::update(target, author, existing, object, Source::Sent, now)?;
         return Ok((StatusCode::OK, draft));

@@ -119,7 +119,9 @@ pub(super) fn store(
             attempt.warn(target.rules().warnings_of(&write.new, None));
         }
         chain::validate(&write, attempt)?;
-        check_version(&write.new)?;
+        if !attempt.is_dry_run() {
+            check_version(&write.new)?;
+        }
         let key = target.key(write.new_name());
         match attempt.get(&key) {
             None => {
@@ -181,10 +183,11 @@ fn check(attempt: &mut Attempt<'_, '_>, write: &Write<'_>) -> Result<(), Status>
     Err(target.invalid(write.new_name(), &errors))
 }
 
+/// Refuses an object that says its version. One that is no number is none.
 fn check_version(object: &Value) -> Result<(), Status> {
-    match text(object, "resourceVersion") {
-        "" | "0" => Ok(()),
-        _ => Err(Status::unclassified(
+    match text(object, "resourceVersion").parse::<u64>() {
+        Ok(0) | Err(_) => Ok(()),
+        Ok(_) => Err(Status::unclassified(
             "resourceVersion should not be set on objects to be created",
         )),
     }

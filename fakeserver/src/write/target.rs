@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     kinds::{
@@ -72,6 +72,11 @@ impl Target {
         }
     }
 
+    /// Returns the collection of the objects as errors call it.
+    pub(crate) fn collection(&self) -> Named<'_> {
+        self.named("")
+    }
+
     /// Returns the webhook that converts between this version and the stored one; nothing if no webhook is needed.
     pub(crate) fn conversion(&self) -> Option<&Arc<Conversion>> {
         self.rules().conversion()
@@ -118,6 +123,25 @@ impl Target {
             )));
         }
         Ok(())
+    }
+
+    /// Refuses a custom object of another kind. Built-in ones are refused when they are read.
+    pub(crate) fn check_kind(&self, object: &Value) -> Result<(), Status> {
+        match self.rules().as_custom() {
+            Some(_) => self.check_custom_kind(object, &self.resource.kind),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a custom object, or a part of one, of another kind than the expected one.
+    pub(crate) fn check_custom_kind(&self, object: &Value, kind: &str) -> Result<(), Status> {
+        let said = object["kind"].as_str().unwrap_or_default();
+        if said == kind {
+            return Ok(());
+        }
+        let name = object["metadata"]["name"].as_str().unwrap_or_default();
+        let error = FieldError::invalid("kind", &json!(said), &format!("must be {kind}"));
+        Err(Status::invalid(said, &self.resource.group, name, &[error]))
     }
 
     /// Removes optional lists and maps without items, which only findings have told from absent ones, and returns them with

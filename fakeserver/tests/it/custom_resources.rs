@@ -34,6 +34,13 @@ fn definition(versions: &[&str]) -> Value {
     })
 }
 
+/// Returns a widget with what objects of its kind say of themselves.
+fn widget(mut object: Value) -> Value {
+    object["kind"] = json!("Widget");
+    object["apiVersion"] = json!("example.com/v1");
+    object
+}
+
 async fn with_widgets() -> Api {
     let api = Api::new();
     api.post(DEFINITIONS, &definition(&["v1"])).await.created();
@@ -48,7 +55,7 @@ async fn a_definition_may_have_the_plural_of_a_built_in_kind() {
     definition["spec"]["names"] = json!({"plural": "bindings", "kind": "Binding"});
     api.post(DEFINITIONS, &definition).await.created();
     let path = "/apis/example.com/v1/namespaces/default/bindings";
-    let binding = json!({"metadata": {"name": "a"}, "spec": {"color": "blue"}});
+    let binding = json!({"kind": "Binding", "apiVersion": "example.com/v1", "metadata": {"name": "a"}, "spec": {"color": "blue"}});
     let made = api.post(path, &binding).await.created();
     assert_eq!(made["spec"]["color"], "blue");
     assert_eq!(api.get(&format!("{path}/a")).await.ok(), made);
@@ -71,7 +78,10 @@ async fn a_resource_is_served_as_soon_as_it_is_defined() {
     );
 
     let created = api
-        .post(WIDGETS, &json!({"metadata": {"name": "a"}, "spec": {}}))
+        .post(
+            WIDGETS,
+            &widget(json!({"metadata": {"name": "a"}, "spec": {}})),
+        )
         .await
         .created();
     assert_eq!(created["spec"], json!({"color": "red"}));
@@ -92,9 +102,12 @@ async fn all_versions_show_the_same_objects() {
     api.post(DEFINITIONS, &definition(&["v1", "v2"]))
         .await
         .created();
-    api.post(WIDGETS, &json!({"metadata": {"name": "a"}, "spec": {}}))
-        .await
-        .created();
+    api.post(
+        WIDGETS,
+        &widget(json!({"metadata": {"name": "a"}, "spec": {}})),
+    )
+    .await
+    .created();
     let other = WIDGETS.replace("/v1/", "/v2/");
     let shown = api.get(&format!("{other}/a")).await.ok();
     assert_eq!(shown["apiVersion"], "example.com/v2");
@@ -108,7 +121,7 @@ async fn a_status_is_written_through_its_own_path() {
     let a = format!("{WIDGETS}/a");
     api.post(
         WIDGETS,
-        &json!({"metadata": {"name": "a"}, "spec": {}, "status": {"x": 1}}),
+        &widget(json!({"metadata": {"name": "a"}, "spec": {}, "status": {"x": 1}})),
     )
     .await
     .created();
@@ -153,11 +166,15 @@ async fn names_that_another_definition_has_are_not_served_again() {
 async fn a_deleted_definition_takes_its_objects_along() {
     let api = with_widgets().await;
     let a = format!("{WIDGETS}/a");
-    let held = json!({"metadata": {"name": "a", "finalizers": ["example.com/held"]}, "spec": {}});
+    let held =
+        widget(json!({"metadata": {"name": "a", "finalizers": ["example.com/held"]}, "spec": {}}));
     api.post(WIDGETS, &held).await.created();
-    api.post(WIDGETS, &json!({"metadata": {"name": "b"}, "spec": {}}))
-        .await
-        .created();
+    api.post(
+        WIDGETS,
+        &widget(json!({"metadata": {"name": "b"}, "spec": {}})),
+    )
+    .await
+    .created();
     let crd = format!("{DEFINITIONS}/widgets.example.com");
     let deleted = api.delete(&crd).await.ok();
     assert_eq!(
@@ -165,9 +182,12 @@ async fn a_deleted_definition_takes_its_objects_along() {
         json!(["customresourcecleanup.apiextensions.k8s.io"])
     );
     assert_eq!(
-        api.post(WIDGETS, &json!({"metadata": {"name": "c"}, "spec": {}}))
-            .await
-            .refused(405),
+        api.post(
+            WIDGETS,
+            &widget(json!({"metadata": {"name": "c"}, "spec": {}}))
+        )
+        .await
+        .refused(405),
         "create not allowed while custom resource definition is terminating"
     );
     tokio::time::sleep(Duration::from_secs(2)).await;
@@ -212,9 +232,12 @@ async fn a_definition_that_others_hold_is_not_written_again() {
 #[tokio::test(start_paused = true)]
 async fn a_watch_ends_with_its_definition() {
     let api = with_widgets().await;
-    api.post(WIDGETS, &json!({"metadata": {"name": "a"}, "spec": {}}))
-        .await
-        .created();
+    api.post(
+        WIDGETS,
+        &widget(json!({"metadata": {"name": "a"}, "spec": {}})),
+    )
+    .await
+    .created();
     let path = format!("{WIDGETS}?watch=true&resourceVersion=0");
     let watched = api.get(&path);
     let deleted = async {
@@ -253,7 +276,7 @@ async fn a_new_generation_of_a_definition_ends_watches_and_is_served() {
     let created = api
         .post(
             WIDGETS,
-            &json!({"metadata": {"name": "a"}, "spec": {"size": 1}}),
+            &widget(json!({"metadata": {"name": "a"}, "spec": {"size": 1}})),
         )
         .await
         .created();
@@ -283,7 +306,7 @@ async fn a_reset_server_has_no_custom_resources() {
 #[tokio::test(start_paused = true)]
 async fn custom_resources_are_read_by_head() {
     let api = with_widgets().await;
-    let body = r#"{"metadata":{"name":"a"},"status":{},"spec":{"color":"blue"}}"#;
+    let body = r#"{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"a"},"status":{},"spec":{"color":"blue"}}"#;
     api.send("POST", WIDGETS, &[], body).await.created();
     for (path, code) in [
         (WIDGETS.to_owned(), 200),
@@ -301,7 +324,7 @@ async fn metadata_has_no_lists_and_maps_without_items() {
     let api = with_widgets().await;
     let empty = json!({"name": "a", "labels": {}, "annotations": {}, "finalizers": [], "managedFields": []});
     let made = api
-        .post(WIDGETS, &json!({"metadata": empty, "spec": {}}))
+        .post(WIDGETS, &widget(json!({"metadata": empty, "spec": {}})))
         .await;
     let mut made = made.created()["metadata"].take();
     for field in ["labels", "annotations", "finalizers"] {
@@ -334,4 +357,93 @@ async fn metadata_has_no_lists_and_maps_without_items() {
             .ok();
         assert_eq!(changed["metadata"].get("managedFields").is_none(), is_reset);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_has_to_say_what_it_is() {
+    let api = with_widgets().await;
+    let missing = "Object 'Kind' is missing in '{\"metadata\":{\"name\":\"a\"}}'";
+    let unnamed = json!({"metadata": {"name": "a"}});
+    assert_eq!(
+        api.post(WIDGETS, &unnamed).await.refused(400),
+        format!(
+            "the object provided is unrecognized (must be of type Widget): {missing} \
+             ({{\"metadata\":{{\"name\":\"a\"}}}})"
+        )
+    );
+    let unvalidated = format!("{WIDGETS}?fieldValidation=Ignore");
+    assert_eq!(
+        api.post(&unvalidated, &unnamed).await.refused(400),
+        format!("Widget in version \"v1\" cannot be handled as a Widget: {missing}")
+    );
+    for (version, told) in [
+        (json!(null), ""),
+        (json!("/v2"), "v2"),
+        (json!("x/v1"), "x/v1"),
+    ] {
+        let mut object = widget(unnamed.clone());
+        object["apiVersion"] = version;
+        assert_eq!(
+            api.post(WIDGETS, &object).await.refused(400),
+            format!(
+                "the API version in the data ({told}) does not match the expected API version (example.com/v1)"
+            )
+        );
+    }
+    let mut other = widget(unnamed.clone());
+    other["kind"] = json!("Gadget");
+    let invalid =
+        "Gadget.example.com \"a\" is invalid: kind: Invalid value: \"Gadget\": must be Widget";
+    assert_eq!(api.post(WIDGETS, &other).await.refused(422), invalid);
+    // One that is not there is missed first.
+    let a = format!("{WIDGETS}/a");
+    api.put(&a, &other).await.refused(404);
+    api.post(WIDGETS, &widget(unnamed)).await.created();
+    assert_eq!(api.put(&a, &other).await.refused(422), invalid);
+}
+
+#[tokio::test(start_paused = true)]
+async fn paths_go_by_their_beginning_and_methods_by_their_verb() {
+    let api = with_widgets().await;
+    let a = format!("{WIDGETS}/a");
+    let made = api
+        .post(&a, &widget(json!({"metadata": {"name": "a"}})))
+        .await
+        .created();
+    for path in [
+        format!("{a}/status/more"),
+        format!("{a}//"),
+        format!("{a}%2F"),
+    ] {
+        assert_eq!(api.get(&path).await.ok(), made, "{path}");
+    }
+    assert_eq!(
+        api.get(&format!("{a}/none/more")).await.refused(404),
+        "widgets.example.com \"a\" not found"
+    );
+    for (method, path, told) in [
+        ("OPTIONS", a.clone(), ""),
+        ("DELETE", format!("{a}/status"), "delete"),
+        ("POST", format!("{a}/status"), "create"),
+    ] {
+        let answer = api.send(method, &path, &[], "").await;
+        assert_eq!(
+            answer.json()["details"],
+            json!({"group": "example.com", "kind": "widgets"})
+        );
+        assert_eq!(
+            answer.refused(405),
+            format!("{told} is not supported on resources of kind \"widgets.example.com\"")
+        );
+    }
+    assert_eq!(
+        api.send("PUT", WIDGETS, &[], "").await.refused(400),
+        "name must be provided"
+    );
+    // Objects of all namespaces are only listed and watched.
+    let everywhere = "/apis/example.com/v1/widgets";
+    api.get(everywhere).await.ok();
+    api.post(everywhere, &made).await.refused_plainly(404);
+    let misplaced = format!("{everywhere}/a");
+    api.get(&misplaced).await.refused_plainly(404);
 }

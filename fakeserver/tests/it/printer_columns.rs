@@ -42,7 +42,7 @@ async fn api_with(more: &Value) -> Api {
 }
 
 async fn widget(api: &Api, name: &str, spec: &Value, status: &Value) -> Value {
-    let object = json!({"metadata": {"name": name}, "spec": spec, "status": status});
+    let object = json!({"kind": "Widget", "apiVersion": "example.com/v1", "metadata": {"name": name}, "spec": spec, "status": status});
     api.post(WIDGETS, &object).await.created()
 }
 
@@ -136,7 +136,8 @@ async fn a_column_that_cannot_be_shown_is_refused() {
 async fn every_answer_in_a_deprecated_version_warns() {
     let api = api_with(&json!({"deprecated": true, "deprecationWarning": "use \"gadgets\""})).await;
     let said = "299 - \"use \\\"gadgets\\\"\"";
-    let object = json!({"metadata": {"name": "a"}});
+    let object =
+        json!({"kind": "Widget", "apiVersion": "example.com/v1", "metadata": {"name": "a"}});
     assert_eq!(warnings(&api.post(WIDGETS, &object).await), [said]);
     for path in [WIDGETS.to_owned(), format!("{WIDGETS}/a")] {
         assert_eq!(warnings(&api.get(&path).await), [said]);

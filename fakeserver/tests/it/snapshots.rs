@@ -37,7 +37,7 @@ async fn lived_in() -> Api {
     let api = Api::new();
     api.post(DEFINITIONS, &definition()).await.created();
     for color in ["red", "blue"] {
-        let widget = json!({"metadata": {"name": color}, "spec": {"color": color}});
+        let widget = json!({"kind": "Widget", "apiVersion": "example.com/v1", "metadata": {"name": color}, "spec": {"color": color}});
         api.post(WIDGETS, &widget).await.created();
     }
     for name in ["a", "b", "c"] {

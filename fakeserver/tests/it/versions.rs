@@ -44,7 +44,7 @@ async fn set_properties(api: &Api, properties: &Value) {
 }
 
 fn widget(spec: &Value) -> Value {
-    json!({"metadata": {"name": "a"}, "spec": spec})
+    json!({"kind": "Widget", "apiVersion": "example.com/v1", "metadata": {"name": "a"}, "spec": spec})
 }
 
 #[tokio::test(start_paused = true)]

@@ -21,6 +21,11 @@ use crate::value::{
 /// The largest body that the API takes.
 pub(crate) const BODY_MAX_BYTES: usize = 3 * 1024 * 1024;
 
+/// The kind of the options of a delete.
+const KIND: &str = "DeleteOptions";
+/// The beginning of the errors of options that are not read.
+const UNREADABLE: &str = "couldn't get version/kind; json parse error: ";
+
 /// The format of an object in a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyFormat {
@@ -65,7 +70,6 @@ pub(crate) fn parse_delete_options(
     media_types: MediaTypes,
     bytes: &[u8],
 ) -> Result<Option<Value>, Status> {
-    const KIND: &str = "DeleteOptions";
     if bytes.is_empty() {
         return Ok(None);
     }
@@ -92,11 +96,7 @@ pub(crate) fn parse_delete_options(
         BodyFormat::Cbor => Cow::Owned(cbor_options(id, bytes).map_err(Status::bad_request)?),
         BodyFormat::Json | BodyFormat::Protobuf => Cow::Borrowed(bytes),
     };
-    let unreadable = |why: &str| {
-        Status::bad_request(format!(
-            "couldn't get version/kind; json parse error: {why}"
-        ))
-    };
+    let unreadable = |why: &str| Status::bad_request(format!("{UNREADABLE}{why}"));
     let options = match serde_json::from_slice::<Value>(bytes) {
         Ok(options @ Value::Object(_)) => options,
         Ok(Value::Null) => json!({}),
@@ -106,11 +106,19 @@ pub(crate) fn parse_delete_options(
             return Err(unreadable(&error));
         }
     };
+    check_options_kind(&options)?;
+    let decoded = schema::decode(id, options.to_string().as_bytes());
+    let decoded = decoded.map_err(|error| Status::bad_request(error.to_string()))?;
+    Ok(Some(decoded.value))
+}
+
+/// Refuses options of another kind.
+fn check_options_kind(options: &Value) -> Result<(), Status> {
     let said = |field: &str| match &options[field] {
         Value::String(text) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
         Value::Null => Ok(None),
-        other => Err(unreadable(&format!(
-            "json: cannot unmarshal {} into Go struct field .{field} of type string",
+        other => Err(Status::bad_request(format!(
+            "{UNREADABLE}json: cannot unmarshal {} into Go struct field .{field} of type string",
             json_type(other)
         ))),
     };
@@ -118,14 +126,44 @@ pub(crate) fn parse_delete_options(
         said("apiVersion")?.unwrap_or("meta.k8s.io/v1"),
         said("kind")?,
     );
+    if version.matches('/').count() > 1 {
+        return Err(Status::bad_request(format!(
+            "unexpected GroupVersion string: {version}"
+        )));
+    }
+    // A version without a name is the expected one.
+    let version = if version == "/" {
+        "meta.k8s.io/v1"
+    } else {
+        version
+    };
     if let Some(other) = kind.filter(|kind| *kind != KIND) {
+        if is_meta_kind(version, other) {
+            return Err(Status::bad_request(format!(
+                "converting (v1.{other}) to (v1.{KIND}): unknown conversion"
+            )));
+        }
         return Err(Status::bad_request(format!(
             "no kind {other:?} is registered for version {version:?} in scheme \"pkg/runtime/scheme.go:111\""
         )));
     }
-    let decoded = schema::decode(id, options.to_string().as_bytes());
-    let decoded = decoded.map_err(|error| Status::bad_request(error.to_string()))?;
-    Ok(Some(decoded.value))
+    Ok(())
+}
+
+/// Returns whether the scheme of options has a kind in a version.
+fn is_meta_kind(version: &str, kind: &str) -> bool {
+    match kind {
+        "Status" | "APIVersions" | "APIGroup" | "APIGroupList" | "APIResourceList" => true,
+        "CreateOptions" | "GetOptions" | "ListOptions" | "PatchOptions" | "UpdateOptions" => {
+            matches!(version, "v1" | "meta.k8s.io/v1")
+        }
+        "PartialObjectMetadata"
+        | "PartialObjectMetadataList"
+        | "Table"
+        | "TableOptions"
+        | "WatchEvent" => version == "meta.k8s.io/v1",
+        _ => false,
+    }
 }
 
 /// Converts options in CBOR to JSON. If they are of another kind, only that is in it.

@@ -59,10 +59,19 @@ pub(crate) fn parse(text: &[u8]) -> Result<Json<'_>, SyntaxError> {
 ///
 /// # Errors
 ///
-/// The text is no JSON, in Go's words.
+/// The text is no JSON, or has a number that is no double, in Go's words.
 pub(crate) fn parse_value(text: &[u8]) -> Result<Value, String> {
-    serde_json::from_slice(text)
-        .map_err(|error| syntax_error(text).unwrap_or_else(|| error.to_string()))
+    if let Ok(value) = serde_json::from_slice(text) {
+        return Ok(value);
+    }
+    let document = parse(text).map_err(|error| error.message)?;
+    // Go also takes halves of surrogate pairs, and bytes that are no text.
+    match document.beyond_double() {
+        Some(number) => Err(format!(
+            "json: cannot unmarshal number {number} into Go value of type float64"
+        )),
+        None => Ok(document.to_value()),
+    }
 }
 
 /// Returns Go's words for the first place at which `text` is no JSON; `None` if it is one JSON value.
@@ -225,7 +234,8 @@ impl<'a> Parser<'a> {
         for expected in word.bytes() {
             if !self.eat(expected) {
                 let expected = char::from(expected);
-                return Err(self.unexpected(&format!("in literal {word} (expecting '{expected}')")));
+                let context = format!("in literal {word} (expecting '{expected}')");
+                return Err(self.unexpected_within(&context));
             }
         }
         Ok(value)
@@ -255,7 +265,7 @@ impl<'a> Parser<'a> {
             self.at += 1;
         }
         if start == self.at {
-            return Err(self.unexpected(context));
+            return Err(self.unexpected_within(context));
         }
         Ok(())
     }
@@ -289,7 +299,6 @@ impl<'a> Parser<'a> {
     /// Reads the rest of an escape, after its backslash.
     fn escape(&mut self) -> Result<(), SyntaxError> {
         match self.peek() {
-            None => Err(end()),
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {
                 self.at += 1;
                 Ok(())
@@ -298,13 +307,13 @@ impl<'a> Parser<'a> {
                 self.at += 1;
                 for _ in 0..4 {
                     if !self.peek().is_some_and(|byte| byte.is_ascii_hexdigit()) {
-                        return Err(self.unexpected("in \\u hexadecimal character escape"));
+                        return Err(self.unexpected_within("in \\u hexadecimal character escape"));
                     }
                     self.at += 1;
                 }
                 Ok(())
             }
-            Some(_) => Err(self.unexpected("in string escape code")),
+            _ => Err(self.unexpected_within("in string escape code")),
         }
     }
 
@@ -327,9 +336,15 @@ impl<'a> Parser<'a> {
     fn unexpected(&self, context: &str) -> SyntaxError {
         match self.peek() {
             None => end(),
-            Some(byte) => SyntaxError {
-                message: format!("invalid character {} {context}", quote(byte)),
-            },
+            Some(_) => self.unexpected_within(context),
+        }
+    }
+
+    /// Does the same within a literal or an escape. Go ends a text with a space, which is unexpected there.
+    fn unexpected_within(&self, context: &str) -> SyntaxError {
+        let found = quote(self.peek().unwrap_or(b' '));
+        SyntaxError {
+            message: format!("invalid character {found} {context}"),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::{
     kinds::{Kind, authentication, authorization},
     value::edit::remove,
     value::status::{FieldError, Status},
-    write::{Outcome, Target},
+    write::{Outcome, Received, Target, WriteOptions},
 };
 
 /// A kind of review.
@@ -79,13 +79,35 @@ impl Review {
     ) -> Result<Response, Status> {
         let encoding = answer::encoding(api, request, Shape::Object)?;
         let options = write_options(&request.query, "CreateOptions")?;
-        let mut received = receive(request, body, options.validation())?;
-        request.target.place(&mut received.object)?;
-        let mut review = std::mem::take(&mut received.object);
+        let Received {
+            object,
+            mut warnings,
+        } = receive(request, body, options.validation())?;
+        let answered = self.answer(api, request, &options, object).await;
+        let (answered, said) = answered.map_err(|status| status.after(&warnings))?;
+        warnings.extend(said);
+        let outcome = Outcome::Shown(answered);
+        Ok(answer::written(
+            request,
+            StatusCode::CREATED,
+            &encoding,
+            &outcome,
+            &warnings,
+        ))
+    }
+
+    /// Returns the answer to a question, and the warnings of admission.
+    async fn answer(
+        self,
+        api: &Api,
+        request: &Request<'_>,
+        options: &WriteOptions,
+        mut review: Value,
+    ) -> Result<(Value, Vec<String>), Status> {
+        request.target.place(&mut review)?;
         remove(&mut review, "status");
         let kind = request.target.resource.group_version_kind();
-        let (mut review, said) = admit(api, request, &kind, &options, review).await?;
-        received.warnings.extend(said);
+        let (mut review, said) = admit(api, request, &kind, options, review).await?;
         request.target.place(&mut review)?;
         let answered = match self {
             Self::SelfSubjectAccess | Self::SubjectAccess | Self::LocalSubjectAccess => {
@@ -95,14 +117,7 @@ impl Review {
             Self::Token => token::answer(api, review)?,
             Self::SelfSubject => identity::answer(api, request),
         };
-        let outcome = Outcome::Shown(answered);
-        Ok(answer::written(
-            request,
-            StatusCode::CREATED,
-            &encoding,
-            &outcome,
-            &received.warnings,
-        ))
+        Ok((answered, said))
     }
 }
 

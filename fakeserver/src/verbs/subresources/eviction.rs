@@ -24,7 +24,7 @@ use crate::{
         delete::check_preconditions,
     },
     write::{
-        Attempt, AttemptError, Existing, admit,
+        Attempt, AttemptError, Existing, Received, Target, admit,
         deletion::{self, Wanted},
     },
 };
@@ -46,14 +46,14 @@ pub(super) async fn create(
     )?;
     let create_options = write_options(&request.query, "CreateOptions")?;
     let kind = GroupVersionKind::new("policy", "v1", "Eviction");
-    let mut received = receive_as(request, &kind, body, create_options.validation())?;
-    request.target.place(&mut received.object)?;
-    let eviction = received.object;
-    if eviction["metadata"]["name"] != request.target.name() {
-        return Err(Status::bad_request(
-            "name in URL does not match name in Eviction object",
-        ));
-    }
+    let Received {
+        object: mut eviction,
+        mut warnings,
+    } = receive_as(request, &kind, body, create_options.validation())?;
+    let placed = request.target.place(&mut eviction);
+    placed
+        .and_then(|()| check_name(&request.target, &eviction))
+        .map_err(|status| status.after(&warnings))?;
     let given = Some(&eviction["deleteOptions"]).filter(|options| !options.is_null());
     let mut options = delete_options(&request.query, given)?;
     options.is_dry_run |= create_options.is_dry_run;
@@ -71,11 +71,21 @@ pub(super) async fn create(
             attempt, kind, wanted, &stored, &shown, now,
         ))
     };
-    let (_, warnings) = api.backend.write(target, &create_options, work).await?;
+    let written = api.backend.write(target, &create_options, work).await;
+    let (_, said) = written.map_err(|status| status.after(&warnings))?;
+    warnings.extend(said);
     let mut response =
         answer::succeeded(request, StatusCode::CREATED, &encoding, &Success::created());
     add_warnings(&mut response, &warnings);
     Ok(response)
+}
+
+fn check_name(target: &Target, eviction: &Value) -> Result<(), Status> {
+    if eviction["metadata"]["name"] == target.name() {
+        return Ok(());
+    }
+    let why = "name in URL does not match name in Eviction object";
+    Err(Status::bad_request(why))
 }
 
 /// Asks the pod's budget for one disruption, if the pod counts and has a budget.

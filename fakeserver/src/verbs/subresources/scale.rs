@@ -58,13 +58,15 @@ pub(super) async fn update(
     let encoding = answer::encoding_of(api, request, &kind(), Shape::Object)?;
     let options = write_options(&request.query, "UpdateOptions")?;
     let target = &request.target;
-    let mut received = receive_as(request, &kind(), body, options.validation())?;
-    target.place(&mut received.object)?;
-    target.check_name(&received.object)?;
+    let received = receive_as(request, &kind(), body, options.validation());
     let Received {
-        object,
+        mut object,
         mut warnings,
-    } = received;
+    } = received.map_err(|status| undecoded(target, status))?;
+    let placed = target.place(&mut object);
+    placed
+        .and_then(|()| target.check_name(&object))
+        .map_err(|status| status.after(&warnings))?;
     let (scales, author) = (Scales { target }, author(request, &options));
     let work = |attempt: &mut Attempt<'_, '_>| {
         let existing = attempt.existing(target)?;
@@ -73,7 +75,8 @@ pub(super) async fn update(
         let draft = Draft::update_part(target, author, existing, scale, Source::Sent, now)?;
         run(attempt, draft)
     };
-    let (outcome, said) = api.backend.write(target, &options, work).await?;
+    let written = api.backend.write(target, &options, work).await;
+    let (outcome, said) = written.map_err(|status| status.after(&warnings))?;
     warnings.extend(said);
     Ok(answer::written(
         request,
@@ -82,6 +85,17 @@ pub(super) async fn update(
         &outcome,
         &warnings,
     ))
+}
+
+/// Returns the error of a body that is no scale. The handler of custom resources does not know the type.
+fn undecoded(target: &Target, status: Status) -> Status {
+    if !target.rules().is_custom() || status.code != StatusCode::BAD_REQUEST {
+        return status;
+    }
+    Status::bad_request(
+        "no kind is registered for the type v1.Scale in scheme \
+         \"k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781\"",
+    )
 }
 
 /// Applies a patch to the scale, and sets the replicas to those of the result.

@@ -17,7 +17,7 @@ use crate::{
         status::{FieldError, Named, Status},
     },
     verbs::{Api, Request, admit::admit, answer, body::receive_as},
-    write::{Outcome, Target},
+    write::{Outcome, Received, Target, WriteOptions},
 };
 
 const GROUP: &str = "authentication.k8s.io";
@@ -39,16 +39,38 @@ pub(super) async fn create(
     let kind = GroupVersionKind::new(GROUP, "v1", KIND);
     let encoding = answer::encoding_of(api, request, &kind, Shape::Object)?;
     let options = write_options(&request.query, "CreateOptions")?;
-    let mut received = receive_as(request, &kind, body, options.validation())?;
-    request.target.place(&mut received.object)?;
-    let mut object = std::mem::take(&mut received.object);
+    let Received {
+        object,
+        mut warnings,
+    } = receive_as(request, &kind, body, options.validation())?;
+    let issued = issue(api, request, &options, object).await;
+    let (issued, said) = issued.map_err(|status| status.after(&warnings))?;
+    warnings.extend(said);
+    let outcome = Outcome::Shown(issued);
+    Ok(answer::written(
+        request,
+        StatusCode::CREATED,
+        &encoding,
+        &outcome,
+        &warnings,
+    ))
+}
+
+/// Returns the request with its token, and the warnings of admission.
+async fn issue(
+    api: &Api,
+    request: &Request<'_>,
+    options: &WriteOptions,
+    mut object: Value,
+) -> Result<(Value, Vec<String>), Status> {
+    request.target.place(&mut object)?;
     set(
         &mut object["spec"],
         "expirationSeconds",
         json!(SECONDS_DEFAULT),
     );
-    let (mut asked, said) = admit(api, request, &kind, &options, object).await?;
-    received.warnings.extend(said);
+    let kind = GroupVersionKind::new(GROUP, "v1", KIND);
+    let (mut asked, said) = admit(api, request, &kind, options, object).await?;
     complete(api, &request.target, &mut asked)?;
     let seconds = asked["spec"]["expirationSeconds"].as_i64();
     let seconds = seconds.unwrap_or(SECONDS_DEFAULT);
@@ -59,14 +81,7 @@ pub(super) async fn create(
         "token": api.authenticator.signer().sign(&claims),
         "expirationTimestamp": instant(now, seconds),
     });
-    let outcome = Outcome::Shown(asked);
-    Ok(answer::written(
-        request,
-        StatusCode::CREATED,
-        &encoding,
-        &outcome,
-        &received.warnings,
-    ))
+    Ok((asked, said))
 }
 
 /// Fills in the name, the uid and the audiences of the request, as far as it does not have them.
