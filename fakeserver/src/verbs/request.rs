@@ -138,11 +138,15 @@ impl Request<'_> {
 
     /// Reads the parameters of a read, and checks them where they have to go together.
     pub(super) fn list_options(&self, verb: Verb) -> Result<ListOptions, Status> {
+        if verb == Verb::Get {
+            return Ok(ListOptions {
+                resource_version: self.query.text("resourceVersion"),
+                ..ListOptions::default()
+            });
+        }
         let mut options = ListOptions::parse(&self.query)?;
         options.is_watch = verb == Verb::Watch;
-        if verb != Verb::Get {
-            options.validate()?;
-        }
+        options.validate()?;
         Ok(options)
     }
 }

@@ -48,8 +48,8 @@ const CHECKS: [&str; 35] = [
 /// The check after which those of readiness stand.
 const ETCD: &str = "etcd";
 
-/// The checks of readiness that `/` does not list.
-const UNLISTED: [&str; 3] = [ETCD, "etcd-readiness", "loopback-serving-certificate"];
+/// The checks of readiness that have no path.
+const WITHOUT_PATH: [&str; 3] = [ETCD, "etcd-readiness", "loopback-serving-certificate"];
 
 /// Lists the checks of an endpoint.
 fn checks_of(endpoint: &str) -> Vec<&'static str> {
@@ -67,6 +67,11 @@ fn checks_of(endpoint: &str) -> Vec<&'static str> {
     checks
 }
 
+/// Returns whether a check of an endpoint has a path of its own.
+fn has_path(endpoint: &str, check: &str) -> bool {
+    endpoint != "readyz" || !WITHOUT_PATH.contains(&check)
+}
+
 /// Answers for an endpoint, or one check of it; nothing if there is no such check.
 pub(super) fn serve(
     endpoint: &str,
@@ -79,7 +84,8 @@ pub(super) fn serve(
             let content_type = [(header::CONTENT_TYPE, "text/plain; charset=utf-8")];
             Ok((content_type, "ok").into_response())
         };
-        return checks.contains(&check).then(answer);
+        let is_listed = checks.contains(&check) && has_path(endpoint, check);
+        return is_listed.then(answer);
     }
     if query.get("verbose").is_none() {
         return Some(Ok(text("ok".to_owned())));
@@ -124,7 +130,7 @@ pub(super) fn listed_paths() -> Vec<String> {
     for endpoint in ["healthz", "livez", "readyz"] {
         paths.push(format!("/{endpoint}"));
         let mut checks = checks_of(endpoint);
-        checks.retain(|check| endpoint != "readyz" || !UNLISTED.contains(check));
+        checks.retain(|check| has_path(endpoint, check));
         let checks = checks.into_iter();
         paths.extend(checks.map(|check| format!("/{endpoint}/{check}")));
     }

@@ -2,13 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::definitions::{Dialect, prose};
+use super::{
+    definitions::{Dialect, prose},
+    metadata::OBJECT_META,
+};
 use crate::{
     kinds::{ResourceType, custom_resources::CustomType},
     value::resource::GroupVersionKind,
 };
 
-const OBJECT_META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 /// The page that descriptions refer to.
 const CONVENTIONS: &str =
     "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";

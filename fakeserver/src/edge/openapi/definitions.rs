@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    custom,
+    custom, metadata,
     operations::{DELETE_OPTIONS, WATCH_EVENT},
 };
 use crate::{
@@ -30,7 +30,7 @@ static BUILTIN: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
         unreachable!("the embedded schemas are definitions");
     };
     for (name, definition) in &mut definitions {
-        describe(definition);
+        describe(name, definition);
         complete(name, definition);
     }
     definitions.into_iter().collect()
@@ -220,11 +220,13 @@ fn complete(definition: &str, schema: &mut Value) {
     }
 }
 
-/// Describes the fields that all objects have. The schemas themselves have no prose.
-fn describe(definition: &mut Value) {
-    if definition["x-kubernetes-group-version-kind"].is_null() {
-        return;
-    }
+/// Describes the fields that all objects have, and those of their metadata. The schemas themselves have no prose.
+fn describe(name: &str, definition: &mut Value) {
+    let prose = match name {
+        metadata::OBJECT_META => metadata::description,
+        _ if definition["x-kubernetes-group-version-kind"].is_null() => return,
+        _ => prose,
+    };
     let properties = definition.get_mut("properties");
     let properties = properties.and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {

@@ -6,8 +6,10 @@
 //! merge. `kubectl create` reads whether an operation has the parameter `fieldValidation`.
 //!
 //! [`Documents`] are those of one state of the registry. Each is built on first use; those of the built-in groups once
-//! a process. Most descriptions are left out: the schemas have none.
+//! a process. Most descriptions are left out: the schemas have none. Those of
+//! [`metadata`] are the project's own.
 
+mod metadata;
 mod definitions;
 mod custom;
 mod parameters;

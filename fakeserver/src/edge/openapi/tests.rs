@@ -333,6 +333,10 @@ fn a_definition_is_described_as_a_real_server_describes_it() {
         "Standard object's metadata",
     );
     says(
+        "/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta/properties/creationTimestamp/description",
+        "CreationTimestamp is a timestamp",
+    );
+    says(
         "/com.example.v1.Widgets/description",
         "Widgets is a list of Widget",
     );

@@ -11,7 +11,9 @@ const READERS: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
 
 /// Returns whether a request is answered for people to read.
 pub(crate) fn is_pretty(query: &Query, headers: &HeaderMap) -> bool {
-    query.bool("pretty").unwrap_or_else(|| {
+    let said = query.get("pretty").filter(|said| !said.is_empty());
+    let said = said.map(|said| matches!(said, "1" | "t" | "T" | "true" | "True" | "TRUE"));
+    said.unwrap_or_else(|| {
         if accepts_pretty(headers) {
             return true;
         }

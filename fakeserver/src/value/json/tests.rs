@@ -26,7 +26,10 @@ fn broken_json_is_told_in_the_words_of_the_api() {
     );
     check("[1 2]", "invalid character '2' after array element");
     check("{} x", "invalid character 'x' after top-level value");
-    check("tru", "invalid character ' ' in literal true (expecting 'e')");
+    check(
+        "tru",
+        "invalid character ' ' in literal true (expecting 'e')",
+    );
     check("[1", "unexpected end of JSON input");
     check(
         "nil",

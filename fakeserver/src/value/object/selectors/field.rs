@@ -37,6 +37,9 @@ impl FieldSelector {
                 )));
             };
             let value = unescape(value).map_err(Status::bad_request)?;
+            if field.is_empty() && value.is_empty() {
+                continue;
+            }
             supported(field)?;
             selector.requirements.push(Requirement {
                 field: field.to_owned(),
