@@ -134,7 +134,7 @@ impl Target {
     }
 
     /// Refuses a custom object, or a part of one, of another kind than the expected one.
-    pub(crate) fn check_custom_kind(&self, object: &Value, kind: &str) -> Result<(), Status> {
+    fn check_custom_kind(&self, object: &Value, kind: &str) -> Result<(), Status> {
         let said = object["kind"].as_str().unwrap_or_default();
         if said == kind {
             return Ok(());

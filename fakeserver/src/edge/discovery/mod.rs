@@ -114,13 +114,13 @@ pub(crate) fn serve(
             let group = registry.group(group)?;
             resources(known, headers, is_pretty, group, version)?
         }
-        // These two have one form only, and no kind.
+        // These two have one form only, which is indented, and no kind.
         ApiPath::Root => Ok(json(
-            shown(to_bytes(&plain::paths(registry)), is_pretty),
+            pretty(&to_bytes(&plain::paths(registry))).into(),
             JSON,
         )),
         ApiPath::ServerVersion => check_route(headers, &[JSON])
-            .map(|()| json(shown(to_bytes(&plain::server_version()), is_pretty), JSON)),
+            .map(|()| json(pretty(&to_bytes(&plain::server_version())).into(), JSON)),
         ApiPath::Health { endpoint, check } => health::serve(endpoint, check.as_deref(), query)?,
         ApiPath::Metrics
         | ApiPath::OpenApi(_)

@@ -243,7 +243,7 @@ impl Decoded {
         if let Some(error) = self.unsupported_key() {
             return Err(error);
         }
-        self.to_json()
+        self.convert()
     }
 
     /// Returns the error of the first key that does not become a text.
@@ -266,7 +266,7 @@ impl Decoded {
         }
     }
 
-    fn to_json(self) -> Result<Value, String> {
+    fn convert(self) -> Result<Value, String> {
         Ok(match self {
             Self::Null => Value::Null,
             Self::Bool(value) => json!(value),
@@ -279,13 +279,13 @@ impl Decoded {
                 return Err(format!("json: unsupported value: {shown}"));
             }
             Self::List(items) => {
-                let items = items.into_iter().map(Self::to_json);
+                let items = items.into_iter().map(Self::convert);
                 Value::Array(items.collect::<Result<_, _>>()?)
             }
             Self::Map(members) => {
                 let members = members
                     .into_iter()
-                    .map(|(key, value)| Ok((key.into_text(), value.to_json()?)));
+                    .map(|(key, value)| Ok((key.into_text(), value.convert()?)));
                 Value::Object(members.collect::<Result<Map<_, _>, String>>()?)
             }
         })

@@ -79,7 +79,7 @@ impl Document {
             return Err("yaml: control characters are not allowed".to_owned());
         }
         // The parser panics at the end of some texts without a line break.
-        let breaks = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let breaks = text.matches('\n').count() as u64;
         let (text, added_end) = if bytes.is_empty() || bytes.ends_with(b"\n") {
             (Cow::Borrowed(bytes), None)
         } else {

@@ -38,13 +38,12 @@ pub(super) fn resolve(scalar: &Scalar) -> Result<Decoded, String> {
         return Ok(string());
     };
     match tag {
-        "str" => Ok(string()),
         "bool" | "int" | "float" | "null" | "timestamp" => with_tag(tag, text),
         "binary" => match STANDARD.decode(text.replace(['\r', '\n'], "")) {
             Ok(data) => Ok(Decoded::Text(String::from_utf8_lossy(&data).into_owned())),
             Err(_) => Err("yaml: !!binary value contains invalid base64 data".to_owned()),
         },
-        // Of a type that is unknown, it is a text.
+        // A text, or of a type that is unknown.
         _ => Ok(string()),
     }
 }

@@ -175,9 +175,9 @@ fn texts_that_would_take_too_much_are_refused() {
     assert!(parse(deep.as_bytes()).is_err());
     let mut laughs = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for (name, before) in ('b'..='i').zip('a'..) {
-        laughs.push_str(&format!(
+        laughs.extend([format!(
             "{name}: &{name} [*{before}, *{before}, *{before}, *{before}, *{before}, *{before}]\n"
-        ));
+        )]);
     }
     let expected = "yaml: document contains excessive aliasing";
     assert_eq!(parse(laughs.as_bytes()), Err(expected.to_owned()));
