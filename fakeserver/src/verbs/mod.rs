@@ -147,7 +147,16 @@ pub(crate) async fn serve(
         return Ok(refused);
     }
     let answering = answer(api, &request, verb, facts, &options, &faults, body);
-    let answer = match limit {
+    let answer = within(limit, answering).await;
+    faults.deliver(&request.connection, answer).await
+}
+
+/// Waits for an answer up to the limit, if there is one.
+async fn within(
+    limit: Option<Duration>,
+    answering: impl Future<Output = Result<Response, Status>>,
+) -> Result<Response, Status> {
+    match limit {
         None => answering.await,
         // No request is that quick.
         Some(limit) if limit <= QUICKEST => Ok(timed_out()),
@@ -155,8 +164,7 @@ pub(crate) async fn serve(
             Ok(answer) => answer,
             Err(_) => Ok(timed_out()),
         },
-    };
-    faults.deliver(&request.connection, answer).await
+    }
 }
 
 async fn answer(
