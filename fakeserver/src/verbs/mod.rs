@@ -33,7 +33,7 @@ mod subresources;
 mod load;
 mod reviews;
 
-use std::time::Duration;
+use std::{pin::pin, time::Duration};
 
 use axum::{body::Body, response::Response};
 use http::{Method, request::Parts};
@@ -146,7 +146,7 @@ pub(crate) async fn serve(
         faults.delay_head().await;
         return Ok(refused);
     }
-    let answering = answer(api, &request, verb, facts, &options, &faults, body);
+    let answering = pin!(answer(api, &request, verb, facts, &options, &faults, body));
     let answer = within(limit, answering).await;
     faults.deliver(&request.connection, answer).await
 }
