@@ -332,8 +332,8 @@ impl Kind {
         old: Option<&Value>,
     ) -> Verdict {
         if let Some(custom) = &self.custom {
-            let of_metadata = errors_of(self, subresource, object, old);
-            return custom.check(subresource, object, old, &of_metadata);
+            let of_metadata = || errors_of(self, subresource, object, old);
+            return custom.check(subresource, object, old, of_metadata);
         }
         let object = Field::shown_as(object, shown);
         Verdict::refused(self.errors(subresource, &object, old))

@@ -185,7 +185,7 @@ impl CustomType {
     }
 
     /// Returns what is wrong with `object`, which replaces `old` through `subresource` if there was one, apart from its
-    /// metadata, which has the errors `of_metadata`.
+    /// metadata, whose errors `of_metadata` returns if there are rules.
     ///
     /// Rules in CEL are evaluated only if the object has the form that their types promise.
     pub(crate) fn check(
@@ -193,7 +193,7 @@ impl CustomType {
         subresource: &str,
         object: &Value,
         old: Option<&Value>,
-        of_metadata: &[FieldError],
+        of_metadata: impl FnOnce() -> Vec<FieldError>,
     ) -> Verdict {
         let schema = &self.version["schema"]["openAPIV3Schema"];
         let correlation = old.map(|old| Correlation::new(object, old, schema));
@@ -215,7 +215,7 @@ impl CustomType {
         if self.rules.is_empty() {
             return Verdict::refused(errors);
         }
-        if errors.iter().chain(of_metadata).any(blocks_rules) {
+        if errors.iter().any(blocks_rules) || of_metadata().iter().any(blocks_rules) {
             errors.push(FieldError::invalid(
                 "<nil>",
                 &Value::Null,

@@ -23,7 +23,9 @@ fn custom_type(properties: &Value) -> CustomType {
 /// Returns the errors of an object of this `spec`.
 fn errors(properties: &Value, spec: &Value) -> Vec<String> {
     let object = json!({"metadata": {"name": "x"}, "spec": spec});
-    let errors = custom_type(properties).check("", &object, None, &[]).errors;
+    let errors = custom_type(properties)
+        .check("", &object, None, Vec::new)
+        .errors;
     errors.iter().map(ToString::to_string).collect()
 }
 
@@ -143,7 +145,7 @@ fn rules_in_cel_see_the_object_and_what_it_replaces() {
     }));
     let object = |replicas: i64| json!({"metadata": {"name": "x"}, "spec": {"replicas": replicas}});
     let errors = |new: &Value, old: Option<&Value>| -> Vec<String> {
-        let errors = kind.check("", new, old, &[]).errors;
+        let errors = kind.check("", new, old, Vec::new).errors;
         errors.iter().map(ToString::to_string).collect()
     };
     assert_eq!(errors(&object(5), None), Vec::<String>::new());
@@ -612,14 +614,14 @@ fn unchanged_values_are_let_through_with_a_warning_for_their_rules() {
     let item = |key: &str, value: &str| json!({"k": key, "v": value});
     let old = object("odd", json!([item("a", "long"), item("b", "x")]));
     let same = object("odd", json!([item("b", "y"), item("a", "long")]));
-    let verdict = kind.check("", &same, Some(&old), &[]);
+    let verdict = kind.check("", &same, Some(&old), Vec::new);
     assert_eq!(verdict.errors, []);
     assert_eq!(
         verdict.warnings,
         ["spec.n: Invalid value: 1: failed rule: self > 5"]
     );
     let new = object("odder", json!([item("a", "longer")]));
-    let errors = kind.check("", &new, Some(&old), &[]).errors;
+    let errors = kind.check("", &new, Some(&old), Vec::new).errors;
     let fields: Vec<&str> = errors.iter().map(|error| error.field.as_str()).collect();
     assert_eq!(fields, ["spec.list[0].v", "spec.mode", "<nil>"]);
 }
