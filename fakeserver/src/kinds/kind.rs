@@ -14,6 +14,7 @@ use super::{
     Habits, SelectableFields,
     custom_resources::{Conversion, CustomType},
     metadata::{errors_of, finalizer_warnings},
+    pod_spec::drop_disabled,
     table::cell::Cells,
 };
 use crate::value::{
@@ -56,6 +57,8 @@ pub(crate) struct Kind {
     row_conditions: fn(&Value) -> Option<Value>,
     pub(super) fields: Option<&'static SelectableFields>,
     deprecation: Option<&'static str>,
+    /// The pointer to the pod, or the template of pods, that an object is or has.
+    pod_at: Option<&'static str>,
     custom: Option<Arc<CustomType>>,
 }
 
@@ -115,6 +118,7 @@ impl Kind {
             row_conditions: |_| None,
             fields: None,
             deprecation: None,
+            pod_at: None,
             custom: None,
         }
     }
@@ -214,6 +218,12 @@ impl Kind {
         self
     }
 
+    /// Sets the pointer to the pod, or the template of pods, that an object is or has.
+    pub(crate) const fn pod_at(mut self, pointer: &'static str) -> Self {
+        self.pod_at = Some(pointer);
+        self
+    }
+
     pub(crate) fn group(&self) -> &str {
         &self.group
     }
@@ -269,6 +279,11 @@ impl Kind {
         self.validation.is_some()
     }
 
+    /// Returns the pointer to the template of pods that its objects have.
+    pub(crate) fn pod_template_at(&self) -> Option<&'static str> {
+        self.pod_at.filter(|pointer| !pointer.is_empty())
+    }
+
     /// Lists what is wrong with a name.
     pub(crate) fn name_problems(&self, name: &str) -> Vec<String> {
         (self.name_problems)(name)
@@ -285,6 +300,9 @@ impl Kind {
             object["metadata"]["generation"] = json!(1);
         }
         (self.prepare)(object);
+        if let Some(pointer) = self.pod_at {
+            drop_disabled(pointer, &Value::Null, object);
+        }
     }
 
     /// Keeps in `new` what an update of `old` may not change or leaves out.
@@ -295,6 +313,9 @@ impl Kind {
     /// Changes what the server does not accept in the next version of `old`. No manager owns that.
     pub(crate) fn prepare_next(&self, old: &Value, new: &mut Value) {
         (self.prepare_update)(old, new);
+        if let Some(pointer) = self.pod_at {
+            drop_disabled(pointer, old, new);
+        }
     }
 
     /// Sets the defaults of a status: one that a client has written, or that of a new object.

@@ -12,7 +12,6 @@ use crate::{
     kinds::{
         certificates::certificate_signing_request,
         metadata::{generic_metadata_errors, metadata_errors},
-        pod_spec::drop_disabled,
     },
     value::{edit::remove, managed_fields, status::Status},
 };
@@ -157,9 +156,7 @@ fn prepare(
     if write.creates(&certificate_signing_request::KIND) && !write.is_import() {
         sign(write.author, &mut write.new);
     }
-    let rules = write.target.rules();
-    rules.prepare_create(&mut write.new);
-    drop_disabled(rules, &Value::Null, &mut write.new);
+    write.target.rules().prepare_create(&mut write.new);
     imported.restore(&mut write.new);
     allocation::allocate(attempt, write)?;
     Ok(())

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     kinds::{
         certificates::certificate_signing_request, core::persistent_volume,
-        metadata::metadata_update_errors, pod_spec::drop_disabled,
+        metadata::metadata_update_errors,
     },
     store::StoredObject,
     value::{
@@ -233,7 +233,6 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
     let sent = rules.habits.counts_dropped.then(|| write.new.clone());
     if matches!(write.target.subresource(), "" | "status") {
         rules.prepare_next(old, &mut write.new);
-        drop_disabled(rules, old, &mut write.new);
     }
     let first = rules.habits.begins_without_generation.then_some(0);
     let sent = sent.as_ref().unwrap_or(&write.new);

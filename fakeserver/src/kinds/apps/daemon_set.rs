@@ -50,6 +50,7 @@ const COUNTS: Counts = Counts {
 
 /// Daemon sets.
 pub(crate) static KIND: Kind = Kind::new("apps", "daemonsets")
+    .pod_at("/spec/template")
     .habits(Habits {
         has_generation: true,
         ..Habits::COMMON

@@ -40,6 +40,7 @@ const COUNTS: Counts = Counts {
 
 /// Deployments.
 pub(crate) static KIND: Kind = Kind::new("apps", "deployments")
+    .pod_at("/spec/template")
     .habits(Habits {
         has_generation: true,
         counts_annotations: true,

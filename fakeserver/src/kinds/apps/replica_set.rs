@@ -20,6 +20,7 @@ use crate::{
 
 /// Replica sets.
 pub(crate) static KIND: Kind = Kind::new("apps", "replicasets")
+    .pod_at("/spec/template")
     .habits(Habits {
         has_generation: true,
         ..Habits::COMMON

@@ -14,6 +14,7 @@ use crate::{
 
 /// Pod templates.
 pub(crate) static KIND: Kind = Kind::new("", "podtemplates")
+    .pod_at("/template")
     .habits(Habits {
         has_generation: true,
         returns_deleted: true,

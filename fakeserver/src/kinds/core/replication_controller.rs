@@ -20,6 +20,7 @@ use crate::{
 
 /// Replication controllers.
 pub(crate) static KIND: Kind = Kind::new("", "replicationcontrollers")
+    .pod_at("/spec/template")
     .habits(Habits {
         has_generation: true,
         orphans_by_default: true,

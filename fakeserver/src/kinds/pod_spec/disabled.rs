@@ -2,34 +2,23 @@
 
 use serde_json::{Value, json};
 
-use crate::{
-    kinds::Kind,
-    value::edit::{each, remove},
-};
+use crate::value::edit::{each, remove};
 
 const CONTAINERS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
 
 /// The sources of projected volumes that need a feature.
 const SOURCES: [&str; 2] = ["clusterTrustBundle", "podCertificate"];
 
-/// Drops the fields whose features are off from the pod or the template of pods that an object has, unless the object that
-/// it replaces uses them.
+/// Drops the fields whose features are off from the pod, or the template of pods, to which `pointer` leads, unless the object
+/// that this one replaces uses them.
 #[doc(alias("DropDisabledPodFields", "DropDisabledTemplateFields"))]
-pub(crate) fn drop_disabled(rules: &Kind, old: &Value, new: &mut Value) {
-    let place = match (rules.group(), rules.plural()) {
-        ("", "pods") => "/spec",
-        ("", "podtemplates") => "/template/spec",
-        ("batch", "cronjobs") => "/spec/jobTemplate/spec/template/spec",
-        ("", "replicationcontrollers")
-        | ("apps", "deployments" | "replicasets" | "statefulsets" | "daemonsets")
-        | ("batch", "jobs") => "/spec/template/spec",
-        _ => return,
-    };
-    if let Some(spec) = new.pointer_mut(place).filter(|spec| spec.is_object()) {
-        drop_of_spec(old.pointer(place).unwrap_or(&Value::Null), spec);
+pub(crate) fn drop_disabled(pointer: &str, old: &Value, new: &mut Value) {
+    let place = format!("{pointer}/spec");
+    if let Some(spec) = new.pointer_mut(&place).filter(|spec| spec.is_object()) {
+        drop_of_spec(old.pointer(&place).unwrap_or(&Value::Null), spec);
     }
     let claims = "nodeAllocatableResourceClaimStatuses";
-    let status = new.get_mut("status").filter(|_| place == "/spec");
+    let status = new.get_mut("status").filter(|_| pointer.is_empty());
     if let Some(status) = status
         && old["status"][claims].is_null()
     {

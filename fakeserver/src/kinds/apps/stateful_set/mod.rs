@@ -12,6 +12,7 @@ use crate::{
 
 /// Stateful sets.
 pub(crate) static KIND: Kind = Kind::new("apps", "statefulsets")
+    .pod_at("/spec/template")
     .habits(Habits {
         has_generation: true,
         ..Habits::COMMON

@@ -24,6 +24,7 @@ use crate::{
 
 /// Cron jobs.
 pub(crate) static KIND: Kind = Kind::new("batch", "cronjobs")
+    .pod_at("/spec/jobTemplate/spec/template")
     .habits(Habits {
         has_generation: true,
         subresource_rechecks: MetadataRechecks::NONE,

@@ -16,6 +16,7 @@ use crate::kinds::{
 
 /// Jobs.
 pub(crate) static KIND: Kind = Kind::new("batch", "jobs")
+    .pod_at("/spec/template")
     .habits(Habits {
         has_generation: true,
         orphans_by_default: true,

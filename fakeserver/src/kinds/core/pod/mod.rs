@@ -19,6 +19,7 @@ use crate::kinds::{
 
 /// Pods.
 pub(crate) static KIND: Kind = Kind::new("", "pods")
+    .pod_at("")
     .habits(Habits {
         has_generation: true,
         returns_deleted: true,

@@ -509,14 +509,14 @@ fn fields_of_features_that_are_off_go_unless_they_are_used() {
     });
     let sent = json!({"spec": spec, "status": {"nodeAllocatableResourceClaimStatuses": []}});
     let mut new = sent.clone();
-    drop_disabled(&KIND, &Value::Null, &mut new);
+    drop_disabled("", &Value::Null, &mut new);
     let left = json!({
         "containers": [{"name": "a"}, {"name": "b", "lifecycle": {"preStop": {"sleep": {"seconds": 1}}}}],
         "volumes": [{"name": "v", "projected": {"sources": [{"secret": {}}]}}],
     });
     assert_eq!(new, json!({"spec": left, "status": {}}));
     let mut kept = sent.clone();
-    drop_disabled(&KIND, &sent, &mut kept);
+    drop_disabled("", &sent, &mut kept);
     assert_eq!(kept, sent);
 }
 

@@ -23,12 +23,7 @@ use self::{
 };
 use super::{items, namespace_lifecycle};
 use crate::{
-    kinds::{
-        Kind,
-        apps::{daemon_set, deployment, replica_set, stateful_set},
-        batch::{cron_job, job},
-        core::{namespace, pod, pod_template, replication_controller},
-    },
+    kinds::core::{namespace, pod},
     value::status::Status,
     write::{Attempt, AttemptError, Write, admission::Operation, chain::Step},
 };
@@ -46,17 +41,6 @@ const IGNORED_SUBRESOURCES: [&str; 8] = [
     "proxy",
     "status",
 ];
-/// The kinds whose objects have a template of pods, and its place.
-static TEMPLATES: [(&Kind, &str); 8] = [
-    (&pod_template::KIND, "/template"),
-    (&replication_controller::KIND, "/spec/template"),
-    (&replica_set::KIND, "/spec/template"),
-    (&deployment::KIND, "/spec/template"),
-    (&stateful_set::KIND, "/spec/template"),
-    (&daemon_set::KIND, "/spec/template"),
-    (&job::KIND, "/spec/template"),
-    (&cron_job::KIND, "/spec/jobTemplate/spec/template"),
-];
 
 fn validate(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), AttemptError> {
     if write.operation() == Operation::Delete || write.is_import() {
@@ -72,8 +56,8 @@ fn validate(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), Atte
     if rules.is(&namespace::KIND) {
         return Ok(validate_namespace(write, attempt)?);
     }
-    if let Some((_, place)) = TEMPLATES.iter().find(|(kind, _)| rules.is(kind)) {
-        warn_of_template(write, place, attempt);
+    if let Some(pointer) = rules.pod_template_at() {
+        warn_of_template(write, pointer, attempt);
     }
     Ok(())
 }
@@ -102,8 +86,8 @@ fn validate_pod(write: &Write<'_>, attempt: &mut Attempt<'_, '_>) -> Result<(), 
 }
 
 /// Warns of a template whose pods would violate a policy.
-fn warn_of_template(write: &Write<'_>, place: &str, attempt: &mut Attempt<'_, '_>) {
-    let template = write.new.pointer(place).filter(|found| !found.is_null());
+fn warn_of_template(write: &Write<'_>, pointer: &str, attempt: &mut Attempt<'_, '_>) {
+    let template = write.new.pointer(pointer).filter(|found| !found.is_null());
     if let Some(template) = template
         && let Some(policy) = policy_of_namespace(write, attempt)
     {
