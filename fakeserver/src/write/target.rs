@@ -127,16 +127,11 @@ impl Target {
 
     /// Refuses a custom object of another kind. Built-in ones are refused when they are read.
     pub(crate) fn check_kind(&self, object: &Value) -> Result<(), Status> {
-        match self.rules().as_custom() {
-            Some(_) => self.check_custom_kind(object, &self.resource.kind),
-            None => Ok(()),
-        }
-    }
-
-    /// Refuses a custom object, or a part of one, of another kind than the expected one.
-    fn check_custom_kind(&self, object: &Value, kind: &str) -> Result<(), Status> {
-        let said = object["kind"].as_str().unwrap_or_default();
-        if said == kind {
+        let (said, kind) = (
+            object["kind"].as_str().unwrap_or_default(),
+            &self.resource.kind,
+        );
+        if !self.rules().is_custom() || said == &**kind {
             return Ok(());
         }
         let name = object["metadata"]["name"].as_str().unwrap_or_default();
