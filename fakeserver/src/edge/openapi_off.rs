@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use axum::response::Response;
-use http::{HeaderMap, Method};
+use http::HeaderMap;
 
 use crate::{
     clock::Clock,
     edge::request::{OpenApiPath, Query},
     kinds::registry::Registry,
-    value::status::Status,
 };
 
 /// The documents of one state of the registry: none.
@@ -27,7 +26,7 @@ pub(crate) fn serve(
     _: &OpenApiPath,
     _: &Query,
     _: &HeaderMap,
-) -> Option<Result<Response, Status>> {
+) -> Option<Response> {
     None
 }
 

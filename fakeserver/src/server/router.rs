@@ -143,7 +143,8 @@ async fn answer(
             &path,
             &query,
             headers,
-        ),
+        )
+        .map(Ok),
         path => {
             let is_pretty = is_pretty(&query, headers);
             let known = Known {
@@ -154,13 +155,9 @@ async fn answer(
             discovery::serve(&known, method, &path, &query, headers, is_pretty)
         }
     };
-    answer.map_or_else(
-        || not_found(parts.uri.path()),
-        |answer| {
-            answer
-                .unwrap_or_else(|status| refusal_to(MediaTypes::default(), &query, headers, status))
-        },
-    )
+    answer.map_or_else(not_found, |answer| {
+        answer.unwrap_or_else(|status| refusal_to(MediaTypes::default(), &query, headers, status))
+    })
 }
 
 /// Answers a request for a resource.
@@ -204,28 +201,25 @@ fn is_routed(registry: &Registry, method: &Method, path: &ResourcePath) -> bool 
 }
 
 /// Answers a path that is not served.
-fn not_found(path: &str) -> Response {
-    if path.starts_with("/openapi/v3/") {
-        return StatusCode::NOT_FOUND.into_response();
-    }
-    let headers = [
-        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
-    (StatusCode::NOT_FOUND, headers, "404 page not found\n").into_response()
+fn not_found() -> Response {
+    plain(StatusCode::NOT_FOUND, "404 page not found\n".to_owned())
 }
 
 /// Answers a path below a version that names no resource.
 fn no_resource(path: &str) -> Response {
-    let headers = [
-        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ];
     let message = format!(
         "Internal Server Error: {path:?}: failed to create RequestInfo: unable to determine kind and namespace from url, \
          {path}\n"
     );
-    (StatusCode::INTERNAL_SERVER_ERROR, headers, message).into_response()
+    plain(StatusCode::INTERNAL_SERVER_ERROR, message)
+}
+
+fn plain(code: StatusCode, message: String) -> Response {
+    let headers = [
+        (header::CONTENT_TYPE, "text/plain; charset=utf-8"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    (code, headers, message).into_response()
 }
 
 /// A panic is a defect of this server; its clients see what they would see of a panic in a real one.

@@ -11,7 +11,6 @@ use crate::{
         request::{OpenApiPath, Query, header_text},
         response::Delivery,
     },
-    value::status::Status,
 };
 
 /// The index has no type of its own: a real server guesses it, and guesses so.
@@ -34,29 +33,42 @@ const PROTOBUF_V3: Protobuf = Protobuf {
     old_name: "application/com.github.proto-openapi.spec.v3@v1.0+protobuf",
 };
 
-/// Answers a request by any method with an OpenAPI document, or with nothing if there is none at `path`.
+/// Answers a request by any method with an OpenAPI document; one that is not there is 404, without a text.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "nothing is served where documents are compiled out"
+)]
 pub(crate) fn serve(
     documents: &Documents,
     clock: &Clock,
     path: &OpenApiPath,
     query: &Query,
     headers: &HeaderMap,
-) -> Option<Result<Response, Status>> {
-    let answer = match path {
+) -> Option<Response> {
+    Some(match path {
         OpenApiPath::Index => answer(headers, documents.index(), INDEX_TYPE),
         OpenApiPath::V2 => negotiated(headers, documents.v2(), &PROTOBUF_V2),
-        OpenApiPath::V3(path) => {
-            let document = documents.v3(path)?;
-            match query.get("hash").filter(|hash| !hash.is_empty()) {
-                None => negotiated(headers, document, &PROTOBUF_V3),
-                Some(hash) if hash == document.hash() => {
-                    immutable(negotiated(headers, document, &PROTOBUF_V3), clock)
-                }
-                Some(_) => moved(&documents.url(path)?),
-            }
+        OpenApiPath::V3(path) => document(documents, clock, path, query, headers)
+            .unwrap_or_else(|| StatusCode::NOT_FOUND.into_response()),
+    })
+}
+
+/// Returns a document of version 3, if there is one at `path`.
+fn document(
+    documents: &Documents,
+    clock: &Clock,
+    path: &str,
+    query: &Query,
+    headers: &HeaderMap,
+) -> Option<Response> {
+    let document = documents.v3(path)?;
+    Some(match query.get("hash").filter(|hash| !hash.is_empty()) {
+        None => negotiated(headers, document, &PROTOBUF_V3),
+        Some(hash) if hash == document.hash() => {
+            immutable(negotiated(headers, document, &PROTOBUF_V3), clock)
         }
-    };
-    Some(Ok(answer))
+        Some(_) => moved(&documents.url(path)?),
+    })
 }
 
 /// The document in the first form that the client accepts and the server has.
