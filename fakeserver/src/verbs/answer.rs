@@ -2,6 +2,7 @@
 
 use axum::response::Response;
 use http::{StatusCode, header};
+use serde_json::Value;
 
 use super::{Api, Request, reviews::Review};
 use crate::{
@@ -101,6 +102,25 @@ pub(super) fn written(
     let mut response = delivery(request, encoding).whole(code, body);
     add_warnings(&mut response, warnings);
     response
+}
+
+/// Answers a request whose object is answered and not stored, given what reading it warned of: that stands beside errors, too.
+pub(super) fn answered(
+    request: &Request<'_>,
+    encoding: &Encoding,
+    mut warnings: Vec<String>,
+    answer: Result<(Value, Vec<String>), Status>,
+) -> Result<Response, Status> {
+    let (shown, said) = answer.map_err(|status| status.after(&warnings))?;
+    warnings.extend(said);
+    let outcome = Outcome::Shown(shown);
+    Ok(written(
+        request,
+        StatusCode::CREATED,
+        encoding,
+        &outcome,
+        &warnings,
+    ))
 }
 
 /// Answers a request that leaves no object.

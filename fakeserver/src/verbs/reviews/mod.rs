@@ -6,7 +6,6 @@ mod token;
 mod identity;
 
 use axum::response::Response;
-use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::{Api, Request, admit::admit, answer, body::receive};
@@ -15,7 +14,7 @@ use crate::{
     kinds::{Kind, authentication, authorization},
     value::edit::remove,
     value::status::{FieldError, Status},
-    write::{Outcome, Received, Target, WriteOptions},
+    write::{Received, Target, WriteOptions},
 };
 
 /// A kind of review.
@@ -79,21 +78,9 @@ impl Review {
     ) -> Result<Response, Status> {
         let encoding = answer::encoding(api, request, Shape::Object)?;
         let options = write_options(&request.query, "CreateOptions")?;
-        let Received {
-            object,
-            mut warnings,
-        } = receive(request, body, options.validation())?;
+        let Received { object, warnings } = receive(request, body, options.validation())?;
         let answered = self.answer(api, request, &options, object).await;
-        let (answered, said) = answered.map_err(|status| status.after(&warnings))?;
-        warnings.extend(said);
-        let outcome = Outcome::Shown(answered);
-        Ok(answer::written(
-            request,
-            StatusCode::CREATED,
-            &encoding,
-            &outcome,
-            &warnings,
-        ))
+        answer::answered(request, &encoding, warnings, answered)
     }
 
     /// Returns the answer to a question, and the warnings of admission.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::response::Response;
-use http::StatusCode;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -17,7 +16,7 @@ use crate::{
         status::{FieldError, Named, Status},
     },
     verbs::{Api, Request, admit::admit, answer, body::receive_as},
-    write::{Outcome, Received, Target, WriteOptions},
+    write::{Received, Target, WriteOptions},
 };
 
 const GROUP: &str = "authentication.k8s.io";
@@ -39,21 +38,9 @@ pub(super) async fn create(
     let kind = GroupVersionKind::new(GROUP, "v1", KIND);
     let encoding = answer::encoding_of(api, request, &kind, Shape::Object)?;
     let options = write_options(&request.query, "CreateOptions")?;
-    let Received {
-        object,
-        mut warnings,
-    } = receive_as(request, &kind, body, options.validation())?;
+    let Received { object, warnings } = receive_as(request, &kind, body, options.validation())?;
     let issued = issue(api, request, &options, object).await;
-    let (issued, said) = issued.map_err(|status| status.after(&warnings))?;
-    warnings.extend(said);
-    let outcome = Outcome::Shown(issued);
-    Ok(answer::written(
-        request,
-        StatusCode::CREATED,
-        &encoding,
-        &outcome,
-        &warnings,
-    ))
+    answer::answered(request, &encoding, warnings, issued)
 }
 
 /// Returns the request with its token, and the warnings of admission.
