@@ -1,9 +1,17 @@
 //! Accessors of an object's metadata for controllers.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::store::StoredObject;
+
+/// The members of [`Meta`]. Most objects have none of them, and to look for them takes a tenth of the time of reading.
+static MEMBERS: LazyLock<[Finder<'static>; 3]> = LazyLock::new(|| {
+    ["deletionTimestamp", "finalizers", "ownerReferences"].map(|member| Finder::new(member))
+});
 
 /// The part of `metadata` that says who owns an object, and whether it is going away.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -45,7 +53,11 @@ pub(super) fn release(object: &mut Value, uids: &[&str]) {
 impl Meta {
     /// Metadata that says nothing of the kind if it cannot be read.
     pub(super) fn of(object: &StoredObject) -> Self {
-        serde_json::from_slice(&object.metadata_json()).unwrap_or_default()
+        let json = object.metadata_json();
+        if !MEMBERS.iter().any(|member| member.find(&json).is_some()) {
+            return Self::default();
+        }
+        serde_json::from_slice(&json).unwrap_or_default()
     }
 
     pub(super) fn is_deleted(&self) -> bool {

@@ -21,15 +21,10 @@ pub(super) async fn create(
 ) -> Result<Response, Status> {
     let encoding = answer::encoding(api, request, Shape::Object)?;
     let options = write_options(&request.query, "CreateOptions")?;
-    let mut received = receive(request, body, options.validation())?;
-    let placed = request.target.place(&mut received.object);
-    let checked = placed.and_then(|()| request.target.check_kind(&received.object));
-    checked.map_err(|status| status.after(&received.warnings))?;
-    duplicate_owners::drop_sent(&mut received);
     let Received {
         object,
         mut warnings,
-    } = received;
+    } = read(request, body, &options)?;
     let written = write(api, request, &options, (object, body)).await;
     let (outcome, said) = written.map_err(|status| status.after(&warnings))?;
     warnings.extend(said);
@@ -43,12 +38,23 @@ pub(super) async fn create(
     ))
 }
 
-/// Creates `object`: while others write, if no webhook is asked, and otherwise, or if others were faster, alone.
+/// Reads the object in `body`, which fits the path of the request.
+fn read(request: &Request<'_>, body: &[u8], options: &WriteOptions) -> Result<Received, Status> {
+    let mut received = receive(request, body, options.validation())?;
+    let placed = request.target.place(&mut received.object);
+    let checked = placed.and_then(|()| request.target.check_kind(&received.object));
+    checked.map_err(|status| status.after(&received.warnings))?;
+    duplicate_owners::drop_sent(&mut received);
+    Ok(received)
+}
+
+/// Creates `object`, which was read from `body`: while others write, if no webhook is asked, and otherwise, or if others were
+/// faster, alone.
 async fn write(
     api: &Api,
     request: &Request<'_>,
     options: &WriteOptions,
-    (object, body): (Value, &[u8]),
+    (mut object, body): (Value, &[u8]),
 ) -> Result<(Outcome, Vec<String>), Status> {
     let (backend, target) = (&api.backend, &request.target);
     let (author, now) = (author(request, options), backend.clock.now_text());
@@ -57,11 +63,12 @@ async fn write(
         draft.with_data_text(data_text::sent(target, body))
     };
     if !backend.has_webhooks() && target.conversion().is_none() {
-        let draft = make(object.clone());
+        let draft = make(object);
         let written = backend.write_optimistically(options, |attempt| run(attempt, draft));
         if let Some(written) = written {
             return written;
         }
+        object = read(request, body, options)?.object;
     }
     let draft = make(object);
     let work = |attempt: &mut Attempt<'_, '_>| run(attempt, draft.clone());

@@ -18,7 +18,7 @@ use crate::{
     kinds::custom_resources::read_metadata,
     value::{
         go_text::plain,
-        json::{DEPTH_MAX, depth, parse_value},
+        json::{DEPTH_MAX, is_deeper_than, parse_value},
         parse::json_type,
         patch::{
             self, PatchError, apply_operation, consumed, merge_document, merge_strategically,
@@ -443,11 +443,17 @@ fn apply_operations(object: &mut Value, operations: &[Value]) -> Result<(), Stat
         let from = source(object, operation);
         // Values that are put into each other would overflow any stack, and copies of copies fill any memory.
         let path = operation["path"].as_str().unwrap_or_default();
-        let depth = path.matches('/').count() + from.as_ref().map_or(0, depth);
+        let levels = DEPTH_MAX.checked_sub(path.matches('/').count());
+        let fits = |levels| {
+            !from
+                .as_ref()
+                .is_some_and(|from| is_deeper_than(from, levels))
+        };
+        let is_too_deep = !levels.is_some_and(fits);
         if patch::kind(operation) == Some("copy") {
             copied_bytes += from.map_or(0, |from| from.to_string().len());
         }
-        if depth > DEPTH_MAX || copied_bytes > BODY_MAX_BYTES {
+        if is_too_deep || copied_bytes > BODY_MAX_BYTES {
             return Err(Status::unprocessable());
         }
         apply_operation(object, operation).map_err(|_| Status::unprocessable())?;

@@ -36,7 +36,7 @@ use crate::{
     kinds::pod_spec::validation::security::is_about_privileges,
     store::{ObjectKey, StoredObject, Transaction},
     value::{
-        json::{OBJECT_DEPTH_MAX, depth},
+        json::{OBJECT_DEPTH_MAX, is_deeper_than},
         status::{FieldError, Status},
     },
 };
@@ -437,7 +437,7 @@ impl DerefMut for Attempt<'_, '_> {
 
 /// Refuses an object that nests values deeper than can be read again.
 fn check_depth(object: &Value) -> Result<(), Status> {
-    if depth(object) > OBJECT_DEPTH_MAX {
+    if is_deeper_than(object, OBJECT_DEPTH_MAX) {
         return Err(Status::bad_request(format!(
             "the object is nested too deeply: the maximum is {OBJECT_DEPTH_MAX} levels"
         )));

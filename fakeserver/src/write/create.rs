@@ -63,7 +63,7 @@ impl<'a> Draft<'a> {
             managed_fields::set(&mut object, None);
         }
         target.keep_status(None, &mut object);
-        target.forget_empty(&mut object);
+        target.forget_empty(&mut object, &empty);
         target.rules().complete_status(&mut object);
         let write = Write {
             target,

@@ -166,8 +166,11 @@ impl Target {
     }
 
     /// Makes lists and maps without items what they are when they are stored. Only the record of managers has told them
-    /// from absent ones.
-    pub(super) fn forget_empty(&self, object: &mut Value) {
+    /// from absent ones. `members` are those with which the object was sent: defaults add none.
+    pub(super) fn forget_empty(&self, object: &mut Value, members: &[EmptyMember]) {
+        if members.is_empty() {
+            return;
+        }
         if let Some(id) = self.type_with_empty(object) {
             *object = schema::canonical(schema::types(), id, object.take());
         }

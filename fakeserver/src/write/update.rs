@@ -87,7 +87,7 @@ impl<'a> Draft<'a> {
             managed_fields::set(&mut new, None);
         }
         target.keep_status(Some(&old), &mut new);
-        target.forget_empty(&mut new);
+        target.forget_empty(&mut new, &empty);
         let write = Write {
             target,
             author,

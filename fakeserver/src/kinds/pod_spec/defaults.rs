@@ -112,6 +112,11 @@ fn pull_policy(image: &str) -> &'static str {
 /// be the name of an image is none.
 fn pulls_always(image: &str) -> bool {
     static FORM: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(IMAGE).ok());
+    let (_, name) = image.rsplit_once('/').unwrap_or(("", image));
+    // Another tag, or no name of an image: most are told without the form.
+    if name.contains(':') && !name.contains('@') && !name.ends_with(":latest") {
+        return false;
+    }
     let has_domain = image.split_once('/').is_some_and(|(first, _)| {
         first.contains(['.', ':'])
             || first == "localhost"

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr2;
 use serde_json::{Map, Number, Value};
 
 /// The number of levels to which arrays and objects may nest in a text: the limit of `serde_json`, by which objects are read
@@ -44,6 +45,7 @@ pub struct SyntaxError {
 pub(crate) fn parse(text: &[u8]) -> Result<Json<'_>, SyntaxError> {
     let mut parser = Parser {
         text,
+        utf8: str::from_utf8(text).ok(),
         at: 0,
         depth: 0,
     };
@@ -79,17 +81,22 @@ pub(crate) fn syntax_error(text: &[u8]) -> Option<String> {
     parse(text).err().map(|error| error.message)
 }
 
-/// Returns the number of levels to which arrays and objects nest in `value`.
-pub(crate) fn depth(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
-        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or_default(),
-        _ => 0,
+/// Returns whether arrays and objects nest to more than `levels` in `value`.
+pub(crate) fn is_deeper_than(value: &Value, levels: usize) -> bool {
+    match (value, levels.checked_sub(1)) {
+        (Value::Array(_) | Value::Object(_), None) => true,
+        (Value::Array(items), Some(below)) => items.iter().any(|item| is_deeper_than(item, below)),
+        (Value::Object(members), Some(below)) => {
+            members.values().any(|member| is_deeper_than(member, below))
+        }
+        _ => false,
     }
 }
 
 struct Parser<'a> {
     text: &'a [u8],
+    /// The same, if it is UTF-8.
+    utf8: Option<&'a str>,
     at: usize,
     depth: usize,
 }
@@ -275,6 +282,7 @@ impl<'a> Parser<'a> {
         let start = self.at;
         let mut escaped = false;
         loop {
+            self.at += plain_length(&self.text[self.at..]);
             match self.peek() {
                 None => return Err(end()),
                 Some(b'"') => break,
@@ -283,11 +291,14 @@ impl<'a> Parser<'a> {
                     self.at += 1;
                     self.escape()?;
                 }
-                Some(0..=0x1f) => return Err(self.unexpected("in string literal")),
-                Some(_) => self.at += 1,
+                Some(_) => return Err(self.unexpected("in string literal")),
             }
         }
-        let text = String::from_utf8_lossy(&self.text[start..self.at]);
+        let text = self.utf8.and_then(|text| text.get(start..self.at));
+        let text = text.map_or_else(
+            || String::from_utf8_lossy(&self.text[start..self.at]),
+            Cow::Borrowed,
+        );
         self.at += 1;
         Ok(if escaped {
             Cow::Owned(unescape(&text))
@@ -346,6 +357,19 @@ impl<'a> Parser<'a> {
         SyntaxError {
             message: format!("invalid character {found} {context}"),
         }
+    }
+}
+
+/// Returns the number of bytes before the end of a string, an escape, or a byte that cannot stand in a string.
+fn plain_length(text: &[u8]) -> usize {
+    let length = memchr2(b'"', b'\\', text).unwrap_or(text.len());
+    let is_control = |byte: &u8| *byte <= 0x1f;
+    // Without an early end, which the compiler turns into a few wide instructions.
+    let has_control = (text[..length].iter()).fold(false, |found, byte| found | is_control(byte));
+    if has_control {
+        text.iter().position(is_control).unwrap_or(length)
+    } else {
+        length
     }
 }
 

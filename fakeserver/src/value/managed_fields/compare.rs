@@ -14,6 +14,14 @@ pub(crate) struct Comparison {
     pub(crate) removed: FieldSet,
 }
 
+/// Returns the path element of a field.
+fn field_element(name: &str) -> String {
+    let mut element = String::with_capacity("f:".len() + name.len());
+    element.push_str("f:");
+    element.push_str(name);
+    element
+}
+
 /// Compares two states of an object. `schema` is that of its kind; what it does not describe is compared by shape.
 pub(crate) fn compare(before: &Value, after: &Value, schema: Option<Schema<'_>>) -> Comparison {
     // The whole object is no field.
@@ -99,7 +107,7 @@ impl Comparison {
         for name in after.keys().chain(only_before) {
             let schema = schema.and_then(|schema| schema.field(name));
             let found = Difference::of(before.get(name), after.get(name), schema);
-            self.add(|| ["f:", name].concat(), found);
+            self.add(|| field_element(name), found);
         }
     }
 

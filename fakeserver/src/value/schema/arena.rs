@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use serde_json::Value;
 
 use super::load;
@@ -104,7 +106,7 @@ pub(super) struct Node {
     pub(super) target: Option<SchemaId>,
     pub(super) ty: SchemaType,
     pub(super) format: Option<String>,
-    pub(super) properties: Vec<(String, SchemaId)>,
+    pub(super) properties: IndexMap<String, SchemaId, FxBuildHasher>,
     pub(super) additional: Option<SchemaId>,
     pub(super) items: Option<SchemaId>,
     pub(super) required: Vec<String>,
@@ -220,11 +222,8 @@ impl<'a> Schema<'a> {
         if is_object && name == "metadata" {
             return schemas().of_definition(OBJECT_META);
         }
-        let properties = &self.target().properties;
-        let at = properties
-            .binary_search_by(|(other, _)| other.as_str().cmp(name))
-            .ok()?;
-        Some(self.arena.get(properties[at].1))
+        let id = self.target().properties.get(name)?;
+        Some(self.arena.get(*id))
     }
 
     /// The declared properties, by name.

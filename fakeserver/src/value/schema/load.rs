@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::arena::{ListType, Node, PatchStrategy, SchemaId, SchemaType, Schemas, Served};
@@ -101,10 +102,10 @@ impl Loader {
     fn node(&mut self, schema: &Value) -> Node {
         let flag = |name: &str| schema[name].as_bool().unwrap_or(false);
         let text = |name: &str| schema[name].as_str().map(str::to_owned);
-        let mut properties = Vec::new();
+        let mut properties = IndexMap::default();
         // The map is sorted, which the search for a property relies on.
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-            properties.push((name.clone(), self.intern(property)));
+            properties.insert(name.clone(), self.intern(property));
         }
         Node {
             name: None,

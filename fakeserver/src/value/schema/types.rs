@@ -6,6 +6,8 @@
 
 use std::{collections::BTreeMap, sync::OnceLock};
 
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
 use serde::Deserialize;
 
 /// Every Go type of the built-in resources; [`types`] gives the only one.
@@ -33,7 +35,7 @@ pub struct Type {
     /// The places of the fields, in the order of their numbers.
     wire_order: Vec<usize>,
     /// The fields as JSON has them, by name.
-    by_name: Vec<Place>,
+    by_name: IndexMap<String, Place, FxBuildHasher>,
     /// Those of them that JSON shows even if they are absent.
     shown: Vec<Place>,
 }
@@ -207,9 +209,8 @@ impl TypeTable {
 
     /// The field of that name in JSON, looking into inlined structs.
     pub fn field(&self, id: TypeId, name: &str) -> Option<&Field> {
-        let fields = &self.get(id).by_name;
-        let at = fields.binary_search_by(|place| self.at(*place).name.as_str().cmp(name));
-        at.ok().map(|at| self.at(fields[at]))
+        let place = self.get(id).by_name.get(name)?;
+        Some(self.at(*place))
     }
 
     /// The names of the structs that a struct embeds, one in the other, of which the last has the field.
@@ -233,7 +234,7 @@ impl TypeTable {
 
     /// The fields as JSON has them, those of inlined structs among them, by name.
     pub fn json_fields(&self, id: TypeId) -> impl Iterator<Item = &Field> {
-        self.get(id).by_name.iter().map(|place| self.at(*place))
+        self.get(id).by_name.values().map(|place| self.at(*place))
     }
 
     /// The fields that JSON shows even if they are absent.
@@ -269,8 +270,10 @@ impl TypeTable {
                 .copied()
                 .filter(|place| table.at(*place).is_always_shown());
             let shown = shown.collect();
+            let named = (places.iter()).map(|place| (table.at(*place).name.clone(), *place));
+            let by_name = named.collect();
             let ty = &mut table.types[id.0 as usize];
-            ty.by_name = places;
+            ty.by_name = by_name;
             ty.shown = shown;
         }
         table
@@ -301,7 +304,7 @@ impl Type {
             has_type_meta: row.type_meta,
             fields,
             wire_order,
-            by_name: Vec::new(),
+            by_name: IndexMap::default(),
             shown: Vec::new(),
         }
     }
