@@ -147,7 +147,7 @@ fn recorded(
     if let Some(old) = old
         && actor.subresource.is_empty()
         && resource.rules.habits.has_generation
-        && resource.rules.is_next_generation(old, &new)
+        && resource.rules.habits.is_next_generation(old, &new)
         && let Some(generation) = old["metadata"]["generation"].as_i64()
     {
         new["metadata"]["generation"] = json!(generation + 1);

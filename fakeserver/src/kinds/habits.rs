@@ -1,5 +1,7 @@
 //! Habits of kinds: the rules for the life cycle and the writes of their objects.
 
+use serde_json::Value;
+
 /// The life cycle of a kind's objects, as far as it differs from most others.
 #[derive(Clone, Copy, Debug)]
 #[expect(
@@ -135,6 +137,27 @@ impl Habits {
             kept_by_status: KeptByStatus::ALL,
             ..Self::COMMON
         }
+    }
+
+    /// Tells whether the desired state of `new` differs from that of `old`.
+    pub(crate) fn is_next_generation(&self, old: &Value, new: &Value) -> bool {
+        let is_counted = |name: &str| match name {
+            "kind" | "apiVersion" | "metadata" => false,
+            "status" => self.counts_status,
+            _ => true,
+        };
+        let counted = |object: &Value| -> Vec<(String, Value)> {
+            let members = object.as_object().into_iter().flatten();
+            members
+                .filter(|(name, _)| is_counted(name))
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect()
+        };
+        let changes = |field: &str| old["metadata"][field] != new["metadata"][field];
+        !self.counts_nothing
+            && (counted(old) != counted(new)
+                || (self.counts_annotations && changes("annotations"))
+                || (self.counts_labels && changes("labels")))
     }
 }
 

@@ -323,27 +323,6 @@ impl Kind {
         (self.status)(object);
     }
 
-    /// Tells whether the desired state of `new` differs from that of `old`.
-    pub(crate) fn is_next_generation(&self, old: &Value, new: &Value) -> bool {
-        let is_counted = |name: &str| match name {
-            "kind" | "apiVersion" | "metadata" => false,
-            "status" => self.habits.counts_status,
-            _ => true,
-        };
-        let counted = |object: &Value| -> Vec<(String, Value)> {
-            let members = object.as_object().into_iter().flatten();
-            members
-                .filter(|(name, _)| is_counted(name))
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect()
-        };
-        let changes = |field: &str| old["metadata"][field] != new["metadata"][field];
-        !self.habits.counts_nothing
-            && (counted(old) != counted(new)
-                || (self.habits.counts_annotations && changes("annotations"))
-                || (self.habits.counts_labels && changes("labels")))
-    }
-
     /// Lists what is wrong with an object apart from its metadata, with values as `shown` has them; `old` is the object that
     /// it replaces through `subresource`, which is empty for the object itself.
     pub(crate) fn verdict(

@@ -244,7 +244,9 @@ fn prepare(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Result<(), Statu
     if let Some(generation) = old["metadata"]["generation"].as_i64().or(first)
         && rules.habits.has_generation
         && write.target.subresource() != "status"
-        && rules.is_next_generation(old, compared.as_ref().unwrap_or(sent))
+        && rules
+            .habits
+            .is_next_generation(old, compared.as_ref().unwrap_or(sent))
     {
         write.new["metadata"]["generation"] = json!(generation + 1);
     }

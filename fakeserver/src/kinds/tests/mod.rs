@@ -118,11 +118,14 @@ fn a_generation_counts_what_is_wanted() {
         ("replicasets.apps", "/metadata/annotations/a", false),
     ] {
         let resource = resource(name);
-        let counts = resource.rules.is_next_generation(&old, &with(pointer));
+        let counts = resource
+            .rules
+            .habits
+            .is_next_generation(&old, &with(pointer));
         assert_eq!(counts, expected, "{name} {pointer}");
     }
     let deployments = resource("deployments.apps");
-    assert!(!deployments.rules.is_next_generation(&old, &old));
+    assert!(!deployments.rules.habits.is_next_generation(&old, &old));
 }
 
 #[test]
