@@ -9,9 +9,8 @@ use serde_json::Value;
 use crate::store::StoredObject;
 
 /// The members of [`Meta`]. Most objects have none of them, and to look for them takes a tenth of the time of reading.
-static MEMBERS: LazyLock<[Finder<'static>; 3]> = LazyLock::new(|| {
-    ["deletionTimestamp", "finalizers", "ownerReferences"].map(|member| Finder::new(member))
-});
+static MEMBERS: LazyLock<[Finder<'static>; 3]> =
+    LazyLock::new(|| ["deletionTimestamp", "finalizers", "ownerReferences"].map(Finder::new));
 
 /// The part of `metadata` that says who owns an object, and whether it is going away.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]

@@ -270,8 +270,10 @@ impl TypeTable {
                 .copied()
                 .filter(|place| table.at(*place).is_always_shown());
             let shown = shown.collect();
-            let named = (places.iter()).map(|place| (table.at(*place).name.clone(), *place));
-            let by_name = named.collect();
+            let entries = places
+                .iter()
+                .map(|place| (table.at(*place).name.clone(), *place));
+            let by_name = entries.collect();
             let ty = &mut table.types[id.0 as usize];
             ty.by_name = by_name;
             ty.shown = shown;
