@@ -146,16 +146,11 @@ impl Habits {
             "status" => self.counts_status,
             _ => true,
         };
-        let counted = |object: &Value| -> Vec<(String, Value)> {
-            let members = object.as_object().into_iter().flatten();
-            members
-                .filter(|(name, _)| is_counted(name))
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect()
-        };
+        let members = |object| Value::as_object(object).into_iter().flatten();
+        let counted = |object| members(object).filter(|(name, _)| is_counted(name));
         let changes = |field: &str| old["metadata"][field] != new["metadata"][field];
         !self.counts_nothing
-            && (counted(old) != counted(new)
+            && (counted(old).ne(counted(new))
                 || (self.counts_annotations && changes("annotations"))
                 || (self.counts_labels && changes("labels")))
     }
