@@ -444,12 +444,8 @@ fn apply_operations(object: &mut Value, operations: &[Value]) -> Result<(), Stat
         // Values that are put into each other would overflow any stack, and copies of copies fill any memory.
         let path = operation["path"].as_str().unwrap_or_default();
         let levels = DEPTH_MAX.checked_sub(path.matches('/').count());
-        let fits = |levels| {
-            !from
-                .as_ref()
-                .is_some_and(|from| is_deeper_than(from, levels))
-        };
-        let is_too_deep = !levels.is_some_and(fits);
+        let is_too_deep = levels
+            .is_none_or(|levels| (from.as_ref()).is_some_and(|from| is_deeper_than(from, levels)));
         if patch::kind(operation) == Some("copy") {
             copied_bytes += from.map_or(0, |from| from.to_string().len());
         }
