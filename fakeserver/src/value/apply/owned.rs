@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::value::{
-    managed_fields::{Element, FieldSet, Shape, elements, shape},
+    managed_fields::{Element, FieldSet, Shape, elements, field_element, shape},
     schema::Schema,
 };
 
@@ -36,7 +36,7 @@ fn of_map(fields: &Map<String, Value>, schema: Option<Schema<'_>>) -> FieldSet {
             _ => false,
         };
         let is_member = is_leaf || says_nothing || property.is_none();
-        set.insert_node(format!("f:{name}"), is_member, below);
+        set.insert_node(field_element(name), is_member, below);
     }
     set
 }

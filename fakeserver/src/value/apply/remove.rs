@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::value::{
-    managed_fields::{FieldSet, Shape, as_element, shape},
+    managed_fields::{FieldSet, Shape, as_element, field_element, shape},
     schema::Schema,
 };
 
@@ -27,7 +27,7 @@ fn remove_from_map(
     schema: Option<Schema<'_>>,
 ) -> Map<String, Value> {
     let left = fields.iter().filter_map(|(name, value)| {
-        let element = format!("f:{name}");
+        let element = field_element(name);
         if removed.has(&element) {
             return None;
         }

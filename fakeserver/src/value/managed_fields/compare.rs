@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Element, FieldSet, Shape, elements, shape};
+use super::{Element, FieldSet, Shape, elements, field_element, shape};
 use crate::value::schema::Schema;
 
 /// The difference of two states.
@@ -12,14 +12,6 @@ pub(crate) struct Comparison {
     pub(crate) set: FieldSet,
     /// Fields that are gone.
     pub(crate) removed: FieldSet,
-}
-
-/// Returns the path element of a field.
-fn field_element(name: &str) -> String {
-    let mut element = String::with_capacity("f:".len() + name.len());
-    element.push_str("f:");
-    element.push_str(name);
-    element
 }
 
 /// Compares two states of an object. `schema` is that of its kind; what it does not describe is compared by shape.

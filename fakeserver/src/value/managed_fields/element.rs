@@ -51,6 +51,14 @@ pub(crate) fn elements<'v>(
         .collect()
 }
 
+/// Returns the path element of a field.
+pub(crate) fn field_element(name: &str) -> Element {
+    let mut element = Element::with_capacity("f:".len() + name.len());
+    element.push_str("f:");
+    element.push_str(name);
+    element
+}
+
 /// The path element of an item of the list that `schema` describes: by its keys, or by its value.
 pub(crate) fn as_element(item: &Value, schema: Schema<'_>) -> Element {
     if schema.list_type() != ListType::Map {

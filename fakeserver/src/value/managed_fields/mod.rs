@@ -27,7 +27,7 @@ use crate::value::{
 pub(crate) use self::{
     compare::{Comparison, compare},
     differences::Differences,
-    element::{Element, Shape, as_element, elements, key_of, shape},
+    element::{Element, Shape, as_element, elements, field_element, key_of, shape},
     entry::{APPLY, Entry, UPDATE, decode, of, put, set, take},
     field_set::{FieldSet, print_element},
     scale::{managers_after_scale, scale_managers},
