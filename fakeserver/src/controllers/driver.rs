@@ -11,7 +11,9 @@ use tokio::time::{Instant, sleep_until};
 use tracing::{debug, error, trace};
 
 use super::{
-    Controllers, certificates,
+    Controllers,
+    api_services::ApiServices,
+    certificates,
     cluster::Cluster,
     controller::Controller,
     definitions::Definitions,
@@ -184,6 +186,9 @@ impl World {
             Box::new(Protection::default()),
             Box::new(FlowSchemas::default()),
         ];
+        if options.registers_services {
+            controllers.push(Box::new(ApiServices::default()));
+        }
         if options.namespaces {
             controllers.push(Box::new(Namespaces::new(options.workloads.is_some())));
         }

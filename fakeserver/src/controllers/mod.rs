@@ -23,6 +23,7 @@ mod controller;
 mod driver;
 mod manager;
 mod definitions;
+mod api_services;
 mod flow_schemas;
 mod namespaces;
 mod garbage_collector;

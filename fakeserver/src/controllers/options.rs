@@ -32,6 +32,9 @@ pub struct Controllers {
     pub(crate) authority: Option<Authority>,
     /// True if the stored roles and bindings decide about rights.
     pub(crate) has_rules: bool,
+    /// True if the versions of definitions have API services, as those of built-in groups have in a cluster that is not
+    /// empty at first.
+    pub(crate) registers_services: bool,
     pub(crate) workloads: Option<Workloads>,
 }
 
@@ -48,6 +51,7 @@ impl Controllers {
             certificates: false,
             authority: None,
             has_rules: false,
+            registers_services: false,
             workloads: None,
         }
     }
@@ -117,6 +121,7 @@ impl Default for Controllers {
             certificates: false,
             authority: None,
             has_rules: false,
+            registers_services: false,
             workloads: None,
         }
     }

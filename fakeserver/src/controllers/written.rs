@@ -66,7 +66,6 @@ pub(super) fn shown(resource: &ResourceType, stored: &StoredObject) -> Value {
 }
 
 /// A named object as it is after a POST at `now`. `admit` adds what admission adds by other objects.
-#[cfg(feature = "controllers")]
 pub(crate) fn created(
     resource: &ResourceType,
     actor: Actor,

@@ -333,6 +333,7 @@ impl FakeServerBuilder {
         let mut controllers = mem::take(&mut self.controllers);
         controllers.authority = self.authority.take();
         controllers.has_rules = self.security.authorization == Authorization::Rbac;
+        controllers.registers_services = self.bootstraps;
         self.admission = self.admission.with_accounts(controllers.service_accounts);
         let controllers = ControllerManager::new(controllers);
         let from = kept.as_ref().or(self.snapshot.as_ref());

@@ -12,6 +12,7 @@ mod garbage_collection;
 mod namespaces;
 mod workloads;
 mod custom_resources;
+mod api_services;
 mod managed_fields;
 mod discovery;
 mod openapi;
