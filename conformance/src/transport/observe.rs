@@ -53,8 +53,9 @@ struct Object<'a> {
 struct List<'a> {
     #[serde(borrow)]
     metadata: ListMetadata<'a>,
+    /// `None` in a list of metadata alone that is empty: a real server says null.
     #[serde(borrow)]
-    items: Vec<Object<'a>>,
+    items: Option<Vec<Object<'a>>>,
 }
 
 #[derive(Deserialize)]
@@ -237,7 +238,7 @@ impl Exchange {
                     .metadata
                     .r#continue
                     .is_some_and(|token| !token.is_empty()),
-                members: list.items.iter().map(Object::member).collect(),
+                members: list.items.iter().flatten().map(Object::member).collect(),
             },
             Err(_) => Observation::Garbled { request },
         };

@@ -188,8 +188,27 @@ impl Encoding {
         if let Some(table) = &self.table {
             return table.head(metadata);
         }
+        let mut head = self.before_items(metadata);
+        head.push('[');
+        head
+    }
+
+    /// Tells whether a list without items has `null` in their place: a real server makes lists of metadata alone by
+    /// adding item to item, and so begins with none.
+    pub(super) fn has_null_for_no_items(&self) -> bool {
+        self.representation == Representation::Metadata
+    }
+
+    /// The whole list as JSON if it has no items, and `null` in their place.
+    pub(super) fn list_without_items(&self, metadata: &str) -> String {
+        let mut list = self.before_items(metadata);
+        list.push_str("null}\n");
+        list
+    }
+
+    fn before_items(&self, metadata: &str) -> String {
         let TypeMeta { kind, api_version } = self.list_kind();
-        format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{metadata},"items":["#)
+        format!(r#"{{"kind":"{kind}","apiVersion":"{api_version}","metadata":{metadata},"items":"#)
     }
 
     /// `object` as an item of a list: objects say there what they are only if it is not what the list says.

@@ -55,6 +55,10 @@ pub(crate) fn list_pieces(
         Format::Json | Format::Yaml => {}
     }
     let metadata = serde_json::to_string(metadata).expect("strings and numbers serialize");
+    if items.is_empty() && encoding.has_null_for_no_items() {
+        let list = encoding.list_without_items(&metadata);
+        return Box::new(std::iter::once(list.into()));
+    }
     Box::new(JsonPieces {
         head: Some(encoding.list_head(&metadata)),
         encoding,

@@ -70,6 +70,17 @@ async fn metadata_alone_is_metadata_alone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_list_of_metadata_without_items_has_null_for_them() {
+    let server = with_config_maps(&[]);
+    let accept = [("Accept", METADATA_LIST)];
+    let list = get_with(&server, CONFIG_MAPS, &accept).await.json();
+    assert_eq!(list["kind"], "PartialObjectMetadataList");
+    assert_eq!(list.get("items"), Some(&Value::Null));
+    let objects = get_with(&server, CONFIG_MAPS, &[]).await.json();
+    assert_eq!(objects["items"], json!([]));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_version_of_the_future_is_waited_for() {
     let server = with_config_maps(&["a"]);
     let future = server.revision() + 1;
