@@ -9,8 +9,9 @@ use super::{
     types::{Field, FieldValue, Form, Shape, TypeId, types},
 };
 
-/// Deeper structs are empty.
-const DEPTH_MAX: u32 = 7;
+/// Deeper structs are empty. Each type is drawn as a root, too; JSON schemas, which hold one another in many fields, would
+/// have millions of parts seven structs deep.
+const DEPTH_MAX: u32 = 5;
 
 /// A value of a type, as the API server prints it; the same seed gives the same value.
 pub(crate) fn arbitrary(id: TypeId, seed: u64) -> Value {
@@ -65,7 +66,7 @@ impl Source {
     fn object(&mut self, id: TypeId, depth: u32) -> Map<String, Value> {
         let mut out = Map::new();
         for field in types().json_fields(id) {
-            if depth < DEPTH_MAX && self.upto(9) >= depth as usize {
+            if self.upto(2 * DEPTH_MAX as usize - 1) >= 2 * depth as usize {
                 let value = match field.shape {
                     Shape::Single => self.element(field, depth),
                     Shape::Repeated => (0..self.upto(3))
