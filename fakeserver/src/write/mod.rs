@@ -32,8 +32,7 @@ mod policies;
 pub use self::plugins::{AdmissionPlugins, AdmissionPluginsError};
 #[cfg(feature = "controllers")]
 pub(crate) use self::steps::{
-    admit_created, complete as complete_new, complete_by_ranges,
-    service_account::complete as complete_account,
+    admit_created, complete_by_ranges, service_account::complete as complete_account,
 };
 pub(crate) use self::{
     attempt::{Attempt, AttemptError},
@@ -45,7 +44,10 @@ pub(crate) use self::{
     reading::Received,
     recovery::{restore, roll_back},
     run::{Draft, Outcome, Source, Write, admit, run},
-    steps::{namespace_lifecycle::key as namespace_key, resource_quota::TransactionView},
+    steps::{
+        complete as complete_new, namespace_lifecycle::key as namespace_key,
+        resource_quota::TransactionView,
+    },
     target::Target,
     update::{Existing, Part},
 };

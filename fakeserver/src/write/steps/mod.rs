@@ -27,22 +27,21 @@ use serde_json::Value;
 #[cfg(feature = "controllers")]
 use self::resource_quota::TransactionView;
 
-use crate::{
-    kinds::Kind,
-    store::{ObjectKey, StoredObject, Transaction},
-};
 #[cfg(feature = "controllers")]
 use crate::{
-    kinds::{
-        ResourceType,
-        core::{node, pod},
-    },
+    kinds::ResourceType,
     value::status::{Named, Status},
     write::Backend,
 };
+use crate::{
+    kinds::{
+        Kind,
+        core::{node, pod},
+    },
+    store::{ObjectKey, StoredObject, Transaction},
+};
 
 /// Adds to a new object what plugins add without looking at other objects. Controllers create objects so.
-#[cfg(feature = "controllers")]
 pub(crate) fn complete(kind: &Kind, object: &mut Value) {
     if kind.is(&pod::KIND) {
         priority::set_default(&mut object["spec"]);
