@@ -2,8 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng};
 
 use crate::plan::Interleaving;
 

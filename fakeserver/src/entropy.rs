@@ -5,8 +5,7 @@ use std::{
     time::Duration,
 };
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 

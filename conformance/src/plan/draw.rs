@@ -1,8 +1,7 @@
 //! Draws plans from seeds: operations, faults, incidents and informers, within the limits of the [swarm](Swarm).
 
 use fakeserver::faults::Fault;
-use rand::{RngExt, seq::IndexedRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::{
     Action, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Plan,

@@ -7,8 +7,7 @@
 //! changes. No other part of a plan depends on its faults.
 
 use fakeserver::faults::{Fault, Target};
-use rand::{RngExt, seq::IteratorRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng, seq::IteratorRandom};
 
 use super::{PlannedFault, swarm::Swarm};
 use crate::seed::Seed;

@@ -1,7 +1,6 @@
 //! The chances of tasks to yield.
 
-use rand::{RngExt, seq::IndexedRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 use serde::{Deserialize, Serialize};
 
 /// The chances, in percent, of a task to yield to all others at a seam.

@@ -4,8 +4,7 @@
 //! out most of the possibilities: some runs are all label changes under one fault, some nothing but deletions behind a
 //! paged list, some a little of everything.
 
-use rand::{RngExt, seq::IndexedRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::{Action, Interleaving, Resource, Tier, drawn_faults::RANK_MAX, profile::Size};
 

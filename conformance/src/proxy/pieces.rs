@@ -2,8 +2,7 @@
 
 use bytes::Bytes;
 use fakeserver::faults::BodyFault;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 use super::shape::Shaper;
 

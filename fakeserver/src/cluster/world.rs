@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use uuid::Uuid;
 
 use super::prototypes::{PodPhase, Profile};

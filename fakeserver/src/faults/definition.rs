@@ -3,8 +3,7 @@
 use std::fmt::Debug;
 
 use http::StatusCode;
-use rand::seq::IndexedRandom;
-use rand_chacha::ChaCha8Rng;
+use rand::{rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::{
     CatalogueEntry, Fault, FrameFacts, FrameVerdict, RequestFacts, RequestVerdict,

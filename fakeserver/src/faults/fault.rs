@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use rand::{SeedableRng, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
 use super::{

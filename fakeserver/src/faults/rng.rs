@@ -1,7 +1,6 @@
 //! Random generators of effects.
 
-use rand::SeedableRng;
-use rand_chacha::ChaCha8Rng;
+use rand::{SeedableRng, rngs::ChaCha8Rng};
 
 /// The stream of effects: a rule's trigger draws from stream 0 of the same seed.
 const EFFECT_STREAM: u64 = 1;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
@@ -37,7 +36,7 @@ pub struct Trigger {
 }
 
 /// Counts the occasions of one rule, and decides at which it fires.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct TriggerState {
     trigger: Trigger,
     /// Occasions left before the first firing.

@@ -7,8 +7,7 @@ use bytes::Bytes;
 use futures::{Stream, StreamExt, stream};
 use http::header;
 use http_body_util::{BodyExt, Collected};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use tokio::time::sleep;
 
 use crate::{

@@ -4,8 +4,7 @@ use std::{ops::ControlFlow, sync::Arc};
 
 use axum::body::Body;
 use bytes::Bytes;
-use rand::{SeedableRng, seq::SliceRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{SeedableRng, rngs::ChaCha8Rng, seq::SliceRandom};
 use tokio::{
     sync::mpsc,
     time::{Instant, sleep_until},

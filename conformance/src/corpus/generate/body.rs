@@ -1,7 +1,6 @@
 //! Bodies that are no objects of the kind, or have another form.
 
-use rand::{RngExt, seq::IndexedRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 use serde_json::{Value, json};
 
 use super::odd::pick;

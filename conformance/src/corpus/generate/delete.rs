@@ -1,7 +1,6 @@
 //! Deletes of the object in the set-up, and of collections that it is in.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng};
 use serde_json::{Value, json};
 
 use super::{super::request::DRY_RUN, odd::pick, subject::Subject};

@@ -1,7 +1,6 @@
 //! Changes to the metadata of an object.
 
-use rand::{RngExt, seq::IndexedRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 use serde_json::{Value, json};
 
 use super::odd::{self, pick};

@@ -25,8 +25,7 @@ mod read;
 mod subresource;
 mod delete;
 
-use rand::{RngExt, seq::IndexedRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 use serde_json::Value;
 
 use self::{catalogue::Catalogue, subject::Subject};

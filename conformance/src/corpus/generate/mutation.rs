@@ -1,7 +1,6 @@
 //! Changes to a valid object, each of one thing.
 
-use rand::{RngExt, seq::IndexedRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 use serde_json::{Map, Value, json};
 
 use super::{

@@ -1,7 +1,6 @@
 //! Values that validation has to look at twice.
 
-use rand::{RngExt, seq::IndexedRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 use serde_json::{Number, Value, json};
 
 /// Texts of all formats, and of none.

@@ -1,7 +1,6 @@
 //! Query parameters, usual and odd ones.
 
-use rand::{RngExt, seq::IndexedRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::{super::request::DRY_RUN, odd::pick, subject::LABEL};
 

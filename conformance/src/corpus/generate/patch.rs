@@ -1,7 +1,6 @@
 //! JSON patches, merge patches and strategic merge patches.
 
-use rand::{RngExt, seq::IndexedRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 use serde_json::{Value, json};
 
 use super::{

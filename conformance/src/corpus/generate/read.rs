@@ -1,7 +1,6 @@
 //! Reads and lists.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng};
 
 use super::{
     super::request::DRY_RUN, odd::pick, parameters, subject::Subject, write::with_parameters,

@@ -1,7 +1,6 @@
 //! Values by a schema: usual ones, as far as the schema and the name of the field tell, and odd ones of the same types.
 
-use rand::{RngExt, seq::IndexedRandom};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 use serde_json::{Map, Value, json};
 
 use super::{

@@ -1,7 +1,6 @@
 //! Creates, updates and applies.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng};
 use serde_json::{Value, json};
 
 use super::{

@@ -1,7 +1,6 @@
 //! 410 as the status of a request.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
 use crate::{

@@ -1,7 +1,7 @@
 //! 410 in the words of old servers and of intermediaries.
 
 use http::StatusCode;
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::{

@@ -1,7 +1,7 @@
 //! A server, or an intermediary, that fails.
 
 use http::StatusCode;
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::{

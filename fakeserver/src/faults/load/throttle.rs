@@ -1,8 +1,7 @@
 //! An overloaded server that asks its clients to come back later.
 
 use http::{StatusCode, header};
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
 use crate::faults::{

@@ -1,6 +1,6 @@
 //! Objects as large as a store takes them.
 
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::faults::{

@@ -1,7 +1,6 @@
 //! Bytes that arrive in other pieces.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng};
 
 use crate::faults::{
     BodyFault, CatalogueEntry, Definition, FrameFacts, FrameVerdict, Recovery, RequestFacts,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::faults::{

@@ -1,6 +1,6 @@
 //! A replica that stands still.
 
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::is_of_replica;

@@ -1,7 +1,6 @@
 //! A connection that leads to a replica behind the state that its client has seen.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
 use super::is_of_replica;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng};
 use serde::{Deserialize, Serialize};
 
 use crate::faults::{

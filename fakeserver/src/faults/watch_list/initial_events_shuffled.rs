@@ -1,7 +1,6 @@
 //! A streaming list in random order.
 
-use rand::RngExt;
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt, rngs::ChaCha8Rng};
 
 use crate::faults::{
     CatalogueEntry, Definition, Recovery, RequestFacts, RequestVerdict, Target,

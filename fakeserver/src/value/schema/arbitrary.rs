@@ -1,7 +1,6 @@
 //! Draws values of any type of the table, for property tests.
 
-use rand::{RngExt as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
+use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use serde_json::{Map, Value, json};
 
 use super::{
