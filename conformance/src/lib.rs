@@ -15,6 +15,7 @@ pub mod plan;
 pub mod trace;
 // Ingredients.
 mod call;
+mod digest;
 pub mod interleave;
 pub mod model;
 pub mod workload;

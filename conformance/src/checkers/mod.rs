@@ -5,9 +5,11 @@
 //! | [`convergence`] | after faults end, each cache equals the server, key for key, with uid and version | informer |
 //! | [`snapshots`] | a cache holds exactly the state at its version | informer |
 //! | [`handler_streams`] | the notifications about a key are legal: add, updates of one uid in order, delete | informer |
+//! | [`causes`] | the cause of a notification is true | informer |
 //! | [`lost_deletes`] | a handler that knows an object is notified of its deletion | informer |
 //! | [`told_truth`] | every state and every deletion in a notification is in the server's log | informer |
 //! | [`silent_gaps`] | between two lists a handler is notified of every state | both |
+//! | [`contents`] | an object has the content that the server has at that version | informer |
 //! | [`cache_first`] | the cache is updated before handlers are notified | informer |
 //! | [`time_travel`] | neither a cache nor a handler goes back in time for a key | informer |
 //! | [`indexes`] | every index equals a recount | informer |
@@ -37,9 +39,11 @@
 pub mod convergence;
 pub mod snapshots;
 pub mod handler_streams;
+pub mod causes;
 pub mod lost_deletes;
 pub mod told_truth;
 pub mod silent_gaps;
+pub mod contents;
 pub mod cache_first;
 pub mod time_travel;
 pub mod indexes;
@@ -86,14 +90,16 @@ enum Check {
 }
 
 /// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 26] = [
+pub const CHECKERS: [Checker; 28] = [
     Checker::of_trace("hot_loops", hot_loops::check),
     Checker::of_model("convergence", convergence::check),
     Checker::of_model("snapshots", snapshots::check),
     Checker::of_trace("handler_streams", handler_streams::check),
+    Checker::of_trace("causes", causes::check),
     Checker::of_model("lost_deletes", lost_deletes::check),
     Checker::of_model("told_truth", told_truth::check),
     Checker::of_model("silent_gaps", silent_gaps::check),
+    Checker::of_trace("contents", contents::check),
     Checker::of_model("cache_first", cache_first::check),
     Checker::of_trace("time_travel", time_travel::check),
     Checker::of_trace("indexes", indexes::check),

@@ -5,7 +5,7 @@ use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::{
     Action, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Plan,
-    Profile, Resource, Selection, drawn_faults,
+    Profile, Resource, Selection, contents, drawn_faults,
     profile::Size,
     swarm::{Mishap, Rhythm, Swarm, pick},
 };
@@ -30,11 +30,13 @@ impl Plan {
     pub(super) fn draw_among(seed: Seed, profile: Profile, faults: &[Fault]) -> Self {
         let size = profile.size();
         let swarm = Swarm::draw(&mut seed.stream("shape"), &size);
-        let informers = informers(&mut seed.stream("informers"), &swarm, &size);
+        let mut informers = informers(&mut seed.stream("informers"), &swarm, &size);
+        contents::draw_compact(seed, &mut informers);
         Self {
             seed,
             safety_ms: swarm.safety_ms,
             interleaving: swarm.interleaving,
+            contents: contents::draw(seed),
             workload: workload(&mut seed.stream("workload"), &swarm, &size),
             incidents: incidents(&mut seed.stream("incidents"), &swarm, informers.len()),
             faults: drawn_faults::draw(seed, &swarm, informers.len(), faults),
@@ -84,6 +86,7 @@ fn informer(rng: &mut ChaCha8Rng, resource: Resource, swarm: &Swarm, size: &Size
         page_size: pick(rng, &odds.page_sizes),
         streaming_lists: rng.random_bool(odds.streaming),
         watch_timeout_s: pick(rng, &odds.watch_timeouts_s),
+        compact: false,
         queue_max: rng
             .random_bool(odds.short_queue)
             .then(|| pick(rng, &[1, 1, 2, 8])),

@@ -10,6 +10,7 @@ mod interleaving;
 mod profile;
 mod swarm;
 mod drawn_faults;
+mod contents;
 mod draw;
 mod text;
 mod speed;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::seed::Seed;
 
 pub use self::{
+    contents::Content,
     incident::{Incident, IncidentKind},
     interleaving::Interleaving,
     planned_fault::PlannedFault,
@@ -39,6 +41,9 @@ pub struct Plan {
     /// The chances of tasks to yield.
     #[serde(default, skip_serializing_if = "Interleaving::is_none")]
     pub interleaving: Interleaving,
+    /// The kinds of content of objects besides the usual one, each in turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub contents: Vec<Content>,
     /// The informers under test.
     pub informers: Vec<InformerPlan>,
     /// The operations on the cluster, in order of time. Those at 0 precede the start of informers.
@@ -65,6 +70,9 @@ pub struct InformerPlan {
     pub streaming_lists: bool,
     /// The minimal duration of its watches; the maximal one is twice that.
     pub watch_timeout_s: u64,
+    /// True if it holds its objects as compressed bytes.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub compact: bool,
     /// The maximal number of changes between its store and its cache; the default if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_max: Option<usize>,
@@ -153,6 +161,7 @@ impl Plan {
             seed,
             safety_ms: 10_000,
             interleaving: Interleaving::default(),
+            contents: Vec::new(),
             informers: Vec::new(),
             workload: Vec::new(),
             faults: Vec::new(),
@@ -172,6 +181,7 @@ impl InformerPlan {
             page_size: 500,
             streaming_lists: true,
             watch_timeout_s: 300,
+            compact: false,
             queue_max: None,
             handlers: vec![HandlerPlan::default()],
         }

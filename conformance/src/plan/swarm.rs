@@ -227,7 +227,7 @@ pub(super) fn pick<T: Clone>(rng: &mut ChaCha8Rng, choices: &[T]) -> T {
 }
 
 /// Draws a probability: 0 in a third of all runs, far higher than usual in a sixth.
-fn odds(rng: &mut ChaCha8Rng, usual: f64) -> f64 {
+pub(super) fn odds(rng: &mut ChaCha8Rng, usual: f64) -> f64 {
     match rng.random_range(0..6) {
         0 | 1 => 0.0,
         2..=4 => usual,
@@ -236,7 +236,7 @@ fn odds(rng: &mut ChaCha8Rng, usual: f64) -> f64 {
 }
 
 /// Draws the choices of this run, in their order; at least one.
-fn some_of<T: Clone>(rng: &mut ChaCha8Rng, choices: &[T], share: f64) -> Vec<T> {
+pub(super) fn some_of<T: Clone>(rng: &mut ChaCha8Rng, choices: &[T], share: f64) -> Vec<T> {
     let mut some = choices.to_vec();
     some.retain(|_| rng.random_bool(share));
     if some.is_empty() {

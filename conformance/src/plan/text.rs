@@ -17,6 +17,9 @@ impl Plan {
         if !self.interleaving.is_none() {
             field(&mut text, "interleaving", &json(&self.interleaving));
         }
+        if !self.contents.is_empty() {
+            field(&mut text, "contents", &json(&self.contents));
+        }
         field(&mut text, "informers", &lines(&self.informers));
         field(&mut text, "workload", &lines(&self.workload));
         field(&mut text, "faults", &lines(&self.faults));

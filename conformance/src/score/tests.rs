@@ -156,6 +156,7 @@ fn told(heard: Heard) -> Observation {
         handler: 0,
         key: Key::from("one/pod-0"),
         heard,
+        cause: None,
         cached,
     })
 }

@@ -88,12 +88,12 @@ async fn trace(plan: &Plan, options: &RunOptions<'_>) -> Trace {
 }
 
 /// Returns the number of observations that are plausible at one moment if all operations happen in it: every informer sees
-/// each, as an event of its watch or in its list, and every handler is notified, perhaps twice.
+/// each, as an event of its watch or in its list, its content is read, and every handler is notified, perhaps twice.
 fn steps_at_once(plan: &Plan) -> usize {
     let seen: usize = plan
         .informers
         .iter()
-        .map(|informer| 2 + 2 * informer.handlers.len())
+        .map(|informer| 3 + 2 * informer.handlers.len())
         .sum();
     2 * plan.workload.len() * (1 + seen)
 }

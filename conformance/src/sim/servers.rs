@@ -8,7 +8,7 @@ use fakeserver::faults::Faults as Rules;
 use crate::{
     faults::FaultInjector,
     plan::{Plan, Resource, Selection},
-    trace::{Change, Member, Recorder},
+    trace::{Change, Member, Observation, Recorder},
     transport::Route,
     workload::Workload,
 };
@@ -66,6 +66,11 @@ pub(crate) trait Servers {
 
     /// Returns all changes of a resource, in order.
     fn changes(&self, resource: Resource) -> Result<Vec<Change>, Self::Error>;
+
+    /// Returns the content of each version in the log of a resource, if the servers keep it.
+    fn contents(&self, _resource: Resource) -> Vec<Observation> {
+        Vec::new()
+    }
 
     /// Describes what subjects still have to bring about, if anything.
     fn unmet_goal(&self) -> Option<String> {

@@ -7,6 +7,7 @@ use fakeserver::{FakeServer, StoredObject, faults::Faults as Rules};
 
 use super::{cluster::Cluster, servers::Servers};
 use crate::{
+    digest,
     faults::FaultInjector,
     plan::{Action, IncidentKind, LABEL, Operation, Plan, Resource, Selection},
     trace::{Change, Key, Member, Observation, Recorder, State},
@@ -98,6 +99,9 @@ impl Servers for Simulated {
                 for change in logged(&old, resource) {
                     self.recorder.record(Observation::Changed(change));
                 }
+                for content in contents(&old, resource) {
+                    self.recorder.record(content);
+                }
             }
             let server = self.cluster.leader();
             workload.go_on_with(&server);
@@ -130,16 +134,15 @@ impl Servers for Simulated {
             let namespace = object.namespace().unwrap_or_default();
             selection.contains(namespace, label(object).as_deref())
         });
-        selected
-            .map(|object| Member {
-                key: key(object),
-                state: State::new(object.uid(), object.revision()),
-            })
-            .collect()
+        selected.map(|object| member(object)).collect()
     }
 
     fn changes(&self, resource: Resource) -> Result<Vec<Change>, Self::Error> {
         Ok(logged(&self.cluster.leader(), resource).collect())
+    }
+
+    fn contents(&self, resource: Resource) -> Vec<Observation> {
+        contents(&self.cluster.leader(), resource).collect()
     }
 
     fn unmet_goal(&self) -> Option<String> {
@@ -180,6 +183,26 @@ fn logged(server: &FakeServer, resource: Resource) -> impl Iterator<Item = Chang
             after: change.after().map(|object| side(object)),
         }
     })
+}
+
+/// Returns the content of each version in the log of a server.
+fn contents(server: &FakeServer, resource: Resource) -> impl Iterator<Item = Observation> {
+    let changes = server.history("", "v1", resource.plural(), 0);
+    changes.into_iter().filter_map(move |change| {
+        let object = change.after()?;
+        Some(Observation::Stored {
+            resource,
+            member: member(object),
+            digest: digest::of_stored(resource, &object.json()),
+        })
+    })
+}
+
+fn member(object: &StoredObject) -> Member {
+    Member {
+        key: key(object),
+        state: State::new(object.uid(), object.revision()),
+    }
 }
 
 fn key(object: &StoredObject) -> Key {

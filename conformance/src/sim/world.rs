@@ -91,7 +91,8 @@ impl<S: Servers> World<S> {
             taps.extend(tap);
         }
         Self {
-            workload: Workload::new(servers.router(), recorder.clone()),
+            workload: Workload::new(servers.router(), recorder.clone())
+                .with_contents(plan.contents.clone()),
             faults: servers.faults(plan, names, recorder.clone()),
             servers,
             variant: (options.server_variant)(&rules),
@@ -221,6 +222,9 @@ impl<S: Servers> World<S> {
         for resource in Resource::ALL {
             for change in self.servers.changes(resource)? {
                 self.recorder.record(Observation::Changed(change));
+            }
+            for content in self.servers.contents(resource) {
+                self.recorder.record(content);
             }
         }
         for resource in Resource::ALL {

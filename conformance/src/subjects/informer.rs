@@ -10,8 +10,8 @@ use std::{
 
 use informer::{
     Deleted, DeltaFifoOptions, EventHandler, HandlerOptions, HandlerRegistration, IndexFn, Indexer,
-    Object, Scope, SharedInformer,
-    compact::CompactOptions,
+    Labels, Notification, NotificationCause, Object, Scope, SharedInformer,
+    compact::{Compact, CompactOptions},
     http::{self, HttpListWatch},
     reflector::ReflectorOptions,
 };
@@ -23,13 +23,17 @@ use kube::{
 use serde::de::DeserializeOwned;
 
 use super::{
-    Extras, Subject, SubjectParts, copy_controller::CopyController, interleaved::Interleaved,
+    Extras, Subject, SubjectParts,
+    contents::{Contents, Reading},
+    copy_controller::CopyController,
+    interleaved::Interleaved,
     waiters::Waiters,
 };
 use crate::{
     bugs::{BuggyHandler, BuggyListWatch, BuggyStore},
+    digest::{self, Digested},
     plan::{HandlerPlan, LABEL, Selection},
-    trace::{Heard, Key, Member, Notified, Observation, Recorder, State},
+    trace::{Heard, Key, Member, Notified, NotifiedCause, Observation, Recorder, State},
 };
 
 /// The index by label of every informer here.
@@ -79,6 +83,7 @@ struct InformerSubject<K> {
     copy_controller: Option<CopyController<K>>,
     waiters: Waiters,
     registrations: BTreeMap<usize, Registration>,
+    contents: Contents<K>,
     recorder: Recorder,
     extras: Extras,
 }
@@ -94,7 +99,7 @@ fn boxed<K>(
     held: Held,
 ) -> Box<dyn Subject>
 where
-    K: kube::Resource + DeserializeOwned + Send + Sync + 'static,
+    K: Digested + DeserializeOwned + Send + Sync + 'static,
 {
     let selection = &parts.plan.selection;
     let scope = match &selection.namespace {
@@ -107,10 +112,23 @@ where
         list_watch = list_watch.with_labels(selector);
     }
     match held {
-        Held::Typed => InformerSubject::boxed(parts, client, list_watch, extras),
+        Held::Typed => {
+            let reading = Reading {
+                digest: |object: &Object<K>| Some(digest_of(&**object.get(), object.labels())),
+                is_decoding: false,
+            };
+            InformerSubject::boxed(parts, client, list_watch, extras, reading)
+        }
         Held::Compact => {
             let options = CompactOptions::default().with_young_size_max_bytes(YOUNG_SIZE_MAX_BYTES);
-            InformerSubject::boxed(parts, client, list_watch.compact(options), extras)
+            let reading = Reading {
+                digest: |object: &Object<Compact<K>>| {
+                    let decoded = object.decode().ok()?;
+                    Some(digest_of(&*decoded, object.labels()))
+                },
+                is_decoding: true,
+            };
+            InformerSubject::boxed(parts, client, list_watch.compact(options), extras, reading)
         }
     }
 }
@@ -123,6 +141,7 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
         client: kube::Client,
         list_watch: HttpListWatch<K>,
         extras: Extras,
+        reading: Reading<K>,
     ) -> Box<dyn Subject> {
         let (plan, bug) = (parts.plan, extras.bug);
         let companion = extras
@@ -160,6 +179,7 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
             copy_controller,
             waiters: Waiters::new(parts.informer, parts.recorder.clone()),
             registrations: BTreeMap::new(),
+            contents: Contents::new(parts.informer, reading, parts.recorder.clone()),
             recorder: parts.recorder,
             extras,
         })
@@ -204,8 +224,10 @@ where
             handler,
             indexer: self.informer.indexer(),
             recorder: self.recorder.clone(),
+            contents: self.contents.clone(),
             plan: plan.clone(),
             heard_count: 0,
+            cause: None,
             registration: Arc::clone(&registration),
         };
         let buggy = BuggyHandler::new(recording, self.extras.bug, self.informer.has_synced());
@@ -241,6 +263,9 @@ where
             has_synced: self.informer.has_synced(),
             members: members.map(|(key, state)| Member { key, state }).collect(),
         });
+        for object in indexer.list() {
+            self.contents.see(&object, true);
+        }
         for (index, text) in recount(&indexer) {
             self.recorder.record(Observation::IndexDiffers {
                 informer: self.place,
@@ -274,8 +299,11 @@ struct RecordingHandler<K> {
     handler: usize,
     indexer: Indexer<K>,
     recorder: Recorder,
+    contents: Contents<K>,
     plan: HandlerPlan,
     heard_count: u32,
+    /// The cause of the present notification.
+    cause: Option<NotifiedCause>,
     registration: Registration,
 }
 
@@ -288,6 +316,7 @@ impl<K: Send + Sync + 'static> RecordingHandler<K> {
             handler: self.handler,
             key: object_key.to_string().into(),
             heard,
+            cause: self.cause,
             cached: self.indexer.get(object_key).as_ref().map(state),
         }));
         self.heard_count += 1;
@@ -310,7 +339,13 @@ impl<K: Send + Sync + 'static> RecordingHandler<K> {
 }
 
 impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
+    fn on_notification(&mut self, notification: &Notification<K>) {
+        self.cause = cause(notification.cause());
+        notification.dispatch(self);
+    }
+
     fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
+        self.contents.see(object, false);
         let heard = Heard::Added {
             new: state(object),
             is_initial: in_initial_list,
@@ -319,6 +354,8 @@ impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
     }
 
     fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
+        self.contents.see(old, false);
+        self.contents.see(new, false);
         let heard = Heard::Updated {
             old: state(old),
             new: state(new),
@@ -337,6 +374,20 @@ impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
 
 fn lock(registration: &Registration) -> MutexGuard<'_, Option<HandlerRegistration>> {
     registration.lock().expect("no holder panics")
+}
+
+fn digest_of<K: Digested>(object: &K, labels: &Labels) -> u64 {
+    digest::of_object(object, labels.iter())
+}
+
+fn cause(cause: NotificationCause) -> Option<NotifiedCause> {
+    match cause {
+        NotificationCause::Initial => Some(NotifiedCause::Initial),
+        NotificationCause::Live => Some(NotifiedCause::Live),
+        NotificationCause::Relist => Some(NotifiedCause::Relist),
+        NotificationCause::Resync => Some(NotifiedCause::Resync),
+        _ => None,
+    }
 }
 
 fn key<K>(object: &Object<K>) -> Key {

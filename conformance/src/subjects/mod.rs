@@ -4,6 +4,7 @@ pub mod external;
 mod waiters;
 pub(crate) mod expected_copies;
 mod copy_controller;
+mod contents;
 mod informer;
 mod interleaved;
 mod subject_set;
@@ -122,6 +123,11 @@ pub fn informer_with(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subje
 }
 
 fn informer_of(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn Subject> {
+    let held = if parts.plan.compact {
+        Held::Compact
+    } else {
+        held
+    };
     match parts.plan.selection.resource {
         Resource::Pods => informer::pods(parts, extras, held),
         Resource::ConfigMaps => informer::config_maps(parts, extras, held),

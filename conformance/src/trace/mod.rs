@@ -12,8 +12,8 @@ use std::time::Duration;
 pub(crate) use self::observation::seconds;
 pub use self::{
     observation::{
-        Change, Ending, Failure, Heard, Key, Member, Notified, Observation, Phase, RequestKind,
-        State,
+        Change, Ending, Failure, Heard, Key, Member, Notified, NotifiedCause, Observation, Phase,
+        RequestKind, State,
     },
     recorder::Recorder,
 };

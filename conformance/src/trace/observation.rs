@@ -183,6 +183,15 @@ pub enum Observation {
         /// Its objects, in order of the keys.
         members: Vec<Member>,
     },
+    /// An informer handed out a version of an object for the first time, or with another content than before.
+    Read {
+        /// The informer.
+        informer: usize,
+        /// The object.
+        member: Member,
+        /// The digest of its content; `None` if it cannot be decoded.
+        digest: Option<u64>,
+    },
     /// An index of an informer differs from a recount.
     IndexDiffers {
         /// The informer.
@@ -241,6 +250,15 @@ pub enum Observation {
     },
     /// A change of the server's log, recorded at the end of the run.
     Changed(Change),
+    /// The content of a version in the server's log, recorded at the end of the run.
+    Stored {
+        /// The resource.
+        resource: Resource,
+        /// The object.
+        member: Member,
+        /// The digest of its content, as informers of the resource read it; `None` if they cannot decode it.
+        digest: Option<u64>,
+    },
     /// The objects of the server at the end.
     Held {
         /// The resource.
@@ -344,6 +362,8 @@ pub struct Notified {
     pub key: Key,
     /// The notification.
     pub heard: Heard,
+    /// Its cause, if the subject tells causes.
+    pub cause: Option<NotifiedCause>,
     /// The state in the cache under that key.
     pub cached: Option<State>,
 }
@@ -376,6 +396,23 @@ pub enum Heard {
         /// True if the deletion was missed and found out later.
         is_tombstone: bool,
     },
+}
+
+/// The cause of a notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "complete by definition: the causes of an informer"
+)]
+pub enum NotifiedCause {
+    /// It belongs to the initial state.
+    Initial,
+    /// A watch brought the change.
+    Live,
+    /// A later list showed the change.
+    Relist,
+    /// The period of resyncs has passed.
+    Resync,
 }
 
 /// A change of the server's log.

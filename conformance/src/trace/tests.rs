@@ -18,6 +18,7 @@ fn the_text_form_has_time_number_and_words() {
                 old: State::new("u", 4),
                 new: State::new("u", 7),
             },
+            cause: None,
             cached: Some(State::new("u", 9)),
         }),
     );

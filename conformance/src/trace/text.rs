@@ -5,7 +5,8 @@ use std::fmt::{self, Display, Formatter, Write};
 use super::{
     Trace,
     observation::{
-        Change, Ending, Heard, Member, Notified, Observation, RequestKind, State, seconds,
+        Change, Ending, Heard, Member, Notified, NotifiedCause, Observation, RequestKind, State,
+        seconds,
     },
 };
 
@@ -121,6 +122,11 @@ impl Display for Notified {
                 write!(f, "{how} {}", or_none(last.as_ref()))?;
             }
         }
+        match self.cause {
+            Some(NotifiedCause::Relist) => write!(f, " by a relist")?,
+            Some(NotifiedCause::Resync) => write!(f, " by a resync")?,
+            Some(NotifiedCause::Initial | NotifiedCause::Live) | None => {}
+        }
         write!(f, ", cache {}", or_none(self.cached.as_ref()))
     }
 }
@@ -155,6 +161,21 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             f,
             "handler {informer}.{handler} wants resyncs every {} s",
             seconds(*period)
+        ),
+        Observation::Read {
+            informer,
+            member,
+            digest,
+        } => write!(f, "informer {informer} reads {member} as {}", hex(*digest)),
+        Observation::Stored {
+            resource,
+            member,
+            digest,
+        } => write!(
+            f,
+            "server has {} {member} as {}",
+            resource.plural(),
+            hex(*digest)
         ),
         Observation::InformerStopped {
             informer,
@@ -277,6 +298,13 @@ fn fmt_wire(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
 
 fn or_none<T: Display>(value: Option<&T>) -> String {
     value.map_or_else(|| "none".to_owned(), T::to_string)
+}
+
+fn hex(digest: Option<u64>) -> String {
+    digest.map_or_else(
+        || "undecodable".to_owned(),
+        |digest| format!("{digest:016x}"),
+    )
 }
 
 fn list(members: &[Member]) -> String {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     call::{self, Answer},
-    plan::{Action, LABEL, NAMESPACES, Operation, Resource, Tier},
+    plan::{Action, Content, LABEL, NAMESPACES, Operation, Resource, Tier},
     trace::{Observation, Recorder},
 };
 
@@ -28,6 +28,7 @@ pub struct Workload {
     recorder: Recorder,
     operation_count: u64,
     last_revision: Option<u64>,
+    contents: Vec<Content>,
 }
 
 /// One request.
@@ -47,7 +48,15 @@ impl Workload {
             recorder,
             operation_count: 0,
             last_revision: None,
+            contents: Vec::new(),
         }
+    }
+
+    /// Puts content of these kinds into objects, in turn.
+    #[must_use]
+    pub fn with_contents(mut self, contents: Vec<Content>) -> Self {
+        self.contents = contents;
+        self
     }
 
     /// Continues with another server.
@@ -87,14 +96,14 @@ impl Workload {
         let metadata =
             |field: &str, value: Value| patch(resource, slot, json!({"metadata": {field: value}}));
         let step = match action {
-            Action::Create(tier) => create(resource, slot, tier),
+            Action::Create(tier) => self.create(resource, slot, tier),
             Action::Relabel(tier) => metadata("labels", json!({LABEL: tier.value()})),
             Action::Hold => metadata("finalizers", json!([FINALIZER])),
             Action::Release => metadata("finalizers", Value::Null),
             Action::Delete => delete(resource, slot),
             Action::Recreate(tier) => {
                 self.perform_step(&text, delete(resource, slot)).await;
-                create(resource, slot, tier)
+                self.create(resource, slot, tier)
             }
             Action::Update => return self.update(&text, resource, slot).await,
         };
@@ -125,6 +134,21 @@ impl Workload {
         last
     }
 
+    fn create(&self, resource: Resource, slot: u8, tier: Tier) -> Step {
+        let mut step = create(resource, slot, tier);
+        if let (Some(content), Some(object)) = (self.content(), &mut step.body) {
+            content.put_into(resource, object);
+        }
+        step
+    }
+
+    /// Returns the content of the present operation, if there is any.
+    fn content(&self) -> Option<Content> {
+        let count = self.contents.len() as u64;
+        let place = usize::try_from(self.operation_count.checked_rem(count)?).ok()?;
+        self.contents.get(place).copied()
+    }
+
     /// Reads an object and writes it back with a change, as controllers do.
     async fn update(&mut self, text: &str, resource: Resource, slot: u8) {
         let read = Step::new("GET", path(resource, slot), None);
@@ -136,6 +160,9 @@ impl Workload {
             return;
         };
         object["metadata"]["annotations"]["operation"] = json!(self.operation_count.to_string());
+        if let Some(content) = self.content() {
+            object["metadata"]["annotations"]["content"] = json!(content.text());
+        }
         let write = Step::new("PUT", path(resource, slot), Some(object));
         self.perform_step(text, write).await;
     }

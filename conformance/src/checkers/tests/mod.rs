@@ -4,6 +4,7 @@ mod requests;
 mod pace;
 mod streams;
 mod faults;
+mod content;
 
 use std::{sync::Arc, time::Duration};
 
@@ -133,6 +134,7 @@ impl Story {
             handler: 0,
             key: Key::from(key),
             heard,
+            cause: None,
             cached,
         }));
     }

@@ -16,6 +16,7 @@ pub(super) enum Part {
     Workload,
     Handlers,
     Interleaving,
+    Contents,
     FaultOptions,
     InformerOptions,
     HandlerOptions,
@@ -33,13 +34,14 @@ const FAULT_OPTIONS: [fn(&mut PlannedFault); 3] = [
     |fault| fault.informer = None,
 ];
 
-const INFORMER_OPTIONS: [fn(&mut InformerPlan); 6] = [
+const INFORMER_OPTIONS: [fn(&mut InformerPlan); 7] = [
     |informer| informer.selection.namespace = None,
     |informer| informer.selection.label = None,
     |informer| informer.queue_max = None,
     |informer| informer.page_size = 500,
     |informer| informer.watch_timeout_s = 300,
     |informer| informer.streaming_lists = false,
+    |informer| informer.compact = false,
 ];
 
 const HANDLER_OPTIONS: [fn(&mut HandlerPlan); 4] = [
@@ -70,7 +72,8 @@ impl Part {
             Self::Objects => Some(Self::Workload),
             Self::Workload => Some(Self::Handlers),
             Self::Handlers => Some(Self::Interleaving),
-            Self::Interleaving => Some(Self::FaultOptions),
+            Self::Interleaving => Some(Self::Contents),
+            Self::Contents => Some(Self::FaultOptions),
             Self::FaultOptions => Some(Self::InformerOptions),
             Self::InformerOptions => Some(Self::HandlerOptions),
             Self::HandlerOptions => Some(Self::Names),
@@ -90,6 +93,7 @@ impl Part {
             Self::Workload => plan.workload.len(),
             Self::Handlers => handlers(plan).count(),
             Self::Interleaving => INTERLEAVING_OPTIONS.len(),
+            Self::Contents => plan.contents.len(),
             Self::FaultOptions => plan.faults.len() * FAULT_OPTIONS.len(),
             Self::InformerOptions => plan.informers.len() * INFORMER_OPTIONS.len(),
             Self::HandlerOptions => handlers(plan).count() * HANDLER_OPTIONS.len(),
@@ -104,6 +108,7 @@ impl Part {
             Self::Faults => drop(plan.faults.drain(from..to)),
             Self::Incidents => drop(plan.incidents.drain(from..to)),
             Self::Workload => drop(plan.workload.drain(from..to)),
+            Self::Contents => drop(plan.contents.drain(from..to)),
             Self::Informers => take_informers(plan, from, to),
             Self::Objects => {
                 let gone = objects(plan)[from..to].to_vec();

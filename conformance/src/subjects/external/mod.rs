@@ -231,6 +231,7 @@ impl Seen {
                 handler: *handler,
                 key: Key::clone(key),
                 heard: heard.clone(),
+                cause: None,
                 cached: cached.clone(),
             }));
         }

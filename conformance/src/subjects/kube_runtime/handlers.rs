@@ -75,6 +75,7 @@ impl Handlers {
             handler,
             key: Key::clone(key),
             heard,
+            cause: None,
             cached: cached.cloned(),
         }));
     }

@@ -1,0 +1,172 @@
+//! Digests of objects: equal for equal content, and cheap to compare.
+//!
+//! An object is digested as its type writes it, so that a reader that drops unknown fields or writes defaults can be
+//! compared with the server: there the same type reads the server's JSON first. The labels of a handle are part of the
+//! digest, since informers read them separately. Left out are the type, which items of lists lack, and fields that faults
+//! add.
+
+use std::io;
+
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube::{
+    api::{DynamicObject, ObjectMeta},
+    core::PartialObjectMeta,
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::plan::Resource;
+
+/// The field that the faults `unknown_fields` and `huge_objects` add.
+const ADDED_FIELD: &str = "fromTheFuture";
+
+/// An object with content to compare.
+pub(crate) trait Digested: kube::Resource {
+    /// Adds the content to a digest.
+    fn write_content(&self, digest: &mut Digest);
+}
+
+/// FNV-1a with 64 bits, eight bytes at a time.
+#[derive(Debug)]
+pub(crate) struct Digest(u64);
+
+/// Returns the digest of an object with these labels.
+pub(crate) fn of_object<'a, K: Digested>(
+    object: &K,
+    labels: impl Iterator<Item = (&'a str, &'a str)>,
+) -> u64 {
+    let mut digest = Digest::new();
+    for (name, value) in labels {
+        digest.add(name.as_bytes());
+        digest.add(value.as_bytes());
+    }
+    object.write_content(&mut digest);
+    digest.0
+}
+
+/// Returns the digest of an object of the server, as an informer of the resource has to read it; `None` if its type
+/// refuses the object.
+pub(crate) fn of_stored(resource: Resource, json: &[u8]) -> Option<u64> {
+    match resource {
+        Resource::Pods => of_json::<Pod>(json),
+        Resource::ConfigMaps => of_json::<DynamicObject>(json),
+        Resource::Nodes => of_json::<PartialObjectMeta<Node>>(json),
+    }
+}
+
+fn of_json<K: Digested + DeserializeOwned>(json: &[u8]) -> Option<u64> {
+    let object: K = serde_json::from_slice(json).ok()?;
+    let labels = object.meta().labels.iter().flatten();
+    let labels = labels.map(|(name, value)| (name.as_str(), value.as_str()));
+    Some(of_object(&object, labels))
+}
+
+// === impl Digested ===
+
+impl Digested for Pod {
+    fn write_content(&self, digest: &mut Digest) {
+        digest.add_json(self);
+    }
+}
+
+impl Digested for DynamicObject {
+    fn write_content(&self, digest: &mut Digest) {
+        digest.add_json(&self.metadata);
+        let Some(fields) = self.data.as_object() else {
+            return digest.add_json(&self.data);
+        };
+        for (name, value) in fields.iter().filter(|(name, _)| *name != ADDED_FIELD) {
+            digest.add(name.as_bytes());
+            digest.add_json(value);
+        }
+    }
+}
+
+impl Digested for PartialObjectMeta<Node> {
+    fn write_content(&self, digest: &mut Digest) {
+        let metadata: &ObjectMeta = &self.metadata;
+        digest.add_json(metadata);
+    }
+}
+
+// === impl Digest ===
+
+impl Digest {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// Adds a text and its end.
+    fn add(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        for word in words {
+            self.mix(u64::from_le_bytes(*word));
+        }
+        for byte in rest {
+            self.mix(u64::from(*byte));
+        }
+        self.mix(bytes.len() as u64);
+    }
+
+    fn add_json(&mut self, value: &impl Serialize) {
+        serde_json::to_writer(&mut *self, value).expect("objects have string keys only");
+    }
+
+    fn mix(&mut self, word: u64) {
+        self.0 = (self.0 ^ word)
+            .wrapping_mul(0x0100_0000_01b3)
+            .rotate_left(23);
+    }
+}
+
+impl io::Write for Digest {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.add(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn digest(resource: Resource, object: &Value) -> Option<u64> {
+        of_stored(resource, &serde_json::to_vec(object).unwrap())
+    }
+
+    fn config_map(text: &str) -> Value {
+        json!({"metadata": {"name": "a", "uid": "u"}, "data": {"key": text}})
+    }
+
+    #[test]
+    fn one_changed_character_changes_the_digest() {
+        let of = |text| digest(Resource::ConfigMaps, &config_map(text));
+        assert_eq!(of("\u{1F600} \"\\"), of("\u{1F600} \"\\"));
+        assert_ne!(of("\u{1F600} \"\\"), of("\u{1F601} \"\\"));
+        assert_ne!(of("ab"), of("ba"));
+    }
+
+    #[test]
+    fn added_fields_and_types_do_not_count() {
+        let plain = config_map("a");
+        let mut newer = plain.clone();
+        newer[ADDED_FIELD] = json!({"a": 1});
+        newer["metadata"][ADDED_FIELD] = json!(1);
+        newer["kind"] = json!("ConfigMap");
+        newer["apiVersion"] = json!("v1");
+        let of = |object| digest(Resource::ConfigMaps, object);
+        assert_eq!(of(&plain), of(&newer));
+    }
+
+    #[test]
+    fn an_object_that_its_type_refuses_has_no_digest() {
+        let pod = json!({"metadata": {"name": "a"}, "spec": {"containers": "none"}});
+        assert_eq!(digest(Resource::Pods, &pod), None);
+        assert!(digest(Resource::ConfigMaps, &pod).is_some());
+    }
+}
