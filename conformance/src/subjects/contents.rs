@@ -45,29 +45,35 @@ impl<K> Contents<K> {
         }
     }
 
-    /// Takes an object that was handed out. One that was seen before is read again only if `is_again`, and if that can
-    /// make a difference.
-    pub(super) fn see(&self, object: &Object<K>, is_again: bool) {
+    /// Reads an object that was handed out, unless this one was read before.
+    pub(super) fn see(&self, object: &Object<K>) {
+        self.read(object, true);
+    }
+
+    /// Reads an object that was handed out, unless this one was read before and cannot have changed.
+    pub(super) fn see_again(&self, object: &Object<K>) {
+        self.read(object, !self.reading.is_decoding);
+    }
+
+    fn read(&self, object: &Object<K>, once_is_enough: bool) {
         let mut last = self.last.lock().expect("no holder panics");
         let state = State::from_wire(object.uid(), object.resource_version().as_str());
         let version = (object.key().clone(), state.clone());
         let before = last.get(&version);
-        if !(is_again && self.reading.is_decoding)
-            && before.is_some_and(|before| before.object.is_same(object))
-        {
+        if once_is_enough && before.is_some_and(|before| before.object.is_same(object)) {
             return;
         }
         let digest = (self.reading.digest)(object);
         let is_known = before.is_some_and(|before| before.digest == digest);
-        let object_now = Last {
+        let read = Last {
             object: object.clone(),
             digest,
         };
-        last.insert(version, object_now);
+        last.insert(version, read);
+        drop(last);
         if is_known {
             return;
         }
-        drop(last);
         self.recorder.record(Observation::Read {
             informer: self.informer,
             member: Member {

@@ -42,27 +42,20 @@ const INDEX: &str = "tier";
 /// The limit of uncompressed bytes of compact informers: a few of the small objects of a plan.
 const YOUNG_SIZE_MAX_BYTES: usize = 4_000;
 
-/// The representation of objects.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Held {
-    Typed,
-    Compact,
-}
-
 /// Creates an informer of pods as the type of `k8s_openapi`.
-pub(super) fn pods(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn Subject> {
-    boxed::<Pod>(parts, &(), extras, held)
+pub(super) fn pods(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+    boxed::<Pod>(parts, &(), extras)
 }
 
 /// Creates an informer of config maps as `DynamicObject`.
-pub(super) fn config_maps(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn Subject> {
+pub(super) fn config_maps(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
     let config_maps = ApiResource::erase::<ConfigMap>(&());
-    boxed::<DynamicObject>(parts, &config_maps, extras, held)
+    boxed::<DynamicObject>(parts, &config_maps, extras)
 }
 
 /// Creates an informer of nodes as metadata only.
-pub(super) fn nodes(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn Subject> {
-    boxed::<PartialObjectMeta<Node>>(parts, &(), extras, held)
+pub(super) fn nodes(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
+    boxed::<PartialObjectMeta<Node>>(parts, &(), extras)
 }
 
 /// Creates a client as users of `informer` do. kube's own would retry failures without reporting them.
@@ -96,7 +89,6 @@ fn boxed<K>(
     parts: SubjectParts<'_>,
     dynamic_type: &K::DynamicType,
     extras: Extras,
-    held: Held,
 ) -> Box<dyn Subject>
 where
     K: Digested + DeserializeOwned + Send + Sync + 'static,
@@ -111,25 +103,22 @@ where
     if let Some(selector) = selection.label_selector() {
         list_watch = list_watch.with_labels(selector);
     }
-    match held {
-        Held::Typed => {
-            let reading = Reading {
-                digest: |object: &Object<K>| Some(digest_of(&**object.get(), object.labels())),
-                is_decoding: false,
-            };
-            InformerSubject::boxed(parts, client, list_watch, extras, reading)
-        }
-        Held::Compact => {
-            let options = CompactOptions::default().with_young_size_max_bytes(YOUNG_SIZE_MAX_BYTES);
-            let reading = Reading {
-                digest: |object: &Object<Compact<K>>| {
-                    let decoded = object.decode().ok()?;
-                    Some(digest_of(&*decoded, object.labels()))
-                },
-                is_decoding: true,
-            };
-            InformerSubject::boxed(parts, client, list_watch.compact(options), extras, reading)
-        }
+    if parts.plan.compact {
+        let options = CompactOptions::default().with_young_size_max_bytes(YOUNG_SIZE_MAX_BYTES);
+        let reading = Reading {
+            digest: |object: &Object<Compact<K>>| {
+                let decoded = object.decode().ok()?;
+                Some(digest_of(&*decoded, object.labels()))
+            },
+            is_decoding: true,
+        };
+        InformerSubject::boxed(parts, client, list_watch.compact(options), extras, reading)
+    } else {
+        let reading = Reading {
+            digest: |object: &Object<K>| Some(digest_of(&**object.get(), object.labels())),
+            is_decoding: false,
+        };
+        InformerSubject::boxed(parts, client, list_watch, extras, reading)
     }
 }
 
@@ -264,7 +253,7 @@ where
             members: members.map(|(key, state)| Member { key, state }).collect(),
         });
         for object in indexer.list() {
-            self.contents.see(&object, true);
+            self.contents.see_again(&object);
         }
         for (index, text) in recount(&indexer) {
             self.recorder.record(Observation::IndexDiffers {
@@ -345,7 +334,7 @@ impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
     }
 
     fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
-        self.contents.see(object, false);
+        self.contents.see(object);
         let heard = Heard::Added {
             new: state(object),
             is_initial: in_initial_list,
@@ -354,8 +343,8 @@ impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
     }
 
     fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
-        self.contents.see(old, false);
-        self.contents.see(new, false);
+        self.contents.see(old);
+        self.contents.see(new);
         let heard = Heard::Updated {
             old: state(old),
             new: state(new),

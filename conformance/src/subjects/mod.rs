@@ -12,7 +12,7 @@ pub(crate) mod kube_runtime;
 
 use std::{collections::BTreeMap, future::Future, pin::Pin};
 
-use self::{external::Program, informer::Held};
+use self::external::Program;
 use crate::{
     bugs::Bug,
     interleave::Yields,
@@ -99,8 +99,6 @@ pub struct Extras {
 pub enum SubjectKind {
     /// [`informer::SharedInformer`](::informer::SharedInformer).
     Informer,
-    /// The same with objects held as compressed bytes.
-    InformerCompact,
     /// `kube_runtime`'s watcher with its default backoff, and a reflector's store; with a companion, its `Controller`.
     ///
     /// Its handlers are notified of its stream's objects: of those of a list when the list is complete, since the store
@@ -112,7 +110,8 @@ pub enum SubjectKind {
     External,
 }
 
-/// Creates the informer that a plan asks for: pods typed, config maps dynamic, nodes as metadata only.
+/// Creates the informer that a plan asks for: pods typed, config maps dynamic, nodes as metadata only, and
+/// any of them compact.
 pub fn informer(parts: SubjectParts<'_>) -> Box<dyn Subject> {
     informer_with(parts, None)
 }
@@ -122,16 +121,11 @@ pub fn informer_with(parts: SubjectParts<'_>, bug: Option<Bug>) -> Box<dyn Subje
     SubjectKind::Informer.build(parts, Extras::default().with_bug(bug))
 }
 
-fn informer_of(parts: SubjectParts<'_>, extras: Extras, held: Held) -> Box<dyn Subject> {
-    let held = if parts.plan.compact {
-        Held::Compact
-    } else {
-        held
-    };
+fn informer_of(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
     match parts.plan.selection.resource {
-        Resource::Pods => informer::pods(parts, extras, held),
-        Resource::ConfigMaps => informer::config_maps(parts, extras, held),
-        Resource::Nodes => informer::nodes(parts, extras, held),
+        Resource::Pods => informer::pods(parts, extras),
+        Resource::ConfigMaps => informer::config_maps(parts, extras),
+        Resource::Nodes => informer::nodes(parts, extras),
     }
 }
 
@@ -192,8 +186,7 @@ impl SubjectKind {
     /// If it is a process, and there is no program or no URL.
     pub fn build(self, parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
         match self {
-            Self::Informer => informer_of(parts, extras, Held::Typed),
-            Self::InformerCompact => informer_of(parts, extras, Held::Compact),
+            Self::Informer => informer_of(parts, extras),
             Self::KubeRuntime if extras.has_companion => {
                 kube_runtime::controller(&parts, extras.waiter_count)
             }

@@ -4,38 +4,43 @@ use conformance::{
     plan::{Plan, Profile},
     seed::Seed,
     sim::{self, RunOptions},
-    subjects::{Extras, SubjectKind, SubjectParts},
 };
 use regex::Regex;
 
-fn run(plan: &Plan, kind: SubjectKind) -> sim::Outcome {
-    let subject = |parts: SubjectParts<'_>| kind.build(parts, Extras::default());
-    sim::run(plan, &RunOptions::default().with_subject(&subject))
+/// Returns a plan whose informers are all compact, or all typed.
+fn plan(seed: u64, profile: Profile, is_compact: bool) -> Plan {
+    let mut plan = Plan::draw_sized(Seed::new(seed), profile);
+    for informer in &mut plan.informers {
+        informer.compact = is_compact;
+    }
+    plan
+}
+
+fn run(plan: &Plan) -> sim::Outcome {
+    sim::run(plan, &RunOptions::default())
 }
 
 #[test]
 fn compact_informers_keep_every_promise() {
     for seed in 0..60 {
-        let plan = Plan::draw_sized(Seed::new(seed), Profile::Medium);
-        let outcome = run(&plan, SubjectKind::InformerCompact);
+        let outcome = run(&plan(seed, Profile::Medium, true));
         let broken: Vec<_> = outcome.broken().collect();
         assert!(broken.is_empty(), "seed {seed}: {broken:?}");
     }
 }
 
 /// Formats a trace without the type of objects, by which the log names a handler.
-fn text(plan: &Plan, kind: SubjectKind) -> String {
+fn text(plan: &Plan) -> String {
     let compact = Regex::new(r"informer::compact::object::Compact<([\w:]+(?:<[\w:]+>)?)>").unwrap();
-    let text = run(plan, kind).trace.to_string();
+    let text = run(plan).trace.to_string();
     compact.replace_all(&text, "$1").into_owned()
 }
 
 #[test]
 fn compact_and_typed_informers_do_the_same_to_the_byte() {
     for seed in 0..20 {
-        let plan = Plan::draw_sized(Seed::new(seed), Profile::Small);
-        let compact = text(&plan, SubjectKind::InformerCompact);
-        let typed = text(&plan, SubjectKind::Informer);
+        let compact = text(&plan(seed, Profile::Small, true));
+        let typed = text(&plan(seed, Profile::Small, false));
         let mut pairs = compact.lines().zip(typed.lines());
         let differing = pairs.find(|(compact, typed)| compact != typed);
         assert_eq!(differing, None, "seed {seed}");
