@@ -116,8 +116,11 @@ const OF_HANDLERS: &[&str] = &[
     "cache_first",
 ];
 
-/// The promises of subjects that have versions, indexes and resyncs, and log no expected warnings.
+/// The promises of subjects that have versions, indexes and resyncs, say what they read and why they notify, and log no
+/// expected warnings.
 const OF_INFORMER: &[&str] = &[
+    "contents",
+    "causes",
     "snapshots",
     "indexes",
     "freshness",
@@ -163,7 +166,7 @@ impl Contestant {
             _ => OF_HANDLERS,
         };
         let informer = match self.subject {
-            SubjectKind::Informer | SubjectKind::InformerCompact => OF_INFORMER,
+            SubjectKind::Informer => OF_INFORMER,
             _ => &[][..],
         };
         COMMON.iter().chain(handlers).chain(informer).copied()
