@@ -5,7 +5,10 @@
 //! digest, since informers read them separately. Left out are the type, which items of lists lack, and fields that faults
 //! add.
 
-use std::io;
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    io,
+};
 
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::{
@@ -25,22 +28,21 @@ pub(crate) trait Digested: kube::Resource {
     fn write_content(&self, digest: &mut Digest);
 }
 
-/// FNV-1a with 64 bits, eight bytes at a time.
-#[derive(Debug)]
-pub(crate) struct Digest(u64);
+/// A digest that grows with what is added to it.
+#[derive(Debug, Default)]
+pub(crate) struct Digest(DefaultHasher);
 
 /// Returns the digest of an object with these labels.
 pub(crate) fn of_object<'a, K: Digested>(
     object: &K,
     labels: impl Iterator<Item = (&'a str, &'a str)>,
 ) -> u64 {
-    let mut digest = Digest::new();
-    for (name, value) in labels {
-        digest.add(name.as_bytes());
-        digest.add(value.as_bytes());
+    let mut digest = Digest::default();
+    for label in labels {
+        digest.add(label);
     }
     object.write_content(&mut digest);
-    digest.0
+    digest.0.finish()
 }
 
 /// Returns the digest of an object of the server, as an informer of the resource has to read it; `None` if its type
@@ -75,7 +77,7 @@ impl Digested for DynamicObject {
             return digest.add_json(&self.data);
         };
         for (name, value) in fields.iter().filter(|(name, _)| *name != ADDED_FIELD) {
-            digest.add(name.as_bytes());
+            digest.add(name);
             digest.add_json(value);
         }
     }
@@ -91,36 +93,18 @@ impl Digested for PartialObjectMeta<Node> {
 // === impl Digest ===
 
 impl Digest {
-    fn new() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-
-    /// Adds a text and its end.
-    fn add(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        for word in words {
-            self.mix(u64::from_le_bytes(*word));
-        }
-        for byte in rest {
-            self.mix(u64::from(*byte));
-        }
-        self.mix(bytes.len() as u64);
+    fn add(&mut self, value: impl Hash) {
+        value.hash(&mut self.0);
     }
 
     fn add_json(&mut self, value: &impl Serialize) {
         serde_json::to_writer(&mut *self, value).expect("objects have string keys only");
     }
-
-    fn mix(&mut self, word: u64) {
-        self.0 = (self.0 ^ word)
-            .wrapping_mul(0x0100_0000_01b3)
-            .rotate_left(23);
-    }
 }
 
 impl io::Write for Digest {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.add(bytes);
+        self.0.write(bytes);
         Ok(bytes.len())
     }
 
