@@ -1,6 +1,9 @@
 //! The API services of custom resources: one for each version that a definition serves.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
@@ -29,16 +32,15 @@ const VERSION_PRIORITY: i64 = 100;
 /// The controller that creates and deletes them.
 #[derive(Debug, Default)]
 pub(super) struct ApiServices {
-    /// The definitions, and the names of the API services that each one needs, with group and version.
-    needed: BTreeMap<ObjectKey, BTreeMap<String, (String, String)>>,
+    /// The definitions, and the names of the API services that each one needs.
+    needed: BTreeMap<ObjectKey, BTreeSet<String>>,
 }
 
 // === impl ApiServices ===
 
 impl ApiServices {
-    /// Returns the group and version of an API service if a definition needs it.
-    fn group_version(&self, name: &str) -> Option<&(String, String)> {
-        self.needed.values().find_map(|needed| needed.get(name))
+    fn is_needed(&self, name: &str) -> bool {
+        self.needed.values().any(|needed| needed.contains(name))
     }
 }
 
@@ -52,18 +54,14 @@ impl Controller for ApiServices {
         if key.resource() == definitions::resource() {
             let after = match &change.after {
                 Some((crd, _)) => served_by(&crd.to_value()),
-                None => BTreeMap::new(),
+                None => BTreeSet::new(),
             };
-            let names = after.keys().cloned();
-            let mut names: Vec<String> = names.collect();
-            let before = if after.is_empty() {
-                self.needed.remove(key)
-            } else {
-                self.needed.insert(key.clone(), after)
-            };
-            names.extend(before.unwrap_or_default().into_keys());
-            for name in names {
-                due.add(key_of(&name), Duration::ZERO);
+            let before = self.needed.remove(key).unwrap_or_default();
+            for name in before.union(&after) {
+                due.add(key_of(name), Duration::ZERO);
+            }
+            if !after.is_empty() {
+                self.needed.insert(key.clone(), after);
             }
         } else if change.is_of(&api_service::KIND) && change.before.is_some() {
             due.add(key.clone(), Duration::ZERO);
@@ -71,7 +69,8 @@ impl Controller for ApiServices {
     }
 
     fn reconcile(&mut self, cluster: &mut Cluster<'_, '_>, key: &ObjectKey, _due: &mut Due<'_>) {
-        let wanted = self.group_version(key.name()).map(spec);
+        let is_needed = self.is_needed(key.name());
+        let wanted = spec_of(key.name()).filter(|_| is_needed);
         match (cluster.get(key), wanted) {
             (None, Some(spec)) => create(cluster, key, &spec),
             (Some(found), Some(spec)) if is_managed(&found) => {
@@ -89,27 +88,26 @@ fn key_of(name: &str) -> ObjectKey {
     ObjectKey::cluster(api_service::KIND.storage().clone(), name)
 }
 
-/// Returns the names of the API services of the versions that a definition serves, with group and version.
-fn served_by(crd: &Value) -> BTreeMap<String, (String, String)> {
+/// Returns the names of the API services of the versions that a definition serves.
+fn served_by(crd: &Value) -> BTreeSet<String> {
     let group = text(&crd["spec"]["group"]);
     items(&crd["spec"]["versions"])
         .iter()
         .filter(|version| version["served"] == true)
-        .map(|version| text(&version["name"]))
-        .map(|version| {
-            let name = format!("{version}.{group}");
-            (name, (group.to_owned(), version.to_owned()))
-        })
+        .map(|version| format!("{}.{group}", text(&version["name"])))
         .collect()
 }
 
-fn spec((group, version): &(String, String)) -> Value {
-    json!({
+/// Returns the specification of the API service of this name, which is its version and group; `None` if the name has no
+/// dot.
+fn spec_of(name: &str) -> Option<Value> {
+    let (version, group) = name.split_once('.')?;
+    Some(json!({
         "group": group,
         "version": version,
         "groupPriorityMinimum": GROUP_PRIORITY,
         "versionPriority": VERSION_PRIORITY,
-    })
+    }))
 }
 
 /// Tells whether the server updates and deletes an API service: those of users have no such label.
