@@ -65,7 +65,7 @@ impl Source {
     fn object(&mut self, id: TypeId, depth: u32) -> Map<String, Value> {
         let mut out = Map::new();
         for field in types().json_fields(id) {
-            if self.upto(2 * DEPTH_MAX as usize - 1) >= 2 * depth as usize {
+            if self.upto(DEPTH_MAX as usize - 1) >= depth as usize {
                 let value = match field.shape {
                     Shape::Single => self.element(field, depth),
                     Shape::Repeated => (0..self.upto(3))
