@@ -51,14 +51,11 @@ impl<'a> Evidence<'a> {
                 kind,
             } => {
                 self.requests.insert(*request, *informer);
-                let is_streaming = matches!(
-                    kind,
-                    RequestKind::Watch {
-                        is_streaming_list: true,
-                        ..
-                    }
-                );
-                if is_streaming {
+                if let RequestKind::Watch {
+                    is_streaming_list: true,
+                    ..
+                } = kind
+                {
                     self.streams.insert(*request);
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{A, Story, check, member, state, told_well};
+use super::{A, Story, check, member, state, told_initially, told_well};
 use crate::{
     plan::Resource,
     trace::{Heard, Key, Notified, NotifiedCause, Observation, State},
@@ -113,13 +113,7 @@ fn an_update_that_is_no_resync_has_a_change_to_tell() {
 fn a_live_update_was_brought_by_a_watch_and_one_of_a_relist_by_a_list() {
     let tell = |cause, is_framed: bool| {
         move |story: &mut Story| {
-            story.list(2, &[member(A, "a", 2)]);
-            let heard = Heard::Added {
-                new: state("a", 2),
-                is_initial: true,
-            };
-            story.told(A, heard, Some(state("a", 2)));
-            let watch = story.watch(2);
+            let watch = told_initially(story);
             if cause == NotifiedCause::Relist && !is_framed {
                 story.list(3, &[member(A, "a", 3)]);
             }

@@ -223,15 +223,20 @@ impl Story {
     }
 }
 
-/// Notifies the handler of everything, correctly.
-fn told_well(story: &mut Story) {
+/// Lists an object, notifies the handler of it, and starts a watch, whose number is returned.
+fn told_initially(story: &mut Story) -> usize {
     story.list(2, &[member(A, "a", 2)]);
     let heard = Heard::Added {
         new: state("a", 2),
         is_initial: true,
     };
     story.told(A, heard, Some(state("a", 2)));
-    let watch = story.watch(2);
+    story.watch(2)
+}
+
+/// Notifies the handler of everything, correctly.
+fn told_well(story: &mut Story) {
+    let watch = told_initially(story);
     story.wait(1_000);
     story.frame(watch, "MODIFIED", member(A, "a", 3));
     story.updated(A, state("a", 2), state("a", 3));
