@@ -19,11 +19,14 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::plan::Resource;
 
+/// The annotation that a transform signs objects with.
+const SIGNATURE: &str = "conformance/signature";
+
 /// The field that the faults `unknown_fields` and `huge_objects` add.
 const ADDED_FIELD: &str = "fromTheFuture";
 
 /// An object with content to compare.
-pub(crate) trait Digested: kube::Resource {
+pub(crate) trait Digested: kube::Resource + Clone {
     /// Adds the content to a digest.
     fn write_content(&self, digest: &mut Digest);
 }
@@ -57,9 +60,31 @@ pub(crate) fn of_stored(resource: Resource, json: &[u8]) -> Option<u64> {
 
 fn of_json<K: Digested + DeserializeOwned>(json: &[u8]) -> Option<u64> {
     let object: K = serde_json::from_slice(json).ok()?;
+    Some(of_whole(&object))
+}
+
+/// Returns the digest of an object with the labels of its own metadata.
+fn of_whole<K: Digested>(object: &K) -> u64 {
     let labels = object.meta().labels.iter().flatten();
     let labels = labels.map(|(name, value)| (name.as_str(), value.as_str()));
-    Some(of_object(&object, labels))
+    of_object(object, labels)
+}
+
+/// Adds the digest of the object to its annotations: a transform, of which it shows if it is left out, repeated, or made
+/// of another object.
+pub(crate) fn sign<K: Digested>(object: &mut K) {
+    let signature = of_whole(object).to_string();
+    let annotations = object.meta_mut().annotations.get_or_insert_default();
+    annotations.insert(SIGNATURE.to_owned(), signature);
+}
+
+/// Returns the object as it was before it was signed; `None` if the signature is missing, or that of another object.
+pub(crate) fn unsigned<K: Digested>(object: &K) -> Option<K> {
+    let mut unsigned = object.clone();
+    let annotations = &mut unsigned.meta_mut().annotations;
+    let signature = annotations.as_mut()?.remove(SIGNATURE)?;
+    annotations.take_if(|annotations| annotations.is_empty());
+    (signature == of_whole(&unsigned).to_string()).then_some(unsigned)
 }
 
 // === impl Digested ===
@@ -145,6 +170,23 @@ mod tests {
         newer["apiVersion"] = json!("v1");
         let of = |object| digest(Resource::ConfigMaps, object);
         assert_eq!(of(&plain), of(&newer));
+    }
+
+    #[test]
+    fn an_object_is_signed_exactly_once() {
+        let mut object: DynamicObject = serde_json::from_value(config_map("a")).unwrap();
+        let before = of_whole(&object);
+        assert_eq!(unsigned(&object).map(|object| of_whole(&object)), None);
+        sign(&mut object);
+        let mut other = object.clone();
+        assert_eq!(
+            unsigned(&object).map(|object| of_whole(&object)),
+            Some(before)
+        );
+        sign(&mut object);
+        assert!(unsigned(&object).is_none());
+        other.data["data"]["key"] = json!("b");
+        assert!(unsigned(&other).is_none());
     }
 
     #[test]

@@ -30,7 +30,7 @@ fn in_pages(trace: &Trace, model: &Model) -> Vec<Finding> {
         if !asked.is_continued {
             *list = List::begin(asked.at);
         }
-        let state = || Some(model.history(asked.informer)?.at(revision));
+        let state = || Some(model.served(asked.informer)?.at(revision));
         let wrong = list.page(revision, page.members).or_else(|| {
             let is_wrong = !page.has_more && state().is_some_and(|state| state != list.state);
             is_wrong.then(|| "is not the state at its version".to_owned())

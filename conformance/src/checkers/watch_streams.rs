@@ -81,7 +81,7 @@ fn streams<'a>(trace: &'a Trace, model: &'a Model) -> BTreeMap<usize, WatchStrea
                         is_streaming_list,
                     },
             } => {
-                if let Some(history) = model.history(*informer) {
+                if let Some(history) = model.served(*informer) {
                     let from = revision.parse().ok().filter(|revision| *revision > 0);
                     let stream = WatchStream {
                         informer: *informer,

@@ -29,7 +29,14 @@ pub struct Moment {
 /// The histories of all informers in a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
-    histories: BTreeMap<usize, History>,
+    histories: BTreeMap<usize, Histories>,
+}
+
+#[derive(Clone, Debug)]
+struct Histories {
+    own: History,
+    /// The history of what the server sends, if the informer filters it.
+    served: Option<History>,
 }
 
 // === impl Model ===
@@ -50,7 +57,7 @@ impl Model {
                 Observation::InformerStarts {
                     informer,
                     selection,
-                } => Some((*informer, History::of(&changes, selection))),
+                } => Some((*informer, Histories::of(&changes, selection))),
                 _ => None,
             });
         Self {
@@ -60,14 +67,32 @@ impl Model {
 
     /// Returns the history that an informer should have seen.
     pub fn history(&self, informer: usize) -> Option<&History> {
-        self.histories.get(&informer)
+        Some(&self.histories.get(&informer)?.own)
+    }
+
+    /// Returns the history that the server should have sent to an informer, which may filter it.
+    pub fn served(&self, informer: usize) -> Option<&History> {
+        let histories = self.histories.get(&informer)?;
+        Some(histories.served.as_ref().unwrap_or(&histories.own))
     }
 
     /// Returns the informers in order.
     pub fn informers(&self) -> impl Iterator<Item = (usize, &History)> {
         self.histories
             .iter()
-            .map(|(informer, history)| (*informer, history))
+            .map(|(informer, histories)| (*informer, &histories.own))
+    }
+}
+
+// === impl Histories ===
+
+impl Histories {
+    fn of(changes: &[&Change], selection: &Selection) -> Self {
+        let served = selection.served();
+        Self {
+            own: History::of(changes, selection),
+            served: (served != *selection).then(|| History::of(changes, &served)),
+        }
     }
 }
 

@@ -51,6 +51,12 @@ fn labels_enter_and_leave_a_selection() {
         &[(3, true), (4, true), (6, true), (9, true), (12, false)],
     );
     check(&web(), &[(4, true), (6, true), (9, false)]);
+    let filtered = Selection {
+        is_filtered: true,
+        ..web()
+    };
+    check(&filtered, &[(4, true), (6, true), (9, false)]);
+    assert_eq!(filtered.served(), Selection::all(Resource::Pods));
     check(
         &Selection {
             namespace: Some("two".to_owned()),

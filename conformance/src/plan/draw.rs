@@ -31,7 +31,7 @@ impl Plan {
         let size = profile.size();
         let swarm = Swarm::draw(&mut seed.stream("shape"), &size);
         let mut informers = informers(&mut seed.stream("informers"), &swarm, &size);
-        contents::draw_compact(seed, &mut informers);
+        contents::draw_forms(seed, &mut informers);
         Self {
             seed,
             safety_ms: swarm.safety_ms,
@@ -74,6 +74,7 @@ fn informer(rng: &mut ChaCha8Rng, resource: Resource, swarm: &Swarm, size: &Size
         resource,
         namespace: is_in_namespace.then(|| namespace.to_owned()),
         label: rng.random_bool(odds.labelled).then(|| "web".to_owned()),
+        is_filtered: false,
     };
     let handler_count = rng.random_range(1..=size.handlers_max);
     InformerPlan {
@@ -87,9 +88,11 @@ fn informer(rng: &mut ChaCha8Rng, resource: Resource, swarm: &Swarm, size: &Size
         streaming_lists: rng.random_bool(odds.streaming),
         watch_timeout_s: pick(rng, &odds.watch_timeouts_s),
         compact: false,
+        transforms: false,
         queue_max: rng
             .random_bool(odds.short_queue)
             .then(|| pick(rng, &[1, 1, 2, 8])),
+        chunk_max_bytes: None,
         handlers: (0..handler_count).map(|_| handler(rng, swarm)).collect(),
     }
 }

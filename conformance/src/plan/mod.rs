@@ -16,6 +16,8 @@ mod text;
 mod speed;
 pub mod shrink;
 
+use std::num::NonZero;
+
 use serde::{Deserialize, Serialize};
 
 use crate::seed::Seed;
@@ -73,9 +75,15 @@ pub struct InformerPlan {
     /// True if it holds its objects as compressed bytes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub compact: bool,
+    /// True if it signs its objects by a transform.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub transforms: bool,
     /// The maximal number of changes between its store and its cache; the default if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_max: Option<usize>,
+    /// The maximal size of the chunks in which it receives bodies; as the server writes them if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunk_max_bytes: Option<NonZero<usize>>,
     /// The handlers.
     pub handlers: Vec<HandlerPlan>,
 }
@@ -93,6 +101,9 @@ pub struct Selection {
     /// The value of [`LABEL`]; any or none if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// True if the informer selects by label with a filter of its own, and the server sends objects of any label.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_filtered: bool,
 }
 
 /// One handler.
@@ -182,7 +193,9 @@ impl InformerPlan {
             streaming_lists: true,
             watch_timeout_s: 300,
             compact: false,
+            transforms: false,
             queue_max: None,
+            chunk_max_bytes: None,
             handlers: vec![HandlerPlan::default()],
         }
     }
@@ -197,6 +210,26 @@ impl Selection {
             resource,
             namespace: None,
             label: None,
+            is_filtered: false,
+        }
+    }
+
+    /// Returns the selection of the server's lists and watches.
+    #[must_use]
+    pub fn served(&self) -> Self {
+        Self {
+            label: self.label.clone().filter(|_| !self.is_filtered),
+            is_filtered: false,
+            ..self.clone()
+        }
+    }
+
+    /// Returns the same selection, all of it made by the server: for informers without filters.
+    #[must_use]
+    pub fn without_filter(&self) -> Self {
+        Self {
+            is_filtered: false,
+            ..self.clone()
         }
     }
 

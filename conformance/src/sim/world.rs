@@ -76,7 +76,8 @@ impl<S: Servers> World<S> {
             let yields = yields(plan, &name);
             let (numbers, route) = (numbers.clone(), servers.open_route());
             let transport = Transport::new(route, informer, &name, numbers, recorder.clone())
-                .with_yields(yields.clone());
+                .with_yields(yields.clone())
+                .with_chunk_max(informer_plan.chunk_max_bytes);
             let (client, tap) = options.against.client(transport, rules.listen_gate());
             subjects.push((options.subject)(SubjectParts {
                 informer,

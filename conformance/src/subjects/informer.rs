@@ -9,8 +9,9 @@ use std::{
 };
 
 use informer::{
-    Deleted, DeltaFifoOptions, EventHandler, HandlerOptions, HandlerRegistration, IndexFn, Indexer,
-    Labels, Notification, NotificationCause, Object, Scope, SharedInformer,
+    Deleted, DeltaFifoOptions, EventHandler, Filter, HandlerOptions, HandlerRegistration, IndexFn,
+    Indexer, Labels, Notification, NotificationCause, Object, Scope, SharedInformer,
+    SharedInformerBuilder,
     compact::{Compact, CompactOptions},
     http::{self, HttpListWatch},
     reflector::ReflectorOptions,
@@ -30,7 +31,7 @@ use super::{
     waiters::Waiters,
 };
 use crate::{
-    bugs::{BuggyHandler, BuggyListWatch, BuggyStore},
+    bugs::{Bug, BuggyHandler, BuggyListWatch, BuggyStore},
     digest::{self, Digested},
     plan::{HandlerPlan, LABEL, Selection},
     trace::{Heard, Key, Member, Notified, NotifiedCause, Observation, Recorder, State},
@@ -84,7 +85,7 @@ struct InformerSubject<K> {
 /// A handler's registration, which the handler itself can drop, too.
 type Registration = Arc<Mutex<Option<HandlerRegistration>>>;
 
-/// A subject that holds objects of `K` as `held` says.
+/// Creates an informer of `K` in the form that the plan says.
 fn boxed<K>(
     parts: SubjectParts<'_>,
     dynamic_type: &K::DynamicType,
@@ -93,32 +94,84 @@ fn boxed<K>(
 where
     K: Digested + DeserializeOwned + Send + Sync + 'static,
 {
-    let selection = &parts.plan.selection;
-    let scope = match &selection.namespace {
+    let plan = parts.plan;
+    let scope = match &plan.selection.namespace {
         Some(namespace) => Scope::Namespace(namespace.clone()),
         None => Scope::All,
     };
     let client = own_client(&parts);
     let mut list_watch = HttpListWatch::<K>::new_with(client.clone(), scope, dynamic_type);
-    if let Some(selector) = selection.label_selector() {
+    if let Some(selector) = plan.selection.served().label_selector() {
         list_watch = list_watch.with_labels(selector);
     }
-    if parts.plan.compact {
+    if plan.compact {
         let options = CompactOptions::default().with_young_size_max_bytes(YOUNG_SIZE_MAX_BYTES);
         let reading = Reading {
-            digest: |object: &Object<Compact<K>>| {
-                let decoded = object.decode().ok()?;
-                Some(digest_of(&*decoded, object.labels()))
+            digest: if plan.transforms {
+                |object| digest_signed(&*object.decode().ok()?, object.labels())
+            } else {
+                |object: &Object<Compact<K>>| {
+                    Some(digest_of(&*object.decode().ok()?, object.labels()))
+                }
             },
             is_decoding: true,
         };
-        InformerSubject::boxed(parts, client, list_watch.compact(options), extras, reading)
+        let mut builder = builder(&parts, list_watch.compact(options), extras.bug);
+        if plan.transforms {
+            builder = builder.with_decode_transform(digest::sign);
+        }
+        InformerSubject::boxed(parts, client, builder, extras, reading)
     } else {
         let reading = Reading {
-            digest: |object: &Object<K>| Some(digest_of(&**object.get(), object.labels())),
+            digest: if plan.transforms {
+                |object| digest_signed(&**object.get(), object.labels())
+            } else {
+                |object: &Object<K>| Some(digest_of(&**object.get(), object.labels()))
+            },
             is_decoding: false,
         };
-        InformerSubject::boxed(parts, client, list_watch, extras, reading)
+        let mut builder = builder(&parts, list_watch, extras.bug);
+        if plan.transforms {
+            builder = builder.with_transform(digest::sign);
+        }
+        InformerSubject::boxed(parts, client, builder, extras, reading)
+    }
+}
+
+/// The informer of a subject, before it is built.
+type Builder<K> = SharedInformerBuilder<K, BuggyListWatch<K, Interleaved<HttpListWatch<K>>>>;
+
+fn builder<K: Send + Sync + 'static>(
+    parts: &SubjectParts<'_>,
+    list_watch: HttpListWatch<K>,
+    bug: Option<Bug>,
+) -> Builder<K> {
+    let plan = parts.plan;
+    let mut options = ReflectorOptions::default();
+    options.page_size = Some(plan.page_size);
+    options.streaming_lists = plan.streaming_lists;
+    options.watch_timeout_min = Duration::from_secs(plan.watch_timeout_s);
+    options.seed = Some(parts.seed);
+    if let Some(bug) = bug {
+        bug.inject(&mut options);
+    }
+    let mut queue = DeltaFifoOptions::default();
+    if let Some(count) = plan.queue_max {
+        queue = queue.with_capacity(count).with_batch_max(count);
+    }
+    let list_watch = Interleaved::new(list_watch, parts.yields.clone());
+    let builder = SharedInformer::builder(BuggyListWatch::new(list_watch, bug))
+        .with_options(options)
+        .with_queue(queue)
+        .with_index(INDEX, IndexFn::by_label(LABEL));
+    match &plan.selection.label {
+        Some(label) if plan.selection.is_filtered => {
+            let label = label.clone();
+            builder.with_filter(Filter::of_metadata(move |metadata| {
+                metadata.labels.get(LABEL) == Some(label.as_str())
+            }))
+        }
+        _ => builder,
     }
 }
 
@@ -128,41 +181,22 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
     fn boxed(
         parts: SubjectParts<'_>,
         client: kube::Client,
-        list_watch: HttpListWatch<K>,
+        builder: Builder<K>,
         extras: Extras,
         reading: Reading<K>,
     ) -> Box<dyn Subject> {
-        let (plan, bug) = (parts.plan, extras.bug);
         let companion = extras
             .has_companion
             .then(|| SharedInformer::new(client.clone(), Scope::All));
-        let mut options = ReflectorOptions::default();
-        options.page_size = Some(plan.page_size);
-        options.streaming_lists = plan.streaming_lists;
-        options.watch_timeout_min = Duration::from_secs(plan.watch_timeout_s);
-        options.seed = Some(parts.seed);
-        if let Some(bug) = bug {
-            bug.inject(&mut options);
-        }
-        let mut queue = DeltaFifoOptions::default();
-        if let Some(count) = plan.queue_max {
-            queue = queue.with_capacity(count).with_batch_max(count);
-        }
-        let informer = SharedInformer::builder(BuggyListWatch::new(
-            Interleaved::new(list_watch, parts.yields),
-            bug,
-        ))
-        .with_options(options)
-        .with_queue(queue)
-        .with_index(INDEX, IndexFn::by_label(LABEL))
-        .build_through(|store| BuggyStore::new(store, bug))
-        .expect("the index has a name of its own");
+        let informer = builder
+            .build_through(|store| BuggyStore::new(store, extras.bug))
+            .expect("the index has a name of its own");
         let copy_controller = extras
             .is_copying
             .then(|| CopyController::new(&informer, client, extras.on_failure));
         Box::new(Self {
             place: parts.informer,
-            selection: plan.selection.clone(),
+            selection: parts.plan.selection.clone(),
             informer,
             companion,
             copy_controller,
@@ -367,6 +401,11 @@ fn lock(registration: &Registration) -> MutexGuard<'_, Option<HandlerRegistratio
 
 fn digest_of<K: Digested>(object: &K, labels: &Labels) -> u64 {
     digest::of_object(object, labels.iter())
+}
+
+/// Digests what a transform has signed; `None` if it is not signed, or not exactly once.
+fn digest_signed<K: Digested>(object: &K, labels: &Labels) -> Option<u64> {
+    Some(digest_of(&digest::unsigned(object)?, labels))
 }
 
 fn cause(cause: NotificationCause) -> Option<NotifiedCause> {

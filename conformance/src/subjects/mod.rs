@@ -31,7 +31,7 @@ pub(crate) const PANICKED: &str = "a task of the subject panicked";
 /// A subject records by itself: its [notifications](crate::trace::Observation::Notified), and on request the content of
 /// its cache.
 pub trait Subject {
-    /// Returns the selection.
+    /// Returns the selection: that of the plan, or [without its filter](Selection::without_filter) if the subject has none.
     fn selection(&self) -> &Selection;
 
     /// Begins to list and watch.

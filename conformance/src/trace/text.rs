@@ -67,6 +67,9 @@ impl Display for Observation {
                 if let Some(selector) = selection.label_selector() {
                     write!(f, " with {selector}")?;
                 }
+                if selection.is_filtered {
+                    write!(f, ", by a filter")?;
+                }
                 Ok(())
             }
             Self::HandlerJoins {

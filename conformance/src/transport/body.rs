@@ -1,6 +1,7 @@
 //! The body of a response under observation.
 
 use std::{
+    num::NonZero,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
@@ -24,6 +25,9 @@ pub struct ObservedBody {
     yields: Yields,
     /// Data that waits for this number of yields.
     held: Option<(Arrived, u8)>,
+    chunk_max: Option<NonZero<usize>>,
+    /// Data that has arrived and is handed on in chunks.
+    rest: Bytes,
 }
 
 type Arrived = Option<Result<Frame<Bytes>, axum::Error>>;
@@ -43,7 +47,32 @@ impl ObservedBody {
             connection,
             yields,
             held: None,
+            chunk_max: None,
+            rest: Bytes::new(),
         }
+    }
+
+    /// Cuts data into chunks of at most so many bytes.
+    pub(super) fn with_chunk_max(mut self, bytes: Option<NonZero<usize>>) -> Self {
+        self.chunk_max = bytes;
+        self
+    }
+
+    /// Returns the next frame, of which all but one chunk waits in `rest`.
+    fn poll_chunk(&mut self, cx: &mut Context<'_>) -> Poll<Arrived> {
+        let Some(chunk_max) = self.chunk_max else {
+            return self.poll_arrived(cx);
+        };
+        if self.rest.is_empty() {
+            match ready!(self.poll_arrived(cx)).map(|frame| frame.map(Frame::into_data)) {
+                Some(Ok(Ok(data))) => self.rest = data,
+                Some(Ok(Err(trailers))) => return Poll::Ready(Some(Ok(trailers))),
+                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                None => return Poll::Ready(None),
+            }
+        }
+        let length = self.rest.len().min(chunk_max.get());
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
     }
 
     fn poll_arrived(&mut self, cx: &mut Context<'_>) -> Poll<Arrived> {
@@ -73,7 +102,7 @@ impl Body for ObservedBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let frame = ready!(self.poll_arrived(cx));
+        let frame = ready!(self.poll_chunk(cx));
         match &frame {
             Some(Ok(frame)) => {
                 if let Some(data) = frame.data_ref() {

@@ -1,6 +1,6 @@
 //! The way between an informer's client and the server: counts requests, and records everything that crosses it.
 //!
-//! It changes nothing, with one exception: if requests come without end at one moment of simulated time, it stops
+//! It changes nothing but the sizes of chunks, with one exception: if requests come without end at one moment of simulated time, it stops
 //! answering, so that the run can end and report it.
 
 mod observe;
@@ -10,6 +10,7 @@ mod body;
 
 use std::{
     io,
+    num::NonZero,
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -59,6 +60,8 @@ struct Line {
     numbers: RequestNumbers,
     recorder: Recorder,
     yields: Yields,
+    /// The limit of chunks of bodies in bytes, if there is one.
+    chunk_max: Option<NonZero<usize>>,
     meter: Mutex<Meter>,
 }
 
@@ -88,6 +91,7 @@ impl Transport {
                 numbers,
                 recorder,
                 yields: Yields::default(),
+                chunk_max: None,
                 meter: Mutex::default(),
             }),
         }
@@ -100,10 +104,23 @@ impl Transport {
     /// If there is another handle of this way already.
     #[must_use]
     pub fn with_yields(mut self, yields: Yields) -> Self {
-        let line = Arc::get_mut(&mut self.line);
-        line.expect("it is being made, and has no other handle")
-            .yields = yields;
+        self.line_mut().yields = yields;
         self
+    }
+
+    /// Cuts bodies into chunks of at most so many bytes.
+    ///
+    /// # Panics
+    ///
+    /// If there is another handle of this way already.
+    #[must_use]
+    pub fn with_chunk_max(mut self, bytes: Option<NonZero<usize>>) -> Self {
+        self.line_mut().chunk_max = bytes;
+        self
+    }
+
+    fn line_mut(&mut self) -> &mut Line {
+        Arc::get_mut(&mut self.line).expect("it is being made, and has no other handle")
     }
 
     /// Creates a client that goes this way.
@@ -145,8 +162,10 @@ impl Transport {
             let response = answered.inspect_err(|_| exchange.ended(Ending::Broken))?;
             line.yields.pass(Seam::Request).await;
             exchange.answered(response.status(), response.headers());
-            let yields = line.yields.clone();
-            Ok(response.map(|body| ObservedBody::new(body, exchange, connection, yields)))
+            let (yields, chunk_max) = (line.yields.clone(), line.chunk_max);
+            Ok(response.map(|body| {
+                ObservedBody::new(body, exchange, connection, yields).with_chunk_max(chunk_max)
+            }))
         })
     }
 }

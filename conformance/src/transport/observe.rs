@@ -155,7 +155,7 @@ impl Exchange {
             return;
         }
         self.held.extend_from_slice(data);
-        if !self.is_watch {
+        if !self.is_watch || !data.contains(&b'\n') {
             return;
         }
         let held = std::mem::take(&mut self.held);

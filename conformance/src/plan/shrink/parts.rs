@@ -34,10 +34,16 @@ const FAULT_OPTIONS: [fn(&mut PlannedFault); 3] = [
     |fault| fault.informer = None,
 ];
 
-const INFORMER_OPTIONS: [fn(&mut InformerPlan); 7] = [
+const INFORMER_OPTIONS: [fn(&mut InformerPlan); 10] = [
     |informer| informer.selection.namespace = None,
-    |informer| informer.selection.label = None,
+    |informer| informer.selection.is_filtered = false,
+    |informer| informer.transforms = false,
+    |informer| {
+        informer.selection.label = None;
+        informer.selection.is_filtered = false;
+    },
     |informer| informer.queue_max = None,
+    |informer| informer.chunk_max_bytes = None,
     |informer| informer.page_size = 500,
     |informer| informer.watch_timeout_s = 300,
     |informer| informer.streaming_lists = false,

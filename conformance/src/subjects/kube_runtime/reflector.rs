@@ -161,7 +161,7 @@ impl<K: Mirrored> StoreSubject<K> {
     ) -> Self {
         Self {
             place: parts.informer,
-            selection: parts.plan.selection.clone(),
+            selection: parts.plan.selection.without_filter(),
             store,
             has_synced: Arc::default(),
             handlers,
