@@ -1,22 +1,14 @@
 //! The texts and numbers in the objects of a run.
 
-use std::num::NonZero;
-
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::{
-    InformerPlan, Resource,
-    swarm::{odds, pick, some_of},
-};
+use super::{Resource, swarm::some_of};
 use crate::seed::Seed;
 
 /// The length of a long text: a body with it has several chunks.
 const LONG_TEXT_CHARS: usize = 3_000;
-
-/// The sizes of small chunks: some cut characters, escapes and names, others whole fields.
-const CHUNK_SIZES_BYTES: [usize; 3] = [3, 17, 200];
 
 /// A kind of content that readers, splitters and compressors may corrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,27 +101,4 @@ pub(super) fn draw(seed: Seed) -> Vec<Content> {
         return Vec::new();
     }
     some_of(rng, &Content::ALL, 0.5)
-}
-
-/// Draws which informers hold compact objects, which transform theirs, which select by a filter, and which receive small
-/// chunks: each by a stream of its own, and none in a third of all runs.
-pub(super) fn draw_forms(seed: Seed, informers: &mut [InformerPlan]) {
-    let is_drawn = |stream: &str, usual: f64| {
-        let mut rng = seed.stream(stream);
-        let share = odds(&mut rng, usual);
-        move || rng.random_bool(share)
-    };
-    let mut is_compact = is_drawn("compact", 0.3);
-    let mut is_transforming = is_drawn("transforms", 0.3);
-    let mut is_filtered = is_drawn("filters", 0.5);
-    let mut is_in_chunks = is_drawn("chunks", 0.2);
-    let chunk_sizes = &mut seed.stream("sizes of chunks");
-    for informer in informers {
-        informer.chunk_max_bytes = is_in_chunks()
-            .then(|| pick(chunk_sizes, &CHUNK_SIZES_BYTES))
-            .and_then(NonZero::new);
-        informer.compact = is_compact();
-        informer.transforms = is_transforming();
-        informer.selection.is_filtered = is_filtered() && informer.selection.label.is_some();
-    }
 }

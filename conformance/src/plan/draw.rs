@@ -5,7 +5,7 @@ use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::{
     Action, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Plan,
-    Profile, Resource, Selection, contents, drawn_faults,
+    Profile, Resource, Selection, contents, drawn_faults, forms,
     profile::Size,
     swarm::{Mishap, Rhythm, Swarm, pick},
 };
@@ -31,7 +31,7 @@ impl Plan {
         let size = profile.size();
         let swarm = Swarm::draw(&mut seed.stream("shape"), &size);
         let mut informers = informers(&mut seed.stream("informers"), &swarm, &size);
-        contents::draw_forms(seed, &mut informers);
+        forms::draw(seed, &mut informers);
         Self {
             seed,
             safety_ms: swarm.safety_ms,

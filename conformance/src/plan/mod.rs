@@ -11,6 +11,7 @@ mod profile;
 mod swarm;
 mod drawn_faults;
 mod contents;
+mod forms;
 mod draw;
 mod text;
 mod speed;
