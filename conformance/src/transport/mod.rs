@@ -1,7 +1,7 @@
 //! The way between an informer's client and the server: counts requests, and records everything that crosses it.
 //!
-//! It changes nothing but the sizes of chunks, with one exception: if requests come without end at one moment of simulated time, it stops
-//! answering, so that the run can end and report it.
+//! It changes nothing but the sizes of chunks, with one exception: if requests come without end at one moment of
+//! simulated time, it stops answering, so that the run can end and report it.
 
 mod observe;
 mod tap;
