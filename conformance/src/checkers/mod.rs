@@ -10,6 +10,7 @@
 //! | [`told_truth`] | every state and every deletion in a notification is in the server's log | informer |
 //! | [`silent_gaps`] | between two lists a handler is notified of every state | both |
 //! | [`contents`] | an object has the content that the server has at that version | informer |
+//! | [`undecodable`] | exactly the objects that its type refuses count as undecodable | informer |
 //! | [`cache_first`] | the cache is updated before handlers are notified | informer |
 //! | [`time_travel`] | neither a cache nor a handler goes back in time for a key | informer |
 //! | [`indexes`] | every index equals a recount | informer |
@@ -44,6 +45,7 @@ pub mod lost_deletes;
 pub mod told_truth;
 pub mod silent_gaps;
 pub mod contents;
+pub mod undecodable;
 pub mod cache_first;
 pub mod time_travel;
 pub mod indexes;
@@ -90,7 +92,7 @@ enum Check {
 }
 
 /// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 28] = [
+pub const CHECKERS: [Checker; 29] = [
     Checker::of_trace("hot_loops", hot_loops::check),
     Checker::of_model("convergence", convergence::check),
     Checker::of_model("snapshots", snapshots::check),
@@ -100,6 +102,7 @@ pub const CHECKERS: [Checker; 28] = [
     Checker::of_model("told_truth", told_truth::check),
     Checker::of_model("silent_gaps", silent_gaps::check),
     Checker::of_trace("contents", contents::check),
+    Checker::of_model("undecodable", undecodable::check),
     Checker::of_model("cache_first", cache_first::check),
     Checker::of_trace("time_travel", time_travel::check),
     Checker::of_trace("indexes", indexes::check),

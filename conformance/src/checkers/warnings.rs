@@ -1,6 +1,6 @@
 //! Nothing unexpected is logged as a warning or an error.
 //!
-//! Faults are announced by their plan, and so are handlers that panic. Everything else is a violation: a version that
+//! Faults are announced by their plan, and so are handlers that panic and types that refuse objects. Everything else is a violation: a version that
 //! goes back, an object that cannot be decoded, a panic in the server.
 
 use fakeserver::faults::{Fault, Recovery};
@@ -12,6 +12,8 @@ use crate::trace::{Observation, Trace};
 const TRYING_AGAIN: &str = "trying again";
 /// The message after a panic of a handler.
 const HANDLER_PANICKED: &str = "handler panicked";
+/// The message about an object that the informer's type refuses.
+const UNDECODABLE: &str = "cannot decode an object";
 /// The message after the server has repeatedly said that the resource is forbidden or does not exist.
 const PAUSED: &str = "paused";
 
@@ -20,6 +22,9 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let handlers_panic = trace
         .observations()
         .any(|observation| matches!(observation, Observation::HandlerJoins { panics: true, .. }));
+    let types_refuse = trace.observations().any(
+        |observation| matches!(observation, Observation::InformerStarts { selection, .. } if selection.is_strict),
+    );
     let pauses = trace.observations().any(
         |observation| matches!(observation, Observation::FaultBegins { name, .. } if makes_pause(name)),
     );
@@ -30,6 +35,7 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
                 let is_announced = match message.as_str() {
                     TRYING_AGAIN => true,
                     HANDLER_PANICKED => handlers_panic,
+                    UNDECODABLE => types_refuse,
                     PAUSED => pauses,
                     _ => false,
                 };

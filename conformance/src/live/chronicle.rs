@@ -17,7 +17,7 @@ use crate::{
     call,
     plan::{Resource, Selection},
     task::TaskSet,
-    trace::{Change, Key, Member, State},
+    trace::{Change, Key, Member, Side, State},
 };
 
 /// The duration of one watch.
@@ -45,7 +45,7 @@ struct Told {
 struct Held {
     state: State,
     namespace: Arc<str>,
-    label: Option<Arc<str>>,
+    side: Side,
 }
 
 // === impl Chronicle ===
@@ -84,7 +84,11 @@ impl Chronicle {
     pub(super) fn members(&self, selection: &Selection) -> Vec<Member> {
         let told = self.of(selection.resource);
         let held = told.held.iter();
-        held.filter(|(_, held)| selection.contains(&held.namespace, held.label.as_deref()))
+        let selected = held.filter(|(_, held)| {
+            let side = &held.side;
+            selection.contains(&held.namespace, side.label.as_deref(), side.is_spoiled)
+        });
+        selected
             .map(|(key, held)| Member {
                 key: Key::clone(key),
                 state: held.state.clone(),
@@ -165,16 +169,16 @@ impl Told {
         let new = Held {
             state: object.state(),
             namespace: Arc::clone(&namespace),
-            label: object.label(),
+            side: object.side(),
         };
-        let after = (Arc::clone(&new.state.uid), new.label.clone());
+        let after = new.side.clone();
         let old = self.held.insert(object.key(), new);
         self.changes.push(Change {
             resource,
             revision: object.revision(),
             key: object.key(),
             namespace,
-            before: old.map(|old| (old.state.uid, old.label)),
+            before: old.map(|old| old.side),
             after: Some(after),
         });
     }
@@ -188,7 +192,7 @@ impl Told {
             revision: object.revision(),
             key: object.key(),
             namespace: old.namespace,
-            before: Some((old.state.uid, old.label)),
+            before: Some(old.side),
             after: None,
         });
     }

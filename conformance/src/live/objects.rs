@@ -1,6 +1,6 @@
 //! The parts of a real server's answers that runs read.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use axum::Router;
 use serde::{Deserialize, de::DeserializeOwned};
@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::LiveError;
 use crate::{
     call,
-    plan::{LABEL, NAMESPACES, Resource},
-    trace::{Key, State},
+    plan::{LABEL, NAMESPACES, Resource, SPOILED},
+    trace::{Key, Side, State},
 };
 
 /// A list.
@@ -73,8 +73,12 @@ impl Metadata {
         State::new(self.uid.as_str(), self.revision())
     }
 
-    pub(super) fn label(&self) -> Option<Arc<str>> {
-        self.labels.get(LABEL).map(|value| value.as_str().into())
+    pub(super) fn side(&self) -> Side {
+        Side {
+            uid: self.uid.as_str().into(),
+            label: self.labels.get(LABEL).map(|value| value.as_str().into()),
+            is_spoiled: self.labels.contains_key(SPOILED),
+        }
     }
 
     /// Returns true for names that plans use.

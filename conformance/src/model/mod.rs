@@ -1,10 +1,10 @@
 //! The oracle: the state of the server at each of its revisions, folded from its log.
 
-use std::{collections::BTreeMap, ops::Bound, sync::Arc};
+use std::{collections::BTreeMap, ops::Bound};
 
 use crate::{
     plan::{Resource, Selection},
-    trace::{Change, Key, Observation, State, Trace},
+    trace::{Change, Key, Observation, Side, State, Trace},
 };
 
 /// The server's log within one informer's selection.
@@ -35,8 +35,10 @@ pub struct Model {
 #[derive(Clone, Debug)]
 struct Histories {
     own: History,
-    /// The history of what the server sends, if the informer filters it.
+    /// The history of what the server sends, if the informer leaves some of it out.
     served: Option<History>,
+    /// The history of the objects that the informer cannot decode.
+    undecodable: History,
 }
 
 // === impl Model ===
@@ -70,7 +72,12 @@ impl Model {
         Some(&self.histories.get(&informer)?.own)
     }
 
-    /// Returns the history that the server should have sent to an informer, which may filter it.
+    /// Returns the history of the objects that an informer cannot decode, of those that the server sends.
+    pub fn undecodable(&self, informer: usize) -> Option<&History> {
+        Some(&self.histories.get(&informer)?.undecodable)
+    }
+
+    /// Returns the history that the server should have sent to an informer, which may leave some of it out.
     pub fn served(&self, informer: usize) -> Option<&History> {
         let histories = self.histories.get(&informer)?;
         Some(histories.served.as_ref().unwrap_or(&histories.own))
@@ -89,9 +96,15 @@ impl Model {
 impl Histories {
     fn of(changes: &[&Change], selection: &Selection) -> Self {
         let served = selection.served();
+        let undecodable = if selection.is_strict {
+            History::among(changes, &served, |side| side.is_spoiled)
+        } else {
+            History::default()
+        };
         Self {
             own: History::of(changes, selection),
             served: (served != *selection).then(|| History::of(changes, &served)),
+            undecodable,
         }
     }
 }
@@ -101,19 +114,23 @@ impl Histories {
 impl History {
     /// Selects the part of `changes`, in order of revision, that concerns `selection`.
     pub fn of(changes: &[&Change], selection: &Selection) -> Self {
+        Self::among(changes, selection, |_| true)
+    }
+
+    /// Selects the same part, and of it the objects that are `wanted`.
+    fn among(changes: &[&Change], selection: &Selection, wanted: fn(&Side) -> bool) -> Self {
         let mut history = Self::default();
         for change in changes {
             if change.resource != selection.resource {
                 continue;
             }
-            let contains =
-                |label: &Option<Arc<str>>| selection.contains(&change.namespace, label.as_deref());
-            let was = change
-                .before
-                .as_ref()
-                .is_some_and(|(_, label)| contains(label));
-            let is = change.after.as_ref().filter(|(_, label)| contains(label));
-            let state = is.map(|(uid, _)| State::new(uid.clone(), change.revision));
+            let contains = |side: &Side| {
+                let label = side.label.as_deref();
+                selection.contains(&change.namespace, label, side.is_spoiled) && wanted(side)
+            };
+            let was = change.before.as_ref().is_some_and(contains);
+            let is = change.after.as_ref().filter(|side| contains(side));
+            let state = is.map(|side| State::new(side.uid.clone(), change.revision));
             if was || state.is_some() {
                 history.push(change, state);
             }

@@ -2,14 +2,21 @@
 
 use std::sync::Arc;
 
-use super::History;
+use super::{Histories, History};
 use crate::{
     plan::{Resource, Selection},
-    trace::{Change, Key, State},
+    trace::{Change, Key, Side, State},
 };
 
 fn change(revision: u64, before: Option<&str>, after: Option<&str>) -> Change {
-    let side = |label: Option<&str>| label.map(|label| (Arc::from("u"), Some(Arc::from(label))));
+    let side = |label: Option<&str>| {
+        let label = label?.split(' ').collect::<Vec<_>>();
+        Some(Side {
+            uid: Arc::from("u"),
+            label: Some(Arc::from(label[0])),
+            is_spoiled: label.contains(&"spoiled"),
+        })
+    };
     Change {
         resource: Resource::Pods,
         revision,
@@ -27,6 +34,13 @@ fn web() -> Selection {
     }
 }
 
+fn moments(history: &History) -> Vec<(u64, bool)> {
+    let moments = history.moments("one/pod-0").iter();
+    moments
+        .map(|moment| (moment.revision, moment.state.is_some()))
+        .collect()
+}
+
 fn check(selection: &Selection, want: &[(u64, bool)]) {
     let log = [
         change(3, None, Some("db")),
@@ -36,12 +50,7 @@ fn check(selection: &Selection, want: &[(u64, bool)]) {
         change(12, Some("db"), None),
     ];
     let history = History::of(&log.iter().collect::<Vec<_>>(), selection);
-    let got: Vec<(u64, bool)> = history
-        .moments("one/pod-0")
-        .iter()
-        .map(|moment| (moment.revision, moment.state.is_some()))
-        .collect();
-    assert_eq!(got, want);
+    assert_eq!(moments(&history), want);
 }
 
 #[test]
@@ -90,4 +99,36 @@ fn any_revision_can_be_looked_at() {
         .collect();
     assert_eq!(between, [5, 8]);
     assert_eq!(history.changes_between(9, 3).count(), 0);
+}
+
+#[test]
+fn spoiled_objects_leave_the_selection_of_a_strict_informer() {
+    let log = [
+        change(3, None, Some("web")),
+        change(4, Some("web"), Some("web spoiled")),
+        change(5, Some("web spoiled"), Some("db spoiled")),
+        change(6, Some("db spoiled"), Some("web spoiled")),
+        change(9, Some("web spoiled"), Some("web")),
+        change(10, Some("web"), Some("web spoiled")),
+        change(12, Some("web spoiled"), None),
+    ];
+    let log: Vec<&Change> = log.iter().collect();
+    let strict = Selection {
+        is_strict: true,
+        ..web()
+    };
+    let histories = Histories::of(&log, &strict);
+    let own = [(3, true), (4, false), (9, true), (10, false)];
+    assert_eq!(moments(&histories.own), own);
+    let undecodable = [
+        (4, true),
+        (5, false),
+        (6, true),
+        (9, false),
+        (10, true),
+        (12, false),
+    ];
+    assert_eq!(moments(&histories.undecodable), undecodable);
+    assert_eq!(strict.served(), web());
+    assert!(moments(&Histories::of(&log, &web()).undecodable).is_empty());
 }

@@ -32,12 +32,19 @@ impl Plan {
         let swarm = Swarm::draw(&mut seed.stream("shape"), &size);
         let mut informers = informers(&mut seed.stream("informers"), &swarm, &size);
         forms::draw(seed, &mut informers);
+        let mut workload = workload(&mut seed.stream("workload"), &swarm, &size);
+        if informers
+            .iter()
+            .any(|informer| informer.selection.is_strict)
+        {
+            spoil(&mut seed.stream("spoiling"), &mut workload);
+        }
         Self {
             seed,
             safety_ms: swarm.safety_ms,
             interleaving: swarm.interleaving,
             contents: contents::draw(seed),
-            workload: workload(&mut seed.stream("workload"), &swarm, &size),
+            workload,
             incidents: incidents(&mut seed.stream("incidents"), &swarm, informers.len()),
             faults: drawn_faults::draw(seed, &swarm, informers.len(), faults),
             informers,
@@ -75,6 +82,7 @@ fn informer(rng: &mut ChaCha8Rng, resource: Resource, swarm: &Swarm, size: &Size
         namespace: is_in_namespace.then(|| namespace.to_owned()),
         label: rng.random_bool(odds.labelled).then(|| "web".to_owned()),
         is_filtered: false,
+        is_strict: false,
     };
     let handler_count = rng.random_range(1..=size.handlers_max);
     InformerPlan {
@@ -138,6 +146,19 @@ fn workload(rng: &mut ChaCha8Rng, swarm: &Swarm, size: &Size) -> Vec<Operation> 
     }
     operations.sort_by_key(|operation| operation.at_ms);
     operations
+}
+
+/// Puts operations that make objects undecodable, and decodable again, in the place of some that come later than the start.
+fn spoil(rng: &mut ChaCha8Rng, operations: &mut [Operation]) {
+    let share = pick(rng, &[0.1, 0.3, 0.6]);
+    let is_possible =
+        |operation: &&mut Operation| operation.at_ms > 0 && operation.resource.is_typed();
+    for operation in operations.iter_mut().filter(is_possible) {
+        if rng.random_bool(share) {
+            let spoils = rng.random_bool(0.6);
+            operation.action = if spoils { Action::Spoil } else { Action::Heal };
+        }
+    }
 }
 
 /// Draws the moments of operations, by the rhythm of the run.

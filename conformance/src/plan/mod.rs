@@ -29,7 +29,7 @@ pub use self::{
     interleaving::Interleaving,
     planned_fault::PlannedFault,
     profile::Profile,
-    resource::{LABEL, NAMESPACES, Resource, Tier},
+    resource::{LABEL, NAMESPACES, Resource, SPOILED, Tier},
 };
 
 /// The plan of one run. The same plan gives the same trace, to the byte.
@@ -105,6 +105,9 @@ pub struct Selection {
     /// True if the informer selects by label with a filter of its own, and the server sends objects of any label.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_filtered: bool,
+    /// True if the informer's type refuses objects that are [spoiled](SPOILED): for it they do not exist.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_strict: bool,
 }
 
 /// One handler.
@@ -162,6 +165,10 @@ pub enum Action {
     Hold,
     /// Removes its finalizers, which completes a waiting deletion.
     Release,
+    /// Makes it undecodable for [strict](Selection::is_strict) informers, by a label.
+    Spoil,
+    /// Makes it decodable again.
+    Heal,
 }
 
 // === impl Plan ===
@@ -212,6 +219,7 @@ impl Selection {
             namespace: None,
             label: None,
             is_filtered: false,
+            is_strict: false,
         }
     }
 
@@ -220,25 +228,27 @@ impl Selection {
     pub fn served(&self) -> Self {
         Self {
             label: self.label.clone().filter(|_| !self.is_filtered),
-            is_filtered: false,
-            ..self.clone()
+            ..self.plain()
         }
     }
 
-    /// Returns the same selection, all of it made by the server: for informers without filters.
+    /// Returns the same selection, all of it made by the server: for informers without filters, whose types refuse nothing.
     #[must_use]
-    pub fn without_filter(&self) -> Self {
+    pub fn plain(&self) -> Self {
         Self {
             is_filtered: false,
+            is_strict: false,
             ..self.clone()
         }
     }
 
-    /// Returns true for an object of this namespace (empty if it has none) and label.
-    pub fn contains(&self, namespace: &str, label: Option<&str>) -> bool {
-        self.namespace
-            .as_deref()
-            .is_none_or(|wanted| wanted == namespace)
+    /// Returns true for an object of this namespace (empty if it has none) and label, which may be spoiled.
+    pub fn contains(&self, namespace: &str, label: Option<&str>, is_spoiled: bool) -> bool {
+        !(self.is_strict && is_spoiled)
+            && self
+                .namespace
+                .as_deref()
+                .is_none_or(|wanted| wanted == namespace)
             && self
                 .label
                 .as_deref()

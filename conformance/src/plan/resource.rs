@@ -24,6 +24,9 @@ pub const NAMESPACES: [&str; 2] = ["one", "two"];
 /// The label of selections.
 pub const LABEL: &str = "tier";
 
+/// The label of objects that [strict](super::Selection::is_strict) informers cannot decode.
+pub const SPOILED: &str = "conformance/spoiled";
+
 /// The values of [`LABEL`]: an object has one of them or no label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -67,6 +70,11 @@ impl Resource {
     /// Returns true if the objects have namespaces.
     pub const fn is_namespaced(self) -> bool {
         !matches!(self, Self::Nodes)
+    }
+
+    /// Returns true if informers mirror the objects as a type, which can refuse them.
+    pub const fn is_typed(self) -> bool {
+        matches!(self, Self::Pods)
     }
 
     /// Returns the namespace of the object with this number; `None` if cluster-scoped.

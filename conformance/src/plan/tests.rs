@@ -44,6 +44,7 @@ fn plans_differ_in_kind() {
     assert!(informers().any(|informer| informer.compact && informer.transforms));
     assert!(informers().any(|informer| !informer.compact && informer.transforms));
     assert!(informers().any(|informer| informer.selection.is_filtered));
+    assert!(informers().any(|informer| informer.selection.is_strict));
     assert!(informers().any(|informer| informer.chunk_max_bytes.is_some()));
     assert!(plans.iter().any(|plan| plan.interleaving.is_none()));
     assert!(plans.iter().any(|plan| plan.interleaving.frames == 100));

@@ -13,7 +13,8 @@ use crate::{
     checkers::{self, CHECKERS},
     plan::{Resource, Selection},
     trace::{
-        Change, Ending, Heard, Key, Member, Notified, Observation, Phase, RequestKind, State, Trace,
+        Change, Ending, Heard, Key, Member, Notified, Observation, Phase, RequestKind, Side, State,
+        Trace,
     },
 };
 
@@ -111,7 +112,11 @@ impl Story {
             members,
         };
         let log = |revision, before: Option<&str>| {
-            let side = |uid: &str| (uid.into(), None);
+            let side = |uid: &str| Side {
+                uid: uid.into(),
+                label: None,
+                is_spoiled: false,
+            };
             Observation::Changed(Change {
                 resource: Resource::Pods,
                 revision,

@@ -9,8 +9,8 @@ use super::{cluster::Cluster, servers::Servers};
 use crate::{
     digest,
     faults::FaultInjector,
-    plan::{Action, IncidentKind, LABEL, Operation, Plan, Resource, Selection},
-    trace::{Change, Key, Member, Observation, Recorder, State},
+    plan::{Action, IncidentKind, LABEL, Operation, Plan, Resource, SPOILED, Selection},
+    trace::{Change, Key, Member, Observation, Recorder, Side, State},
     transport::Route,
     workload::Workload,
 };
@@ -132,7 +132,7 @@ impl Servers for Simulated {
             .objects("", "v1", selection.resource.plural());
         let selected = objects.iter().filter(|object| {
             let namespace = object.namespace().unwrap_or_default();
-            selection.contains(namespace, label(object).as_deref())
+            selection.contains(namespace, label(object).as_deref(), is_spoiled(object))
         });
         selected.map(|object| member(object)).collect()
     }
@@ -170,9 +170,10 @@ fn logged(server: &FakeServer, resource: Resource) -> impl Iterator<Item = Chang
             .after()
             .or(change.before())
             .expect("a change has a side");
-        let side = |object: &StoredObject| {
-            let label = label(object).map(Into::into);
-            (object.uid().into(), label)
+        let side = |object: &StoredObject| Side {
+            uid: object.uid().into(),
+            label: label(object).map(Into::into),
+            is_spoiled: is_spoiled(object),
         };
         Change {
             resource,
@@ -214,4 +215,8 @@ fn key(object: &StoredObject) -> Key {
 
 fn label(object: &StoredObject) -> Option<String> {
     object.labels().get(LABEL).map(str::to_owned)
+}
+
+fn is_spoiled(object: &StoredObject) -> bool {
+    object.labels().get(SPOILED).is_some()
 }

@@ -9,9 +9,9 @@ use std::{
 };
 
 use informer::{
-    Deleted, DeltaFifoOptions, EventHandler, Filter, HandlerOptions, HandlerRegistration, IndexFn,
-    Indexer, Labels, Notification, NotificationCause, Object, Scope, SharedInformer,
-    SharedInformerBuilder,
+    DecodeError, Deleted, DeltaFifoOptions, EventHandler, Filter, HandlerOptions,
+    HandlerRegistration, IndexFn, Indexer, Labels, Notification, NotificationCause, Object, Scope,
+    SharedInformer, SharedInformerBuilder,
     compact::{Compact, CompactOptions},
     http::{self, HttpListWatch},
     reflector::ReflectorOptions,
@@ -28,6 +28,7 @@ use super::{
     contents::{Contents, Reading},
     copy_controller::CopyController,
     interleaved::Interleaved,
+    strict::Strict,
     waiters::Waiters,
 };
 use crate::{
@@ -43,9 +44,13 @@ const INDEX: &str = "tier";
 /// The limit of uncompressed bytes of compact informers: a few of the small objects of a plan.
 const YOUNG_SIZE_MAX_BYTES: usize = 4_000;
 
-/// Creates an informer of pods as the type of `k8s_openapi`.
+/// Creates an informer of pods as the type of `k8s_openapi`, or of those that are not spoiled.
 pub(super) fn pods(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
-    boxed::<Pod>(parts, &(), extras)
+    if parts.plan.selection.is_strict {
+        boxed::<Strict<Pod>>(parts, &(), extras)
+    } else {
+        boxed::<Pod>(parts, &(), extras)
+    }
 }
 
 /// Creates an informer of config maps as `DynamicObject`.
@@ -209,6 +214,20 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
     }
 }
 
+impl<K: Send + Sync + 'static> InformerSubject<K> {
+    fn observe_undecodable(&self, indexer: &Indexer<K>) {
+        let undecodable = self.informer.undecodable().into_iter();
+        let version = |error: &DecodeError| error.resource_version.as_str().parse().unwrap_or(0);
+        self.recorder.record(Observation::Undecodable {
+            informer: self.place,
+            revision: indexer.resource_version().as_str().parse().ok(),
+            members: undecodable
+                .map(|error| (error.key.to_string().into(), version(&error)))
+                .collect(),
+        });
+    }
+}
+
 impl<K> Subject for InformerSubject<K>
 where
     K: Send + Sync + 'static,
@@ -286,6 +305,9 @@ where
             has_synced: self.informer.has_synced(),
             members: members.map(|(key, state)| Member { key, state }).collect(),
         });
+        if self.selection.is_strict {
+            self.observe_undecodable(&indexer);
+        }
         for object in indexer.list() {
             self.contents.see_again(&object);
         }

@@ -5,6 +5,7 @@ mod waiters;
 pub(crate) mod expected_copies;
 mod copy_controller;
 mod contents;
+mod strict;
 mod informer;
 mod interleaved;
 mod subject_set;
@@ -31,7 +32,7 @@ pub(crate) const PANICKED: &str = "a task of the subject panicked";
 /// A subject records by itself: its [notifications](crate::trace::Observation::Notified), and on request the content of
 /// its cache.
 pub trait Subject {
-    /// Returns the selection: that of the plan, or [without its filter](Selection::without_filter) if the subject has none.
+    /// Returns the selection: that of the plan, or the [plain](Selection::plain) one if the subject knows no other.
     fn selection(&self) -> &Selection;
 
     /// Begins to list and watch.

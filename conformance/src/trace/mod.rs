@@ -13,7 +13,7 @@ pub(crate) use self::observation::seconds;
 pub use self::{
     observation::{
         Change, Ending, Failure, Heard, Key, Member, Notified, NotifiedCause, Observation, Phase,
-        RequestKind, State,
+        RequestKind, Side, State,
     },
     recorder::Recorder,
 };

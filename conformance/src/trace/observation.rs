@@ -192,6 +192,15 @@ pub enum Observation {
         /// The digest of its content; `None` if it cannot be decoded.
         digest: Option<u64>,
     },
+    /// The objects that an informer says exist and cannot be decoded, at the moment of the last [`Cached`](Self::Cached).
+    Undecodable {
+        /// The informer.
+        informer: usize,
+        /// The version of the cache; `None` before the first list.
+        revision: Option<u64>,
+        /// The keys and the versions of the objects, in order of the keys.
+        members: Vec<(Key, u64)>,
+    },
     /// An index of an informer differs from a recount.
     IndexDiffers {
         /// The informer.
@@ -427,10 +436,25 @@ pub struct Change {
     pub key: Key,
     /// The namespace; empty if cluster-scoped.
     pub namespace: Arc<str>,
-    /// The uid before, with the label's value; `None` if there was no object.
-    pub before: Option<(Arc<str>, Option<Arc<str>>)>,
-    /// The uid after, with the label's value; `None` if there is no object.
-    pub after: Option<(Arc<str>, Option<Arc<str>>)>,
+    /// The object before; `None` if there was none.
+    pub before: Option<Side>,
+    /// The object after; `None` if there is none.
+    pub after: Option<Side>,
+}
+
+/// An object on one side of a change, as far as selections depend on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "complete by definition: what selections compare, and the uid"
+)]
+pub struct Side {
+    /// Its uid.
+    pub uid: Arc<str>,
+    /// The value of its [`LABEL`](crate::plan::LABEL).
+    pub label: Option<Arc<str>>,
+    /// True if it has the label [`SPOILED`](crate::plan::SPOILED).
+    pub is_spoiled: bool,
 }
 
 // === impl State ===

@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Formatter, Write};
 use super::{
     Trace,
     observation::{
-        Change, Ending, Heard, Member, Notified, NotifiedCause, Observation, RequestKind, State,
-        seconds,
+        Change, Ending, Heard, Member, Notified, NotifiedCause, Observation, RequestKind, Side,
+        State, seconds,
     },
 };
 
@@ -69,6 +69,9 @@ impl Display for Observation {
                 }
                 if selection.is_filtered {
                     write!(f, ", by a filter")?;
+                }
+                if selection.is_strict {
+                    write!(f, ", of a strict type")?;
                 }
                 Ok(())
             }
@@ -136,20 +139,23 @@ impl Display for Notified {
 
 impl Display for Change {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let side = |side: &Option<(_, Option<_>)>| match side {
-            Some((uid, Some(label))) => format!("{uid}[{label}]"),
-            Some((uid, None)) => format!("{uid}[]"),
-            None => "none".to_owned(),
-        };
         write!(
             f,
             "log {} {} {}: {} -> {}",
             self.revision,
             self.resource.plural(),
             self.key,
-            side(&self.before),
-            side(&self.after)
+            or_none(self.before.as_ref()),
+            or_none(self.after.as_ref())
         )
+    }
+}
+
+impl Display for Side {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let label = self.label.as_deref().unwrap_or_default();
+        let spoiled = if self.is_spoiled { " spoiled" } else { "" };
+        write!(f, "{}[{label}]{spoiled}", self.uid)
     }
 }
 
@@ -180,6 +186,17 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             resource.plural(),
             hex(*digest)
         ),
+        Observation::Undecodable {
+            informer,
+            revision,
+            members,
+        } => {
+            let revision = or_none(revision.as_ref());
+            write!(f, "informer {informer} at {revision} cannot decode:")?;
+            members
+                .iter()
+                .try_for_each(|(key, version)| write!(f, " {key}@{version}"))
+        }
         Observation::InformerStopped {
             informer,
             task_count,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     call::{self, Answer},
-    plan::{Action, Content, LABEL, NAMESPACES, Operation, Resource, Tier},
+    plan::{Action, Content, LABEL, NAMESPACES, Operation, Resource, SPOILED, Tier},
     trace::{Observation, Recorder},
 };
 
@@ -100,6 +100,8 @@ impl Workload {
             Action::Relabel(tier) => metadata("labels", json!({LABEL: tier.value()})),
             Action::Hold => metadata("finalizers", json!([FINALIZER])),
             Action::Release => metadata("finalizers", Value::Null),
+            Action::Spoil => metadata("labels", json!({SPOILED: "true"})),
+            Action::Heal => metadata("labels", json!({SPOILED: null})),
             Action::Delete => delete(resource, slot),
             Action::Recreate(tier) => {
                 self.perform_step(&text, delete(resource, slot)).await;

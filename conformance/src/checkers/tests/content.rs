@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::{A, Story, check, member, state, told_initially, told_well};
 use crate::{
-    plan::Resource,
-    trace::{Heard, Key, Notified, NotifiedCause, Observation, State},
+    plan::{Resource, Selection},
+    trace::{Change, Heard, Key, Notified, NotifiedCause, Observation, Side, State},
 };
 
 fn stored(story: &mut Story, digest: Option<u64>) {
@@ -50,6 +50,60 @@ fn a_content_of_which_the_server_says_nothing_is_not_compared() {
         },
         &[],
     );
+}
+
+/// A second informer, of a strict type, whose only object is spoiled at 9 and which tells this of it.
+fn refusing(story: &mut Story, revision: u64, members: &[(&str, u64)]) {
+    let side = |is_spoiled| Side {
+        uid: "b".into(),
+        label: None,
+        is_spoiled,
+    };
+    told_well(story);
+    story.push(Observation::InformerStarts {
+        informer: 1,
+        selection: Selection {
+            is_strict: true,
+            ..Selection::all(Resource::Nodes)
+        },
+    });
+    for (revision, before, after) in [
+        (8, None, Some(side(false))),
+        (9, Some(side(false)), Some(side(true))),
+        (10, Some(side(true)), None),
+    ] {
+        story.push(Observation::Changed(Change {
+            resource: Resource::Nodes,
+            revision,
+            key: Key::from("node-0"),
+            namespace: "".into(),
+            before,
+            after,
+        }));
+    }
+    let members = members.iter();
+    story.push(Observation::Undecodable {
+        informer: 1,
+        revision: Some(revision),
+        members: members
+            .map(|(key, version)| (Key::from(*key), *version))
+            .collect(),
+    });
+}
+
+#[test]
+fn what_is_spoiled_counts_as_undecodable_while_it_is_there() {
+    let tell = |revision, members: &'static [(&str, u64)]| {
+        move |story: &mut Story| refusing(story, revision, members)
+    };
+    let wrong: &[(&str, &str)] = &[("undecodable", "informer 1 does not tell what")];
+    check(tell(8, &[]), &[]);
+    check(tell(9, &[("node-0", 9)]), &[]);
+    check(tell(10, &[]), &[]);
+    check(tell(8, &[("node-0", 9)]), wrong);
+    check(tell(9, &[]), wrong);
+    check(tell(9, &[("node-0", 8)]), wrong);
+    check(tell(10, &[("node-0", 9)]), wrong);
 }
 
 fn told_by(story: &mut Story, cause: NotifiedCause, old: State, new: State) {

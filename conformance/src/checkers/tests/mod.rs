@@ -13,7 +13,8 @@ use crate::{
     model::Model,
     plan::{Resource, Selection},
     trace::{
-        Change, Ending, Heard, Key, Member, Notified, Observation, Phase, RequestKind, State, Trace,
+        Change, Ending, Heard, Key, Member, Notified, Observation, Phase, RequestKind, Side, State,
+        Trace,
     },
 };
 
@@ -173,7 +174,14 @@ impl Story {
     }
 
     fn logged(&mut self, revision: u64, key: &str, before: Option<&str>, after: Option<&str>) {
-        let side = |uid: Option<&str>| uid.map(|uid| (Arc::from(uid), None));
+        let side = |uid: Option<&str>| {
+            let uid = Arc::from(uid?);
+            Some(Side {
+                uid,
+                label: None,
+                is_spoiled: false,
+            })
+        };
         self.push(Observation::Changed(Change {
             resource: Resource::Pods,
             revision,

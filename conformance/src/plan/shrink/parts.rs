@@ -34,9 +34,10 @@ const FAULT_OPTIONS: [fn(&mut PlannedFault); 3] = [
     |fault| fault.informer = None,
 ];
 
-const INFORMER_OPTIONS: [fn(&mut InformerPlan); 10] = [
+const INFORMER_OPTIONS: [fn(&mut InformerPlan); 11] = [
     |informer| informer.selection.namespace = None,
     |informer| informer.selection.is_filtered = false,
+    |informer| informer.selection.is_strict = false,
     |informer| informer.transforms = false,
     |informer| {
         informer.selection.label = None;

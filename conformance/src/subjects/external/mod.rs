@@ -41,7 +41,7 @@ const COMMANDS_MAX: usize = 2;
 /// Creates the process that mirrors the selection of `parts`.
 pub(super) fn subject(parts: SubjectParts<'_>, program: Program) -> Box<dyn Subject> {
     let url = parts.url.expect("a process reaches the server over TCP");
-    let selection = parts.plan.selection.without_filter();
+    let selection = parts.plan.selection.plain();
     let start = Command::Start {
         server: url,
         resource: selection.resource.plural().to_owned(),

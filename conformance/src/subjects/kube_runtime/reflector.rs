@@ -161,7 +161,7 @@ impl<K: Mirrored> StoreSubject<K> {
     ) -> Self {
         Self {
             place: parts.informer,
-            selection: parts.plan.selection.without_filter(),
+            selection: parts.plan.selection.plain(),
             store,
             has_synced: Arc::default(),
             handlers,

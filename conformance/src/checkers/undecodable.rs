@@ -1,0 +1,42 @@
+//! An informer counts as undecodable exactly the objects of its selection that its type refuses, at its version.
+//!
+//! That the cache and its handlers take them for gone is checked as any other departure.
+
+use std::collections::BTreeMap;
+
+use super::Finding;
+use crate::{
+    model::Model,
+    trace::{Key, Observation, Trace},
+};
+
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (number, observation) in trace.numbered() {
+        let Observation::Undecodable {
+            informer,
+            revision,
+            members,
+        } = observation
+        else {
+            continue;
+        };
+        let Some(history) = model.undecodable(*informer) else {
+            continue;
+        };
+        let mut want: BTreeMap<Key, u64> = BTreeMap::new();
+        if let Some(revision) = revision {
+            let spoiled = history.at(*revision).into_iter();
+            want.extend(spoiled.map(|(key, state)| (key, state.revision)));
+        }
+        let got: BTreeMap<Key, u64> = members.iter().cloned().collect();
+        if want != got {
+            findings.push(Finding::at(
+                number,
+                format!("informer {informer} does not tell what it cannot decode at its version"),
+            ));
+        }
+    }
+    findings
+}
