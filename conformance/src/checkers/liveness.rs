@@ -10,7 +10,7 @@ use std::{
 
 use fakeserver::faults::{Fault, Recovery};
 
-use super::Finding;
+use super::{Finding, retry_after::WAIT_MAX};
 use crate::{
     model::Model,
     plan::IncidentKind,
@@ -89,6 +89,10 @@ fn bound(recovery: Recovery) -> Duration {
 struct Faults {
     felt: BTreeMap<usize, Felt>,
     started: BTreeMap<usize, Duration>,
+    /// The informer of each request.
+    senders: BTreeMap<usize, usize>,
+    /// The time before which a refusal lets each informer ask for nothing.
+    waits: BTreeMap<usize, Duration>,
     recovery: Duration,
 }
 
@@ -135,6 +139,17 @@ impl Faults {
             Observation::InformerStarts { informer, .. } => {
                 self.started.insert(*informer, at);
             }
+            Observation::Request {
+                informer, request, ..
+            } => {
+                self.senders.insert(*request, *informer);
+            }
+            Observation::AskedToWait { request, wait } => {
+                if let Some(informer) = self.senders.get(request) {
+                    let until = self.waits.entry(*informer).or_default();
+                    *until = Duration::max(*until, at + WAIT_MAX.min(*wait));
+                }
+            }
             Observation::Phase(Phase::Recovery) => self.recovery = at,
             _ => {}
         }
@@ -148,6 +163,10 @@ impl Faults {
             since: started,
             fault: None,
         };
+        if let Some(waited) = self.waits.get(&informer) {
+            // It may ask some time after that: waits have jitter.
+            due.at = due.at.max(*waited + BACKOFF + AT_ONCE);
+        }
         let felt = self.felt.values();
         let felt: Vec<&Felt> = felt.filter(|felt| felt.hits(informer)).collect();
         let second_wait = if felt.iter().any(|felt| felt.expires_versions) {

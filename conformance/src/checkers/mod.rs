@@ -17,6 +17,7 @@
 //! | [`bounded_requests`] | an outage costs as many requests as the backoff's curve allows | informer |
 //! | [`backoff`] | waits grow from failure to failure, until the server has proved healthy | informer |
 //! | [`retry_after`] | no request comes before the time that a refusal named | informer |
+//! | [`herds`] | the watches of a client do not all end after the same time | informer |
 //! | [`relists`] | a relist has a reason | informer |
 //! | [`rewatches`] | a watch resumes exactly where the last one stopped | informer |
 //! | [`freshness`] | earlier deliveries of the server are in the cache | informer |
@@ -52,6 +53,7 @@ pub mod indexes;
 pub mod bounded_requests;
 pub mod backoff;
 pub mod retry_after;
+pub mod herds;
 pub mod relists;
 pub mod rewatches;
 pub mod freshness;
@@ -92,7 +94,7 @@ enum Check {
 }
 
 /// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 29] = [
+pub const CHECKERS: [Checker; 30] = [
     Checker::of_trace("hot_loops", hot_loops::check),
     Checker::of_model("convergence", convergence::check),
     Checker::of_model("snapshots", snapshots::check),
@@ -109,6 +111,7 @@ pub const CHECKERS: [Checker; 29] = [
     Checker::of_trace("bounded_requests", bounded_requests::check),
     Checker::of_trace("backoff", backoff::check),
     Checker::of_trace("retry_after", retry_after::check),
+    Checker::of_trace("herds", herds::check),
     Checker::of_trace("relists", relists::check),
     Checker::of_trace("rewatches", rewatches::check),
     Checker::of_trace("freshness", freshness::check),

@@ -1,4 +1,4 @@
-//! No request comes before the time that a refusal named.
+//! No request comes before the time that a refusal named: the longer one, if its header and its status differ.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -6,7 +6,7 @@ use super::Finding;
 use crate::trace::{Observation, Trace, seconds};
 
 /// The longest wait that a server can demand.
-const WAIT_MAX: Duration = Duration::from_mins(5);
+pub(super) const WAIT_MAX: Duration = Duration::from_mins(5);
 
 /// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace) -> Vec<Finding> {
@@ -32,7 +32,8 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
             }
             Observation::AskedToWait { request, wait } => {
                 if let Some(informer) = senders.get(request) {
-                    waits.insert(*informer, at + WAIT_MAX.min(*wait));
+                    let until = waits.entry(*informer).or_default();
+                    *until = Duration::max(*until, at + WAIT_MAX.min(*wait));
                 }
             }
             _ => {}

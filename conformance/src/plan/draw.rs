@@ -42,6 +42,7 @@ impl Plan {
         Self {
             seed,
             safety_ms: swarm.safety_ms,
+            revision: revision(&mut seed.stream("revision")),
             interleaving: swarm.interleaving,
             contents: contents::draw(seed),
             workload,
@@ -50,6 +51,19 @@ impl Plan {
             informers,
         }
     }
+}
+
+/// Draws the revision at which the server begins: in half of all runs a little less than a power of ten, or than the first
+/// integer that a float of 64 bits cannot hold.
+fn revision(rng: &mut ChaCha8Rng) -> Option<u64> {
+    if rng.random_bool(0.5) {
+        return None;
+    }
+    let limit = match rng.random_range(2..=18) {
+        16 => 1 << 53,
+        exponent => 10_u64.pow(exponent),
+    };
+    Some(limit - rng.random_range(1..=60))
 }
 
 fn informers(rng: &mut ChaCha8Rng, swarm: &Swarm, size: &Size) -> Vec<InformerPlan> {

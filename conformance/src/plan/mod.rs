@@ -41,6 +41,9 @@ pub struct Plan {
     pub seed: Seed,
     /// The duration of safety in simulated milliseconds; then faults end and caches have to converge.
     pub safety_ms: u64,
+    /// The revision at which the server begins; its own if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
     /// The chances of tasks to yield.
     #[serde(default, skip_serializing_if = "Interleaving::is_none")]
     pub interleaving: Interleaving,
@@ -179,6 +182,7 @@ impl Plan {
         Self {
             seed,
             safety_ms: 10_000,
+            revision: None,
             interleaving: Interleaving::default(),
             contents: Vec::new(),
             informers: Vec::new(),

@@ -47,6 +47,16 @@ fn plans_differ_in_kind() {
     assert!(informers().any(|informer| informer.selection.is_strict));
     assert!(informers().any(|informer| informer.chunk_max_bytes.is_some()));
     assert!(plans.iter().any(|plan| plan.interleaving.is_none()));
+    assert!(plans.iter().any(|plan| plan.revision.is_none()));
+    let begins_below = |limit: u64| {
+        move |plan: &Plan| {
+            plan.revision
+                .is_some_and(|at| limit - 61 < at && at < limit)
+        }
+    };
+    assert!(plans.iter().any(begins_below(100)));
+    assert!(plans.iter().any(begins_below(1 << 53)));
+    assert!(plans.iter().any(begins_below(10_u64.pow(18))));
     assert!(plans.iter().any(|plan| plan.interleaving.frames == 100));
     assert!(
         plans
@@ -257,6 +267,7 @@ fn faults_are_read_in_their_older_forms_too() {
     let throttle = Fault::Throttle(Throttle {
         retry_after_seconds: 3,
         form: ThrottleForm::Text,
+        ..Throttle::default()
     });
     check(r#""clean_end""#, Fault::CleanEnd);
     check(r#""clean-end""#, Fault::CleanEnd);

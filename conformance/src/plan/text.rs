@@ -14,6 +14,9 @@ impl Plan {
         let mut text = String::from("{\n");
         field(&mut text, "seed", &json(&self.seed));
         field(&mut text, "safety_ms", &json(&self.safety_ms));
+        if self.revision.is_some() {
+            field(&mut text, "revision", &json(&self.revision));
+        }
         if !self.interleaving.is_none() {
             field(&mut text, "interleaving", &json(&self.interleaving));
         }

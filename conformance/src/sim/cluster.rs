@@ -6,7 +6,7 @@ use fakeserver::{Controllers, FakeServer, FakeServerBuilder, Restart, Snapshot};
 use tokio::time::Instant;
 
 use crate::{
-    plan::{Incident, IncidentKind},
+    plan::{Incident, IncidentKind, Plan},
     trace::{Observation, Recorder},
     transport::{Leader, Route},
 };
@@ -46,14 +46,20 @@ fn empty(seed: u64) -> FakeServerBuilder {
 
 impl Cluster {
     /// Starts one server.
-    pub(super) fn new(seed: u64, fault_count: usize, recorder: Recorder) -> Self {
-        let leader = empty(seed).build();
+    pub(super) fn new(plan: &Plan, recorder: Recorder) -> Self {
+        let (seed, fault_count) = (plan.seed.get(), plan.faults.len());
+        let mut leader = empty(seed).build();
+        let snapshot = plan.revision.map(|revision| {
+            let snapshot = leader.snapshot().at_revision(revision);
+            leader = empty(seed).with_snapshot(snapshot.clone()).build();
+            (snapshot, Restart::Keep)
+        });
         Self {
             seed,
             recorder,
             written: vec![(Instant::now(), leader.revision())],
             leader: Leader::new(leader),
-            snapshot: None,
+            snapshot,
             routes: Vec::new(),
             replicas: BTreeMap::new(),
             present: BTreeMap::new(),

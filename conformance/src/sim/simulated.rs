@@ -32,7 +32,7 @@ impl Simulated {
         goal: fn(&FakeServer) -> Option<String>,
     ) -> Self {
         Self {
-            cluster: Cluster::new(plan.seed.get(), plan.faults.len(), recorder.clone()),
+            cluster: Cluster::new(plan, recorder.clone()),
             recorder,
             goal,
         }

@@ -99,6 +99,13 @@ pub enum Observation {
         /// The request.
         kind: RequestKind,
     },
+    /// A watch asks the server to end it after a time.
+    WatchTimeout {
+        /// The request.
+        request: usize,
+        /// The time.
+        timeout: Duration,
+    },
     /// The headers of an answer arrived.
     Answer {
         /// The request.
@@ -106,7 +113,7 @@ pub enum Observation {
         /// The HTTP status.
         status: u16,
     },
-    /// A refusal names a time to wait before the next request.
+    /// A refusal names a time to wait before the next request. Its header and its body may name two.
     AskedToWait {
         /// The request.
         request: usize,

@@ -272,6 +272,13 @@ fn fmt_wire(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             "call of {informer}: {text} -> {}",
             or_none(status.as_ref())
         ),
+        Observation::WatchTimeout { request, timeout } => {
+            write!(
+                f,
+                "request {request} is to end after {} s",
+                seconds(*timeout)
+            )
+        }
         Observation::Answer { request, status } => write!(f, "answer {request}: {status}"),
         Observation::AskedToWait { request, wait } => {
             write!(f, "answer {request} asks to wait for {} s", seconds(*wait))

@@ -11,6 +11,9 @@ use crate::{
     trace::{Ending, Key, Member, Observation, RequestKind, State},
 };
 
+/// The size from which on no more of a refusal's body is kept.
+const REFUSAL_MAX_BYTES: usize = 16_384;
+
 /// A request and its answer under observation.
 #[derive(Debug)]
 pub(super) struct Exchange {
@@ -21,7 +24,7 @@ pub(super) struct Exchange {
     is_watch: bool,
     wants_latest: bool,
     status: Option<u16>,
-    /// The incomplete line of a watch, or the body of a list so far.
+    /// The incomplete line of a watch, or the body of a list or of a refusal so far.
     held: Vec<u8>,
     has_ended: bool,
 }
@@ -79,6 +82,18 @@ struct Metadata<'a> {
     annotations: Option<Annotations>,
 }
 
+/// The relevant part of a refusal's status.
+#[derive(Default, Deserialize)]
+struct Refusal {
+    details: Option<Details>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Details {
+    retry_after_seconds: Option<u32>,
+}
+
 #[derive(Deserialize)]
 struct Annotations {
     #[serde(rename = "k8s.io/initial-events-end")]
@@ -95,7 +110,9 @@ impl Exchange {
             text: format!("{method} {}", uri.path()),
             is_told: false,
         });
-        let kind = kind_of(uri.query().unwrap_or_default());
+        let query = uri.query().unwrap_or_default();
+        let kind = kind_of(query);
+        let timeout = parameter(query, "timeoutSeconds").and_then(|text| text.parse().ok());
         let is_watch = matches!(kind, RequestKind::Watch { .. });
         let wants_latest = match &kind {
             // The store behind all replicas interprets continue tokens.
@@ -112,6 +129,12 @@ impl Exchange {
                 request,
                 kind,
             });
+            if is_watch && let Some(seconds) = timeout {
+                line.recorder.record(Observation::WatchTimeout {
+                    request,
+                    timeout: Duration::from_secs(seconds),
+                });
+            }
         }
         Self {
             line: Arc::clone(line),
@@ -151,11 +174,16 @@ impl Exchange {
 
     /// Reads a part of the body.
     pub(super) fn brought(&mut self, data: &[u8]) {
-        if self.status != Some(200) {
+        let keeps = match self.status {
+            Some(200) => true,
+            Some(429 | 503) => self.held.len() < REFUSAL_MAX_BYTES,
+            _ => false,
+        };
+        if !keeps {
             return;
         }
         self.held.extend_from_slice(data);
-        if !self.is_watch || !data.contains(&b'\n') {
+        if self.status != Some(200) || !self.is_watch || !data.contains(&b'\n') {
             return;
         }
         let held = std::mem::take(&mut self.held);
@@ -176,8 +204,10 @@ impl Exchange {
         if self.call.is_some() {
             return self.called(None);
         }
-        if !self.is_watch && ending == Ending::Clean && self.status == Some(200) {
-            self.page();
+        match self.status {
+            Some(200) if !self.is_watch && ending == Ending::Clean => self.page(),
+            Some(429 | 503) if ending == Ending::Clean => self.refusal(),
+            _ => {}
         }
         let request = self.request;
         self.record(Observation::Ended { request, ending });
@@ -245,6 +275,18 @@ impl Exchange {
         self.record(observation);
     }
 
+    /// Records the wait that a status asks for, which may differ from the header's.
+    fn refusal(&self) {
+        let refusal: Refusal = serde_json::from_slice(&self.held).unwrap_or_default();
+        let seconds = refusal.details.unwrap_or_default().retry_after_seconds;
+        if let Some(seconds) = seconds {
+            self.record(Observation::AskedToWait {
+                request: self.request,
+                wait: Duration::from_secs(seconds.into()),
+            });
+        }
+    }
+
     fn record(&self, observation: Observation) {
         self.line.recorder.record(observation);
     }
@@ -291,17 +333,19 @@ fn wait(headers: &HeaderMap) -> Option<Duration> {
     value.parse().ok().map(Duration::from_secs)
 }
 
+fn parameter<'a>(query: &'a str, wanted: &str) -> Option<&'a str> {
+    query
+        .split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .find(|(name, _)| *name == wanted)
+        .map(|(_, value)| value)
+}
+
 fn kind_of(query: &str) -> RequestKind {
-    let parameter = |wanted: &str| {
-        query
-            .split('&')
-            .filter_map(|pair| pair.split_once('='))
-            .find(|(name, _)| *name == wanted)
-            .map(|(_, value)| value)
-    };
-    let revision = parameter("resourceVersion").unwrap_or_default().to_owned();
+    let revision = parameter(query, "resourceVersion").unwrap_or_default();
+    let revision = revision.to_owned();
     // The API reads booleans so: anything but these is true.
-    let is_set = |name| !matches!(parameter(name), None | Some("false" | "0"));
+    let is_set = |name| !matches!(parameter(query, name), None | Some("false" | "0"));
     if is_set("watch") {
         RequestKind::Watch {
             revision,
@@ -310,7 +354,7 @@ fn kind_of(query: &str) -> RequestKind {
     } else {
         RequestKind::List {
             revision,
-            is_continued: parameter("continue").is_some(),
+            is_continued: parameter(query, "continue").is_some(),
         }
     }
 }

@@ -139,6 +139,7 @@ fn throttling_costs_one_watch_and_never_a_list() {
     let throttle = Fault::Throttle(Throttle {
         retry_after_seconds: 5,
         form: ThrottleForm::Text,
+        ..Throttle::default()
     });
     let faults = [once(throttle), disconnect(1_500)];
     check(&faults, &cost(0, 2), &cost(0, 2));

@@ -258,21 +258,51 @@ fn a_relist_that_has_a_reason_is_right() {
 
 #[test]
 fn who_does_not_wait_although_asked_to_is_found() {
-    let asked_to_wait = |story: &mut Story, ms| {
+    // The header and the status may name different times, in either order.
+    let asked_to_wait = |story: &mut Story, seconds: &[u64], ms| {
         story.told_well_and_ended();
         let request = story.refused(6, 429);
-        story.push(Observation::AskedToWait {
-            request,
-            wait: Duration::from_secs(5),
-        });
+        for wait in seconds {
+            story.push(Observation::AskedToWait {
+                request,
+                wait: Duration::from_secs(*wait),
+            });
+        }
         story.wait(ms);
         story.watch(6);
     };
-    check(|story| asked_to_wait(story, 5_000), &[]);
+    for seconds in [vec![5], vec![1, 5], vec![5, 1]] {
+        check(|story| asked_to_wait(story, &seconds, 5_000), &[]);
+        check(
+            |story| asked_to_wait(story, &seconds, 4_999),
+            &[("retry_after", "although it is to wait until 7.000 s")],
+        );
+    }
+}
+
+#[test]
+fn watches_that_all_end_after_the_same_time_are_a_herd() {
+    let watch_for = |story: &mut Story, timeouts: &[u64]| {
+        story.told_well_and_ended();
+        for seconds in timeouts {
+            let request = story.watch(6);
+            story.push(Observation::WatchTimeout {
+                request,
+                timeout: Duration::from_secs(*seconds),
+            });
+            story.wait(10_000);
+            story.end(request, Ending::Clean);
+        }
+        story.watch(6);
+    };
+    check(|story| watch_for(story, &[5; 11]), &[]);
     check(
-        |story| asked_to_wait(story, 4_999),
-        &[("retry_after", "although it is to wait until 7.000 s")],
+        |story| watch_for(story, &[5; 12]),
+        &[("herds", "each of the 12 watches of informer 0")],
     );
+    let mut one_other = [5; 12];
+    one_other[7] = 6;
+    check(|story| watch_for(story, &one_other), &[]);
 }
 
 /// Adds refusals with these waits after each, in ms, and then a watch.

@@ -130,6 +130,7 @@ fn a_spec_is_written_as_it_is_read() {
     let expected = FaultSpec::new(Fault::Throttle(Throttle {
         retry_after_seconds: 5,
         form: ThrottleForm::Text,
+        ..Throttle::default()
     }));
     let expected = expected
         .matching(Filter::any().verb("watch").resource("pods"))

@@ -130,6 +130,22 @@ impl Snapshot {
         }
     }
 
+    /// Returns the same objects in a store at a later revision, as of an etcd that was restored with its revision bumped; an
+    /// earlier one changes nothing. Objects keep their versions.
+    ///
+    /// ```
+    /// use fakeserver::FakeServer;
+    ///
+    /// let empty = FakeServer::builder().build().snapshot();
+    /// let server = FakeServer::builder().with_snapshot(empty.at_revision(9_999)).build();
+    /// assert_eq!(server.revision(), 9_999);
+    /// ```
+    #[must_use]
+    pub fn at_revision(mut self, revision: u64) -> Self {
+        self.revision = self.revision.max(Revision::new(revision));
+        self
+    }
+
     /// The revision at which the store stood.
     pub fn revision(&self) -> u64 {
         self.revision.get()

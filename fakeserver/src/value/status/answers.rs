@@ -109,6 +109,22 @@ impl Status {
         }
     }
 
+    /// A server whose cache is not ready: it names a time after which to try again unless that is 0.
+    pub(crate) fn storage_initializing(retry_after_seconds: u32) -> Self {
+        let status = Self::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "TooManyRequests",
+            "storage is (re)initializing",
+        );
+        if retry_after_seconds == 0 {
+            return status;
+        }
+        status.with_details(Details {
+            retry_after_seconds,
+            ..Details::default()
+        })
+    }
+
     pub(crate) fn already_exists(object: Named<'_>, is_terminating: bool) -> Self {
         let prefix = if is_terminating {
             "object is being deleted: "
