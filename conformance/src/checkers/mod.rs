@@ -11,6 +11,8 @@
 //! | [`silent_gaps`] | between two lists a handler is notified of every state | both |
 //! | [`contents`] | an object has the content that the server has at that version | informer |
 //! | [`undecodable`] | exactly the objects that its type refuses count as undecodable | informer |
+//! | [`handler_syncs`] | a handler has synced once it was notified of the whole initial state | informer |
+//! | [`waits`] | a wait for a version ends when the cache shows it | informer |
 //! | [`cache_first`] | the cache is updated before handlers are notified | informer |
 //! | [`time_travel`] | neither a cache nor a handler goes back in time for a key | informer |
 //! | [`indexes`] | every index equals a recount | informer |
@@ -47,6 +49,8 @@ pub mod told_truth;
 pub mod silent_gaps;
 pub mod contents;
 pub mod undecodable;
+pub mod handler_syncs;
+pub mod waits;
 pub mod cache_first;
 pub mod time_travel;
 pub mod indexes;
@@ -94,7 +98,7 @@ enum Check {
 }
 
 /// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 30] = [
+pub const CHECKERS: [Checker; 32] = [
     Checker::of_trace("hot_loops", hot_loops::check),
     Checker::of_model("convergence", convergence::check),
     Checker::of_model("snapshots", snapshots::check),
@@ -105,6 +109,8 @@ pub const CHECKERS: [Checker; 30] = [
     Checker::of_model("silent_gaps", silent_gaps::check),
     Checker::of_trace("contents", contents::check),
     Checker::of_model("undecodable", undecodable::check),
+    Checker::of_trace("handler_syncs", handler_syncs::check),
+    Checker::of_trace("waits", waits::check),
     Checker::of_model("cache_first", cache_first::check),
     Checker::of_trace("time_travel", time_travel::check),
     Checker::of_trace("indexes", indexes::check),

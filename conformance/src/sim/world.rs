@@ -23,6 +23,8 @@ use crate::{
 /// The interval of comparisons of caches with the servers: short at first, for an exact figure.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const LATER_POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// The part of the revisions for which tasks wait: one in so many.
+const WAITED_FOR: u64 = 4;
 /// The time for tasks to end.
 const SETTLE: Duration = Duration::from_millis(20);
 /// The time limit of a shutdown.
@@ -129,8 +131,17 @@ impl<S: Servers> World<S> {
         match act {
             Act::Operate(place) => {
                 self.yields.pass(Seam::Operation).await;
-                self.workload.perform(&plan.workload[place]).await;
+                let operation = &plan.workload[place];
+                let before = self.workload.last_revision();
+                self.workload.perform(operation).await;
                 self.servers.note_write();
+                let written = self
+                    .workload
+                    .last_revision()
+                    .filter(|at| Some(*at) > before);
+                if let Some(revision) = written.filter(|at| at.is_multiple_of(WAITED_FOR)) {
+                    self.subjects.await_version(operation.resource, revision);
+                }
             }
             Act::CatchUp(place) => self.servers.catch_up(place),
             Act::BeginIncident(place) => {

@@ -4,14 +4,13 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     future::{Future, pending},
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard},
+    sync::Arc,
     time::Duration,
 };
 
 use informer::{
-    DecodeError, Deleted, DeltaFifoOptions, EventHandler, Filter, HandlerOptions,
-    HandlerRegistration, IndexFn, Indexer, Labels, Notification, NotificationCause, Object, Scope,
-    SharedInformer, SharedInformerBuilder,
+    DecodeError, DeltaFifoOptions, Filter, HandlerOptions, IndexFn, Indexer, Labels, Object,
+    ResourceVersion, Scope, SharedInformer, SharedInformerBuilder,
     compact::{Compact, CompactOptions},
     http::{self, HttpListWatch},
     reflector::ReflectorOptions,
@@ -27,15 +26,18 @@ use super::{
     Extras, Subject, SubjectParts,
     contents::{Contents, Reading},
     copy_controller::CopyController,
+    handler_syncs::HandlerSyncs,
     interleaved::Interleaved,
+    recording_handler::{RecordingHandler, Registration, key, lock, state},
     strict::Strict,
+    version_waits::VersionWaits,
     waiters::Waiters,
 };
 use crate::{
     bugs::{Bug, BuggyHandler, BuggyListWatch, BuggyStore},
     digest::{self, Digested},
     plan::{HandlerPlan, LABEL, Selection},
-    trace::{Heard, Key, Member, Notified, NotifiedCause, Observation, Recorder, State},
+    trace::{Key, Member, Observation, Recorder, State},
 };
 
 /// The index by label of every informer here.
@@ -81,14 +83,13 @@ struct InformerSubject<K> {
     companion: Option<SharedInformer<ConfigMap>>,
     copy_controller: Option<CopyController<K>>,
     waiters: Waiters,
+    version_waits: VersionWaits,
+    handler_syncs: HandlerSyncs,
     registrations: BTreeMap<usize, Registration>,
     contents: Contents<K>,
     recorder: Recorder,
     extras: Extras,
 }
-
-/// A handler's registration, which the handler itself can drop, too.
-type Registration = Arc<Mutex<Option<HandlerRegistration>>>;
 
 /// Creates an informer of `K` in the form that the plan says.
 fn boxed<K>(
@@ -206,6 +207,8 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
             companion,
             copy_controller,
             waiters: Waiters::new(parts.informer, parts.recorder.clone()),
+            version_waits: VersionWaits::new(parts.informer, parts.recorder.clone()),
+            handler_syncs: HandlerSyncs::new(parts.informer, parts.recorder.clone()),
             registrations: BTreeMap::new(),
             contents: Contents::new(parts.informer, reading, parts.recorder.clone()),
             recorder: parts.recorder,
@@ -220,7 +223,7 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
         let version = |error: &DecodeError| error.resource_version.as_str().parse().unwrap_or(0);
         self.recorder.record(Observation::Undecodable {
             informer: self.place,
-            revision: indexer.resource_version().as_str().parse().ok(),
+            revision: revision_of(indexer),
             members: undecodable
                 .map(|error| (error.key.to_string().into(), version(&error)))
                 .collect(),
@@ -267,6 +270,7 @@ where
             indexer: self.informer.indexer(),
             recorder: self.recorder.clone(),
             contents: self.contents.clone(),
+            syncs: self.handler_syncs.clone(),
             plan: plan.clone(),
             heard_count: 0,
             cause: None,
@@ -282,6 +286,15 @@ where
     fn leave(&mut self, handler: usize) {
         let registration = self.registrations.remove(&handler);
         drop(registration.and_then(|registration| lock(&registration).take()));
+    }
+
+    fn await_version(&mut self, revision: u64) {
+        let informer = self.informer.clone();
+        let version = ResourceVersion::new(revision.to_string());
+        self.version_waits.add(revision, async move {
+            let waited = informer.wait_until(&version, Duration::MAX).await;
+            waited.ok().and_then(|()| revision_of(&informer.indexer()))
+        });
     }
 
     fn has_synced(&self) -> bool {
@@ -305,6 +318,11 @@ where
             has_synced: self.informer.has_synced(),
             members: members.map(|(key, state)| Member { key, state }).collect(),
         });
+        for (handler, registration) in &self.registrations {
+            if let Some(registration) = &*lock(registration) {
+                self.handler_syncs.see(*handler, registration.has_synced());
+            }
+        }
         if self.selection.is_strict {
             self.observe_undecodable(&indexer);
         }
@@ -323,6 +341,7 @@ where
     fn stop(mut self: Box<Self>) -> Pin<Box<dyn Future<Output = ()>>> {
         Box::pin(async move {
             self.waiters.stop();
+            self.version_waits.stop();
             if let Some(copy_controller) = &mut self.copy_controller {
                 copy_controller.stop().await;
             }
@@ -338,87 +357,9 @@ where
     }
 }
 
-/// Records notifications, and the cache at that moment.
-struct RecordingHandler<K> {
-    informer: usize,
-    handler: usize,
-    indexer: Indexer<K>,
-    recorder: Recorder,
-    contents: Contents<K>,
-    plan: HandlerPlan,
-    heard_count: u32,
-    /// The cause of the present notification.
-    cause: Option<NotifiedCause>,
-    registration: Registration,
-}
-
-// === impl RecordingHandler ===
-
-impl<K: Send + Sync + 'static> RecordingHandler<K> {
-    fn hear(&mut self, object_key: &informer::ObjectKey, heard: Heard) {
-        self.recorder.record(Observation::Notified(Notified {
-            informer: self.informer,
-            handler: self.handler,
-            key: object_key.to_string().into(),
-            heard,
-            cause: self.cause,
-            cached: self.indexer.get(object_key).as_ref().map(state),
-        }));
-        self.heard_count += 1;
-        if self.plan.leave_at_count == Some(self.heard_count) {
-            drop(lock(&self.registration).take());
-            self.recorder.record(Observation::HandlerLeaves {
-                informer: self.informer,
-                handler: self.handler,
-            });
-        }
-        if self
-            .plan
-            .panic_every
-            .is_some_and(|every| self.heard_count.is_multiple_of(every))
-        {
-            // Not `panic!`: a planned panic is not for standard error.
-            std::panic::resume_unwind(Box::new("a handler panics, as its plan says"));
-        }
-    }
-}
-
-impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
-    fn on_notification(&mut self, notification: &Notification<K>) {
-        self.cause = cause(notification.cause());
-        notification.dispatch(self);
-    }
-
-    fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
-        self.contents.see(object);
-        let heard = Heard::Added {
-            new: state(object),
-            is_initial: in_initial_list,
-        };
-        self.hear(object.key(), heard);
-    }
-
-    fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
-        self.contents.see(old);
-        self.contents.see(new);
-        let heard = Heard::Updated {
-            old: state(old),
-            new: state(new),
-        };
-        self.hear(new.key(), heard);
-    }
-
-    fn on_delete(&mut self, deleted: &Deleted<K>) {
-        let heard = Heard::Deleted {
-            last: deleted.last_known().map(state),
-            is_tombstone: deleted.is_tombstone(),
-        };
-        self.hear(deleted.key(), heard);
-    }
-}
-
-fn lock(registration: &Registration) -> MutexGuard<'_, Option<HandlerRegistration>> {
-    registration.lock().expect("no holder panics")
+/// Returns the version of a cache, if it has one.
+fn revision_of<K: Send + Sync + 'static>(indexer: &Indexer<K>) -> Option<u64> {
+    indexer.resource_version().as_str().parse().ok()
 }
 
 fn digest_of<K: Digested>(object: &K, labels: &Labels) -> u64 {
@@ -428,24 +369,6 @@ fn digest_of<K: Digested>(object: &K, labels: &Labels) -> u64 {
 /// Digests what a transform has signed; `None` if it is not signed, or not exactly once.
 fn digest_signed<K: Digested>(object: &K, labels: &Labels) -> Option<u64> {
     Some(digest_of(&digest::unsigned(object)?, labels))
-}
-
-fn cause(cause: NotificationCause) -> Option<NotifiedCause> {
-    match cause {
-        NotificationCause::Initial => Some(NotifiedCause::Initial),
-        NotificationCause::Live => Some(NotifiedCause::Live),
-        NotificationCause::Relist => Some(NotifiedCause::Relist),
-        NotificationCause::Resync => Some(NotifiedCause::Resync),
-        _ => None,
-    }
-}
-
-fn key<K>(object: &Object<K>) -> Key {
-    object.key().to_string().into()
-}
-
-fn state<K>(object: &Object<K>) -> State {
-    State::from_wire(object.uid(), object.resource_version().as_str())
 }
 
 /// Recounts the indexes from the objects, and describes the differences.

@@ -2,6 +2,9 @@
 
 pub mod external;
 mod waiters;
+mod version_waits;
+mod handler_syncs;
+mod recording_handler;
 pub(crate) mod expected_copies;
 mod copy_controller;
 mod contents;
@@ -43,6 +46,9 @@ pub trait Subject {
 
     /// Removes a handler; harmless if it never joined.
     fn leave(&mut self, handler: usize);
+
+    /// Begins to wait, in a task, until the cache shows this version of a write. Subjects that cannot wait ignore it.
+    fn await_version(&mut self, _revision: u64) {}
 
     /// Returns true if the cache is complete.
     fn has_synced(&self) -> bool;

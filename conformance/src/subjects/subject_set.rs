@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::Subject;
 use crate::{
-    plan::HandlerPlan,
+    plan::{HandlerPlan, Resource},
     trace::{Observation, Recorder},
 };
 
@@ -65,6 +65,17 @@ impl SubjectSet {
         self.subject(informer).leave(handler);
         self.recorder
             .record(Observation::HandlerLeaves { informer, handler });
+    }
+
+    /// Lets the running subjects of a resource wait for the version of a write.
+    pub(crate) fn await_version(&mut self, resource: Resource, revision: u64) {
+        for informer in &self.started {
+            let subject = self.subjects.get_mut(informer);
+            let subject = subject.filter(|subject| subject.selection().resource == resource);
+            if let Some(subject) = subject {
+                subject.await_version(revision);
+            }
+        }
     }
 
     /// Lets the running subjects record their caches.

@@ -3,6 +3,7 @@
 //! A trace is the only input of [checkers](crate::checkers). Its text form is the same, to the byte, for every run of
 //! one plan.
 
+mod notified;
 mod observation;
 mod recorder;
 mod text;
@@ -11,9 +12,9 @@ use std::time::Duration;
 
 pub(crate) use self::observation::seconds;
 pub use self::{
+    notified::{Heard, Notified, NotifiedCause},
     observation::{
-        Change, Ending, Failure, Heard, Key, Member, Notified, NotifiedCause, Observation, Phase,
-        RequestKind, Side, State,
+        Change, Ending, Failure, Key, Member, Observation, Phase, RequestKind, Side, State,
     },
     recorder::Recorder,
 };

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use super::notified::Notified;
 use crate::plan::{Resource, Selection};
 
 /// An object's key as `namespace/name`, or its name alone if cluster-scoped.
@@ -179,6 +180,34 @@ pub enum Observation {
     },
     /// A handler was notified.
     Notified(Notified),
+    /// The registration of a handler says for the first time, or anew, whether the handler has been notified of the whole
+    /// initial state.
+    HandlerSync {
+        /// The informer.
+        informer: usize,
+        /// The number of the handler at its informer.
+        handler: usize,
+        /// True if it says so.
+        has_synced: bool,
+    },
+    /// A task begins to wait until an informer's cache shows a version.
+    WaitBegins {
+        /// The informer.
+        informer: usize,
+        /// The number of the wait at its informer.
+        wait: usize,
+        /// The version.
+        revision: u64,
+    },
+    /// A task ends its wait for a version.
+    WaitEnds {
+        /// The informer.
+        informer: usize,
+        /// The number of the wait at its informer.
+        wait: usize,
+        /// The version of the cache then; `None` if the wait failed.
+        shown: Option<u64>,
+    },
     /// The content of an informer's cache at one moment.
     Cached {
         /// The informer.
@@ -366,71 +395,6 @@ pub enum Failure {
     Unresponsive,
 }
 
-/// The notification of a handler, and the content of the cache at that moment.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::exhaustive_structs, reason = "tests write them by hand")]
-pub struct Notified {
-    /// The informer.
-    pub informer: usize,
-    /// The number of the handler at its informer.
-    pub handler: usize,
-    /// The object's key.
-    pub key: Key,
-    /// The notification.
-    pub heard: Heard,
-    /// Its cause, if the subject tells causes.
-    pub cause: Option<NotifiedCause>,
-    /// The state in the cache under that key.
-    pub cached: Option<State>,
-}
-
-/// A notification about an object.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition: the methods of a handler"
-)]
-pub enum Heard {
-    /// The object is new.
-    Added {
-        /// Its state.
-        new: State,
-        /// True if it belongs to the initial state.
-        is_initial: bool,
-    },
-    /// The object changed.
-    Updated {
-        /// The old state.
-        old: State,
-        /// The new state.
-        new: State,
-    },
-    /// The object is gone.
-    Deleted {
-        /// The last known state; with the version of the deletion if that was seen.
-        last: Option<State>,
-        /// True if the deletion was missed and found out later.
-        is_tombstone: bool,
-    },
-}
-
-/// The cause of a notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "complete by definition: the causes of an informer"
-)]
-pub enum NotifiedCause {
-    /// It belongs to the initial state.
-    Initial,
-    /// A watch brought the change.
-    Live,
-    /// A later list showed the change.
-    Relist,
-    /// The period of resyncs has passed.
-    Resync,
-}
-
 /// A change of the server's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "tests write them by hand")]
@@ -479,18 +443,6 @@ impl State {
     /// checkers report it.
     pub fn from_wire(uid: &str, resource_version: &str) -> Self {
         Self::new(uid, resource_version.parse().unwrap_or(0))
-    }
-}
-
-// === impl Notified ===
-
-impl Notified {
-    /// Returns the state in the notification: the new one, or the last one.
-    pub fn state(&self) -> Option<&State> {
-        match &self.heard {
-            Heard::Added { new, .. } | Heard::Updated { new, .. } => Some(new),
-            Heard::Deleted { last, .. } => last.as_ref(),
-        }
     }
 }
 

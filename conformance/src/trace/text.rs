@@ -4,10 +4,8 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use super::{
     Trace,
-    observation::{
-        Change, Ending, Heard, Member, Notified, NotifiedCause, Observation, RequestKind, Side,
-        State, seconds,
-    },
+    notified::{Heard, Notified, NotifiedCause},
+    observation::{Change, Ending, Member, Observation, RequestKind, Side, State, seconds},
 };
 
 impl Display for Trace {
@@ -171,32 +169,6 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             "handler {informer}.{handler} wants resyncs every {} s",
             seconds(*period)
         ),
-        Observation::Read {
-            informer,
-            member,
-            digest,
-        } => write!(f, "informer {informer} reads {member} as {}", hex(*digest)),
-        Observation::Stored {
-            resource,
-            member,
-            digest,
-        } => write!(
-            f,
-            "server has {} {member} as {}",
-            resource.plural(),
-            hex(*digest)
-        ),
-        Observation::Undecodable {
-            informer,
-            revision,
-            members,
-        } => {
-            let revision = or_none(revision.as_ref());
-            write!(f, "informer {informer} at {revision} cannot decode:")?;
-            members
-                .iter()
-                .try_for_each(|(key, version)| write!(f, " {key}@{version}"))
-        }
         Observation::InformerStopped {
             informer,
             task_count,
@@ -224,6 +196,61 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             write!(f, "server holds {}:{}", resource.plural(), list(members))
         }
         Observation::Warned { message, fields } => write!(f, "warned: {message}{fields}"),
+        other => fmt_reader(other, f),
+    }
+}
+
+/// Formats observations about those who read a cache.
+fn fmt_reader(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
+    match observation {
+        Observation::Read {
+            informer,
+            member,
+            digest,
+        } => write!(f, "informer {informer} reads {member} as {}", hex(*digest)),
+        Observation::Stored {
+            resource,
+            member,
+            digest,
+        } => write!(
+            f,
+            "server has {} {member} as {}",
+            resource.plural(),
+            hex(*digest)
+        ),
+        Observation::HandlerSync {
+            informer,
+            handler,
+            has_synced,
+        } => {
+            let synced = if *has_synced { "synced" } else { "not synced" };
+            write!(f, "handler {informer}.{handler} {synced}")
+        }
+        Observation::WaitBegins {
+            informer,
+            wait,
+            revision,
+        } => write!(f, "wait {informer}.{wait} begins: for {revision}"),
+        Observation::WaitEnds {
+            informer,
+            wait,
+            shown,
+        } => write!(
+            f,
+            "wait {informer}.{wait} ends at {}",
+            or_none(shown.as_ref())
+        ),
+        Observation::Undecodable {
+            informer,
+            revision,
+            members,
+        } => {
+            let revision = or_none(revision.as_ref());
+            write!(f, "informer {informer} at {revision} cannot decode:")?;
+            members
+                .iter()
+                .try_for_each(|(key, version)| write!(f, " {key}@{version}"))
+        }
         wire => fmt_wire(wire, f),
     }
 }

@@ -79,6 +79,11 @@ impl Workload {
         }
     }
 
+    /// Returns the version of the last object that the server answered with.
+    pub fn last_revision(&self) -> Option<u64> {
+        self.last_revision
+    }
+
     /// Performs `operation` and records the answer.
     ///
     /// # Cancel safety

@@ -5,6 +5,7 @@ mod pace;
 mod streams;
 mod faults;
 mod content;
+mod waits;
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,0 +1,122 @@
+//! The handler that records what it is notified of.
+
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use informer::{
+    Deleted, EventHandler, HandlerRegistration, Indexer, Notification, NotificationCause, Object,
+    ObjectKey,
+};
+
+use super::{contents::Contents, handler_syncs::HandlerSyncs};
+use crate::{
+    plan::HandlerPlan,
+    trace::{Heard, Key, Notified, NotifiedCause, Observation, Recorder, State},
+};
+
+/// A handler's registration, which the handler itself can drop, too.
+pub(super) type Registration = Arc<Mutex<Option<HandlerRegistration>>>;
+
+/// Records notifications, and the cache at that moment.
+pub(super) struct RecordingHandler<K> {
+    pub(super) informer: usize,
+    pub(super) handler: usize,
+    pub(super) indexer: Indexer<K>,
+    pub(super) recorder: Recorder,
+    pub(super) contents: Contents<K>,
+    pub(super) syncs: HandlerSyncs,
+    pub(super) plan: HandlerPlan,
+    pub(super) heard_count: u32,
+    /// The cause of the present notification.
+    pub(super) cause: Option<NotifiedCause>,
+    pub(super) registration: Registration,
+}
+
+// === impl RecordingHandler ===
+
+impl<K: Send + Sync + 'static> RecordingHandler<K> {
+    fn hear(&mut self, object_key: &ObjectKey, heard: Heard) {
+        if let Some(registration) = &*lock(&self.registration) {
+            self.syncs.see(self.handler, registration.has_synced());
+        }
+        self.recorder.record(Observation::Notified(Notified {
+            informer: self.informer,
+            handler: self.handler,
+            key: object_key.to_string().into(),
+            heard,
+            cause: self.cause,
+            cached: self.indexer.get(object_key).as_ref().map(state),
+        }));
+        self.heard_count += 1;
+        if self.plan.leave_at_count == Some(self.heard_count) {
+            drop(lock(&self.registration).take());
+            self.recorder.record(Observation::HandlerLeaves {
+                informer: self.informer,
+                handler: self.handler,
+            });
+        }
+        if self
+            .plan
+            .panic_every
+            .is_some_and(|every| self.heard_count.is_multiple_of(every))
+        {
+            // Not `panic!`: a planned panic is not for standard error.
+            std::panic::resume_unwind(Box::new("a handler panics, as its plan says"));
+        }
+    }
+}
+
+impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
+    fn on_notification(&mut self, notification: &Notification<K>) {
+        self.cause = cause(notification.cause());
+        notification.dispatch(self);
+    }
+
+    fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
+        self.contents.see(object);
+        let heard = Heard::Added {
+            new: state(object),
+            is_initial: in_initial_list,
+        };
+        self.hear(object.key(), heard);
+    }
+
+    fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
+        self.contents.see(old);
+        self.contents.see(new);
+        let heard = Heard::Updated {
+            old: state(old),
+            new: state(new),
+        };
+        self.hear(new.key(), heard);
+    }
+
+    fn on_delete(&mut self, deleted: &Deleted<K>) {
+        let heard = Heard::Deleted {
+            last: deleted.last_known().map(state),
+            is_tombstone: deleted.is_tombstone(),
+        };
+        self.hear(deleted.key(), heard);
+    }
+}
+
+pub(super) fn lock(registration: &Registration) -> MutexGuard<'_, Option<HandlerRegistration>> {
+    registration.lock().expect("no holder panics")
+}
+
+fn cause(cause: NotificationCause) -> Option<NotifiedCause> {
+    match cause {
+        NotificationCause::Initial => Some(NotifiedCause::Initial),
+        NotificationCause::Live => Some(NotifiedCause::Live),
+        NotificationCause::Relist => Some(NotifiedCause::Relist),
+        NotificationCause::Resync => Some(NotifiedCause::Resync),
+        _ => None,
+    }
+}
+
+pub(super) fn key<K>(object: &Object<K>) -> Key {
+    object.key().to_string().into()
+}
+
+pub(super) fn state<K>(object: &Object<K>) -> State {
+    State::from_wire(object.uid(), object.resource_version().as_str())
+}

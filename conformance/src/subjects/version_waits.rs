@@ -1,0 +1,60 @@
+//! Tasks that wait until a cache shows a version, as code does that reads its own writes.
+
+use std::future::Future;
+
+use crate::{
+    task::TaskSet,
+    trace::{Observation, Recorder},
+};
+
+/// The waiting tasks of one informer, which end with this.
+#[derive(Debug)]
+pub(super) struct VersionWaits {
+    informer: usize,
+    recorder: Recorder,
+    tasks: TaskSet,
+    count: usize,
+}
+
+// === impl VersionWaits ===
+
+impl VersionWaits {
+    /// Creates an empty set.
+    pub(super) fn new(informer: usize, recorder: Recorder) -> Self {
+        Self {
+            informer,
+            recorder,
+            tasks: TaskSet::new(),
+            count: 0,
+        }
+    }
+
+    /// Adds a task that waits for `revision` until `shown` resolves, with the version of the cache at that moment; `None` if
+    /// the wait failed.
+    pub(super) fn add(
+        &mut self,
+        revision: u64,
+        shown: impl Future<Output = Option<u64>> + Send + 'static,
+    ) {
+        let (informer, wait, recorder) = (self.informer, self.count, self.recorder.clone());
+        self.count += 1;
+        recorder.record(Observation::WaitBegins {
+            informer,
+            wait,
+            revision,
+        });
+        self.tasks.spawn(async move {
+            let shown = shown.await;
+            recorder.record(Observation::WaitEnds {
+                informer,
+                wait,
+                shown,
+            });
+        });
+    }
+
+    /// Aborts the tasks that still wait.
+    pub(super) fn stop(&mut self) {
+        self.tasks.abort();
+    }
+}
