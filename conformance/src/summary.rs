@@ -18,6 +18,8 @@ pub struct Summary {
     pub run_count: u64,
     /// Invariants that were checked, each in each run.
     pub check_count: u64,
+    /// The number of observations that could have broken each invariant, by its checker.
+    pub occasions: BTreeMap<&'static str, u64>,
     /// Writes that the server accepted from the workload.
     pub operation_count: u64,
     /// Events of watches.
@@ -50,11 +52,17 @@ impl Summary {
         let mut summary = Self {
             run_count: 1,
             check_count: CHECKERS.len() as u64,
+            occasions: CHECKERS.map(|checker| (checker.name, 0)).into(),
             slowest_seed: Some(seed),
             ..Self::default()
         };
         let mut recovery_began = None;
         for record in trace.records() {
+            for checker in CHECKERS {
+                if checker.is_occasion(&record.observation) {
+                    *summary.occasions.entry(checker.name).or_default() += 1;
+                }
+            }
             match &record.observation {
                 Observation::Phase(Phase::Recovery) => recovery_began = Some(record.at),
                 Observation::Phase(Phase::Converged | Phase::GivenUp) => {
@@ -76,6 +84,9 @@ impl Summary {
         self.operation_count += other.operation_count;
         self.event_count += other.event_count;
         self.notification_count += other.notification_count;
+        for (checker, count) in other.occasions {
+            *self.occasions.entry(checker).or_default() += count;
+        }
         for (fault, count) in other.faults {
             *self.faults.entry(fault).or_default() += count;
         }

@@ -76,10 +76,15 @@ mod anomalies;
 mod watch_streams;
 mod paged_lists;
 mod deliveries;
+mod occasions;
 
 use std::fmt;
 
-use crate::{model::Model, trace::Trace};
+use self::occasions::Occasion;
+use crate::{
+    model::Model,
+    trace::{Observation, Trace},
+};
 
 /// An invariant and the function that checks it.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +93,7 @@ pub struct Checker {
     /// The name in reports.
     pub name: &'static str,
     check: Check,
+    occasion: Occasion,
 }
 
 /// The function of a checker, by the evidence that it needs.
@@ -99,38 +105,58 @@ enum Check {
 
 /// All checkers, in the order of their findings in reports.
 pub const CHECKERS: [Checker; 32] = [
-    Checker::of_trace("hot_loops", hot_loops::check),
-    Checker::of_model("convergence", convergence::check),
-    Checker::of_model("snapshots", snapshots::check),
-    Checker::of_trace("handler_streams", handler_streams::check),
-    Checker::of_trace("causes", causes::check),
-    Checker::of_model("lost_deletes", lost_deletes::check),
-    Checker::of_model("told_truth", told_truth::check),
-    Checker::of_model("silent_gaps", silent_gaps::check),
-    Checker::of_trace("contents", contents::check),
-    Checker::of_model("undecodable", undecodable::check),
-    Checker::of_trace("handler_syncs", handler_syncs::check),
-    Checker::of_trace("waits", waits::check),
-    Checker::of_model("cache_first", cache_first::check),
-    Checker::of_trace("time_travel", time_travel::check),
-    Checker::of_trace("indexes", indexes::check),
-    Checker::of_trace("bounded_requests", bounded_requests::check),
-    Checker::of_trace("backoff", backoff::check),
-    Checker::of_trace("retry_after", retry_after::check),
-    Checker::of_trace("herds", herds::check),
-    Checker::of_trace("relists", relists::check),
-    Checker::of_trace("rewatches", rewatches::check),
-    Checker::of_trace("freshness", freshness::check),
-    Checker::of_trace("resyncs", resyncs::check),
-    Checker::of_trace("leaks", leaks::check),
-    Checker::of_trace("warnings", warnings::check),
-    Checker::of_model("liveness", liveness::check),
-    Checker::of_model("reliable", reliable::check),
-    Checker::of_model("ordered", ordered::check),
-    Checker::of_model("unique", unique::check),
-    Checker::of_model("bookmarkable", bookmarkable::check),
-    Checker::of_model("resumable", resumable::check),
-    Checker::of_model("list_snapshots", list_snapshots::check),
+    Checker::of_trace("hot_loops", hot_loops::check, occasions::REQUEST),
+    Checker::of_model("convergence", convergence::check, occasions::RECOVERY),
+    Checker::of_model("snapshots", snapshots::check, occasions::CACHED),
+    Checker::of_trace(
+        "handler_streams",
+        handler_streams::check,
+        occasions::NOTIFIED,
+    ),
+    Checker::of_trace(
+        "causes",
+        causes::check,
+        occasions::NOTIFIED_BY_RELIST_OR_RESYNC,
+    ),
+    Checker::of_model(
+        "lost_deletes",
+        lost_deletes::check,
+        occasions::NOTIFIED_OF_DELETION,
+    ),
+    Checker::of_model("told_truth", told_truth::check, occasions::NOTIFIED),
+    Checker::of_model("silent_gaps", silent_gaps::check, occasions::NOTIFIED),
+    Checker::of_trace("contents", contents::check, occasions::READ),
+    Checker::of_model("undecodable", undecodable::check, occasions::UNDECODABLE),
+    Checker::of_trace(
+        "handler_syncs",
+        handler_syncs::check,
+        occasions::HANDLER_SYNC,
+    ),
+    Checker::of_trace("waits", waits::check, occasions::WAIT_ENDS),
+    Checker::of_model("cache_first", cache_first::check, occasions::NOTIFIED),
+    Checker::of_trace("time_travel", time_travel::check, occasions::CACHED),
+    Checker::of_trace("indexes", indexes::check, occasions::CACHED),
+    Checker::of_trace(
+        "bounded_requests",
+        bounded_requests::check,
+        occasions::FAULT_BEGINS,
+    ),
+    Checker::of_trace("backoff", backoff::check, occasions::FAILURE),
+    Checker::of_trace("retry_after", retry_after::check, occasions::ASKED_TO_WAIT),
+    Checker::of_trace("herds", herds::check, occasions::WATCH_TIMEOUT),
+    Checker::of_trace("relists", relists::check, occasions::RELIST),
+    Checker::of_trace("rewatches", rewatches::check, occasions::REWATCH),
+    Checker::of_trace("freshness", freshness::check, occasions::CACHED),
+    Checker::of_trace("resyncs", resyncs::check, occasions::RESYNC_WANTED),
+    Checker::of_trace("leaks", leaks::check, occasions::INFORMER_STOPPED),
+    Checker::of_trace("warnings", warnings::check, occasions::RUN),
+    Checker::of_model("liveness", liveness::check, occasions::FAULT_ENDS),
+    Checker::of_model("reliable", reliable::check, occasions::EVENT),
+    Checker::of_model("ordered", ordered::check, occasions::EVENT),
+    Checker::of_model("unique", unique::check, occasions::EVENT),
+    Checker::of_model("bookmarkable", bookmarkable::check, occasions::BOOKMARK),
+    Checker::of_model("resumable", resumable::check, occasions::REWATCH),
+    Checker::of_model("list_snapshots", list_snapshots::check, occasions::PAGE),
 ];
 
 /// A violation of an invariant.
@@ -173,14 +199,36 @@ pub fn check_all(trace: &Trace) -> Vec<Violation> {
 // === impl Checker ===
 
 impl Checker {
-    const fn of_trace(name: &'static str, check: fn(&Trace) -> Vec<Finding>) -> Self {
+    const fn of_trace(
+        name: &'static str,
+        check: fn(&Trace) -> Vec<Finding>,
+        occasion: Occasion,
+    ) -> Self {
         let check = Check::Trace(check);
-        Self { name, check }
+        Self {
+            name,
+            check,
+            occasion,
+        }
     }
 
-    const fn of_model(name: &'static str, check: fn(&Trace, &Model) -> Vec<Finding>) -> Self {
+    const fn of_model(
+        name: &'static str,
+        check: fn(&Trace, &Model) -> Vec<Finding>,
+        occasion: Occasion,
+    ) -> Self {
         let check = Check::Model(check);
-        Self { name, check }
+        Self {
+            name,
+            check,
+            occasion,
+        }
+    }
+
+    /// Returns true if the observation could break the invariant. Without any in a trace, that the invariant holds says
+    /// nothing.
+    pub fn is_occasion(&self, observation: &Observation) -> bool {
+        (self.occasion)(observation)
     }
 
     /// Finds where `trace` violates the invariant, given the states of the server.

@@ -35,6 +35,38 @@ pub(super) fn text(report: &Report, took: Duration) -> String {
     text
 }
 
+/// Formats how often each promise could have been broken, the rarest first.
+pub(super) fn coverage(report: &Report) -> String {
+    let mut occasions: Vec<(u64, &str)> = report
+        .summary
+        .occasions
+        .iter()
+        .map(|(checker, count)| (*count, *checker))
+        .collect();
+    occasions.sort_unstable();
+    let mut table = Table::new();
+    table
+        .load_style(presets::UTF8_FULL_CONDENSED)
+        .set_header(["promise", "could have been broken"]);
+    for (count, checker) in &occasions {
+        table.add_row([
+            Cell::new(checker),
+            Cell::new(grouped(*count)).set_alignment(CellAlignment::Right),
+        ]);
+    }
+    let never: Vec<&str> = occasions
+        .iter()
+        .take_while(|(count, _)| *count == 0)
+        .map(|(_, checker)| *checker)
+        .collect();
+    if never.is_empty() {
+        format!("{table}\n")
+    } else {
+        let never = never.join(", ");
+        format!("{table}\nnothing could have broken these promises; run more seeds: {never}\n")
+    }
+}
+
 /// Formats the report as JSON.
 pub(super) fn json(report: &Report, took: Duration) -> String {
     let failures: Vec<_> = report
@@ -163,7 +195,7 @@ const WRITES: &str = "a string takes what is written";
 mod tests {
     use std::time::Duration;
 
-    use super::{grouped, text};
+    use super::{coverage, grouped, text};
     use crate::{
         batch::{Failure, Report},
         checkers::{Finding, Violation},
@@ -199,6 +231,20 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("every check held"), "{text}");
+    }
+
+    #[test]
+    fn promises_that_nothing_could_have_broken_are_named() {
+        let mut report = Report::new(Profile::Small);
+        report.summary.occasions = [("waits", 0), ("contents", 1_200), ("herds", 0)].into();
+        let text = coverage(&report);
+        assert!(text.contains("1,200"), "{text}");
+        assert!(
+            text.ends_with("these promises; run more seeds: herds, waits\n"),
+            "{text}"
+        );
+        report.summary.occasions = [("contents", 1_200)].into();
+        assert!(!coverage(&report).contains("run more seeds"));
     }
 
     #[test]

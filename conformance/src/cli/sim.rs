@@ -39,6 +39,9 @@ pub(super) struct Args {
     /// Number of threads [default: one a processor].
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+    /// Print how often each promise could have been broken, and which never could.
+    #[arg(long)]
+    coverage: bool,
     /// Write the figures to this file, too.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -80,6 +83,9 @@ impl Args {
             say(&format!("stopped after {} s\n", clock.elapsed().as_secs()));
         }
         say(&report::text(&report, clock.elapsed()));
+        if self.coverage {
+            say(&report::coverage(&report));
+        }
         if let Some(path) = &self.json
             && let Err(error) = {
                 let json = report::json(&report, clock.elapsed());

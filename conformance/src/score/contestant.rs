@@ -116,11 +116,15 @@ const OF_HANDLERS: &[&str] = &[
     "cache_first",
 ];
 
-/// The promises of subjects that have versions, indexes and resyncs, say what they read and why they notify, and log no
-/// expected warnings.
+/// The promises of subjects that have versions, indexes and resyncs, say what they read, what they cannot decode and why
+/// they notify, let code wait, spread their watches, and log no expected warnings.
 const OF_INFORMER: &[&str] = &[
     "contents",
     "causes",
+    "undecodable",
+    "handler_syncs",
+    "waits",
+    "herds",
     "snapshots",
     "indexes",
     "freshness",
