@@ -108,7 +108,8 @@ pub struct Selection {
     /// True if the informer selects by label with a filter of its own, and the server sends objects of any label.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_filtered: bool,
-    /// True if the informer's type refuses objects that are [spoiled](SPOILED): for it they do not exist.
+    /// True if the informer's type refuses objects that are [spoiled](SPOILED): for it they do not exist. Only informers of
+    /// [typed](Resource::is_typed) resources that are not compact have such a type.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_strict: bool,
 }

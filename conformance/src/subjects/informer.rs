@@ -36,7 +36,7 @@ use super::{
 use crate::{
     bugs::{Bug, BuggyHandler, BuggyListWatch, BuggyStore},
     digest::{self, Digested},
-    plan::{HandlerPlan, LABEL, Selection},
+    plan::{HandlerPlan, InformerPlan, LABEL, Selection},
     trace::{Key, Member, Observation, Recorder, State},
 };
 
@@ -48,11 +48,17 @@ const YOUNG_SIZE_MAX_BYTES: usize = 4_000;
 
 /// Creates an informer of pods as the type of `k8s_openapi`, or of those that are not spoiled.
 pub(super) fn pods(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> {
-    if parts.plan.selection.is_strict {
+    if is_strict(parts.plan) {
         boxed::<Strict<Pod>>(parts, &(), extras)
     } else {
         boxed::<Pod>(parts, &(), extras)
     }
+}
+
+/// Returns true if objects can be refused before they are in the cache: compact ones are decoded by their readers.
+fn is_strict(plan: &InformerPlan) -> bool {
+    let selection = &plan.selection;
+    selection.is_strict && selection.resource.is_typed() && !plan.compact
 }
 
 /// Creates an informer of config maps as `DynamicObject`.
@@ -202,7 +208,10 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
             .then(|| CopyController::new(&informer, client, extras.on_failure));
         Box::new(Self {
             place: parts.informer,
-            selection: parts.plan.selection.clone(),
+            selection: Selection {
+                is_strict: is_strict(parts.plan),
+                ..parts.plan.selection.clone()
+            },
             informer,
             companion,
             copy_controller,

@@ -17,6 +17,7 @@ pub(super) enum Part {
     Handlers,
     Interleaving,
     Contents,
+    Revision,
     FaultOptions,
     InformerOptions,
     HandlerOptions,
@@ -80,7 +81,8 @@ impl Part {
             Self::Workload => Some(Self::Handlers),
             Self::Handlers => Some(Self::Interleaving),
             Self::Interleaving => Some(Self::Contents),
-            Self::Contents => Some(Self::FaultOptions),
+            Self::Contents => Some(Self::Revision),
+            Self::Revision => Some(Self::FaultOptions),
             Self::FaultOptions => Some(Self::InformerOptions),
             Self::InformerOptions => Some(Self::HandlerOptions),
             Self::HandlerOptions => Some(Self::Names),
@@ -101,6 +103,7 @@ impl Part {
             Self::Handlers => handlers(plan).count(),
             Self::Interleaving => INTERLEAVING_OPTIONS.len(),
             Self::Contents => plan.contents.len(),
+            Self::Revision => usize::from(plan.revision.is_some()),
             Self::FaultOptions => plan.faults.len() * FAULT_OPTIONS.len(),
             Self::InformerOptions => plan.informers.len() * INFORMER_OPTIONS.len(),
             Self::HandlerOptions => handlers(plan).count() * HANDLER_OPTIONS.len(),
@@ -116,6 +119,7 @@ impl Part {
             Self::Incidents => drop(plan.incidents.drain(from..to)),
             Self::Workload => drop(plan.workload.drain(from..to)),
             Self::Contents => drop(plan.contents.drain(from..to)),
+            Self::Revision => plan.revision = None,
             Self::Informers => take_informers(plan, from, to),
             Self::Objects => {
                 let gone = objects(plan)[from..to].to_vec();

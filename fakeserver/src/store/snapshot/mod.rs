@@ -131,7 +131,8 @@ impl Snapshot {
     }
 
     /// Returns the same objects in a store at a later revision, as of an etcd that was restored with its revision bumped; an
-    /// earlier one changes nothing. Objects keep their versions.
+    /// earlier one changes nothing, and one beyond `i64::MAX`, which no etcd reaches, counts as that. Objects keep their
+    /// versions.
     ///
     /// ```
     /// use fakeserver::FakeServer;
@@ -142,7 +143,8 @@ impl Snapshot {
     /// ```
     #[must_use]
     pub fn at_revision(mut self, revision: u64) -> Self {
-        self.revision = self.revision.max(Revision::new(revision));
+        let later = revision.min(i64::MAX.unsigned_abs());
+        self.revision = self.revision.max(Revision::new(later));
         self
     }
 
