@@ -10,7 +10,7 @@ use std::{
 
 use fakeserver::faults::{Fault, Recovery};
 
-use super::{Finding, retry_after::WAIT_MAX};
+use super::{Finding, refusals::Refusals};
 use crate::{
     model::Model,
     plan::IncidentKind,
@@ -89,10 +89,7 @@ fn bound(recovery: Recovery) -> Duration {
 struct Faults {
     felt: BTreeMap<usize, Felt>,
     started: BTreeMap<usize, Duration>,
-    /// The informer of each request.
-    senders: BTreeMap<usize, usize>,
-    /// The time before which a refusal lets each informer ask for nothing.
-    waits: BTreeMap<usize, Duration>,
+    refusals: Refusals,
     recovery: Duration,
 }
 
@@ -122,6 +119,7 @@ struct Due {
 
 impl Faults {
     fn observe(&mut self, at: Duration, observation: &Observation) {
+        self.refusals.observe(at, observation);
         match observation {
             Observation::FaultBegins {
                 fault,
@@ -139,17 +137,6 @@ impl Faults {
             Observation::InformerStarts { informer, .. } => {
                 self.started.insert(*informer, at);
             }
-            Observation::Request {
-                informer, request, ..
-            } => {
-                self.senders.insert(*request, *informer);
-            }
-            Observation::AskedToWait { request, wait } => {
-                if let Some(informer) = self.senders.get(request) {
-                    let until = self.waits.entry(*informer).or_default();
-                    *until = Duration::max(*until, at + WAIT_MAX.min(*wait));
-                }
-            }
             Observation::Phase(Phase::Recovery) => self.recovery = at,
             _ => {}
         }
@@ -163,9 +150,9 @@ impl Faults {
             since: started,
             fault: None,
         };
-        if let Some(waited) = self.waits.get(&informer) {
+        if let Some(until) = self.refusals.until(informer) {
             // It may ask some time after that: waits have jitter.
-            due.at = due.at.max(*waited + BACKOFF + AT_ONCE);
+            due.at = due.at.max(until + BACKOFF + AT_ONCE);
         }
         let felt = self.felt.values();
         let felt: Vec<&Felt> = felt.filter(|felt| felt.hits(informer)).collect();

@@ -76,6 +76,7 @@ mod anomalies;
 mod watch_streams;
 mod paged_lists;
 mod deliveries;
+mod refusals;
 mod occasions;
 
 use std::fmt;
