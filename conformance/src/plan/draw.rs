@@ -53,8 +53,8 @@ impl Plan {
     }
 }
 
-/// Draws the revision at which the server begins: in half of all runs a little less than a power of ten, or than the first
-/// integer that a float of 64 bits cannot hold.
+/// Draws the revision at which the server begins: in half of all runs a little less than a power of ten, or than 2^53, from
+/// which on floats of 64 bits do not hold every integer.
 fn revision(rng: &mut ChaCha8Rng) -> Option<u64> {
     if rng.random_bool(0.5) {
         return None;

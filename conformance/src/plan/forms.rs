@@ -33,9 +33,7 @@ pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
             .and_then(NonZero::new);
         informer.compact = is_compact();
         informer.transforms = is_transforming();
-        let selection = &mut informer.selection;
-        selection.is_filtered = is_filtered() && selection.label.is_some();
-        // Compact objects are decoded by their readers.
-        selection.is_strict = is_strict() && selection.resource.is_typed() && !informer.compact;
+        informer.selection.is_filtered = is_filtered() && informer.selection.label.is_some();
+        informer.selection.is_strict = is_strict() && informer.can_be_strict();
     }
 }

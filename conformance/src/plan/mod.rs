@@ -108,8 +108,8 @@ pub struct Selection {
     /// True if the informer selects by label with a filter of its own, and the server sends objects of any label.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_filtered: bool,
-    /// True if the informer's type refuses objects that are [spoiled](SPOILED): for it they do not exist. Only informers of
-    /// [typed](Resource::is_typed) resources that are not compact have such a type.
+    /// True if the informer's type refuses objects that are [spoiled](SPOILED): for it they do not exist. Only some informers
+    /// [can](InformerPlan::can_be_strict) have such a type.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_strict: bool,
 }
@@ -211,6 +211,11 @@ impl InformerPlan {
             chunk_max_bytes: None,
             handlers: vec![HandlerPlan::default()],
         }
+    }
+
+    /// Returns true if its type can refuse an object before it is in the cache: compact ones are decoded by their readers.
+    pub fn can_be_strict(&self) -> bool {
+        self.selection.resource.is_typed() && !self.compact
     }
 }
 

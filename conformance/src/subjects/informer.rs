@@ -55,10 +55,8 @@ pub(super) fn pods(parts: SubjectParts<'_>, extras: Extras) -> Box<dyn Subject> 
     }
 }
 
-/// Returns true if objects can be refused before they are in the cache: compact ones are decoded by their readers.
 fn is_strict(plan: &InformerPlan) -> bool {
-    let selection = &plan.selection;
-    selection.is_strict && selection.resource.is_typed() && !plan.compact
+    plan.selection.is_strict && plan.can_be_strict()
 }
 
 /// Creates an informer of config maps as `DynamicObject`.
@@ -323,7 +321,7 @@ where
         let members = self.holds().into_iter();
         self.recorder.record(Observation::Cached {
             informer: self.place,
-            revision: indexer.resource_version().as_str().parse().ok(),
+            revision: revision_of(&indexer),
             has_synced: self.informer.has_synced(),
             members: members.map(|(key, state)| Member { key, state }).collect(),
         });
