@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use fakeserver::{
     FakeServer,
-    faults::{ConnectionRefused, Fault},
+    faults::{ConnectionRefused, Fault, Throttle, ThrottleForm},
 };
 use futures::{AsyncBufReadExt, StreamExt, TryStreamExt};
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -139,6 +139,27 @@ async fn what_a_fault_severs_has_no_answer() {
     let text = recorder.take().to_string();
     assert!(text.contains("ended 0: broken off"), "{text}");
     assert!(!text.contains("answer 0"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_is_recorded_with_the_waits_of_its_header_and_of_its_status() {
+    let (server, recorder) = (served().await, Recorder::new());
+    let throttle = Throttle {
+        retry_after_seconds: 3,
+        form: ThrottleForm::Status,
+        status_retry_after_seconds: 40,
+    };
+    let _throttled = server.faults().install(throttle.rule());
+    let maps = Api::<ConfigMap>::default_namespaced(client(&server, &recorder));
+    maps.list(&ListParams::default()).await.unwrap_err();
+    let trace = recorder.take();
+    let waits = trace
+        .observations()
+        .filter_map(|observation| match observation {
+            Observation::AskedToWait { request: 0, wait } => Some(wait.as_secs()),
+            _ => None,
+        });
+    assert_eq!(waits.collect::<Vec<_>>(), [3, 40]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -33,6 +33,11 @@ fn an_answer_has_the_form_that_is_asked_for() {
         "storage is (re)initializing",
     );
     check(
+        r#"{"fault":"throttle","form":"status","statusRetryAfterSeconds":40}"#,
+        429,
+        r#""retryAfterSeconds":40"#,
+    );
+    check(
         r#"{"fault":"server_error"}"#,
         500,
         "etcdserver: leader changed",

@@ -138,7 +138,9 @@ impl Snapshot {
     /// use fakeserver::FakeServer;
     ///
     /// let empty = FakeServer::builder().build().snapshot();
-    /// let server = FakeServer::builder().with_snapshot(empty.at_revision(9_999)).build();
+    /// let snapshot = empty.at_revision(9_999);
+    /// assert_eq!(snapshot.clone().at_revision(8).revision(), 9_999);
+    /// let server = FakeServer::builder().with_snapshot(snapshot).build();
     /// assert_eq!(server.revision(), 9_999);
     /// ```
     #[must_use]
