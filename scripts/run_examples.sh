@@ -14,11 +14,11 @@ arguments() {
     if [[ $1 == 08_* ]]; then echo --check; fi
 }
 
-cargo build --quiet --locked -p informer --examples
+cargo build --quiet --locked -p examples --examples
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 count=0
-for path in informer/examples/[0-9]*; do
+for path in examples/[0-9]*; do
     name=$(basename "$path" .rs)
     if (($#)); then
         wanted=no
@@ -26,7 +26,7 @@ for path in informer/examples/[0-9]*; do
         [[ $wanted == yes ]] || continue
     fi
     # shellcheck disable=SC2046 # No argument is no word.
-    if timeout "$LIMIT" cargo run --quiet --locked -p informer --example "$name" -- $(arguments "$name") >"$output" 2>&1; then
+    if timeout "$LIMIT" cargo run --quiet --locked -p examples --example "$name" -- $(arguments "$name") >"$output" 2>&1; then
         echo "$name: ok, $(wc -l <"$output") lines"
     else
         echo "$name: FAILED with $?; it said:" >&2

@@ -1,7 +1,7 @@
 //! A controller: one of two copies leads, and keeps a copy of some config maps in another namespace.
 //!
 //! ```text
-//! cargo run -p informer --example 04_work_queue_controller
+//! cargo run -p examples --example 04_work_queue_controller
 //! ```
 //!
 //! From top to bottom: what the controller does (`Mirror`), how one copy of the program runs (`run_copy`), and what happens

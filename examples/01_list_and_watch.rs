@@ -1,7 +1,7 @@
 //! The two requests that every informer is made of: list the present objects, then watch the changes from there on.
 //!
 //! ```console
-//! $ cargo run -p informer --example 01_list_and_watch
+//! $ cargo run -p examples --example 01_list_and_watch
 //! ```
 //!
 //! The server of this example is the fake one, in this process; `informer::http::client(kube::Config::infer().await?)?`

@@ -1,8 +1,8 @@
 //! A page that refreshes itself: informer to server-sent events to a table in the browser.
 //!
 //! ```console
-//! $ cargo run -p informer --example 08_live_table            # then open the address that it prints
-//! $ cargo run -p informer --example 08_live_table -- --check # a client reads some rows, and it ends
+//! $ cargo run -p examples --example 08_live_table            # then open the address that it prints
+//! $ cargo run -p examples --example 08_live_table -- --check # a client reads some rows, and it ends
 //! ```
 
 mod page;

@@ -1,8 +1,8 @@
 //! From a name that a user typed to a running informer, shared by all callers that request the same.
 //!
 //! ```console
-//! $ cargo run -p informer --example 05_factory
-//! $ cargo run -p informer --example 05_factory -- deploy ns
+//! $ cargo run -p examples --example 05_factory
+//! $ cargo run -p examples --example 05_factory -- deploy ns
 //! ```
 
 use std::time::Duration;

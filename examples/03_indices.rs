@@ -1,7 +1,7 @@
 //! Finding objects by what is in them, without looking at all: indices over labels, over fields, over anything.
 //!
 //! ```console
-//! $ cargo run -p informer --example 03_indices
+//! $ cargo run -p examples --example 03_indices
 //! ```
 
 use std::time::Duration;

@@ -3,7 +3,7 @@
 //! The server sends `PartialObjectMetadata`: of a large secret some hundred bytes cross the network and stay in memory.
 //!
 //! ```console
-//! $ cargo run -p informer --example 06_metadata_only
+//! $ cargo run -p examples --example 06_metadata_only
 //! ```
 
 use std::time::Duration;

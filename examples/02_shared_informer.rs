@@ -1,7 +1,7 @@
 //! One copy of a resource with many users: handlers that are notified of each change, and a lister for lookups.
 //!
 //! ```console
-//! $ cargo run -p informer --example 02_shared_informer
+//! $ cargo run -p examples --example 02_shared_informer
 //! ```
 
 use std::{

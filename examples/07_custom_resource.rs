@@ -1,7 +1,7 @@
 //! A resource of your own: defined by a Rust type, served by the API server, followed by an informer.
 //!
 //! ```console
-//! $ cargo run -p informer --example 07_custom_resource
+//! $ cargo run -p examples --example 07_custom_resource
 //! ```
 
 use std::time::Duration;
