@@ -113,7 +113,7 @@ async fn carry_out(plan: Plan) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_copy_equals_the_server_once_nothing_is_wrong(plan in plan()) {

@@ -126,8 +126,6 @@ fn change() -> impl Strategy<Value = (usize, u8, bool)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
-
     #[test]
     fn items_are_what_a_parser_finds(
         body in body(),

@@ -322,8 +322,6 @@ impl World {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
-
     #[test]
     fn a_handler_that_is_told_less_ends_with_the_same(
         limit in 0..6_usize,

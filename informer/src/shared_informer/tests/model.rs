@@ -226,8 +226,6 @@ fn check(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
-
     /// For all orders of late, repeated and lagging events: the cache shows the state that the watch has reached, and
     /// the notifications of a handler add up to the same, each deletion included.
     #[test]

@@ -324,8 +324,6 @@ fn chance() -> impl Strategy<Value = Chance> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
-
     #[test]
     fn no_sequence_of_inputs_makes_a_hot_loop_or_commits_a_part(
         sequence in prop::collection::vec(chance(), 1..200),
