@@ -77,6 +77,8 @@ impl<K: Send + Sync + 'static> Processor<K> {
     /// everything that is distributed after this call. Nothing is left out or delivered twice, since the writer is the
     /// caller.
     pub fn attach(&mut self, listener: Listener<K>, present: Present<K>, now: Instant) {
+        // Where nothing changes, nobody else does.
+        self.forget_removed();
         let Listener { shared, reader } = listener;
         if let Some(labels) = &self.labels {
             shared.control.report_as(labels);
@@ -257,6 +259,12 @@ impl ListenerList {
         let controls = self.controls();
         let present = controls.iter().filter(|control| !control.is_removed());
         present.map(|control| control.metrics()).collect()
+    }
+
+    /// Returns the number of listeners, those included that were removed and are not forgotten.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.controls().len()
     }
 
     fn add(&self, control: &Arc<Control>) {

@@ -548,6 +548,17 @@ async fn a_resync_that_was_not_heard_yet_is_not_repeated_and_none_comes_before_t
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn listeners_that_were_removed_are_forgotten_where_nothing_changes() {
+    let (mut processor, _tasks) = started();
+    for _ in 0..1_000 {
+        let (listener, registration, _heard) = recorder(HandlerOptions::default());
+        processor.attach(listener, present("a@1"), Instant::now());
+        drop(registration);
+    }
+    assert_eq!(processor.list().len(), 1, "the last one");
+}
+
 // === The end ===
 
 #[tokio::test(start_paused = true)]
