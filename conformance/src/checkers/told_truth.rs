@@ -1,8 +1,8 @@
 //! Every state and every deletion in a notification is in the server's log.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
-use super::Finding;
+use super::{Finding, anomalies::Anomalies};
 use crate::{
     model::{History, Model},
     trace::{Heard, Key, Notified, Observation, State, Trace},
@@ -13,7 +13,8 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
     let mut findings = Vec::new();
     // The state of each handler and key that was found gone.
     let mut tombstones: BTreeMap<(usize, usize, Key), State> = BTreeMap::new();
-    for (number, observation) in trace.numbered() {
+    let merging = Anomalies::coalescing(trace);
+    for (number, (at, observation)) in trace.timed().enumerate() {
         let Observation::Notified(notified) = observation else {
             continue;
         };
@@ -23,7 +24,13 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
         let place = (notified.informer, notified.handler, notified.key.clone());
         let tombstone = tombstones.remove(&place);
         if let Some(text) = untrue(notified, history) {
-            findings.push(Finding::at(number, format!("{notified}: {text}")));
+            // Merged with a later change, an object left the selection by that one.
+            let lived = Duration::ZERO..=at;
+            let fault = merging
+                .touching(notified.informer, &lived)
+                .filter(|_| is_deletion_seen(notified));
+            let finding = Finding::at(number, format!("{notified}: {text}"));
+            findings.push(finding.expected_of(fault));
         } else if let (Some(gone), Some(new)) = (tombstone, notified.state())
             && history
                 .departure_after(&notified.key, gone.revision)
@@ -43,6 +50,16 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
         }
     }
     findings
+}
+
+fn is_deletion_seen(notified: &Notified) -> bool {
+    matches!(
+        notified.heard,
+        Heard::Deleted {
+            is_tombstone: false,
+            ..
+        }
+    )
 }
 
 fn untrue(notified: &Notified, history: &History) -> Option<String> {
