@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, time::Duration};
 use super::{
     Finding,
     anomalies::Anomalies,
-    bounded_requests::{Ask, WAIT_MAX, WAIT_MIN, asks},
+    bounded_requests::{Ask, WAIT_MAX, WAIT_MIN, asks, resumptions},
     deliveries::SUSPEND,
 };
 use crate::trace::{Observation, Trace, seconds};
@@ -17,13 +17,14 @@ use crate::trace::{Observation, Trace, seconds};
 pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let ends = ends(trace);
+    let resumptions = resumptions(trace);
     let sleeps = Anomalies::named(trace, SUSPEND);
     for (informer, asks) in asks(trace) {
         let ends = ends.get(&informer).map_or(&[][..], Vec::as_slice);
         let mut waits = Waits::default();
         for pair in asks.windows(2) {
             let [before, ask] = pair else { continue };
-            if before.is_healthy() {
+            if before.is_healthy() || resumptions.contains(&ask.number) {
                 waits = Waits::default();
                 continue;
             }

@@ -6,7 +6,10 @@
 //! 1.6 s and
 //! so on, up to 30 s.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::Finding;
 use crate::trace::{Observation, RequestKind, Trace, seconds};
@@ -24,9 +27,13 @@ const HEALTHY_AGE: Duration = Duration::from_secs(1);
 /// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let resumptions = resumptions(trace);
     for asks in asks(trace).into_values() {
         let mut began = 0;
         for (place, ask) in asks.iter().enumerate() {
+            if resumptions.contains(&ask.number) {
+                began = place;
+            }
             let count = place + 1 - began;
             let lasted = ask.at.saturating_sub(asks[began].at);
             let allowed = REQUESTS_A_STEP * (1 + steps_within(lasted));
@@ -104,6 +111,24 @@ pub(super) fn asks(trace: &Trace) -> BTreeMap<usize, Vec<Ask>> {
         ask.observe(record.at, &record.observation);
     }
     asks
+}
+
+/// Returns the records of the requests that follow the end of a pause: no wait precedes them.
+pub(super) fn resumptions(trace: &Trace) -> BTreeSet<usize> {
+    let mut resumed = BTreeSet::new();
+    let mut numbers = BTreeSet::new();
+    for (number, observation) in trace.numbered() {
+        match observation {
+            Observation::InformerResumes { informer } => {
+                resumed.insert(*informer);
+            }
+            Observation::Request { informer, .. } if resumed.remove(informer) => {
+                numbers.insert(number);
+            }
+            _ => {}
+        }
+    }
+    numbers
 }
 
 fn request_of(observation: &Observation) -> Option<usize> {

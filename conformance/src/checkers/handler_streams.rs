@@ -12,6 +12,14 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (number, observation) in trace.numbered() {
         match observation {
+            Observation::HandlerJoins {
+                informer,
+                handler,
+                merges,
+                ..
+            } => {
+                handlers.entry((*informer, *handler)).or_default().merges = *merges;
+            }
             Observation::HandlerLeaves { informer, handler } => {
                 handlers.entry((*informer, *handler)).or_default().has_left = true;
             }
@@ -35,6 +43,8 @@ struct Handler {
     /// True after a notification that is no part of the initial state, which is complete then.
     is_past_initial: bool,
     has_left: bool,
+    /// True if changes that wait for it are merged: of those before a deletion it is not notified.
+    merges: bool,
     /// Keys with an illegal notification: each is reported once.
     confused: BTreeSet<Key>,
 }
@@ -77,7 +87,7 @@ impl Handler {
             }
             Heard::Deleted { last, is_tombstone } => {
                 self.is_past_initial = true;
-                wrong.extend(deleted(known, last.as_ref(), *is_tombstone));
+                wrong.extend(self.deleted(known, last.as_ref(), *is_tombstone));
                 self.known.remove(&notified.key);
             }
         }
@@ -86,21 +96,28 @@ impl Handler {
         }
         wrong
     }
-}
 
-fn deleted(known: Option<&State>, last: Option<&State>, is_tombstone: bool) -> Option<String> {
-    let Some(known) = known else {
-        return Some("deleted although unknown".to_owned());
-    };
-    match last {
-        None => Some("deleted without its last state".to_owned()),
-        Some(last) if last.uid != known.uid => Some(format!("deleted as another than {known}")),
-        Some(last) if is_tombstone && last != known => {
-            Some(format!("the last known state is {known}"))
+    fn deleted(
+        &self,
+        known: Option<&State>,
+        last: Option<&State>,
+        is_tombstone: bool,
+    ) -> Option<String> {
+        let Some(known) = known else {
+            return Some("deleted although unknown".to_owned());
+        };
+        let may_be_last =
+            |last: &State| last == known || self.merges && last.revision > known.revision;
+        match last {
+            None => Some("deleted without its last state".to_owned()),
+            Some(last) if last.uid != known.uid => Some(format!("deleted as another than {known}")),
+            Some(last) if is_tombstone && !may_be_last(last) => {
+                Some(format!("the last known state is {known}"))
+            }
+            Some(last) if !is_tombstone && last.revision <= known.revision => Some(format!(
+                "deleted without the version of the deletion; known as {known}"
+            )),
+            Some(_) => None,
         }
-        Some(last) if !is_tombstone && last.revision <= known.revision => Some(format!(
-            "deleted without the version of the deletion; known as {known}"
-        )),
-        Some(_) => None,
     }
 }

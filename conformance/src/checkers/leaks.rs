@@ -1,9 +1,14 @@
-//! No task, watch or body outlives its owner.
+//! No task, watch, body or handler outlives its owner.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use super::Finding;
 use crate::trace::{Observation, Phase, Trace};
+
+/// The tasks of an informer without handlers: its reflector and its writer.
+const OWN_TASK_COUNT: usize = 2;
+/// The time that the last call of a handler that leaves may take.
+const LAST_CALL: Duration = Duration::from_secs(1);
 
 /// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace) -> Vec<Finding> {
@@ -11,7 +16,13 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut is_shutting_down = false;
     let mut open: BTreeMap<usize, usize> = BTreeMap::new();
     let mut stopped: BTreeMap<usize, usize> = BTreeMap::new();
-    for (number, observation) in trace.numbered() {
+    let mut attendance = Attendance::default();
+    for (number, (at, observation)) in trace.timed().enumerate() {
+        findings.extend(
+            attendance
+                .observe(at, observation)
+                .map(|text| Finding::at(number, format!("{observation}: {text}"))),
+        );
         match observation {
             Observation::Phase(phase) => is_shutting_down = *phase == Phase::Shutdown,
             Observation::Answer { request, .. } => {
@@ -63,4 +74,55 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
         findings.extend(left);
     }
     findings
+}
+
+/// The handlers of each informer, with the time at which each left.
+#[derive(Default)]
+struct Attendance(BTreeMap<usize, BTreeMap<usize, Option<Duration>>>);
+
+// === impl Attendance ===
+
+impl Attendance {
+    /// Takes an observation, and describes what is left of handlers that have left.
+    fn observe(&mut self, at: Duration, observation: &Observation) -> Option<String> {
+        match observation {
+            Observation::HandlerJoins {
+                informer, handler, ..
+            } => {
+                self.0.entry(*informer).or_default().insert(*handler, None);
+            }
+            Observation::HandlerLeaves { informer, handler } => {
+                let left = self.0.entry(*informer).or_default().get_mut(handler);
+                // Once it has left, it may be told so again.
+                if let Some(left @ None) = left {
+                    *left = Some(at);
+                }
+            }
+            Observation::Status {
+                informer,
+                task_count,
+                handler_count,
+                ..
+            } => {
+                let handlers = self.0.get(informer).into_iter().flatten();
+                let within = |limit: Duration| {
+                    move |left: &Option<Duration>| left.is_none_or(|left| left + limit >= at)
+                };
+                let times: Vec<Option<Duration>> = handlers.map(|(_, left)| *left).collect();
+                let present = times
+                    .iter()
+                    .filter(|left| within(Duration::ZERO)(left))
+                    .count();
+                let calling = times.iter().filter(|left| within(LAST_CALL)(left)).count();
+                if *handler_count > present {
+                    return Some(format!("{present} have not left"));
+                }
+                if *task_count > OWN_TASK_COUNT + calling {
+                    return Some(format!("{calling} handlers may be called"));
+                }
+            }
+            _ => {}
+        }
+        None
+    }
 }

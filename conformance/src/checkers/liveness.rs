@@ -89,6 +89,8 @@ fn bound(recovery: Recovery) -> Duration {
 struct Faults {
     felt: BTreeMap<usize, Felt>,
     started: BTreeMap<usize, Duration>,
+    /// The end of the last pause of each informer that was asked for; `None` while it is paused.
+    paused: BTreeMap<usize, Option<Duration>>,
     refusals: Refusals,
     recovery: Duration,
 }
@@ -134,6 +136,12 @@ impl Faults {
                     felt.ended = Some(at);
                 }
             }
+            Observation::InformerPauses { informer } => {
+                self.paused.insert(*informer, None);
+            }
+            Observation::InformerResumes { informer } => {
+                self.paused.insert(*informer, Some(at));
+            }
             Observation::InformerStarts { informer, .. } => {
                 self.started.insert(*informer, at);
             }
@@ -153,6 +161,12 @@ impl Faults {
         if let Some(until) = self.refusals.until(informer) {
             // It may ask some time after that: waits have jitter.
             due.at = due.at.max(until + BACKOFF + AT_ONCE);
+        }
+        if let Some(resumed) = self.paused.get(&informer) {
+            let resumed = (*resumed)?;
+            due.since = due.since.max(resumed);
+            // What a fault did meanwhile is noticed now.
+            due.at = due.at.max(resumed + BACKOFF + AT_ONCE);
         }
         let felt = self.felt.values();
         let felt: Vec<&Felt> = felt.filter(|felt| felt.hits(informer)).collect();

@@ -20,9 +20,11 @@
 //! | [`backoff`] | waits grow from failure to failure, until the server has proved healthy | informer |
 //! | [`retry_after`] | no request comes before the time that a refusal named | informer |
 //! | [`herds`] | the watches of a client do not all end after the same time | informer |
+//! | [`pauses`] | a paused informer neither asks nor listens, and resumes at once | informer |
 //! | [`relists`] | a relist has a reason | informer |
 //! | [`rewatches`] | a watch resumes exactly where the last one stopped | informer |
 //! | [`freshness`] | earlier deliveries of the server are in the cache | informer |
+//! | [`statuses`] | the status of an informer is true | informer |
 //! | [`resyncs`] | handlers that want resyncs get them in time | informer |
 //! | [`hot_loops`] | no loop runs without time passing | informer |
 //! | [`leaks`] | no task, watch or body outlives its owner | both |
@@ -58,9 +60,11 @@ pub mod bounded_requests;
 pub mod backoff;
 pub mod retry_after;
 pub mod herds;
+pub mod pauses;
 pub mod relists;
 pub mod rewatches;
 pub mod freshness;
+pub mod statuses;
 pub mod resyncs;
 pub mod hot_loops;
 pub mod leaks;
@@ -105,7 +109,7 @@ enum Check {
 }
 
 /// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 32] = [
+pub const CHECKERS: [Checker; 34] = [
     Checker::of_trace("hot_loops", hot_loops::check, occasions::REQUEST),
     Checker::of_model("convergence", convergence::check, occasions::RECOVERY),
     Checker::of_model("snapshots", snapshots::check, occasions::CACHED),
@@ -145,9 +149,11 @@ pub const CHECKERS: [Checker; 32] = [
     Checker::of_trace("backoff", backoff::check, occasions::FAILURE),
     Checker::of_trace("retry_after", retry_after::check, occasions::ASKED_TO_WAIT),
     Checker::of_trace("herds", herds::check, occasions::WATCH_TIMEOUT),
+    Checker::of_trace("pauses", pauses::check, occasions::RESUMED),
     Checker::of_trace("relists", relists::check, occasions::RELIST),
     Checker::of_trace("rewatches", rewatches::check, occasions::REWATCH),
     Checker::of_trace("freshness", freshness::check, occasions::CACHED),
+    Checker::of_trace("statuses", statuses::check, occasions::STATUS),
     Checker::of_trace("resyncs", resyncs::check, occasions::RESYNC_WANTED),
     Checker::of_trace("leaks", leaks::check, occasions::INFORMER_STOPPED),
     Checker::of_trace("warnings", warnings::check, occasions::RUN),

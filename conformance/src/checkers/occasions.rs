@@ -7,6 +7,10 @@ pub(super) type Occasion = fn(&Observation) -> bool;
 
 pub(super) const REQUEST: Occasion = |seen| matches!(seen, Observation::Request { .. });
 
+pub(super) const RESUMED: Occasion = |seen| matches!(seen, Observation::InformerResumes { .. });
+
+pub(super) const STATUS: Occasion = |seen| matches!(seen, Observation::Status { .. });
+
 pub(super) const RELIST: Occasion = |seen| {
     matches!(
         seen,

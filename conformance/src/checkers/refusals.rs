@@ -32,6 +32,10 @@ impl Refusals {
                     *until = Duration::max(*until, at + WAIT_MAX.min(*wait));
                 }
             }
+            // It asks at once.
+            Observation::InformerResumes { informer } => {
+                self.until.remove(informer);
+            }
             _ => {}
         }
     }

@@ -2,7 +2,10 @@
 //!
 //! Resyncs follow the informer's own clock: neither an outage nor a relist postpones them.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::{Finding, deliveries::ClockLeaps};
 use crate::trace::{Heard, Key, Observation, Phase, Trace, seconds};
@@ -14,6 +17,7 @@ const SLACK: Duration = Duration::from_secs(1);
 pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut handlers: BTreeMap<(usize, usize), Handler> = BTreeMap::new();
+    let mut slow = BTreeSet::new();
     let mut leaps = ClockLeaps::default();
     for (number, (at, observation)) in trace.timed().enumerate() {
         if leaps.observe(at, observation) {
@@ -24,6 +28,18 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
             told.for_each(|told| *told = at);
         }
         match observation {
+            Observation::HandlerJoins {
+                informer,
+                handler,
+                is_slow: true,
+                ..
+            } => {
+                slow.insert((*informer, *handler));
+            }
+            // One that is due before a slow handler was through the last is skipped.
+            Observation::ResyncWanted {
+                informer, handler, ..
+            } if slow.contains(&(*informer, *handler)) => {}
             Observation::ResyncWanted {
                 informer,
                 handler,

@@ -1,11 +1,14 @@
 //! Between two lists a handler is notified of every state: watches are replayed without gaps.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use super::{Finding, anomalies::Anomalies, paged_lists::PagedLists};
 use crate::{
     model::{History, Model},
-    trace::{Heard, Key, Notified, Observation, Record, Trace},
+    trace::{Heard, Key, Notified, NotifiedCause, Observation, Record, Trace},
 };
 
 /// The progress through a trace.
@@ -22,6 +25,8 @@ struct Progress<'a> {
     told: BTreeMap<(usize, usize, Key), Told>,
     /// The record in which each handler joined.
     joined: BTreeMap<(usize, usize), usize>,
+    /// The handlers for which changes are merged while they wait.
+    merged: BTreeSet<(usize, usize)>,
     findings: Vec<Finding>,
 }
 
@@ -60,6 +65,7 @@ impl<'a> Progress<'a> {
             listed: BTreeMap::new(),
             told: BTreeMap::new(),
             joined: BTreeMap::new(),
+            merged: BTreeSet::new(),
             findings: Vec::new(),
         }
     }
@@ -69,9 +75,15 @@ impl<'a> Progress<'a> {
         let mut whole = listing.map(|list| (list.informer, list.version));
         match &record.observation {
             Observation::HandlerJoins {
-                informer, handler, ..
+                informer,
+                handler,
+                merges,
+                ..
             } => {
                 self.joined.insert((*informer, *handler), number);
+                if *merges {
+                    self.merged.insert((*informer, *handler));
+                }
             }
             Observation::Request {
                 informer, request, ..
@@ -116,13 +128,16 @@ impl<'a> Progress<'a> {
         self.told.insert(place, Told { revision, number });
     }
 
-    /// Returns true if the notification may skip states: it is initial, or it comes from a list.
+    /// Returns true if the notification may skip states: it is initial, merged of several, or from a list.
     fn may_skip(&self, at: Duration, notified: &Notified, last: Option<&Told>) -> bool {
         let handler = (notified.informer, notified.handler);
         let since = last
             .map(|last| last.number)
             .or(self.joined.get(&handler).copied());
         is_initial(notified)
+            || self.merged.contains(&handler)
+            // Of a slow handler it may come long after the list.
+            || notified.cause == Some(NotifiedCause::Relist)
             || self.listed.get(&notified.informer).is_some_and(|list| {
                 // Notifications of a list come in the moment in which it arrives, perhaps behind earlier changes in
                 // flight.

@@ -5,7 +5,7 @@ use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::{
     Action, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Plan,
-    Profile, Resource, Selection, contents, drawn_faults, forms,
+    Profile, Resource, Selection, contents, drawn_faults, forms, handler_forms, pauses,
     profile::Size,
     swarm::{Mishap, Rhythm, Swarm, pick},
 };
@@ -32,6 +32,8 @@ impl Plan {
         let swarm = Swarm::draw(&mut seed.stream("shape"), &size);
         let mut informers = informers(&mut seed.stream("informers"), &swarm, &size);
         forms::draw(seed, &mut informers);
+        handler_forms::draw(seed, &mut informers);
+        pauses::draw(seed, swarm.safety_ms, &mut informers);
         let mut workload = workload(&mut seed.stream("workload"), &swarm, &size);
         if informers
             .iter()
@@ -115,6 +117,7 @@ fn informer(rng: &mut ChaCha8Rng, resource: Resource, swarm: &Swarm, size: &Size
             .random_bool(odds.short_queue)
             .then(|| pick(rng, &[1, 1, 2, 8])),
         chunk_max_bytes: None,
+        pauses: Vec::new(),
         handlers: (0..handler_count).map(|_| handler(rng, swarm)).collect(),
     }
 }
@@ -140,6 +143,7 @@ fn handler(rng: &mut ChaCha8Rng, swarm: &Swarm) -> HandlerPlan {
         panic_every: rng
             .random_bool(odds.panics)
             .then(|| rng.random_range(2..10)),
+        ..HandlerPlan::default()
     }
 }
 

@@ -12,6 +12,8 @@ mod swarm;
 mod drawn_faults;
 mod contents;
 mod forms;
+mod handler_forms;
+mod pauses;
 mod draw;
 mod text;
 mod speed;
@@ -88,8 +90,22 @@ pub struct InformerPlan {
     /// The maximal size of the chunks in which it receives bodies; as the server writes them if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chunk_max_bytes: Option<NonZero<usize>>,
+    /// The times in which it is paused, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pauses: Vec<Pause>,
     /// The handlers.
     pub handlers: Vec<HandlerPlan>,
+}
+
+/// A time in which an informer makes no request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Pause {
+    /// Its beginning.
+    pub at_ms: u64,
+    /// Its duration. It ends with safety at the latest.
+    pub for_ms: u64,
 }
 
 /// The part of a resource that an informer mirrors.
@@ -133,6 +149,15 @@ pub struct HandlerPlan {
     /// The interval of notifications in which it panics, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panic_every: Option<u32>,
+    /// The time that each of its calls takes, if they are awaited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ms: Option<u64>,
+    /// The number of live changes that wait for it in order, beyond which they are merged; the default if `None`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer_max: Option<usize>,
+    /// True if it reads its notifications from a stream.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_stream: bool,
 }
 
 /// An operation on the cluster.
@@ -209,6 +234,7 @@ impl InformerPlan {
             transforms: false,
             queue_max: None,
             chunk_max_bytes: None,
+            pauses: Vec::new(),
             handlers: vec![HandlerPlan::default()],
         }
     }

@@ -18,6 +18,10 @@ impl Plan {
         speed_up(&mut self.safety_ms);
         for informer in &mut self.informers {
             speed_up(&mut informer.start_ms);
+            for pause in &mut informer.pauses {
+                speed_up(&mut pause.at_ms);
+                speed_up(&mut pause.for_ms);
+            }
             for handler in &mut informer.handlers {
                 speed_up(&mut handler.join_ms);
                 handler.leave_ms.iter_mut().for_each(speed_up);

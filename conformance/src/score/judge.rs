@@ -44,6 +44,7 @@ pub(super) const MEANINGS: &[(&str, Verdict)] = &[
     ("contents", Verdict::WrongCache),
     ("undecodable", Verdict::WrongCache),
     ("waits", Verdict::WrongCache),
+    ("statuses", Verdict::WrongCache),
     ("snapshots", Verdict::WrongCache),
     ("indexes", Verdict::WrongCache),
     ("freshness", Verdict::WrongCache),
@@ -54,6 +55,7 @@ pub(super) const MEANINGS: &[(&str, Verdict)] = &[
     ("rewatches", Verdict::Wasteful),
     ("relists", Verdict::Wasteful),
     ("herds", Verdict::Wasteful),
+    ("pauses", Verdict::Wasteful),
     ("leaks", Verdict::Leaked),
     ("warnings", Verdict::Warned),
 ];

@@ -56,6 +56,8 @@ impl Story {
                     informer: 0,
                     handler: 0,
                     panics: false,
+                    is_slow: false,
+                    merges: false,
                 },
             )
             .at(

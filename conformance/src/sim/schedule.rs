@@ -18,6 +18,8 @@ pub(crate) enum Act {
     Join(usize, usize),
     Start(usize),
     Leave(usize, usize),
+    Resume(usize),
+    Pause(usize),
     EndFault(usize),
     EndIncident(usize),
     Observe,
@@ -48,6 +50,10 @@ pub(crate) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
     }
     for (place, informer) in plan.informers.iter().enumerate() {
         acts.push((informer.start_ms, Act::Start(place)));
+        for pause in &informer.pauses {
+            acts.push((pause.at_ms, Act::Pause(place)));
+            acts.push((pause.at_ms + pause.for_ms, Act::Resume(place)));
+        }
         for (handler, handler_plan) in informer.handlers.iter().enumerate() {
             acts.push((handler_plan.join_ms, Act::Join(place, handler)));
             let leave = handler_plan.leave_ms;

@@ -120,6 +120,7 @@ impl<S: Servers> World<S> {
         sleep_until(self.began + Duration::from_millis(plan.safety_ms)).await;
         self.faults.end_all();
         self.servers.end_incidents();
+        self.subjects.resume_all();
         self.recorder.record(Observation::Phase(Phase::Recovery));
         let last = self.workload.write_last().await;
         self.converge(&last).await;
@@ -158,6 +159,8 @@ impl<S: Servers> World<S> {
                 self.subjects.join(informer, handler, handler_plan);
             }
             Act::Leave(informer, handler) => self.subjects.leave(informer, handler),
+            Act::Pause(informer) => self.subjects.pause(informer),
+            Act::Resume(informer) => self.subjects.resume(informer),
             Act::Observe => self.subjects.observe(),
         }
         Ok(())

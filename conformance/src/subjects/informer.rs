@@ -4,16 +4,15 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     future::{Future, pending},
     pin::Pin,
-    sync::Arc,
     time::Duration,
 };
 
 use informer::{
-    DecodeError, DeltaFifoOptions, Filter, HandlerOptions, IndexFn, Indexer, Labels, Object,
-    ResourceVersion, Scope, SharedInformer, SharedInformerBuilder,
+    DecodeError, DeltaFifoOptions, Filter, IndexFn, Indexer, Labels, Object, ResourceVersion,
+    Scope, SharedInformer, SharedInformerBuilder, SyncPhase,
     compact::{Compact, CompactOptions},
     http::{self, HttpListWatch},
-    reflector::ReflectorOptions,
+    reflector::{Phase, ReflectorOptions},
 };
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::{
@@ -26,18 +25,18 @@ use super::{
     Extras, Subject, SubjectParts,
     contents::{Contents, Reading},
     copy_controller::CopyController,
-    handler_syncs::HandlerSyncs,
+    handlers::Handlers,
     interleaved::Interleaved,
-    recording_handler::{RecordingHandler, Registration, key, lock, state},
+    recording_handler::{key, state},
     strict::Strict,
     version_waits::VersionWaits,
     waiters::Waiters,
 };
 use crate::{
-    bugs::{Bug, BuggyHandler, BuggyListWatch, BuggyStore},
+    bugs::{Bug, BuggyListWatch, BuggyStore},
     digest::{self, Digested},
     plan::{HandlerPlan, InformerPlan, LABEL, Selection},
-    trace::{Key, Member, Observation, Recorder, State},
+    trace::{Key, Link, Member, Observation, Recorder, State},
 };
 
 /// The index by label of every informer here.
@@ -88,8 +87,7 @@ struct InformerSubject<K> {
     copy_controller: Option<CopyController<K>>,
     waiters: Waiters,
     version_waits: VersionWaits,
-    handler_syncs: HandlerSyncs,
-    registrations: BTreeMap<usize, Registration>,
+    handlers: Handlers<K>,
     contents: Contents<K>,
     recorder: Recorder,
     extras: Extras,
@@ -204,6 +202,7 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
         let copy_controller = extras
             .is_copying
             .then(|| CopyController::new(&informer, client, extras.on_failure));
+        let contents = Contents::new(parts.informer, reading, parts.recorder.clone());
         Box::new(Self {
             place: parts.informer,
             selection: Selection {
@@ -215,9 +214,13 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
             copy_controller,
             waiters: Waiters::new(parts.informer, parts.recorder.clone()),
             version_waits: VersionWaits::new(parts.informer, parts.recorder.clone()),
-            handler_syncs: HandlerSyncs::new(parts.informer, parts.recorder.clone()),
-            registrations: BTreeMap::new(),
-            contents: Contents::new(parts.informer, reading, parts.recorder.clone()),
+            handlers: Handlers::new(
+                parts.informer,
+                contents.clone(),
+                extras.bug,
+                parts.recorder.clone(),
+            ),
+            contents,
             recorder: parts.recorder,
             extras,
         })
@@ -225,6 +228,20 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
 }
 
 impl<K: Send + Sync + 'static> InformerSubject<K> {
+    fn observe_status(&self) {
+        let link = match self.informer.status().phase {
+            SyncPhase::Reflecting(Phase::Watching) => Link::Watching,
+            SyncPhase::Reflecting(Phase::Paused { cause: None, .. }) => Link::Paused,
+            _ => Link::Other,
+        };
+        self.recorder.record(Observation::Status {
+            informer: self.place,
+            link,
+            task_count: self.informer.task_count(),
+            handler_count: self.informer.metrics().listeners.len(),
+        });
+    }
+
     fn observe_undecodable(&self, indexer: &Indexer<K>) {
         let undecodable = self.informer.undecodable().into_iter();
         let version = |error: &DecodeError| error.resource_version.as_str().parse().unwrap_or(0);
@@ -266,33 +283,20 @@ where
     }
 
     fn join(&mut self, handler: usize, plan: &HandlerPlan) {
-        let mut options = HandlerOptions::default();
-        if let Some(resync_ms) = plan.resync_ms {
-            options = options.with_resync_period(Duration::from_millis(resync_ms));
-        }
-        let registration = Registration::default();
-        let recording = RecordingHandler {
-            informer: self.place,
-            handler,
-            indexer: self.informer.indexer(),
-            recorder: self.recorder.clone(),
-            contents: self.contents.clone(),
-            syncs: self.handler_syncs.clone(),
-            plan: plan.clone(),
-            heard_count: 0,
-            cause: None,
-            registration: Arc::clone(&registration),
-        };
-        let buggy = BuggyHandler::new(recording, self.extras.bug, self.informer.has_synced());
-        let registered = self.informer.add_handler_with(buggy, options);
-        // No handler is called before this task yields.
-        *lock(&registration) = Some(registered);
-        self.registrations.insert(handler, registration);
+        self.handlers.join(&self.informer, handler, plan);
     }
 
     fn leave(&mut self, handler: usize) {
-        let registration = self.registrations.remove(&handler);
-        drop(registration.and_then(|registration| lock(&registration).take()));
+        self.handlers.leave(handler);
+    }
+
+    fn pause(&mut self) -> bool {
+        self.informer.pause();
+        true
+    }
+
+    fn resume(&mut self) {
+        self.informer.resume();
     }
 
     fn await_version(&mut self, revision: u64) {
@@ -325,17 +329,14 @@ where
             has_synced: self.informer.has_synced(),
             members: members.map(|(key, state)| Member { key, state }).collect(),
         });
-        for (handler, registration) in &self.registrations {
-            if let Some(registration) = &*lock(registration) {
-                self.handler_syncs.see(*handler, registration.has_synced());
-            }
-        }
+        self.handlers.observe();
         if self.selection.is_strict {
             self.observe_undecodable(&indexer);
         }
         for object in indexer.list() {
             self.contents.see_again(&object);
         }
+        self.observe_status();
         for (index, text) in recount(&indexer) {
             self.recorder.record(Observation::IndexDiffers {
                 informer: self.place,
@@ -356,6 +357,7 @@ where
                 companion.shutdown().await;
             }
             self.informer.shutdown().await;
+            self.handlers.ended().await;
             self.recorder.record(Observation::InformerStopped {
                 informer: self.place,
                 task_count: self.informer.task_count(),

@@ -5,6 +5,8 @@ mod waiters;
 mod version_waits;
 mod handler_syncs;
 mod recording_handler;
+mod paced_handler;
+mod handlers;
 pub(crate) mod expected_copies;
 mod copy_controller;
 mod contents;
@@ -46,6 +48,14 @@ pub trait Subject {
 
     /// Removes a handler; harmless if it never joined.
     fn leave(&mut self, handler: usize);
+
+    /// Pauses it until it is [resumed](Self::resume). Returns false if it knows no pauses, and ignores that.
+    fn pause(&mut self) -> bool {
+        false
+    }
+
+    /// Ends a pause.
+    fn resume(&mut self) {}
 
     /// Begins to wait, in a task, until the cache shows this version of a write. Subjects that cannot wait ignore it.
     fn await_version(&mut self, _revision: u64) {}

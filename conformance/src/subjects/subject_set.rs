@@ -14,12 +14,13 @@ use crate::{
 };
 
 /// The time for each subject to stop.
-const STOP_LIMIT: Duration = Duration::from_mins(1);
+const STOP_LIMIT: Duration = Duration::from_mins(5);
 
 /// The subjects of a run by their places in the plan.
 pub(crate) struct SubjectSet {
     subjects: BTreeMap<usize, Box<dyn Subject>>,
     started: BTreeSet<usize>,
+    paused: BTreeSet<usize>,
     recorder: Recorder,
 }
 
@@ -30,6 +31,7 @@ impl SubjectSet {
         Self {
             subjects: subjects.into_iter().enumerate().collect(),
             started: BTreeSet::new(),
+            paused: BTreeSet::new(),
             recorder,
         }
     }
@@ -50,6 +52,8 @@ impl SubjectSet {
             informer,
             handler,
             panics: plan.panic_every.is_some(),
+            is_slow: plan.delay_ms.is_some(),
+            merges: plan.buffer_max.is_some(),
         });
         if let Some(resync_ms) = plan.resync_ms {
             self.recorder.record(Observation::ResyncWanted {
@@ -65,6 +69,29 @@ impl SubjectSet {
         self.subject(informer).leave(handler);
         self.recorder
             .record(Observation::HandlerLeaves { informer, handler });
+    }
+
+    pub(crate) fn pause(&mut self, informer: usize) {
+        if self.subject(informer).pause() {
+            self.paused.insert(informer);
+            self.recorder
+                .record(Observation::InformerPauses { informer });
+        }
+    }
+
+    pub(crate) fn resume(&mut self, informer: usize) {
+        if self.paused.remove(&informer) {
+            self.recorder
+                .record(Observation::InformerResumes { informer });
+            self.subject(informer).resume();
+        }
+    }
+
+    /// Resumes those that are paused.
+    pub(crate) fn resume_all(&mut self) {
+        for informer in self.paused.clone() {
+            self.resume(informer);
+        }
     }
 
     /// Lets the running subjects of a resource wait for the version of a write.
@@ -92,7 +119,7 @@ impl SubjectSet {
             .map(|informer| self.subjects[informer].as_ref())
     }
 
-    /// Stops all, one after the other; a subject that does not stop in a minute is dropped.
+    /// Stops all, one after the other; a subject that does not stop within its limit is dropped.
     ///
     /// # Cancel safety
     ///

@@ -125,7 +125,9 @@ impl Teller {
                 Row::new(format!("fault {fault}"), format!("begins: {text}"))
             }
             Observation::FaultEnds { fault } => Row::new(format!("fault {fault}"), "ends"),
-            Observation::InformerStarts { informer, .. } => {
+            Observation::InformerStarts { informer, .. }
+            | Observation::InformerPauses { informer }
+            | Observation::InformerResumes { informer } => {
                 let text = observation.to_string();
                 let event = text
                     .split_once(' ')

@@ -3,6 +3,7 @@
 //! A trace is the only input of [checkers](crate::checkers). Its text form is the same, to the byte, for every run of
 //! one plan.
 
+mod link;
 mod notified;
 mod observation;
 mod recorder;
@@ -12,6 +13,7 @@ use std::time::Duration;
 
 pub(crate) use self::observation::seconds;
 pub use self::{
+    link::Link,
     notified::{Heard, Notified, NotifiedCause},
     observation::{
         Change, Ending, Failure, Key, Member, Observation, Phase, RequestKind, Side, State,

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::notified::Notified;
+use super::{link::Link, notified::Notified};
 use crate::plan::{Resource, Selection};
 
 /// An object's key as `namespace/name`, or its name alone if cluster-scoped.
@@ -66,6 +66,16 @@ pub enum Observation {
         /// The selection that it mirrors.
         selection: Selection,
     },
+    /// An informer is paused.
+    InformerPauses {
+        /// The informer.
+        informer: usize,
+    },
+    /// An informer is resumed.
+    InformerResumes {
+        /// The informer.
+        informer: usize,
+    },
     /// A handler joins an informer.
     HandlerJoins {
         /// The informer.
@@ -74,6 +84,10 @@ pub enum Observation {
         handler: usize,
         /// True if it panics at times.
         panics: bool,
+        /// True if its calls take time.
+        is_slow: bool,
+        /// True if changes that wait for it are merged.
+        merges: bool,
     },
     /// A handler that joined requests resyncs.
     ResyncWanted {
@@ -245,6 +259,17 @@ pub enum Observation {
         index: String,
         /// The difference.
         text: String,
+    },
+    /// What an informer tells of itself, at some moment.
+    Status {
+        /// The informer.
+        informer: usize,
+        /// The state of its connection.
+        link: Link,
+        /// The number of its tasks.
+        task_count: usize,
+        /// The number of its handlers.
+        handler_count: usize,
     },
     /// An informer has stopped.
     InformerStopped {

@@ -73,6 +73,8 @@ impl Display for Observation {
                 }
                 Ok(())
             }
+            Self::InformerPauses { informer } => write!(f, "informer {informer} is paused"),
+            Self::InformerResumes { informer } => write!(f, "informer {informer} is resumed"),
             Self::HandlerJoins {
                 informer, handler, ..
             } => write!(f, "handler {informer}.{handler} joins"),
@@ -168,6 +170,15 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             f,
             "handler {informer}.{handler} wants resyncs every {} s",
             seconds(*period)
+        ),
+        Observation::Status {
+            informer,
+            link,
+            task_count,
+            handler_count,
+        } => write!(
+            f,
+            "informer {informer} is {link}, tasks {task_count}, handlers {handler_count}"
         ),
         Observation::InformerStopped {
             informer,

@@ -6,6 +6,7 @@ mod streams;
 mod faults;
 mod content;
 mod waits;
+mod status;
 
 use std::{sync::Arc, time::Duration};
 
@@ -58,6 +59,8 @@ impl Story {
             informer: 0,
             handler: 0,
             panics: false,
+            is_slow: false,
+            merges: false,
         });
         story
     }

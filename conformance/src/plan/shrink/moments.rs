@@ -66,6 +66,11 @@ fn map(plan: &mut Plan, mut new: impl FnMut(u64) -> u64) {
     }
     for informer in &mut plan.informers {
         informer.start_ms = new(informer.start_ms.min(end_ms));
+        for pause in &mut informer.pauses {
+            let until = new((pause.at_ms + pause.for_ms).min(end_ms));
+            pause.at_ms = new(pause.at_ms.min(end_ms));
+            pause.for_ms = until - pause.at_ms;
+        }
         for handler in &mut informer.handlers {
             handler.join_ms = new(handler.join_ms.min(end_ms));
             handler.leave_ms = handler.leave_ms.map(|leave_ms| new(leave_ms.min(end_ms)));

@@ -35,8 +35,10 @@ const FAULT_OPTIONS: [fn(&mut PlannedFault); 3] = [
     |fault| fault.informer = None,
 ];
 
-const INFORMER_OPTIONS: [fn(&mut InformerPlan); 11] = [
+const INFORMER_OPTIONS: [fn(&mut InformerPlan); 13] = [
     |informer| informer.selection.namespace = None,
+    |informer| informer.pauses.clear(),
+    |informer| informer.pauses.truncate(1),
     |informer| informer.selection.is_filtered = false,
     |informer| informer.selection.is_strict = false,
     |informer| informer.transforms = false,
@@ -52,11 +54,14 @@ const INFORMER_OPTIONS: [fn(&mut InformerPlan); 11] = [
     |informer| informer.compact = false,
 ];
 
-const HANDLER_OPTIONS: [fn(&mut HandlerPlan); 4] = [
+const HANDLER_OPTIONS: [fn(&mut HandlerPlan); 7] = [
     |handler| handler.leave_ms = None,
     |handler| handler.leave_at_count = None,
     |handler| handler.resync_ms = None,
     |handler| handler.panic_every = None,
+    |handler| handler.delay_ms = None,
+    |handler| handler.buffer_max = None,
+    |handler| handler.is_stream = false,
 ];
 
 const INTERLEAVING_OPTIONS: [fn(&mut Interleaving); 5] = [

@@ -1,0 +1,155 @@
+//! What informers tell of themselves, pauses, and what handlers leave behind.
+
+use super::{Story, check, told_well};
+use crate::trace::{Ending, Link, Observation};
+
+/// The request by which the handler was notified of everything.
+const WATCH: usize = 2;
+
+impl Story {
+    fn status(&mut self, link: Link, task_count: usize, handler_count: usize) {
+        self.push(Observation::Status {
+            informer: 0,
+            link,
+            task_count,
+            handler_count,
+        });
+    }
+
+    fn is(&mut self, link: Link) {
+        self.status(link, 3, 1);
+    }
+
+    /// Pauses the informer a second after it was notified of everything.
+    fn pauses(&mut self) {
+        told_well(self);
+        self.wait(1_000);
+        self.push(Observation::InformerPauses { informer: 0 });
+        self.end(WATCH, Ending::Dropped);
+        self.wait(1_000);
+    }
+
+    fn resumes(&mut self) {
+        self.push(Observation::InformerResumes { informer: 0 });
+    }
+}
+
+#[test]
+fn a_status_that_is_not_that_of_the_watch_is_found() {
+    let while_watching = |link| {
+        move |story: &mut Story| {
+            told_well(story);
+            story.wait(1_000);
+            story.is(link);
+        }
+    };
+    check(while_watching(Link::Watching), &[]);
+    check(
+        while_watching(Link::Other),
+        &[("statuses", "it has a watch")],
+    );
+    let after_the_watch = |link, ms| {
+        move |story: &mut Story| {
+            told_well(story);
+            story.end(WATCH, Ending::Clean);
+            story.wait(ms);
+            story.is(link);
+        }
+    };
+    check(after_the_watch(Link::Other, 1_000), &[]);
+    // It may not have heard of the end yet.
+    check(after_the_watch(Link::Watching, 0), &[]);
+    check(
+        after_the_watch(Link::Watching, 1_000),
+        &[("statuses", "it has no watch")],
+    );
+}
+
+#[test]
+fn a_status_that_is_not_that_of_a_pause_is_found() {
+    let while_paused = |link| {
+        move |story: &mut Story| {
+            story.pauses();
+            story.is(link);
+            story.resumes();
+            story.watch(6);
+        }
+    };
+    check(while_paused(Link::Paused), &[]);
+    check(while_paused(Link::Other), &[("statuses", "it was paused")]);
+    check(
+        |story| {
+            story.pauses();
+            story.resumes();
+            story.watch(6);
+            story.wait(1_000);
+            story.is(Link::Paused);
+        },
+        &[("statuses", "it was resumed")],
+    );
+}
+
+#[test]
+fn a_paused_informer_that_asks_or_listens_is_found() {
+    check(
+        |story| {
+            story.pauses();
+            story.watch(6);
+        },
+        &[("pauses", "although it is paused since 2.000 s")],
+    );
+    check(
+        |story| {
+            story.pauses();
+            story.bookmark(WATCH, 6);
+        },
+        &[("pauses", "although it is paused since 2.000 s")],
+    );
+}
+
+#[test]
+fn a_resumed_informer_that_asks_for_nothing_is_found() {
+    let asks_after = |ms| {
+        move |story: &mut Story| {
+            story.pauses();
+            story.resumes();
+            story.wait(ms);
+            story.watch(6);
+        }
+    };
+    check(asks_after(0), &[]);
+    check(
+        asks_after(1),
+        &[("pauses", "was resumed at 3.000 s and asked for nothing")],
+    );
+}
+
+#[test]
+fn what_is_left_of_handlers_that_left_is_found() {
+    let counts = |leaves, ms, task_count, handler_count| {
+        move |story: &mut Story| {
+            told_well(story);
+            if leaves {
+                story.push(Observation::HandlerLeaves {
+                    informer: 0,
+                    handler: 0,
+                });
+            }
+            story.wait(ms);
+            story.status(Link::Watching, task_count, handler_count);
+        }
+    };
+    check(counts(false, 2_000, 3, 1), &[]);
+    check(
+        counts(false, 2_000, 4, 1),
+        &[("leaks", "1 handlers may be called")],
+    );
+    check(counts(false, 2_000, 3, 2), &[("leaks", "1 have not left")]);
+    // Its last call may be going on.
+    check(counts(true, 900, 3, 0), &[]);
+    check(
+        counts(true, 2_000, 3, 0),
+        &[("leaks", "0 handlers may be called")],
+    );
+    check(counts(true, 900, 3, 1), &[("leaks", "0 have not left")]);
+}

@@ -1,0 +1,41 @@
+//! The forms in which handlers are notified.
+
+use rand::RngExt;
+
+use super::{
+    InformerPlan,
+    swarm::{odds, pick},
+};
+use crate::seed::Seed;
+
+/// The times of calls: shorter than the gap between most operations, and longer than that.
+const DELAYS_MS: [u64; 4] = [1, 20, 100, 250];
+/// The sizes of small buffers, from the one that merges whatever waits.
+const BUFFER_SIZES: [usize; 4] = [0, 1, 3, 8];
+
+/// Draws which handlers take time, which have small buffers, and which read a stream: each by a stream of its own, and none
+/// in a third of all runs.
+pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
+    let is_drawn = |stream: &str, usual: f64| {
+        let mut rng = seed.stream(stream);
+        let share = odds(&mut rng, usual);
+        move || rng.random_bool(share)
+    };
+    let mut is_slow = is_drawn("slow handlers", 0.3);
+    let mut is_merged = is_drawn("buffers of handlers", 0.3);
+    let mut is_stream = is_drawn("streams of handlers", 0.2);
+    let delays = &mut seed.stream("times of calls");
+    let buffers = &mut seed.stream("sizes of buffers");
+    for handler in informers
+        .iter_mut()
+        .flat_map(|informer| &mut informer.handlers)
+    {
+        handler.delay_ms = is_slow().then(|| pick(delays, &DELAYS_MS));
+        handler.buffer_max = is_merged().then(|| pick(buffers, &BUFFER_SIZES));
+        handler.is_stream = is_stream();
+        if handler.is_stream {
+            // Nobody but the reader would notice.
+            handler.panic_every = None;
+        }
+    }
+}

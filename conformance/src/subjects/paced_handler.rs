@@ -1,0 +1,64 @@
+//! Handlers that take their time: calls that are awaited, and readers of streams.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use informer::{AsyncEventHandler, EventHandler, Notification, NotificationStream};
+use tokio::time::sleep;
+
+use super::handler_syncs::HandlerSyncs;
+
+/// A handler whose calls are awaited, each for the same time.
+pub(super) struct PacedHandler<H> {
+    pub(super) inner: H,
+    pub(super) delay: Duration,
+}
+
+/// A reader of a stream, which hands over what it reads.
+pub(super) struct StreamReader<H> {
+    pub(super) handler: usize,
+    pub(super) inner: H,
+    /// The time from one notification to the next.
+    pub(super) delay: Option<Duration>,
+    /// The number of notifications after which it drops the stream, if it does.
+    pub(super) leave_at_count: Option<u32>,
+    pub(super) syncs: HandlerSyncs,
+}
+
+// === impl PacedHandler ===
+
+impl<K, H> AsyncEventHandler<K> for PacedHandler<H>
+where
+    K: Send + Sync + 'static,
+    H: EventHandler<K>,
+{
+    async fn on_notification(&mut self, notification: &Notification<K>) {
+        self.inner.on_notification(notification);
+        sleep(self.delay).await;
+    }
+}
+
+// === impl StreamReader ===
+
+impl<H> StreamReader<H> {
+    /// Reads until the stream ends, or this has read enough.
+    pub(super) async fn read<K>(mut self, mut stream: NotificationStream<K>)
+    where
+        K: Send + Sync + 'static,
+        H: EventHandler<K>,
+    {
+        let mut count = 0;
+        while let Some(notification) = stream.next().await {
+            self.syncs.see(self.handler, stream.has_synced());
+            self.inner.on_notification(&notification);
+            count += 1;
+            if self.leave_at_count == Some(count) {
+                return;
+            }
+            if let Some(delay) = self.delay {
+                sleep(delay).await;
+            }
+        }
+        self.syncs.see(self.handler, stream.has_synced());
+    }
+}
