@@ -1,27 +1,35 @@
 //! Runs many seeds in parallel threads. Runs share nothing, so that results do not depend on the distribution of seeds.
 
 use std::{
+    num::NonZeroUsize,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use crate::{
     checkers::Violation,
     plan::{Plan, Profile},
     seed::Seed,
-    sim::{self, RunOptions},
+    sim::{self, Against, Outcome, RunOptions},
     summary::Summary,
-    task,
+    task::{self, Load},
 };
 
 /// The number of failing seeds that ends a batch.
 const FAILURE_COUNT_MAX: usize = 5;
 /// The time after which a run counts as one that does not end.
 const PATIENCE: Duration = Duration::from_mins(2);
+/// The interval of looks at the runs in progress.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+/// The time for caches to become equal to the server in real time.
+const CONVERGENCE_LIMIT: Duration = Duration::from_secs(30);
+/// The most tries of a seed that failed in real time, and the time within which they begin.
+const TRY_COUNT_MAX: usize = 10;
+const TRIES_WITHIN: Duration = Duration::from_secs(20);
 
 /// Options of a batch of seeds.
 #[derive(Clone, Copy, Debug)]
@@ -31,8 +39,31 @@ pub struct Batch {
     pub profile: Profile,
     /// The number of threads.
     pub thread_count: usize,
-    /// The time in which at least one run has to end, or the batch is given up.
+    /// The clock and the threads of each run.
+    pub mode: Mode,
+    /// The time in which each run has to end, or the batch is given up.
     pub patience: Duration,
+}
+
+/// The clock and the threads of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mode {
+    /// One thread and a paused clock: the same plan gives the same run.
+    #[default]
+    Paused,
+    /// Several threads in real time.
+    Threads(Threads),
+}
+
+/// The threads of runs in real time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Threads {
+    /// The number of threads of each run.
+    pub worker_count: NonZeroUsize,
+    /// The number of threads beside all runs that burn processor time.
+    pub load_count: usize,
 }
 
 /// The results of a batch.
@@ -41,6 +72,8 @@ pub struct Batch {
 pub struct Report {
     /// The profile of the plans.
     pub profile: Profile,
+    /// The clock and the threads of the runs.
+    pub mode: Mode,
     /// The figures of all runs.
     pub summary: Summary,
     /// The failing seeds, in order. A batch ends early if there are several.
@@ -57,6 +90,18 @@ pub struct Failure {
     pub seed: Seed,
     /// The broken promises.
     pub violations: Vec<Violation>,
+    /// The further tries of a seed in real time, which may go well.
+    pub tries: Option<Tries>,
+}
+
+/// Tries of one plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tries {
+    /// The number of tries.
+    pub count: usize,
+    /// The number of those that failed.
+    pub failed_count: usize,
 }
 
 /// The result of one seed.
@@ -73,9 +118,10 @@ pub struct Done {
 
 impl Report {
     /// Creates a report of no runs.
-    pub fn new(profile: Profile) -> Self {
+    pub fn new(profile: Profile, mode: Mode) -> Self {
         Self {
             profile,
+            mode,
             ..Self::default()
         }
     }
@@ -91,15 +137,73 @@ impl Report {
     }
 }
 
+// === impl Mode ===
+
+impl Mode {
+    /// Runs a plan.
+    ///
+    /// # Panics
+    ///
+    /// Within a tokio runtime.
+    pub fn run(self, plan: &Plan) -> Outcome {
+        let options = RunOptions::default();
+        match self {
+            Self::Paused => sim::run(plan, &options),
+            Self::Threads(Threads { worker_count, .. }) => {
+                let options = options.with_against(Against::InThreads(worker_count));
+                sim::run(plan, &options.with_convergence_limit(CONVERGENCE_LIMIT))
+            }
+        }
+    }
+
+    /// Begins to burn processor time, if the mode says so, until the result is dropped.
+    pub(crate) fn load(self) -> Load {
+        match self {
+            Self::Paused => Load::begin(0),
+            Self::Threads(Threads { load_count, .. }) => Load::begin(load_count),
+        }
+    }
+}
+
+// === impl Threads ===
+
+impl Threads {
+    /// Creates runs of `worker_count` threads without load.
+    pub fn new(worker_count: NonZeroUsize) -> Self {
+        Self {
+            worker_count,
+            load_count: 0,
+        }
+    }
+
+    /// Burns processor time with `count` further threads.
+    #[must_use]
+    pub fn with_load(mut self, count: usize) -> Self {
+        self.load_count = count;
+        self
+    }
+}
+
+// === impl Tries ===
+
+impl Tries {
+    /// Counts a try.
+    pub(crate) fn add(&mut self, has_failed: bool) {
+        self.count += 1;
+        self.failed_count += usize::from(has_failed);
+    }
+}
+
 // === impl Done ===
 
 impl Done {
     /// Draws the plan of a seed and runs it.
-    pub fn run(seed: Seed, profile: Profile) -> Self {
-        let outcome = sim::run(&Plan::draw_sized(seed, profile), &RunOptions::default());
+    pub fn run(seed: Seed, profile: Profile, mode: Mode) -> Self {
+        let outcome = mode.run(&Plan::draw_sized(seed, profile));
         let failure = (!outcome.is_good()).then_some(Failure {
             seed,
             violations: outcome.violations,
+            tries: None,
         });
         Self {
             summary: Summary::of(seed, &outcome.trace),
@@ -111,13 +215,21 @@ impl Done {
 // === impl Batch ===
 
 impl Batch {
-    /// Creates a batch of `thread_count` threads, which is given up if no run ends in two minutes.
+    /// Creates a batch of `thread_count` threads, which is given up if a run does not end in two minutes.
     pub fn new(profile: Profile, thread_count: usize) -> Self {
         Self {
             profile,
             thread_count,
+            mode: Mode::Paused,
             patience: PATIENCE,
         }
+    }
+
+    /// Runs in real time, on several threads each.
+    #[must_use]
+    pub fn in_threads(mut self, threads: Threads) -> Self {
+        self.mode = Mode::Threads(threads);
+        self
     }
 
     /// Runs `seeds`. `watch` sees each result; if it returns `false`, no more runs begin.
@@ -129,17 +241,18 @@ impl Batch {
         mut watch: impl FnMut(&Done) -> bool,
     ) -> Report {
         let shared = Arc::new(Shared {
-            profile: self.profile,
+            batch: self,
             seeds: Mutex::new(Box::new(seeds)),
             under_way: Mutex::new(Vec::new()),
             is_over: AtomicBool::new(false),
         });
+        let load = self.mode.load();
         let (sender, results) = mpsc::channel();
         let worker = Arc::clone(&shared);
         task::detach_threads(self.thread_count, move || worker.work(&sender));
-        let mut report = Report::new(self.profile);
+        let mut report = Report::new(self.profile, self.mode);
         loop {
-            match results.recv_timeout(self.patience) {
+            match results.recv_timeout(self.patience.min(LOOK_INTERVAL)) {
                 Ok(done) => {
                     let goes_on = watch(&done);
                     report.take(done);
@@ -148,13 +261,15 @@ impl Batch {
                     }
                 }
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
-                Err(mpsc::RecvTimeoutError::Timeout) => {
-                    shared.is_over.store(true, Ordering::Relaxed);
-                    report.stuck.clone_from(&lock(&shared.under_way));
-                    break;
-                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+            }
+            report.stuck = shared.overdue();
+            if !report.stuck.is_empty() {
+                shared.is_over.store(true, Ordering::Relaxed);
+                break;
             }
         }
+        drop(load);
         report.failures.sort_by_key(|failure| failure.seed);
         report
     }
@@ -162,9 +277,10 @@ impl Batch {
 
 /// State that the threads of a batch share.
 struct Shared {
-    profile: Profile,
+    batch: Batch,
     seeds: Mutex<Box<dyn Iterator<Item = Seed> + Send>>,
-    under_way: Mutex<Vec<Seed>>,
+    /// The seeds that run, and the beginning of each.
+    under_way: Mutex<Vec<(Seed, Instant)>>,
     is_over: AtomicBool,
 }
 
@@ -176,14 +292,50 @@ impl Shared {
             let Some(seed) = lock(&self.seeds).next() else {
                 return;
             };
-            lock(&self.under_way).push(seed);
-            let done = Done::run(seed, self.profile);
-            lock(&self.under_way).retain(|other| *other != seed);
+            let began = now();
+            let mut done = self.attempt(seed);
+            if let Some(failure) = &mut done.failure
+                && matches!(self.batch.mode, Mode::Threads(_))
+            {
+                failure.tries = Some(self.tries(seed, began));
+            }
             if results.send(done).is_err() {
                 return;
             }
         }
     }
+
+    fn attempt(&self, seed: Seed) -> Done {
+        lock(&self.under_way).push((seed, now()));
+        let done = Done::run(seed, self.batch.profile, self.batch.mode);
+        lock(&self.under_way).retain(|(other, _)| *other != seed);
+        done
+    }
+
+    /// Runs a seed again that has failed in its first try.
+    fn tries(&self, seed: Seed, began: Instant) -> Tries {
+        let mut tries = Tries::default();
+        tries.add(true);
+        while tries.count < TRY_COUNT_MAX && began.elapsed() < TRIES_WITHIN {
+            tries.add(self.attempt(seed).failure.is_some());
+        }
+        tries
+    }
+
+    /// Returns the seeds that should have ended by now.
+    fn overdue(&self) -> Vec<Seed> {
+        let mut under_way = lock(&self.under_way).clone();
+        under_way.retain(|(_, began)| began.elapsed() >= self.batch.patience);
+        under_way.into_iter().map(|(seed, _)| seed).collect()
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a run that does not end is noticed by the wall's clock; no run sees it"
+)]
+fn now() -> Instant {
+    Instant::now()
 }
 
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -2,8 +2,10 @@
 
 use std::{
     future::Future,
+    hint::black_box,
     sync::{
-        atomic::{AtomicUsize, Ordering},
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
     thread,
@@ -139,6 +141,45 @@ pub(crate) fn detach_threads(thread_count: usize, work: impl Fn() + Clone + Send
     for _ in 0..thread_count.max(1) {
         let work = work.clone();
         drop(thread::spawn(work));
+    }
+}
+
+/// Threads that burn processor time, so that others are preempted at other places. They end with this.
+#[derive(Debug)]
+pub(crate) struct Load {
+    is_over: Arc<AtomicBool>,
+}
+
+// === impl Load ===
+
+impl Load {
+    /// Starts `thread_count` threads.
+    ///
+    /// # Panics
+    ///
+    /// If the system gives no thread.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that spawns; the threads end when they are told to"
+    )]
+    pub(crate) fn begin(thread_count: usize) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        for _ in 0..thread_count {
+            let is_over = Arc::clone(&is_over);
+            drop(thread::spawn(move || {
+                let mut number = 1_u64;
+                while !is_over.load(Ordering::Relaxed) {
+                    number = black_box(number.wrapping_mul(6_364_136_223_846_793_005) + 1);
+                }
+            }));
+        }
+        Self { is_over }
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
     }
 }
 

@@ -166,6 +166,21 @@ pub const CHECKERS: [Checker; 34] = [
     Checker::of_model("list_snapshots", list_snapshots::check, occasions::PAGE),
 ];
 
+/// The checkers that assume instant delivery. In real time, clients keep connections as tasks for a while; data behind the
+/// transport is still in flight, or lost with its connection; a client waits from the moment at which it notices something,
+/// and longer on a busy machine. Hot loops are checked everywhere.
+pub(crate) const OF_INSTANT_DELIVERY: [&str; 9] = [
+    "pauses",
+    "statuses",
+    "leaks",
+    "freshness",
+    "rewatches",
+    "relists",
+    "backoff",
+    "resyncs",
+    "liveness",
+];
+
 /// A violation of an invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

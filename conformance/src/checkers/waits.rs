@@ -52,7 +52,8 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
                 if of != informer || wait.revision > *shown {
                     return true;
                 }
-                let is_late = *wait.shown_at.get_or_insert(at) < at;
+                let shown_at = *wait.shown_at.get_or_insert(at);
+                let is_late = shown_at + trace.lateness() < at;
                 if is_late {
                     let revision = wait.revision;
                     findings.push(Finding::at(

@@ -11,6 +11,7 @@ mod proxy;
 mod score;
 mod subject;
 mod report;
+mod threads;
 
 use std::{
     future::Future,
@@ -83,6 +84,7 @@ Examples:
   conformance --seeds 200 --seed 7     the seeds 7 to 206
   conformance --profile small          smaller runs, and more of them
   conformance --minutes 30             fresh seeds for half an hour
+  conformance --workers 4 --load 2     short plans on four threads each, in real time
   conformance --json report.json       the figures as JSON, too
   conformance replay 7                 one seed again
 Exit status: 0 if every check held, 1 if one did not, 2 if the command line is wrong.";
@@ -94,7 +96,8 @@ Examples:
   conformance replay 7 --timeline                tell what happened, and where it broke
   conformance replay 7 --trace trace.txt         write down all that was observed
   conformance replay 7 --shrink smaller.json     find a smaller plan that fails, too
-  conformance replay --plan smaller.json         run a plan from a file";
+  conformance replay --plan smaller.json         run a plan from a file
+  conformance replay 7 --workers 4 --tries 50    run seed 7 on four threads, in real time, fifty times";
 
 const BUGS_EXAMPLES: &str = "\
 Examples:

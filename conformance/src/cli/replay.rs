@@ -2,19 +2,23 @@
 
 use std::{
     fs,
+    num::NonZeroUsize,
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::Args as ClapArgs;
 use fakeserver::cli::output::OutputArgs;
 
-use super::say;
+use super::{report, say, threads::ThreadArgs};
 use crate::{
+    batch::{Mode, Tries},
     plan::{Plan, Profile},
     seed::Seed,
-    sim::{self, Minimal, Outcome, RunOptions},
+    sim::{Minimal, Outcome},
     timeline::timeline,
+    trace::seconds,
 };
 
 #[derive(Debug, ClapArgs)]
@@ -41,8 +45,13 @@ pub(super) struct Args {
     #[arg(long)]
     timeline: bool,
     /// If the run fails, write the smallest plan that fails in the same way, and print its timeline.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "workers")]
     shrink: Option<PathBuf>,
+    #[command(flatten)]
+    in_threads: ThreadArgs,
+    /// With --workers: run it so many times, and tell how often it failed.
+    #[arg(long, value_name = "N", requires = "workers", default_value_t = NonZeroUsize::MIN)]
+    tries: NonZeroUsize,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -74,16 +83,19 @@ impl Args {
         self.output.check(files.map(PathBuf::as_path))?;
         let plan = match (&self.plan, self.seed) {
             (Some(path), _) => read(path)?,
-            (None, seed) => Plan::draw_sized(Seed::new(seed.unwrap_or_default()), self.profile),
+            (None, seed) => {
+                let profile = self.in_threads.profile(self.profile);
+                Plan::draw_sized(Seed::new(seed.unwrap_or_default()), profile)
+            }
         };
         say(&format!(
             "{} informers, {} operations, {} faults in {} s\n",
             plan.informers.len(),
             plan.workload.len(),
             plan.faults.len(),
-            plan.safety_ms / 1_000
+            seconds(Duration::from_millis(plan.safety_ms))
         ));
-        let outcome = sim::run(&plan, &RunOptions::default());
+        let outcome = self.attempt(&plan);
         if let Some(path) = &self.trace {
             self.output
                 .write(path, outcome.trace.to_string().as_bytes())?;
@@ -106,6 +118,28 @@ impl Args {
             say(&timeline(&outcome.trace, &outcome.violations));
         }
         Ok(outcome)
+    }
+
+    /// Runs the plan as often as requested, and returns the first failure, or else the last run.
+    fn attempt(&self, plan: &Plan) -> Outcome {
+        let mode = self.in_threads.mode();
+        let _load = mode.load();
+        let mut tries = Tries::default();
+        let mut failure = None;
+        let last = loop {
+            let outcome = mode.run(plan);
+            tries.add(!outcome.is_good());
+            if tries.count == self.tries.get() {
+                break outcome;
+            }
+            if !outcome.is_good() {
+                failure.get_or_insert(outcome);
+            }
+        };
+        if mode != Mode::Paused {
+            say(&report::tries(tries));
+        }
+        failure.unwrap_or(last)
     }
 }
 

@@ -6,7 +6,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use serde_json::json;
 
 use crate::{
-    batch::{Failure, Report},
+    batch::{Failure, Mode, Report, Threads, Tries},
     plan::Profile,
     seed::Seed,
     trace::seconds,
@@ -14,18 +14,20 @@ use crate::{
 
 /// The number of broken promises that are shown of one seed.
 const VIOLATIONS_SHOWN: usize = 8;
+/// The number of tries in the command that runs a seed in threads again.
+const REPLAY_TRIES: usize = 50;
 
 /// Formats the report as text, at most 80 columns wide except for findings.
 pub(super) fn text(report: &Report, took: Duration) -> String {
     let mut text = format!("{}\n", table(report, took));
     for failure in &report.failures {
-        text.push_str(&failed(failure, report.profile));
+        text.push_str(&failed(failure, report));
     }
     for seed in &report.stuck {
         writeln!(
             text,
             "seed {seed} does not end\nreplay it: {}",
-            replay(*seed, report.profile)
+            replay(*seed, report)
         )
         .expect(WRITES);
     }
@@ -78,7 +80,8 @@ pub(super) fn json(report: &Report, took: Duration) -> String {
             json!({
                 "seed": failure.seed,
                 "violations": violations,
-                "replay": replay(failure.seed, report.profile),
+                "tries": failure.tries.map(|tries| [tries.failed_count, tries.count]),
+                "replay": replay(failure.seed, report),
             })
         })
         .collect();
@@ -95,7 +98,7 @@ pub(super) fn json(report: &Report, took: Duration) -> String {
 }
 
 /// Formats the failure of one seed, and the command that repeats it.
-fn failed(failure: &Failure, profile: Profile) -> String {
+fn failed(failure: &Failure, report: &Report) -> String {
     let mut text = format!("seed {} failed\n", failure.seed);
     for violation in failure.violations.iter().take(VIOLATIONS_SHOWN) {
         writeln!(text, "  {violation}").expect(WRITES);
@@ -104,15 +107,43 @@ fn failed(failure: &Failure, profile: Profile) -> String {
     if more > 0 {
         writeln!(text, "  and {more} more").expect(WRITES);
     }
-    writeln!(text, "replay it: {}", replay(failure.seed, profile)).expect(WRITES);
+    if let Some(tries) = failure.tries {
+        text.push_str(&self::tries(tries));
+    }
+    writeln!(text, "replay it: {}", replay(failure.seed, report)).expect(WRITES);
     text
 }
 
-/// Formats the command that runs a seed again.
-fn replay(seed: Seed, profile: Profile) -> String {
+/// Formats how often a plan failed in real time.
+pub(super) fn tries(tries: Tries) -> String {
+    let Tries {
+        count,
+        failed_count,
+        ..
+    } = tries;
+    format!(
+        "failed in {failed_count} of {count} tries: the system schedules threads anew each time\n"
+    )
+}
+
+/// Formats the command that runs a seed again: to the byte on the paused clock, and under other schedules in threads.
+fn replay(seed: Seed, report: &Report) -> String {
     let mut line = format!("cargo run --release -p conformance -- replay {seed}");
-    if profile != Profile::default() {
-        write!(line, " --profile {}", profile.name()).expect(WRITES);
+    match report.mode {
+        Mode::Paused if report.profile == Profile::default() => {}
+        Mode::Paused => {
+            write!(line, " --profile {}", report.profile.name()).expect(WRITES);
+        }
+        Mode::Threads(Threads {
+            worker_count,
+            load_count,
+        }) => {
+            write!(line, " --workers {worker_count}").expect(WRITES);
+            if load_count > 0 {
+                write!(line, " --load {load_count}").expect(WRITES);
+            }
+            write!(line, " --tries {REPLAY_TRIES}").expect(WRITES);
+        }
     }
     line
 }
@@ -197,7 +228,7 @@ mod tests {
 
     use super::{coverage, grouped, text};
     use crate::{
-        batch::{Failure, Report},
+        batch::{Failure, Mode, Report},
         checkers::{Finding, Violation},
         plan::Profile,
         seed::Seed,
@@ -220,6 +251,7 @@ mod tests {
                 checker: "convergence",
                 finding: Finding::whole("cache 0 lacks one/pod-1"),
             }],
+            tries: None,
         });
         let text = text(&report, Duration::from_secs(1));
         assert!(
@@ -235,7 +267,7 @@ mod tests {
 
     #[test]
     fn promises_that_nothing_could_have_broken_are_named() {
-        let mut report = Report::new(Profile::Small);
+        let mut report = Report::new(Profile::Small, Mode::Paused);
         report.summary.occasions = [("waits", 0), ("contents", 1_200), ("herds", 0)].into();
         let text = coverage(&report);
         assert!(text.contains("1,200"), "{text}");
@@ -249,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_report_shows_figures_then_failures_then_how_to_see_them_again() {
-        let mut report = Report::new(Profile::Small);
+        let mut report = Report::new(Profile::Small, Mode::Paused);
         let summary = &mut report.summary;
         (summary.run_count, summary.check_count) = (1_200, 24_000);
         (summary.informer_count, summary.request_count) = (3_600, 9_000);
@@ -260,6 +292,7 @@ mod tests {
                 checker: "told_truth",
                 finding: Finding::at(17, "handler 0.0 one/pod-1 added u@9: u@9 never was"),
             }],
+            tries: None,
         });
         report.stuck.push(Seed::new(43));
         insta::assert_snapshot!(text(&report, Duration::from_secs(6)));

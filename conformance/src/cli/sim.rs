@@ -8,9 +8,9 @@ use clap::Args as ClapArgs;
 use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{report, say};
+use super::{report, say, threads::ThreadArgs};
 use crate::{
-    batch::{Batch, Report},
+    batch::{Batch, Mode, Report},
     plan::Profile,
     seed::Seed,
 };
@@ -18,6 +18,8 @@ use crate::{
 /// The default number of seeds, and the time limit with it.
 const SEED_COUNT: u64 = 2_000;
 const SECONDS: u64 = 45;
+/// The number of runs in real time that share a processor.
+const RUNS_A_PROCESSOR: usize = 4;
 
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
@@ -36,9 +38,11 @@ pub(super) struct Args {
     /// Begin no more runs after this many seconds; 0 for no limit.
     #[arg(long, value_name = "SECONDS")]
     within: Option<u64>,
-    /// Number of threads [default: one a processor].
+    /// Number of runs beside each other, each on a thread [default: one a processor; with --workers four].
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    in_threads: ThreadArgs,
     /// Print how often each promise could have been broken, and which never could.
     #[arg(long)]
     coverage: bool,
@@ -68,7 +72,7 @@ impl Args {
         let limits = self.limits();
         let first = self.seed.unwrap_or_else(fresh);
         let end = first.saturating_add(limits.seeds.unwrap_or(u64::MAX));
-        let profile = self.profile.name();
+        let profile = self.in_threads.profile(self.profile).name();
         match limits.seeds {
             Some(_) => say(&format!("seeds {first} to {}, {profile}\n", end - 1)),
             None => say(&format!("seeds from {first} on, {profile}\n")),
@@ -103,12 +107,12 @@ impl Args {
     }
 
     fn run_seeds(&self, seeds: std::ops::Range<u64>, clock: &Clock) -> Report {
-        let threads = self
-            .threads
-            .or_else(|| thread::available_parallelism().ok());
+        let threads = self.thread_count();
         let bar = progress_bar(self.limits().seeds);
         let mut failure_count = 0;
-        let batch = Batch::new(self.profile, threads.map_or(1, NonZeroUsize::get));
+        let profile = self.in_threads.profile(self.profile);
+        let mut batch = Batch::new(profile, threads);
+        batch.mode = self.in_threads.mode();
         let report = batch.run(seeds.map(Seed::new), |done| {
             failure_count += usize::from(done.failure.is_some());
             if failure_count > 0 {
@@ -119,6 +123,18 @@ impl Args {
         });
         bar.finish_and_clear();
         report
+    }
+
+    fn thread_count(&self) -> usize {
+        if let Some(count) = self.threads {
+            return count.get();
+        }
+        let processors = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        match self.in_threads.mode() {
+            Mode::Paused => processors,
+            // Runs in real time mostly wait.
+            Mode::Threads(_) => processors * RUNS_A_PROCESSOR,
+        }
     }
 
     fn limits(&self) -> Limits {

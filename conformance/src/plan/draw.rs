@@ -41,7 +41,7 @@ impl Plan {
         {
             spoil(&mut seed.stream("spoiling"), &mut workload);
         }
-        Self {
+        let plan = Self {
             seed,
             safety_ms: swarm.safety_ms,
             revision: revision(&mut seed.stream("revision")),
@@ -51,6 +51,10 @@ impl Plan {
             incidents: incidents(&mut seed.stream("incidents"), &swarm, informers.len()),
             faults: drawn_faults::draw(seed, &swarm, informers.len(), faults),
             informers,
+        };
+        match profile {
+            Profile::Brief => plan.made_brief(),
+            _ => plan,
         }
     }
 }

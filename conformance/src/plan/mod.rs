@@ -17,6 +17,7 @@ mod pauses;
 mod draw;
 mod text;
 mod speed;
+mod brief;
 pub mod shrink;
 
 use std::num::NonZero;

@@ -21,6 +21,9 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Profile {
+    /// Up to half a second, for runs in real time: two or three informers, up to 60 operations on up to 40 objects and in
+    /// half of the plans on a list of many more, up to 2 faults.
+    Brief,
     /// Three informers, 60 operations on 8 objects, 5 faults: many seeds in little time.
     Small,
     /// Three to five informers, up to 90 operations on up to 40 objects, up to 8 faults.
@@ -45,11 +48,12 @@ pub(super) struct Size {
 
 impl Profile {
     /// All profiles, the smallest first.
-    pub const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
+    pub const ALL: [Self; 4] = [Self::Brief, Self::Small, Self::Medium, Self::Large];
 
     /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Brief => "brief",
             Self::Small => "small",
             Self::Medium => "medium",
             Self::Large => "large",
@@ -58,6 +62,13 @@ impl Profile {
 
     pub(super) fn size(self) -> Size {
         match self {
+            Self::Brief => Size {
+                informers: 2..=3,
+                handlers_max: 4,
+                operations: 20..=60,
+                objects: 2..=40,
+                faults: 0..=2,
+            },
             Self::Small => Size {
                 informers: 3..=3,
                 handlers_max: 2,

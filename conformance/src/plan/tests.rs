@@ -4,8 +4,8 @@ use fakeserver::faults::{ExpiredStatus, Fault, Latency, Throttle, ThrottleForm};
 use proptest::{prelude::*, strategy::ValueTree};
 
 use super::{
-    Action, InformerPlan, Operation, Plan, PlannedFault, Profile, Resource, Selection, Tier,
-    drawn_faults::drawable, shrink::Shrinker,
+    Action, IncidentKind, InformerPlan, Operation, Plan, PlannedFault, Profile, Resource,
+    Selection, Tier, drawn_faults::drawable, shrink::Shrinker,
 };
 use crate::seed::Seed;
 
@@ -123,6 +123,33 @@ fn a_profile_gives_the_size() {
             .all(|plan| (6..=12).contains(&plan.informers.len()))
     );
     assert!(large.iter().any(|plan| plan.workload.len() > 500));
+}
+
+#[test]
+fn brief_plans_are_short_and_some_have_a_crowd() {
+    let plans = drawn(Profile::Brief);
+    assert!(plans.iter().all(|plan| plan.safety_ms <= 400));
+    let begins_after = |plan: &Plan| plan.workload.iter().any(|operation| operation.at_ms > 400);
+    assert!(!plans.iter().any(begins_after));
+    let is_crowded = |plan: &&Plan| {
+        let resource = plan.informers[0].selection.resource;
+        let mut first = plan.workload.clone();
+        first.retain(|operation| (operation.at_ms, operation.resource) == (0, resource));
+        first.len() >= 80 && !plan.informers[0].streaming_lists
+    };
+    let crowded: Vec<&Plan> = plans.iter().filter(is_crowded).collect();
+    assert!(crowded.len() > 100, "{}", crowded.len());
+    let compact = |plan: &&&Plan| plan.informers[0].compact;
+    assert!(crowded.iter().filter(compact).count() > 20);
+    let several = |plan: &Plan| {
+        plan.informers
+            .iter()
+            .any(|informer| informer.handlers.len() > 2)
+    };
+    assert!(plans.iter().filter(|plan| several(plan)).count() > 100);
+    let incidents = || plans.iter().flat_map(|plan| &plan.incidents);
+    assert!(incidents().any(|incident| incident.kind == IncidentKind::Restart));
+    assert!(!incidents().any(|incident| incident.kind == IncidentKind::Suspend));
 }
 
 /// Returns the plan without the faults of this name.

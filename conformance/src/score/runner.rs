@@ -9,20 +9,9 @@ use super::{
     Arena, Cell, Contestant, Scenario, Scoreboard, Verdict,
     judge::{Judgement, judge},
 };
-use crate::{call::whole, plan::Plan, seed::Seed, sim::Against, task};
-
-/// Checkers that assume instant delivery. Over TCP, clients keep connections as tasks for a while; data behind the
-/// transport is still in flight, or lost with its connection; a client waits from the moment at which it notices
-/// something, and longer on a busy machine. Hot loops are checked everywhere.
-const TIMELESS: [&str; 7] = [
-    "leaks",
-    "freshness",
-    "rewatches",
-    "relists",
-    "backoff",
-    "resyncs",
-    "liveness",
-];
+use crate::{
+    call::whole, checkers::OF_INSTANT_DELIVERY, plan::Plan, seed::Seed, sim::Against, task,
+};
 
 /// Runs each of `scenarios` against each of `contestants` under the conditions of `arena`. `watch` sees each cell as it
 /// is filled.
@@ -87,7 +76,7 @@ fn judged(scenario: &Scenario, contestant: Contestant, plan: &Plan, arena: &Aren
         Ok(Ok(mut outcome)) => {
             if arena.against == Against::Tcp {
                 let violations = &mut outcome.violations;
-                violations.retain(|violation| !TIMELESS.contains(&violation.checker));
+                violations.retain(|violation| !OF_INSTANT_DELIVERY.contains(&violation.checker));
             }
             judge(
                 &outcome.trace,

@@ -4,15 +4,14 @@
 //! moment are observed. In *recovery* faults have ended, and every cache has to become equal to the server within a limit.
 
 mod cluster;
-mod options;
 mod log;
+mod threads;
+mod options;
 mod minimal;
 mod schedule;
 pub(crate) mod servers;
 mod simulated;
 pub(crate) mod world;
-
-use std::time::Duration;
 
 use self::{log::WarningRecorder, simulated::Simulated};
 pub use self::{
@@ -25,8 +24,8 @@ use crate::{
     trace::{Observation, Recorder, Trace},
 };
 
-/// The time for tasks to end after the last owner is gone.
-const SETTLE: Duration = Duration::from_millis(20);
+/// The checkers that are about the usual waits of an informer. In threads it uses short ones.
+const OF_USUAL_WAITS: [&str; 3] = ["bounded_requests", "retry_after", "herds"];
 
 /// A finished run.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,25 +65,42 @@ impl Outcome {
 ///
 /// # Panics
 ///
-/// Within a tokio runtime.
+/// Within a tokio runtime. In threads, a panic of the run is a violation of `warnings`.
 pub fn run(plan: &Plan, options: &RunOptions<'_>) -> Outcome {
-    Outcome::of(options.against.runtime().block_on(trace(plan, options)))
+    let Against::InThreads(worker_count) = options.against else {
+        return Outcome::of(options.against.runtime().block_on(trace(plan, options)));
+    };
+    let recorder = Recorder::new().with_lateness(threads::LATENESS);
+    let trace = threads::trace(worker_count, &recorder, || {
+        observe(plan, options, &recorder)
+    });
+    let mut outcome = Outcome::of(trace);
+    outcome.violations.retain(|violation| {
+        let checker = &violation.checker;
+        !checkers::OF_INSTANT_DELIVERY.contains(checker) && !OF_USUAL_WAITS.contains(checker)
+    });
+    outcome
 }
 
-/// Runs `plan` on the current runtime and returns the observations.
+/// Runs `plan` on the current runtime, which has this thread only, and returns the observations.
 async fn trace(plan: &Plan, options: &RunOptions<'_>) -> Trace {
     let recorder = Recorder::with_steps_at_once(steps_at_once(plan));
     // For this thread alone, on which everything in the run happens.
     let _log = tracing::subscriber::set_default(WarningRecorder::new(recorder.clone()));
-    let servers = Simulated::new(plan, recorder.clone(), options.goal);
-    let Ok(()) = world::run(plan, servers, options, &recorder).await;
-    tokio::time::sleep(SETTLE).await;
-    recorder.record(Observation::TasksLeft {
-        count: tokio::runtime::Handle::current()
-            .metrics()
-            .num_alive_tasks(),
-    });
+    observe(plan, options, &recorder).await;
     recorder.take()
+}
+
+/// Runs `plan` on the current runtime, until the last of its tasks has ended, if they end.
+async fn observe(plan: &Plan, options: &RunOptions<'_>, recorder: &Recorder) {
+    let servers = Simulated::new(plan, recorder.clone(), options.goal);
+    let Ok(()) = world::run(plan, servers, options, recorder).await;
+    let metrics = tokio::runtime::Handle::current().metrics();
+    let has_ended = || metrics.num_alive_tasks() == 0;
+    options.against.wind_down(has_ended).await;
+    recorder.record(Observation::TasksLeft {
+        count: metrics.num_alive_tasks(),
+    });
 }
 
 /// Returns the number of observations that are plausible at one moment if all operations happen in it: every informer sees

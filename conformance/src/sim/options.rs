@@ -1,14 +1,18 @@
 //! Options of a run.
 
-use std::time::Duration;
+use std::{num::NonZeroUsize, time::Duration};
 
 use fakeserver::{
     FakeServer,
     faults::{Faults, ListenGate, RuleGuard},
 };
 
-use tokio::runtime::{self, Runtime};
+use tokio::{
+    runtime::{self, Runtime},
+    time::{Instant, sleep},
+};
 
+use super::threads;
 use crate::{
     subjects::{self, Subject, SubjectParts},
     transport::{Tap, Transport},
@@ -20,6 +24,9 @@ use crate::{
 /// caught, and a minute of backoff with its jitter.
 const CONVERGENCE_LIMIT: Duration = Duration::from_mins(8);
 
+/// The interval of looks at what other threads do.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
+
 /// The way of subjects to the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -29,6 +36,8 @@ pub enum Against {
     InProcess,
     /// Over TCP on this machine, in real time.
     Tcp,
+    /// In process, in real time, on so many threads. Subjects use short time limits, and runs are not repeatable.
+    InThreads(NonZeroUsize),
 }
 
 /// Makes the subject of an informer of the plan.
@@ -53,13 +62,13 @@ pub struct RunOptions<'a> {
 // === impl Against ===
 
 impl Against {
-    /// Builds the runtime of a run.
+    /// Builds the runtime of a run on the calling thread.
     pub(crate) fn runtime(self) -> Runtime {
         let mut builder = runtime::Builder::new_current_thread();
         match self {
             Self::InProcess => builder.enable_time().start_paused(true),
             // Sockets and a paused clock do not go together: it would leap while bytes are in flight.
-            Self::Tcp => builder.enable_all(),
+            Self::Tcp | Self::InThreads(_) => builder.enable_all(),
         };
         let runtime = builder.build();
         runtime.expect("the system gives what a runtime needs")
@@ -72,7 +81,7 @@ impl Against {
         gate: ListenGate,
     ) -> (kube::Client, Option<Tap>) {
         match self {
-            Self::InProcess => (transport.into_client(), None),
+            Self::InProcess | Self::InThreads(_) => (transport.into_client(), None),
             Self::Tcp => {
                 let tap = Tap::open(transport, gate);
                 let tap = tap.expect("the system has a free port on this machine");
@@ -81,17 +90,40 @@ impl Against {
         }
     }
 
-    /// Returns the time in which handlers are notified of what is in their cache.
-    pub(super) fn settling(self) -> Duration {
+    /// Waits until handlers are notified of what is in their cache: for a fixed time, or on several threads until `has_settled`
+    /// returns true, which may take long on a busy machine.
+    pub(super) async fn settle(self, has_settled: impl Fn() -> bool) {
         match self {
-            Self::InProcess => Duration::from_millis(20),
-            Self::Tcp => Duration::from_millis(300),
+            Self::InProcess => sleep(Duration::from_millis(20)).await,
+            Self::Tcp => sleep(Duration::from_millis(300)).await,
+            Self::InThreads(_) => poll(has_settled).await,
         }
+    }
+
+    /// Waits until tasks and connections have ended, likewise.
+    pub(super) async fn wind_down(self, has_ended: impl Fn() -> bool) {
+        match self {
+            Self::InProcess | Self::Tcp => sleep(Duration::from_millis(20)).await,
+            Self::InThreads(_) => poll(has_ended).await,
+        }
+    }
+
+    /// Returns true if runs have several threads.
+    pub(super) fn is_in_threads(self) -> bool {
+        matches!(self, Self::InThreads(_))
     }
 
     /// Returns the time in which subjects report their caches, if they need any.
     pub(super) fn answering(self) -> Option<Duration> {
         (self == Self::Tcp).then_some(Duration::from_millis(300))
+    }
+}
+
+/// Waits until `is_so` returns true, but no longer than the lateness that checkers allow.
+async fn poll(is_so: impl Fn() -> bool) {
+    let until = Instant::now() + threads::LATENESS + POLL_INTERVAL;
+    while !is_so() && Instant::now() < until {
+        sleep(POLL_INTERVAL).await;
     }
 }
 

@@ -23,10 +23,9 @@ use crate::{
 /// The interval of comparisons of caches with the servers: short at first, for an exact figure.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 const LATER_POLL_INTERVAL: Duration = Duration::from_secs(1);
+const POLL_INTERVAL_IN_THREADS: Duration = Duration::from_millis(10);
 /// The part of the revisions for which tasks wait: one in so many.
 const WAITED_FOR: u64 = 4;
-/// The time for tasks to end.
-const SETTLE: Duration = Duration::from_millis(20);
 /// The time limit of a shutdown.
 const SHUTDOWN_LIMIT: Duration = Duration::from_mins(1);
 
@@ -87,6 +86,7 @@ impl<S: Servers> World<S> {
                 seed: plan.seed.get().wrapping_add(informer as u64),
                 client,
                 url: tap.as_ref().map(Tap::url),
+                is_hurried: options.against.is_in_threads(),
                 yields,
                 recorder: recorder.clone(),
             }));
@@ -124,7 +124,13 @@ impl<S: Servers> World<S> {
         self.recorder.record(Observation::Phase(Phase::Recovery));
         let last = self.workload.write_last().await;
         self.converge(&last).await;
-        self.record_open_watches(self.subjects.running().count());
+        let running_count = self.subjects.running().count();
+        if self.against.is_in_threads() {
+            // The server may not have noticed yet that a client has closed a watch.
+            let is_fresh = || self.servers.open_watch_count() <= Some(running_count);
+            self.against.wind_down(is_fresh).await;
+        }
+        self.record_open_watches(running_count);
         Ok(())
     }
 
@@ -176,7 +182,9 @@ impl<S: Servers> World<S> {
             if waited >= self.convergence_limit {
                 break Phase::GivenUp;
             }
-            sleep(if waited < LATER_POLL_INTERVAL {
+            sleep(if self.against.is_in_threads() {
+                POLL_INTERVAL_IN_THREADS
+            } else if waited < LATER_POLL_INTERVAL {
                 POLL_INTERVAL
             } else {
                 LATER_POLL_INTERVAL
@@ -184,7 +192,12 @@ impl<S: Servers> World<S> {
             .await;
         };
         self.recorder.record(Observation::Phase(phase));
-        sleep(self.against.settling()).await;
+        if self.against.is_in_threads() {
+            // From this observation on, nothing may be late.
+            self.subjects.observe();
+        }
+        let has_settled = || self.subjects.running().all(Subject::has_settled);
+        self.against.settle(has_settled).await;
         self.subjects.observe();
         if let Some(text) = self.servers.unmet_goal() {
             self.recorder.record(Observation::Undone { text });
@@ -216,7 +229,8 @@ impl<S: Servers> World<S> {
         self.servers.record_counts();
         // Tasks that do not end are reported as such.
         self.subjects.stop().await;
-        sleep(SETTLE).await;
+        let has_ended = || self.servers.open_watch_count() <= Some(0);
+        self.against.wind_down(has_ended).await;
         self.record_open_watches(0);
         self.record_log()?;
         let _ = timeout(SHUTDOWN_LIMIT, self.servers.shutdown()).await;

@@ -27,8 +27,10 @@ impl HandlerSyncs {
     }
 
     /// Records what the registration of a handler says now, unless it has said so before.
-    pub(super) fn see(&self, handler: usize, has_synced: bool) {
+    pub(super) fn see(&self, handler: usize, has_synced: impl FnOnce() -> bool) {
         let mut last = self.last.lock().expect("no holder panics");
+        // Asked under the lock, so that answers have the order in which they were given.
+        let has_synced = has_synced();
         if last.insert(handler, has_synced) != Some(has_synced) {
             self.recorder.record(Observation::HandlerSync {
                 informer: self.informer,

@@ -6,6 +6,7 @@ use informer::{Buffer, HandlerOptions, SharedInformer};
 
 use super::{
     contents::Contents,
+    handler_fold::HandlerFold,
     handler_syncs::HandlerSyncs,
     paced_handler::{PacedHandler, StreamReader},
     recording_handler::{RecordingHandler, Registration, lock},
@@ -14,7 +15,7 @@ use crate::{
     bugs::{Bug, BuggyHandler},
     plan::HandlerPlan,
     task::TaskSet,
-    trace::Recorder,
+    trace::{Key, Recorder, State},
 };
 
 /// The handlers of one informer that are registered, and the readers of its streams. They end with this.
@@ -24,8 +25,15 @@ pub(super) struct Handlers<K> {
     contents: Contents<K>,
     bug: Option<Bug>,
     syncs: HandlerSyncs,
-    registrations: BTreeMap<usize, Registration>,
+    joined: BTreeMap<usize, Joined>,
     readers: BTreeMap<usize, TaskSet>,
+}
+
+/// A handler that is called.
+struct Joined {
+    registration: Registration,
+    fold: HandlerFold,
+    is_slow: bool,
 }
 
 // === impl Handlers ===
@@ -43,7 +51,7 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             contents,
             bug,
             syncs: HandlerSyncs::new(informer, recorder.clone()),
-            registrations: BTreeMap::new(),
+            joined: BTreeMap::new(),
             readers: BTreeMap::new(),
             recorder,
         }
@@ -59,6 +67,7 @@ impl<K: Send + Sync + 'static> Handlers<K> {
         let options = options(plan);
         let delay = plan.delay_ms.map(Duration::from_millis);
         let registration = Registration::default();
+        let fold = HandlerFold::default();
         let recording = RecordingHandler {
             informer: self.informer,
             handler,
@@ -66,6 +75,7 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             recorder: self.recorder.clone(),
             contents: self.contents.clone(),
             syncs: self.syncs.clone(),
+            fold: fold.clone(),
             plan: plan.clone(),
             heard_count: 0,
             cause: None,
@@ -84,30 +94,47 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             self.readers.insert(handler, TaskSet::of(reading));
             return;
         }
-        let registered = match delay {
+        // On other threads the handler may be called at once, and waits for its registration then.
+        let mut registered = lock(&registration);
+        *registered = Some(match delay {
             Some(delay) => {
                 let inner = buggy;
                 informer.add_async_handler_with(PacedHandler { inner, delay }, options)
             }
             None => informer.add_handler_with(buggy, options),
+        });
+        drop(registered);
+        let joined = Joined {
+            registration,
+            fold,
+            is_slow: delay.is_some(),
         };
-        // No handler is called before this task yields.
-        *lock(&registration) = Some(registered);
-        self.registrations.insert(handler, registration);
+        self.joined.insert(handler, joined);
     }
 
     /// Removes a handler.
     pub(super) fn leave(&mut self, handler: usize) {
         drop(self.readers.remove(&handler));
-        let registration = self.registrations.remove(&handler);
-        drop(registration.and_then(|registration| lock(&registration).take()));
+        let joined = self.joined.remove(&handler);
+        drop(joined.and_then(|joined| lock(&joined.registration).take()));
+    }
+
+    /// Returns true if those that are called, and take no time, have synced and know of exactly these states.
+    pub(super) fn have_heard(&self, held: &BTreeMap<Key, State>) -> bool {
+        self.joined
+            .values()
+            .filter(|joined| !joined.is_slow)
+            .all(|joined| match &*lock(&joined.registration) {
+                Some(registration) => registration.has_synced() && joined.fold.is(held),
+                None => true,
+            })
     }
 
     /// Records which of them have synced.
     pub(super) fn observe(&self) {
-        for (handler, registration) in &self.registrations {
-            if let Some(registration) = &*lock(registration) {
-                self.syncs.see(*handler, registration.has_synced());
+        for (handler, joined) in &self.joined {
+            if let Some(registration) = &*lock(&joined.registration) {
+                self.syncs.see(*handler, || registration.has_synced());
             }
         }
     }

@@ -4,12 +4,13 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     future::{Future, pending},
     pin::Pin,
+    sync::Arc,
     time::Duration,
 };
 
 use informer::{
-    DecodeError, DeltaFifoOptions, Filter, IndexFn, Indexer, Labels, Object, ResourceVersion,
-    Scope, SharedInformer, SharedInformerBuilder, SyncPhase,
+    DecodeError, DeltaFifoOptions, Filter, IndexFn, Labels, Object, ResourceVersion, Scope,
+    SharedInformer, SharedInformerBuilder, Snapshot, SyncPhase,
     compact::{Compact, CompactOptions},
     http::{self, HttpListWatch},
     reflector::{Phase, ReflectorOptions},
@@ -26,6 +27,7 @@ use super::{
     contents::{Contents, Reading},
     copy_controller::CopyController,
     handlers::Handlers,
+    hurried::hurry,
     interleaved::Interleaved,
     recording_handler::{key, state},
     strict::Strict,
@@ -160,6 +162,9 @@ fn builder<K: Send + Sync + 'static>(
     options.streaming_lists = plan.streaming_lists;
     options.watch_timeout_min = Duration::from_secs(plan.watch_timeout_s);
     options.seed = Some(parts.seed);
+    if parts.is_hurried {
+        hurry(&mut options);
+    }
     if let Some(bug) = bug {
         bug.inject(&mut options);
     }
@@ -242,16 +247,34 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
         });
     }
 
-    fn observe_undecodable(&self, indexer: &Indexer<K>) {
-        let undecodable = self.informer.undecodable().into_iter();
+    fn observe_undecodable(&self, snapshot: &Snapshot<K>) {
         let version = |error: &DecodeError| error.resource_version.as_str().parse().unwrap_or(0);
         self.recorder.record(Observation::Undecodable {
             informer: self.place,
-            revision: revision_of(indexer),
-            members: undecodable
-                .map(|error| (error.key.to_string().into(), version(&error)))
+            revision: revision_of(snapshot),
+            members: snapshot
+                .undecodable()
+                .map(|error| (error.key.to_string().into(), version(error)))
                 .collect(),
         });
+    }
+
+    /// Records the content of the cache, and returns it.
+    fn observe_cache(&self) -> Arc<Snapshot<K>> {
+        // Asked first: a cache that has synced by now is complete.
+        let has_synced = self.informer.has_synced();
+        let mut taken = None;
+        self.recorder.record_with(|| {
+            let snapshot = taken.insert(self.informer.indexer().snapshot());
+            Observation::Cached {
+                informer: self.place,
+                revision: revision_of(snapshot),
+                has_synced,
+                members: members(snapshot),
+            }
+        });
+        // Nothing was recorded if the run has ended.
+        taken.unwrap_or_else(|| self.informer.indexer().snapshot())
     }
 }
 
@@ -304,7 +327,9 @@ where
         let version = ResourceVersion::new(revision.to_string());
         self.version_waits.add(revision, async move {
             let waited = informer.wait_until(&version, Duration::MAX).await;
-            waited.ok().and_then(|()| revision_of(&informer.indexer()))
+            waited
+                .ok()
+                .and_then(|()| revision_of(&informer.indexer().snapshot()))
         });
     }
 
@@ -313,31 +338,26 @@ where
     }
 
     fn holds(&self) -> BTreeMap<Key, State> {
-        let objects = self.informer.indexer().list();
-        objects
-            .iter()
-            .map(|object| (key(object), state(object)))
-            .collect()
+        let members = members(&self.informer.indexer().snapshot()).into_iter();
+        members.map(|member| (member.key, member.state)).collect()
+    }
+
+    fn has_settled(&self) -> bool {
+        let shown = revision_of(&self.informer.indexer().snapshot());
+        self.handlers.have_heard(&self.holds()) && !self.version_waits.is_any_due(shown)
     }
 
     fn observe(&self) {
-        let indexer = self.informer.indexer();
-        let members = self.holds().into_iter();
-        self.recorder.record(Observation::Cached {
-            informer: self.place,
-            revision: revision_of(&indexer),
-            has_synced: self.informer.has_synced(),
-            members: members.map(|(key, state)| Member { key, state }).collect(),
-        });
+        let snapshot = self.observe_cache();
         self.handlers.observe();
         if self.selection.is_strict {
-            self.observe_undecodable(&indexer);
+            self.observe_undecodable(&snapshot);
         }
-        for object in indexer.list() {
-            self.contents.see_again(&object);
+        for object in snapshot.iter() {
+            self.contents.see_again(object);
         }
         self.observe_status();
-        for (index, text) in recount(&indexer) {
+        for (index, text) in recount(&snapshot) {
             self.recorder.record(Observation::IndexDiffers {
                 informer: self.place,
                 index: index.to_owned(),
@@ -367,8 +387,21 @@ where
 }
 
 /// Returns the version of a cache, if it has one.
-fn revision_of<K: Send + Sync + 'static>(indexer: &Indexer<K>) -> Option<u64> {
-    indexer.resource_version().as_str().parse().ok()
+fn revision_of<K>(snapshot: &Snapshot<K>) -> Option<u64> {
+    snapshot.resource_version().as_str().parse().ok()
+}
+
+/// Returns the content of a cache, in order of keys.
+fn members<K>(snapshot: &Snapshot<K>) -> Vec<Member> {
+    let mut members: Vec<Member> = snapshot
+        .iter()
+        .map(|object| Member {
+            key: key(object),
+            state: state(object),
+        })
+        .collect();
+    members.sort_by(|one, other| one.key.cmp(&other.key));
+    members
 }
 
 fn digest_of<K: Digested>(object: &K, labels: &Labels) -> u64 {
@@ -381,28 +414,28 @@ fn digest_signed<K: Digested>(object: &K, labels: &Labels) -> Option<u64> {
 }
 
 /// Recounts the indexes from the objects, and describes the differences.
-fn recount<K>(indexer: &Indexer<K>) -> Vec<(&'static str, String)> {
+fn recount<K>(snapshot: &Snapshot<K>) -> Vec<(&'static str, String)> {
     let mut differences = Vec::new();
     let mut want_tiers: BTreeMap<String, BTreeSet<Key>> = BTreeMap::new();
     let mut want_namespaces: BTreeMap<String, BTreeSet<Key>> = BTreeMap::new();
-    for object in indexer.list() {
+    for object in snapshot.iter() {
         if let Some(tier) = object.labels().get(LABEL) {
             want_tiers
                 .entry(tier.to_owned())
                 .or_default()
-                .insert(key(&object));
+                .insert(key(object));
         }
         let namespace = object.key().namespace().to_owned();
         want_namespaces
             .entry(namespace)
             .or_default()
-            .insert(key(&object));
+            .insert(key(object));
     }
-    let values = indexer.list_index_values(INDEX).unwrap_or_default();
+    let values = snapshot.list_index_values(INDEX).unwrap_or_default();
     let got_tiers: BTreeMap<String, BTreeSet<Key>> = values
         .iter()
         .map(|value| {
-            let found = indexer.by_index(INDEX, value).unwrap_or_default();
+            let found = snapshot.by_index(INDEX, value).unwrap_or_default();
             (value.to_string(), found.iter().map(key).collect())
         })
         .collect();
@@ -410,12 +443,12 @@ fn recount<K>(indexer: &Indexer<K>) -> Vec<(&'static str, String)> {
         differences.push((INDEX, format!("want {want_tiers:?}, got {got_tiers:?}")));
     }
     for (namespace, want) in want_namespaces {
-        let got: BTreeSet<Key> = indexer.namespace(&namespace).iter().map(key).collect();
+        let got: BTreeSet<Key> = snapshot.namespace(&namespace).map(key).collect();
         if want != got {
             differences.push(("namespace", format!("want {want:?}, got {got:?}")));
         }
     }
-    if let Err(error) = indexer.recount() {
+    if let Err(error) = snapshot.recount() {
         differences.push(("all", error.to_string()));
     }
     differences

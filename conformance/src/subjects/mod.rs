@@ -4,6 +4,7 @@ pub mod external;
 mod waiters;
 mod version_waits;
 mod handler_syncs;
+mod handler_fold;
 mod recording_handler;
 mod paced_handler;
 mod handlers;
@@ -11,6 +12,7 @@ pub(crate) mod expected_copies;
 mod copy_controller;
 mod contents;
 mod strict;
+mod hurried;
 mod informer;
 mod interleaved;
 mod subject_set;
@@ -66,6 +68,12 @@ pub trait Subject {
     /// Returns the content of the cache.
     fn holds(&self) -> BTreeMap<Key, State>;
 
+    /// Returns true if its handlers were notified of everything that the cache shows, and its waits have ended. Subjects that
+    /// cannot tell return true.
+    fn has_settled(&self) -> bool {
+        true
+    }
+
     /// Records the content of the cache, and differences of indexes from a recount.
     fn observe(&self);
 
@@ -86,6 +94,8 @@ pub struct SubjectParts<'a> {
     pub client: kube::Client,
     /// The URL of the server, for subjects that need TCP.
     pub url: Option<String>,
+    /// True if it is to use short time limits, since the run is in real time and short.
+    pub is_hurried: bool,
     /// Yields before each write to the store.
     pub yields: Yields,
     /// The recorder.

@@ -49,7 +49,7 @@ impl<H> StreamReader<H> {
     {
         let mut count = 0;
         while let Some(notification) = stream.next().await {
-            self.syncs.see(self.handler, stream.has_synced());
+            self.syncs.see(self.handler, || stream.has_synced());
             self.inner.on_notification(&notification);
             count += 1;
             if self.leave_at_count == Some(count) {
@@ -59,6 +59,6 @@ impl<H> StreamReader<H> {
                 sleep(delay).await;
             }
         }
-        self.syncs.see(self.handler, stream.has_synced());
+        self.syncs.see(self.handler, || stream.has_synced());
     }
 }

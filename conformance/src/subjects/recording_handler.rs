@@ -7,7 +7,7 @@ use informer::{
     ObjectKey,
 };
 
-use super::{contents::Contents, handler_syncs::HandlerSyncs};
+use super::{contents::Contents, handler_fold::HandlerFold, handler_syncs::HandlerSyncs};
 use crate::{
     plan::HandlerPlan,
     trace::{Heard, Key, Notified, NotifiedCause, Observation, Recorder, State},
@@ -24,6 +24,7 @@ pub(super) struct RecordingHandler<K> {
     pub(super) recorder: Recorder,
     pub(super) contents: Contents<K>,
     pub(super) syncs: HandlerSyncs,
+    pub(super) fold: HandlerFold,
     pub(super) plan: HandlerPlan,
     pub(super) heard_count: u32,
     /// The cause of the present notification.
@@ -36,16 +37,20 @@ pub(super) struct RecordingHandler<K> {
 impl<K: Send + Sync + 'static> RecordingHandler<K> {
     fn hear(&mut self, object_key: &ObjectKey, heard: Heard) {
         if let Some(registration) = &*lock(&self.registration) {
-            self.syncs.see(self.handler, registration.has_synced());
+            self.syncs.see(self.handler, || registration.has_synced());
         }
-        self.recorder.record(Observation::Notified(Notified {
-            informer: self.informer,
-            handler: self.handler,
-            key: object_key.to_string().into(),
-            heard,
-            cause: self.cause,
-            cached: self.indexer.get(object_key).as_ref().map(state),
-        }));
+        let key = Key::from(object_key.to_string());
+        self.fold.hear(&key, &heard);
+        self.recorder.record_with(|| {
+            Observation::Notified(Notified {
+                informer: self.informer,
+                handler: self.handler,
+                key,
+                heard,
+                cause: self.cause,
+                cached: self.indexer.get(object_key).as_ref().map(state),
+            })
+        });
         self.heard_count += 1;
         if self.plan.leave_at_count == Some(self.heard_count) {
             drop(lock(&self.registration).take());

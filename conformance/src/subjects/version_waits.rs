@@ -1,6 +1,10 @@
 //! Tasks that wait until a cache shows a version, as code does that reads its own writes.
 
-use std::future::Future;
+use std::{
+    collections::BTreeSet,
+    future::Future,
+    sync::{Arc, Mutex},
+};
 
 use crate::{
     task::TaskSet,
@@ -14,6 +18,8 @@ pub(super) struct VersionWaits {
     recorder: Recorder,
     tasks: TaskSet,
     count: usize,
+    /// The version and the number of each wait that has not ended.
+    open: Arc<Mutex<BTreeSet<(u64, usize)>>>,
 }
 
 // === impl VersionWaits ===
@@ -26,6 +32,7 @@ impl VersionWaits {
             recorder,
             tasks: TaskSet::new(),
             count: 0,
+            open: Arc::default(),
         }
     }
 
@@ -43,6 +50,10 @@ impl VersionWaits {
             wait,
             revision,
         });
+        let open = Arc::clone(&self.open);
+        open.lock()
+            .expect("no holder panics")
+            .insert((revision, wait));
         self.tasks.spawn(async move {
             let shown = shown.await;
             recorder.record(Observation::WaitEnds {
@@ -50,7 +61,17 @@ impl VersionWaits {
                 wait,
                 shown,
             });
+            open.lock()
+                .expect("no holder panics")
+                .remove(&(revision, wait));
         });
+    }
+
+    /// Returns true if a wait goes on that ends at this version of the cache.
+    pub(super) fn is_any_due(&self, shown: Option<u64>) -> bool {
+        let open = self.open.lock().expect("no holder panics");
+        let first = open.first();
+        first.is_some_and(|(revision, _)| Some(*revision) <= shown)
     }
 
     /// Aborts the tasks that still wait.

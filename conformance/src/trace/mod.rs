@@ -25,6 +25,7 @@ pub use self::{
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trace {
     records: Vec<Record>,
+    lateness: Duration,
 }
 
 /// An observation and its time.
@@ -43,6 +44,20 @@ impl Trace {
     /// Creates an empty trace.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Creates an empty trace of a run in real time.
+    pub(crate) fn with_lateness(lateness: Duration) -> Self {
+        Self {
+            records: Vec::new(),
+            lateness,
+        }
+    }
+
+    /// Returns the time by which effects may come after their causes: zero on the paused clock, which waits for all of
+    /// them.
+    pub(crate) fn lateness(&self) -> Duration {
+        self.lateness
     }
 
     /// Adds an observation. Times never decrease.

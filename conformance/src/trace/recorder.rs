@@ -55,13 +55,35 @@ impl Recorder {
         }))
     }
 
+    /// Allows effects to come later than their causes by `lateness`, as in runs in real time.
+    ///
+    /// # Panics
+    ///
+    /// If there is another handle of this recorder already.
+    #[must_use]
+    pub(crate) fn with_lateness(mut self, lateness: Duration) -> Self {
+        let shared = Arc::get_mut(&mut self.0).expect("it is being made, and has no other handle");
+        let written = shared.written.get_mut().expect("no holder panics");
+        written.trace = Trace::with_lateness(lateness);
+        self
+    }
+
     /// Records an observation with the time since the run began.
     pub fn record(&self, observation: Observation) {
-        let at = self.elapsed();
+        self.record_with(|| observation);
+    }
+
+    /// Records what `observe` returns. No other thread records meanwhile: readings of the same cell have the order in the
+    /// trace in which they were made.
+    ///
+    /// `observe` must not record by itself.
+    pub(crate) fn record_with(&self, observe: impl FnOnce() -> Observation) {
         let mut written = self.written();
         if written.is_tripped {
             return;
         }
+        let observation = observe();
+        let at = self.elapsed();
         if written.moment != at {
             written.moment = at;
             written.step_count = 0;
@@ -82,8 +104,8 @@ impl Recorder {
 
     /// Ends the run, with `last` as the last observation.
     pub fn give_up(&self, last: Observation) {
-        let at = self.elapsed();
         let mut written = self.written();
+        let at = self.elapsed();
         if !written.is_tripped {
             written.trace.push(at, last);
             written.is_tripped = true;
@@ -103,6 +125,9 @@ impl Recorder {
     /// Nothing is lost.
     pub async fn tripped(&self) {
         let notified = self.0.has_tripped.notified();
+        let mut notified = std::pin::pin!(notified);
+        // Listens before it looks: another thread may trip it in between.
+        notified.as_mut().enable();
         if !self.is_tripped() {
             notified.await;
         }

@@ -61,6 +61,40 @@ fn a_seed_is_replayed() {
 }
 
 #[test]
+fn a_brief_plan_is_run_in_threads_as_often_as_requested() {
+    let text = stdout(&conformance(&[
+        "sim",
+        "--seeds",
+        "2",
+        "--seed",
+        "1",
+        "--workers",
+        "2",
+        "--load",
+        "1",
+    ]));
+    assert!(text.starts_with("seeds 1 to 2, brief\n"), "{text}");
+    assert!(text.ends_with("every check held\n"), "{text}");
+    let text = stdout(&conformance(&[
+        "replay",
+        "1",
+        "--workers",
+        "2",
+        "--tries",
+        "3",
+    ]));
+    assert!(text.contains("failed in 0 of 3 tries"), "{text}");
+    assert!(text.ends_with("every check held\n"), "{text}");
+    for wrong in [
+        ["--profile", "small", "--workers", "2"].as_slice(),
+        &["--load", "2"],
+    ] {
+        let output = conformance(wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+    }
+}
+
+#[test]
 fn a_profile_gives_other_runs() {
     let text = stdout(&conformance(&["replay", "11", "--profile", "small"]));
     assert!(

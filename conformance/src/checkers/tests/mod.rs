@@ -7,6 +7,7 @@ mod faults;
 mod content;
 mod waits;
 mod status;
+mod threads;
 
 use std::{sync::Arc, time::Duration};
 
