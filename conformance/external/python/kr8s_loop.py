@@ -72,6 +72,10 @@ class Mirror:
         """Stores an object that was added or changed."""
         with output:
             old = self.cache.get(new["key"])
+            if old is not None and old["uid"] != new["uid"]:
+                # Another object of the same name: the deletion was missed.
+                self.remove(old, is_tombstone=True)
+                old = None
             self.cache[new["key"]] = new
             if old is None:
                 say("added", object=new)
