@@ -103,12 +103,14 @@ fn the_page_lists_the_bugs_that_there_are() {
     );
 }
 
-/// Returns the patches by name.
+/// Returns the patches by name, those of bugs that only show in threads included.
 fn patches() -> BTreeMap<String, String> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("bugs");
-    let paths = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("bugs");
+    let folders = [root.clone(), root.join("threads")];
+    let entries = folders
+        .into_iter()
+        .flat_map(|folder| fs::read_dir(folder).unwrap());
+    let paths = entries.map(|entry| entry.unwrap().path());
     let patches = paths.filter(|path| path.extension().is_some_and(|kind| kind == "patch"));
     patches
         .map(|path| {
@@ -145,7 +147,7 @@ fn every_patch_still_applies() {
             );
         }
         let switch = format!("crate::is_buggy(\"{name}\")");
-        assert_eq!(patch.matches(&switch).count(), 1, "{name} lacks {switch}");
+        assert!(patch.contains(&switch), "{name} lacks {switch}");
     }
 }
 
