@@ -1,24 +1,22 @@
 #!/usr/bin/env bash
-# Changes the pure cores of informer one place at a time, and lists the changes that no unit test notices:
-# scripts/mutants.sh [--shard K/N] [FILE...]    for example informer/src/delta_fifo/queue.rs
-# Without files all of .cargo/mutants.toml: two hours on two cores. `--shard 0/4` is the first quarter of the changes.
-# What was found is in target/mutants.out.
+# Judges a seeded sample of mutants of informer, by the harness alone first, then by informer's tests; see --help.
+# What it needs is installed below target/tools: cargo-mutants, which lists the mutants, and a parser of Rust for Python.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-export PATH="$PWD/target/tools/bin:$PATH"
-if ! command -v cargo-mutants >/dev/null; then
-    cargo install cargo-mutants --locked --root target/tools
-fi
+readonly TOOLS=${CARGO_TARGET_DIR:-$PWD/target}/tools
+readonly REQUIREMENTS=scripts/mutants/requirements.txt
 
-options=()
-if [ "${1:-}" = --shard ]; then
-    options+=(--shard "$2")
-    shift 2
+export PATH="$TOOLS/bin:$PATH"
+if ! command -v cargo-mutants >/dev/null; then
+    cargo install cargo-mutants --locked --root "$TOOLS" || exit 2
 fi
-# What is named by --file would come on top of what the settings name.
-for file in "$@"; do
-    options+=(--re "^$file:")
-done
-# Mutants that survive end it with status 2, as those that hang do with 3.
-cargo mutants --package informer --no-shuffle --output target "${options[@]}"
+if ! cmp -s "$REQUIREMENTS" "$TOOLS/python/installed-from"; then
+    rm -rf "$TOOLS/python"
+    python3 -m venv "$TOOLS/python" || exit 2
+    "$TOOLS/python/bin/python" -m pip install --quiet --disable-pip-version-check -r "$REQUIREMENTS" || exit 2
+    cp "$REQUIREMENTS" "$TOOLS/python/installed-from"
+fi
+# Compiled modules belong below target, too.
+export PYTHONPYCACHEPREFIX=$TOOLS/python/cache
+exec "$TOOLS/python/bin/python" scripts/mutants "$@"
