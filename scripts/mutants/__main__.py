@@ -31,7 +31,7 @@ import listing
 import report
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SOURCES = ("informer", "conformance", "fakeserver", "Cargo.lock")
+SOURCES = (".cargo", "informer", "conformance", "fakeserver", "Cargo.lock")
 
 
 def parsed(words):
