@@ -128,14 +128,7 @@ impl Teller {
             Observation::InformerStarts { informer, .. }
             | Observation::InformerPauses { informer }
             | Observation::InformerResumes { informer } => {
-                let text = observation.to_string();
-                let event = text
-                    .split_once(' ')
-                    .and_then(|(_, rest)| rest.split_once(' '));
-                Row::new(
-                    who("informer", *informer),
-                    event.map_or("", |(_, event)| event),
-                )
+                Row::new(who("informer", *informer), of_informer(observation))
             }
             Observation::HandlerJoins {
                 informer, handler, ..
@@ -184,6 +177,12 @@ impl Teller {
         };
         Some(row)
     }
+}
+
+/// Formats an observation without the name of the informer with which it begins.
+fn of_informer(observation: &Observation) -> String {
+    let text = observation.to_string();
+    text.splitn(3, ' ').nth(2).unwrap_or_default().to_owned()
 }
 
 fn operated(text: &str, status: u16) -> String {

@@ -260,7 +260,7 @@ pub enum Observation {
         /// The difference.
         text: String,
     },
-    /// What an informer tells of itself, at some moment.
+    /// The status of an informer, at some moment.
     Status {
         /// The informer.
         informer: usize,

@@ -1,4 +1,4 @@
-//! What informers tell of themselves, pauses, and what handlers leave behind.
+//! Statuses of informers, pauses, and the remains of handlers that left.
 
 use super::{Story, check, told_well};
 use crate::trace::{Ending, Link, Observation};
