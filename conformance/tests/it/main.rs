@@ -7,7 +7,6 @@
 //! | `every_fault` | recovery from each fault within its bound |
 //! | `incidents` | replicas that lag, restarts, machines that sleep |
 //! | `seeds` | seeds of all profiles: every promise is kept |
-//! | `threads` | short plans in real time, each on several threads |
 //! | `compact` | the same for compact informers |
 //! | `negative_controls` | each checker finds the violations of its invariant |
 //! | `bugs` | every seeded bug is caught, and the page of them is true |
@@ -28,7 +27,6 @@ mod scenarios;
 mod every_fault;
 mod incidents;
 mod seeds;
-mod threads;
 mod compact;
 mod negative_controls;
 mod bugs;
