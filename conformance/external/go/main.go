@@ -1,6 +1,7 @@
 // A process under test: an informer of client-go's shared informer factory.
 //
-//	conformance score --against tcp --subject external --command target/others/go/informer-under-test
+//	go build -o informer-under-test . &&
+//	conformance score --against tcp --subject external --command ./informer-under-test
 //
 // conformance/docs/external.md describes the protocol.
 package main
