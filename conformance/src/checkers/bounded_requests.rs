@@ -2,9 +2,7 @@
 //!
 //! A watch that delivers something, or lives for a second, is health. Between two healthy watches an informer may send
 //! a few requests at once (a list in place of a rejected stream, a list after an expired version), then has to wait 0.8
-//! s,
-//! 1.6 s and
-//! so on, up to 30 s.
+//! s, 1.6 s and so on, up to 30 s.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -24,6 +24,9 @@ use crate::{
 /// caught, and a minute of backoff with its jitter.
 const CONVERGENCE_LIMIT: Duration = Duration::from_mins(8);
 
+/// The time on one thread for what is under way to end.
+const SETTLE: Duration = Duration::from_millis(20);
+
 /// The interval of looks at what other threads do.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
@@ -94,7 +97,7 @@ impl Against {
     /// returns true, which may take long on a busy machine.
     pub(super) async fn settle(self, has_settled: impl Fn() -> bool) {
         match self {
-            Self::InProcess => sleep(Duration::from_millis(20)).await,
+            Self::InProcess => sleep(SETTLE).await,
             Self::Tcp => sleep(Duration::from_millis(300)).await,
             Self::InThreads(_) => poll(has_settled).await,
         }
@@ -103,7 +106,7 @@ impl Against {
     /// Waits until tasks and connections have ended, likewise.
     pub(super) async fn wind_down(self, has_ended: impl Fn() -> bool) {
         match self {
-            Self::InProcess | Self::Tcp => sleep(Duration::from_millis(20)).await,
+            Self::InProcess | Self::Tcp => sleep(SETTLE).await,
             Self::InThreads(_) => poll(has_ended).await,
         }
     }
