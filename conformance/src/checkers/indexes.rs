@@ -1,18 +1,9 @@
 //! Every index equals a recount of the cache.
 
-use super::Finding;
-use crate::trace::{Observation, Trace};
+use super::{Finding, differences};
+use crate::trace::{Part, Trace};
 
-/// Finds violations of the [module](self)'s invariant. The subject compares them, since it can read the cache; see
-/// [`crate::subjects`].
+/// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace) -> Vec<Finding> {
-    let differs = trace
-        .numbered()
-        .filter_map(|(number, observation)| match observation {
-            differs @ Observation::IndexDiffers { .. } => {
-                Some(Finding::at(number, differs.to_string()))
-            }
-            _ => None,
-        });
-    differs.collect()
+    differences::of(trace, Part::Index)
 }

@@ -16,6 +16,8 @@
 //! | [`cache_first`] | the cache is updated before handlers are notified | informer |
 //! | [`time_travel`] | neither a cache nor a handler goes back in time for a key | informer |
 //! | [`indexes`] | every index equals a recount | informer |
+//! | [`readers`] | every reader of a cache finds what a scan finds | informer |
+//! | [`filters`] | a filter before a handler lets through exactly what it accepts | informer |
 //! | [`bounded_requests`] | an outage costs as many requests as the backoff's curve allows | informer |
 //! | [`backoff`] | waits grow from failure to failure, until the server has proved healthy | informer |
 //! | [`retry_after`] | no request comes before the time that a refusal named | informer |
@@ -56,6 +58,8 @@ pub mod waits;
 pub mod cache_first;
 pub mod time_travel;
 pub mod indexes;
+pub mod readers;
+pub mod filters;
 pub mod bounded_requests;
 pub mod backoff;
 pub mod retry_after;
@@ -82,6 +86,7 @@ mod paged_lists;
 mod deliveries;
 mod refusals;
 mod occasions;
+mod differences;
 
 use std::fmt;
 
@@ -109,7 +114,7 @@ enum Check {
 }
 
 /// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 34] = [
+pub const CHECKERS: [Checker; 36] = [
     Checker::of_trace("hot_loops", hot_loops::check, occasions::REQUEST),
     Checker::of_model("convergence", convergence::check, occasions::RECOVERY),
     Checker::of_model("snapshots", snapshots::check, occasions::CACHED),
@@ -141,6 +146,8 @@ pub const CHECKERS: [Checker; 34] = [
     Checker::of_model("cache_first", cache_first::check, occasions::NOTIFIED),
     Checker::of_trace("time_travel", time_travel::check, occasions::CACHED),
     Checker::of_trace("indexes", indexes::check, occasions::CACHED),
+    Checker::of_trace("readers", readers::check, occasions::CACHED),
+    Checker::of_trace("filters", filters::check, occasions::NOTIFIED),
     Checker::of_trace(
         "bounded_requests",
         bounded_requests::check,

@@ -4,8 +4,8 @@ use fakeserver::faults::Fault;
 use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::{
-    Action, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Plan,
-    Profile, Resource, Selection, contents, drawn_faults, forms, handler_forms, pauses,
+    Action, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Operator,
+    Plan, Profile, Resource, Selection, contents, drawn_faults, forms, handler_forms, pauses,
     profile::Size,
     swarm::{Mishap, Rhythm, Swarm, pick},
 };
@@ -101,6 +101,7 @@ fn informer(rng: &mut ChaCha8Rng, resource: Resource, swarm: &Swarm, size: &Size
         resource,
         namespace: is_in_namespace.then(|| namespace.to_owned()),
         label: rng.random_bool(odds.labelled).then(|| "web".to_owned()),
+        operator: Operator::default(),
         is_filtered: false,
         is_strict: false,
     };
@@ -121,6 +122,7 @@ fn informer(rng: &mut ChaCha8Rng, resource: Resource, swarm: &Swarm, size: &Size
             .random_bool(odds.short_queue)
             .then(|| pick(rng, &[1, 1, 2, 8])),
         chunk_max_bytes: None,
+        index_edit_ms: None,
         pauses: Vec::new(),
         handlers: (0..handler_count).map(|_| handler(rng, swarm)).collect(),
     }

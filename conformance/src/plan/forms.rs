@@ -5,7 +5,7 @@ use std::num::NonZero;
 use rand::RngExt;
 
 use super::{
-    InformerPlan,
+    InformerPlan, Operator,
     swarm::{odds, pick},
 };
 use crate::seed::Seed;
@@ -13,8 +13,12 @@ use crate::seed::Seed;
 /// The sizes of small chunks: some cut characters, escapes and names, others whole fields.
 const CHUNK_SIZES_BYTES: [usize; 3] = [3, 17, 200];
 
-/// Draws which informers hold compact objects, which transform theirs, which select by a filter, which refuse spoiled
-/// objects, and which receive small chunks: each by a stream of its own, and none in a third of all runs.
+/// The intervals in which indices are added and removed.
+const INDEX_EDITS_MS: [u64; 3] = [70, 900, 5_000];
+
+/// Draws which informers hold compact objects, which transform theirs, which select by a filter or by other operators than
+/// `=`, which refuse spoiled objects, which receive small chunks, and which have their indices edited: each by a stream of its own, and none in a third
+/// of all runs.
 pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
     let is_drawn = |stream: &str, usual: f64| {
         let mut rng = seed.stream(stream);
@@ -26,13 +30,21 @@ pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
     let mut is_filtered = is_drawn("filters", 0.5);
     let mut is_in_chunks = is_drawn("chunks", 0.2);
     let mut is_strict = is_drawn("strict types", 0.3);
+    let mut is_edited = is_drawn("edited indices", 0.3);
+    let mut is_odd = is_drawn("odd selectors", 0.6);
+    let operators = &mut seed.stream("operators of selectors");
+    let index_edits = &mut seed.stream("intervals of edits");
     let chunk_sizes = &mut seed.stream("sizes of chunks");
     for informer in informers {
         informer.chunk_max_bytes = is_in_chunks()
             .then(|| pick(chunk_sizes, &CHUNK_SIZES_BYTES))
             .and_then(NonZero::new);
+        informer.index_edit_ms = is_edited().then(|| pick(index_edits, &INDEX_EDITS_MS));
         informer.compact = is_compact();
         informer.transforms = is_transforming();
+        if informer.selection.label.is_some() && is_odd() {
+            informer.selection.operator = pick(operators, &Operator::ALL);
+        }
         informer.selection.is_filtered = is_filtered() && informer.selection.label.is_some();
         informer.selection.is_strict = is_strict() && informer.can_be_strict();
     }

@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::{
-    InformerPlan,
+    Adapter, InformerPlan,
     swarm::{odds, pick},
 };
 use crate::seed::Seed;
@@ -13,8 +13,8 @@ const DELAYS_MS: [u64; 4] = [1, 20, 100, 250];
 /// The sizes of small buffers, from the one that merges whatever waits.
 const BUFFER_SIZES: [usize; 4] = [0, 1, 3, 8];
 
-/// Draws which handlers take time, which have small buffers, and which read a stream: each by a stream of its own, and none
-/// in a third of all runs.
+/// Draws which handlers take time, which have small buffers, which read a stream, and which are behind an adapter: each by a
+/// stream of its own, and none in a third of all runs.
 pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
     let is_drawn = |stream: &str, usual: f64| {
         let mut rng = seed.stream(stream);
@@ -24,6 +24,8 @@ pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
     let mut is_slow = is_drawn("slow handlers", 0.3);
     let mut is_merged = is_drawn("buffers of handlers", 0.3);
     let mut is_stream = is_drawn("streams of handlers", 0.2);
+    let mut is_adapted = is_drawn("adapters of handlers", 0.3);
+    let adapters = &mut seed.stream("kinds of adapters");
     let delays = &mut seed.stream("times of calls");
     let buffers = &mut seed.stream("sizes of buffers");
     for handler in informers
@@ -32,6 +34,8 @@ pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
     {
         handler.delay_ms = is_slow().then(|| pick(delays, &DELAYS_MS));
         handler.buffer_max = is_merged().then(|| pick(buffers, &BUFFER_SIZES));
+        handler.adapter =
+            is_adapted().then(|| pick(adapters, &[Adapter::Closures, Adapter::Filter]));
         handler.is_stream = is_stream();
         if handler.is_stream {
             // Nobody but the reader would notice.

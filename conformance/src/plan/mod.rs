@@ -12,6 +12,7 @@ mod swarm;
 mod drawn_faults;
 mod contents;
 mod forms;
+mod operator;
 mod handler_forms;
 mod pauses;
 mod draw;
@@ -30,9 +31,10 @@ pub use self::{
     contents::Content,
     incident::{Incident, IncidentKind},
     interleaving::Interleaving,
+    operator::Operator,
     planned_fault::PlannedFault,
     profile::Profile,
-    resource::{LABEL, NAMESPACES, Resource, SPOILED, Tier},
+    resource::{LABEL, NAMESPACES, Resource, SLOT, SPOILED, Tier},
 };
 
 /// The plan of one run. The same plan gives the same trace, to the byte.
@@ -91,6 +93,9 @@ pub struct InformerPlan {
     /// The maximal size of the chunks in which it receives bodies; as the server writes them if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chunk_max_bytes: Option<NonZero<usize>>,
+    /// The interval in which an index is added to it and removed, by turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub index_edit_ms: Option<u64>,
     /// The times in which it is paused, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pauses: Vec<Pause>,
@@ -119,9 +124,12 @@ pub struct Selection {
     /// The namespace; all if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
-    /// The value of [`LABEL`]; any or none if `None`.
+    /// The value of [`LABEL`] in the selector; there is no selector if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// The operator of the selector.
+    #[serde(default, skip_serializing_if = "Operator::is_equal")]
+    pub operator: Operator,
     /// True if the informer selects by label with a filter of its own, and the server sends objects of any label.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_filtered: bool,
@@ -156,9 +164,23 @@ pub struct HandlerPlan {
     /// The number of live changes that wait for it in order, beyond which they are merged; the default if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_max: Option<usize>,
+    /// The adapter of `informer` through which it is notified, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<Adapter>,
     /// True if it reads its notifications from a stream.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stream: bool,
+}
+
+/// An adapter between an informer and a handler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Adapter {
+    /// It is made of closures.
+    Closures,
+    /// Beside it, a second handler is notified through a filter.
+    Filter,
 }
 
 /// An operation on the cluster.
@@ -235,6 +257,7 @@ impl InformerPlan {
             transforms: false,
             queue_max: None,
             chunk_max_bytes: None,
+            index_edit_ms: None,
             pauses: Vec::new(),
             handlers: vec![HandlerPlan::default()],
         }
@@ -255,6 +278,7 @@ impl Selection {
             resource,
             namespace: None,
             label: None,
+            operator: Operator::default(),
             is_filtered: false,
             is_strict: false,
         }
@@ -286,15 +310,21 @@ impl Selection {
                 .namespace
                 .as_deref()
                 .is_none_or(|wanted| wanted == namespace)
-            && self
-                .label
-                .as_deref()
-                .is_none_or(|wanted| Some(wanted) == label)
+            && self.selects(label)
+    }
+
+    /// Returns true for an object of this label.
+    pub fn selects(&self, label: Option<&str>) -> bool {
+        self.label
+            .as_deref()
+            .is_none_or(|value| self.operator.selects(value, label))
     }
 
     /// Formats the label selector for a query.
     pub fn label_selector(&self) -> Option<String> {
-        self.label.as_ref().map(|value| format!("{LABEL}={value}"))
+        self.label
+            .as_deref()
+            .map(|value| self.operator.selector(value))
     }
 }
 

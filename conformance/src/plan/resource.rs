@@ -24,6 +24,9 @@ pub const NAMESPACES: [&str; 2] = ["one", "two"];
 /// The label of selections.
 pub const LABEL: &str = "tier";
 
+/// The label whose value is the number of an object.
+pub const SLOT: &str = "slot";
+
 /// The label of objects that [strict](super::Selection::is_strict) informers cannot decode.
 pub const SPOILED: &str = "conformance/spoiled";
 

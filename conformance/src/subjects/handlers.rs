@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use informer::{Buffer, HandlerOptions, SharedInformer};
 
 use super::{
+    adapters::{AnyHandler, Filtered},
     contents::Contents,
     handler_fold::HandlerFold,
     handler_syncs::HandlerSyncs,
@@ -13,7 +14,7 @@ use super::{
 };
 use crate::{
     bugs::{Bug, BuggyHandler},
-    plan::HandlerPlan,
+    plan::{Adapter, HandlerPlan},
     task::TaskSet,
     trace::{Key, Recorder, State},
 };
@@ -81,11 +82,22 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             cause: None,
             registration: Arc::clone(&registration),
         };
-        let buggy = BuggyHandler::new(recording, self.bug, informer.has_synced());
+        let innermost = match plan.adapter {
+            Some(Adapter::Closures) => AnyHandler::of_closures(recording),
+            _ => AnyHandler::new(recording),
+        };
+        let buggy = BuggyHandler::new(innermost, self.bug, informer.has_synced());
+        let outermost = match plan.adapter {
+            Some(Adapter::Filter) => {
+                let recorder = self.recorder.clone();
+                AnyHandler::new(Filtered::new(buggy, self.informer, handler, recorder))
+            }
+            _ => AnyHandler::new(buggy),
+        };
         if plan.is_stream {
             let reader = StreamReader {
                 handler,
-                inner: buggy,
+                inner: outermost,
                 delay,
                 leave_at_count: plan.leave_at_count,
                 syncs: self.syncs.clone(),
@@ -98,10 +110,10 @@ impl<K: Send + Sync + 'static> Handlers<K> {
         let mut registered = lock(&registration);
         *registered = Some(match delay {
             Some(delay) => {
-                let inner = buggy;
+                let inner = outermost;
                 informer.add_async_handler_with(PacedHandler { inner, delay }, options)
             }
-            None => informer.add_handler_with(buggy, options),
+            None => informer.add_handler_with(outermost, options),
         });
         drop(registered);
         let joined = Joined {

@@ -1,7 +1,7 @@
 //! `informer::SharedInformer` under test: pods typed, config maps dynamic, nodes as metadata only.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     future::{Future, pending},
     pin::Pin,
     sync::Arc,
@@ -9,8 +9,8 @@ use std::{
 };
 
 use informer::{
-    DecodeError, DeltaFifoOptions, Filter, IndexFn, Labels, Object, ResourceVersion, Scope,
-    SharedInformer, SharedInformerBuilder, Snapshot, SyncPhase,
+    DecodeError, DeltaFifoOptions, Filter, Labels, Object, ResourceVersion, Scope, SharedInformer,
+    SharedInformerBuilder, Snapshot, SyncPhase,
     compact::{Compact, CompactOptions},
     http::{self, HttpListWatch},
     reflector::{Phase, ReflectorOptions},
@@ -28,7 +28,9 @@ use super::{
     copy_controller::CopyController,
     handlers::Handlers,
     hurried::hurry,
+    indices,
     interleaved::Interleaved,
+    readers::Readers,
     recording_handler::{key, state},
     strict::Strict,
     version_waits::VersionWaits,
@@ -38,11 +40,9 @@ use crate::{
     bugs::{Bug, BuggyListWatch, BuggyStore},
     digest::{self, Digested},
     plan::{HandlerPlan, InformerPlan, LABEL, Selection},
+    task::TaskSet,
     trace::{Key, Link, Member, Observation, Recorder, State},
 };
-
-/// The index by label of every informer here.
-const INDEX: &str = "tier";
 
 /// The limit of uncompressed bytes of compact informers: a few of the small objects of a plan.
 const YOUNG_SIZE_MAX_BYTES: usize = 4_000;
@@ -90,6 +90,9 @@ struct InformerSubject<K> {
     waiters: Waiters,
     version_waits: VersionWaits,
     handlers: Handlers<K>,
+    readers: Readers<K>,
+    index_edit_period: Option<Duration>,
+    index_edits: TaskSet,
     contents: Contents<K>,
     recorder: Recorder,
     extras: Extras,
@@ -176,16 +179,14 @@ fn builder<K: Send + Sync + 'static>(
     let builder = SharedInformer::builder(BuggyListWatch::new(list_watch, bug))
         .with_options(options)
         .with_queue(queue)
-        .with_index(INDEX, IndexFn::by_label(LABEL));
-    match &plan.selection.label {
-        Some(label) if plan.selection.is_filtered => {
-            let label = label.clone();
-            builder.with_filter(Filter::of_metadata(move |metadata| {
-                metadata.labels.get(LABEL) == Some(label.as_str())
-            }))
-        }
-        _ => builder,
+        .with_index(indices::TIER, indices::by_tier());
+    if !plan.selection.is_filtered {
+        return builder;
     }
+    let selection = plan.selection.clone();
+    builder.with_filter(Filter::of_metadata(move |metadata| {
+        selection.selects(metadata.labels.get(LABEL))
+    }))
 }
 
 // === impl InformerSubject ===
@@ -214,7 +215,6 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
                 is_strict: is_strict(parts.plan),
                 ..parts.plan.selection.clone()
             },
-            informer,
             companion,
             copy_controller,
             waiters: Waiters::new(parts.informer, parts.recorder.clone()),
@@ -225,6 +225,10 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
                 extras.bug,
                 parts.recorder.clone(),
             ),
+            readers: Readers::new(parts.informer, &informer, parts.recorder.clone()),
+            index_edit_period: parts.plan.index_edit_ms.map(Duration::from_millis),
+            index_edits: TaskSet::new(),
+            informer,
             contents,
             recorder: parts.recorder,
             extras,
@@ -303,6 +307,17 @@ where
             copy_controller.start();
         }
         self.informer.start();
+        let informer = self.informer.clone();
+        self.version_waits.add(0, async move {
+            let waited = informer.wait_for_cache_sync(Duration::MAX).await;
+            waited
+                .ok()
+                .and_then(|()| revision_of(&informer.indexer().snapshot()))
+        });
+        if let Some(period) = self.index_edit_period {
+            let (informer, recorder) = (self.informer.clone(), self.recorder.clone());
+            self.index_edits = indices::edit(self.place, informer, period, recorder);
+        }
     }
 
     fn join(&mut self, handler: usize, plan: &HandlerPlan) {
@@ -357,12 +372,9 @@ where
             self.contents.see_again(object);
         }
         self.observe_status();
-        for (index, text) in recount(&snapshot) {
-            self.recorder.record(Observation::IndexDiffers {
-                informer: self.place,
-                index: index.to_owned(),
-                text,
-            });
+        self.readers.observe(&self.informer, &snapshot);
+        for difference in indices::recount(self.place, &snapshot) {
+            self.recorder.record(difference);
         }
     }
 
@@ -370,6 +382,7 @@ where
         Box::pin(async move {
             self.waiters.stop();
             self.version_waits.stop();
+            self.index_edits.abort();
             if let Some(copy_controller) = &mut self.copy_controller {
                 copy_controller.stop().await;
             }
@@ -411,45 +424,4 @@ fn digest_of<K: Digested>(object: &K, labels: &Labels) -> u64 {
 /// Digests what a transform has signed; `None` if it is not signed, or not exactly once.
 fn digest_signed<K: Digested>(object: &K, labels: &Labels) -> Option<u64> {
     Some(digest_of(&digest::unsigned(object)?, labels))
-}
-
-/// Recounts the indexes from the objects, and describes the differences.
-fn recount<K>(snapshot: &Snapshot<K>) -> Vec<(&'static str, String)> {
-    let mut differences = Vec::new();
-    let mut want_tiers: BTreeMap<String, BTreeSet<Key>> = BTreeMap::new();
-    let mut want_namespaces: BTreeMap<String, BTreeSet<Key>> = BTreeMap::new();
-    for object in snapshot.iter() {
-        if let Some(tier) = object.labels().get(LABEL) {
-            want_tiers
-                .entry(tier.to_owned())
-                .or_default()
-                .insert(key(object));
-        }
-        let namespace = object.key().namespace().to_owned();
-        want_namespaces
-            .entry(namespace)
-            .or_default()
-            .insert(key(object));
-    }
-    let values = snapshot.list_index_values(INDEX).unwrap_or_default();
-    let got_tiers: BTreeMap<String, BTreeSet<Key>> = values
-        .iter()
-        .map(|value| {
-            let found = snapshot.by_index(INDEX, value).unwrap_or_default();
-            (value.to_string(), found.iter().map(key).collect())
-        })
-        .collect();
-    if want_tiers != got_tiers {
-        differences.push((INDEX, format!("want {want_tiers:?}, got {got_tiers:?}")));
-    }
-    for (namespace, want) in want_namespaces {
-        let got: BTreeSet<Key> = snapshot.namespace(&namespace).map(key).collect();
-        if want != got {
-            differences.push(("namespace", format!("want {want:?}, got {got:?}")));
-        }
-    }
-    if let Err(error) = snapshot.recount() {
-        differences.push(("all", error.to_string()));
-    }
-    differences
 }

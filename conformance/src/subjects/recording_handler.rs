@@ -35,6 +35,11 @@ pub(super) struct RecordingHandler<K> {
 // === impl RecordingHandler ===
 
 impl<K: Send + Sync + 'static> RecordingHandler<K> {
+    /// Takes note of the cause of the notification that comes next.
+    pub(super) fn note_cause(&mut self, notification: &Notification<K>) {
+        self.cause = cause(notification.cause());
+    }
+
     fn hear(&mut self, object_key: &ObjectKey, heard: Heard) {
         if let Some(registration) = &*lock(&self.registration) {
             self.syncs.see(self.handler, || registration.has_synced());
@@ -72,7 +77,7 @@ impl<K: Send + Sync + 'static> RecordingHandler<K> {
 
 impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
     fn on_notification(&mut self, notification: &Notification<K>) {
-        self.cause = cause(notification.cause());
+        self.note_cause(notification);
         notification.dispatch(self);
     }
 

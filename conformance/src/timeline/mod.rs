@@ -155,13 +155,14 @@ impl Teller {
                 }
                 Row::new(who("cache", *informer), event).at(*revision)
             }
-            Observation::IndexDiffers {
+            Observation::Differs {
                 informer,
-                index,
+                part,
+                name,
                 text,
             } => Row::new(
                 who("cache", *informer),
-                format!("index {index} differs: {text}"),
+                format!("{} {name} differs: {text}", part.name()),
             ),
             Observation::InformerStopped {
                 informer,

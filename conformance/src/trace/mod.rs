@@ -16,7 +16,7 @@ pub use self::{
     link::Link,
     notified::{Heard, Notified, NotifiedCause},
     observation::{
-        Change, Ending, Failure, Key, Member, Observation, Phase, RequestKind, Side, State,
+        Change, Ending, Failure, Key, Member, Observation, Part, Phase, RequestKind, Side, State,
     },
     recorder::Recorder,
 };

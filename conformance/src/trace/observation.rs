@@ -251,12 +251,14 @@ pub enum Observation {
         /// The keys and the versions of the objects, in order of the keys.
         members: Vec<(Key, u64)>,
     },
-    /// An index of an informer differs from a recount.
-    IndexDiffers {
+    /// A part of an informer differs from the objects of its cache.
+    Differs {
         /// The informer.
         informer: usize,
-        /// The index.
-        index: String,
+        /// The kind of part.
+        part: Part,
+        /// The name of the part, or the question that it answers.
+        name: String,
         /// The difference.
         text: String,
     },
@@ -363,6 +365,18 @@ pub enum Phase {
     Shutdown,
 }
 
+/// The kinds of parts that are compared with the objects of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// An index.
+    Index,
+    /// A reader: a lister, or a store by name or by page.
+    Reader,
+    /// A filter before a handler.
+    Filter,
+}
+
 /// An object in a cache, a list or an event.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(
@@ -451,6 +465,19 @@ pub struct Side {
     pub label: Option<Arc<str>>,
     /// True if it has the label [`SPOILED`](crate::plan::SPOILED).
     pub is_spoiled: bool,
+}
+
+// === impl Part ===
+
+impl Part {
+    /// Returns its name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Index => "index",
+            Self::Reader => "reader",
+            Self::Filter => "filter",
+        }
+    }
 }
 
 // === impl State ===

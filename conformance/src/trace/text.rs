@@ -96,11 +96,12 @@ impl Display for Observation {
                     list(members)
                 )
             }
-            Self::IndexDiffers {
+            Self::Differs {
                 informer,
-                index,
+                part,
+                name,
                 text,
-            } => write!(f, "index {informer}.{index} differs: {text}"),
+            } => write!(f, "{} {informer}.{name} differs: {text}", part.name()),
             other => fmt_end(other, f),
         }
     }

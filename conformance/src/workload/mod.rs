@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{
     call::{self, Answer},
-    plan::{Action, Content, LABEL, NAMESPACES, Operation, Resource, SPOILED, Tier},
+    plan::{Action, Content, LABEL, NAMESPACES, Operation, Resource, SLOT, SPOILED, Tier},
     trace::{Observation, Recorder},
 };
 
@@ -224,8 +224,9 @@ fn create(resource: Resource, slot: u8, tier: Tier) -> Step {
     if let Some(namespace) = resource.namespace(slot) {
         object["metadata"]["namespace"] = json!(namespace);
     }
+    object["metadata"]["labels"] = json!({SLOT: slot.to_string()});
     if let Some(value) = tier.value() {
-        object["metadata"]["labels"] = json!({LABEL: value});
+        object["metadata"]["labels"][LABEL] = json!(value);
     }
     match resource {
         Resource::Pods => {

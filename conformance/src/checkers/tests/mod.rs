@@ -16,8 +16,8 @@ use crate::{
     model::Model,
     plan::{Resource, Selection},
     trace::{
-        Change, Ending, Heard, Key, Member, Notified, Observation, Phase, RequestKind, Side, State,
-        Trace,
+        Change, Ending, Heard, Key, Member, Notified, Observation, Part, Phase, RequestKind, Side,
+        State, Trace,
     },
 };
 
@@ -552,18 +552,25 @@ fn a_cache_that_goes_back_is_found() {
 }
 
 #[test]
-fn a_differing_index_is_found() {
-    check(
-        |story| {
-            told_well(story);
-            story.push(Observation::IndexDiffers {
-                informer: 0,
-                index: "tier".to_owned(),
-                text: "web lacks one/pod-0".to_owned(),
-            });
-        },
-        &[("indexes", "web lacks one/pod-0")],
-    );
+fn differing_parts_are_found() {
+    for (part, checker) in [
+        (Part::Index, "indexes"),
+        (Part::Reader, "readers"),
+        (Part::Filter, "filters"),
+    ] {
+        check(
+            |story| {
+                told_well(story);
+                story.push(Observation::Differs {
+                    informer: 0,
+                    part,
+                    name: "tier".to_owned(),
+                    text: "web lacks one/pod-0".to_owned(),
+                });
+            },
+            &[(checker, "web lacks one/pod-0")],
+        );
+    }
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! The parts of a plan that can be removed or simplified.
 
 use super::{
-    super::{HandlerPlan, IncidentKind, InformerPlan, Interleaving, Plan, PlannedFault, Resource},
+    super::{
+        HandlerPlan, IncidentKind, InformerPlan, Interleaving, Operator, Plan, PlannedFault,
+        Resource,
+    },
     moments,
 };
 
@@ -35,7 +38,9 @@ const FAULT_OPTIONS: [fn(&mut PlannedFault); 3] = [
     |fault| fault.informer = None,
 ];
 
-const INFORMER_OPTIONS: [fn(&mut InformerPlan); 13] = [
+const INFORMER_OPTIONS: [fn(&mut InformerPlan); 15] = [
+    |informer| informer.selection.operator = Operator::default(),
+    |informer| informer.index_edit_ms = None,
     |informer| informer.selection.namespace = None,
     |informer| informer.pauses.clear(),
     |informer| informer.pauses.truncate(1),
@@ -54,7 +59,8 @@ const INFORMER_OPTIONS: [fn(&mut InformerPlan); 13] = [
     |informer| informer.compact = false,
 ];
 
-const HANDLER_OPTIONS: [fn(&mut HandlerPlan); 7] = [
+const HANDLER_OPTIONS: [fn(&mut HandlerPlan); 8] = [
+    |handler| handler.adapter = None,
     |handler| handler.leave_ms = None,
     |handler| handler.leave_at_count = None,
     |handler| handler.resync_ms = None,
