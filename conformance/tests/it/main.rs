@@ -5,6 +5,7 @@
 //! | `golden` | the fake server gives the recorded answers |
 //! | `scenarios` | one fault of each kind, from which the informer recovers |
 //! | `every_fault` | recovery from each fault within its bound |
+//! | `pages` | changes and expiries between any two pages of a list |
 //! | `incidents` | replicas that lag, restarts, machines that sleep |
 //! | `seeds` | seeds of all profiles: every promise is kept |
 //! | `compact` | the same for compact informers |
@@ -25,6 +26,7 @@
 mod golden;
 mod scenarios;
 mod every_fault;
+mod pages;
 mod incidents;
 mod seeds;
 mod compact;
