@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::Finding;
+use super::{Finding, deliveries::ClockLeaps};
 use crate::trace::{Observation, Phase, Trace};
 
 /// The tasks of an informer without handlers: its reflector and its writer.
@@ -17,7 +17,13 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut open: BTreeMap<usize, usize> = BTreeMap::new();
     let mut stopped: BTreeMap<usize, usize> = BTreeMap::new();
     let mut attendance = Attendance::default();
+    let mut leaps = ClockLeaps::default();
+    let mut last_at = Duration::ZERO;
     for (number, (at, observation)) in trace.timed().enumerate() {
+        if leaps.observe(at, observation) {
+            attendance.wake(last_at, at);
+        }
+        last_at = at;
         findings.extend(
             attendance
                 .observe(at, observation)
@@ -83,6 +89,16 @@ struct Attendance(BTreeMap<usize, BTreeMap<usize, Option<Duration>>>);
 // === impl Attendance ===
 
 impl Attendance {
+    /// Puts off what those had no time for that had left when the machine fell asleep.
+    fn wake(&mut self, asleep_since: Duration, at: Duration) {
+        let handlers = self.0.values_mut().flat_map(BTreeMap::values_mut);
+        for left in handlers.flatten() {
+            if *left + LAST_CALL >= asleep_since {
+                *left = at;
+            }
+        }
+    }
+
     /// Takes an observation, and describes what is left of handlers that have left.
     fn observe(&mut self, at: Duration, observation: &Observation) -> Option<String> {
         match observation {
@@ -90,6 +106,11 @@ impl Attendance {
                 informer, handler, ..
             } => {
                 self.0.entry(*informer).or_default().insert(*handler, None);
+            }
+            // Before that it has no task that could drop a handler.
+            Observation::InformerStarts { informer, .. } => {
+                let handlers = self.0.entry(*informer).or_default().values_mut();
+                handlers.flatten().for_each(|left| *left = at);
             }
             Observation::HandlerLeaves { informer, handler } => {
                 let left = self.0.entry(*informer).or_default().get_mut(handler);
@@ -102,6 +123,7 @@ impl Attendance {
                 informer,
                 task_count,
                 handler_count,
+                held_handler_count,
                 ..
             } => {
                 let handlers = self.0.get(informer).into_iter().flatten();
@@ -116,6 +138,9 @@ impl Attendance {
                 let calling = times.iter().filter(|left| within(LAST_CALL)(left)).count();
                 if *handler_count > present {
                     return Some(format!("{present} have not left"));
+                }
+                if *held_handler_count > calling {
+                    return Some(format!("{calling} handlers may exist"));
                 }
                 if *task_count > OWN_TASK_COUNT + calling {
                     return Some(format!("{calling} handlers may be called"));

@@ -92,6 +92,7 @@ struct Faults {
     /// The end of the last pause of each informer that was asked for; `None` while it is paused.
     paused: BTreeMap<usize, Option<Duration>>,
     refusals: Refusals,
+    has_gate: bool,
     recovery: Duration,
 }
 
@@ -123,6 +124,7 @@ impl Faults {
     fn observe(&mut self, at: Duration, observation: &Observation) {
         self.refusals.observe(at, observation);
         match observation {
+            Observation::ListGate { .. } => self.has_gate = true,
             Observation::FaultBegins {
                 fault,
                 name,
@@ -169,7 +171,9 @@ impl Faults {
             due.at = due.at.max(resumed + BACKOFF + AT_ONCE);
         }
         let felt = self.felt.values();
-        let felt: Vec<&Felt> = felt.filter(|felt| felt.hits(informer)).collect();
+        let felt: Vec<&Felt> = felt
+            .filter(|felt| self.has_gate || felt.hits(informer))
+            .collect();
         let second_wait = if felt.iter().any(|felt| felt.expires_versions) {
             BACKOFF
         } else {
@@ -184,6 +188,11 @@ impl Faults {
                 due.at = at;
                 due.fault = Some(felt.name.clone());
             }
+        }
+        if self.has_gate {
+            // It may wait for the lists of all others, and they for their waits.
+            let turns = u32::try_from(self.started.len()).unwrap_or(u32::MAX);
+            due.at += (REQUEST_GIVEN_UP + BACKOFF) * turns;
         }
         Some(due)
     }

@@ -22,6 +22,7 @@
 //! | [`backoff`] | waits grow from failure to failure, until the server has proved healthy | informer |
 //! | [`retry_after`] | no request comes before the time that a refusal named | informer |
 //! | [`herds`] | the watches of a client do not all end after the same time | informer |
+//! | [`gates`] | at a gate no more informers list at a time than it lets through | informer |
 //! | [`pauses`] | a paused informer neither asks nor listens, and resumes at once | informer |
 //! | [`relists`] | a relist has a reason | informer |
 //! | [`rewatches`] | a watch resumes exactly where the last one stopped | informer |
@@ -64,6 +65,7 @@ pub mod bounded_requests;
 pub mod backoff;
 pub mod retry_after;
 pub mod herds;
+pub mod gates;
 pub mod pauses;
 pub mod relists;
 pub mod rewatches;
@@ -114,7 +116,7 @@ enum Check {
 }
 
 /// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 36] = [
+pub const CHECKERS: [Checker; 37] = [
     Checker::of_trace("hot_loops", hot_loops::check, occasions::REQUEST),
     Checker::of_model("convergence", convergence::check, occasions::RECOVERY),
     Checker::of_model("snapshots", snapshots::check, occasions::CACHED),
@@ -156,6 +158,7 @@ pub const CHECKERS: [Checker; 36] = [
     Checker::of_trace("backoff", backoff::check, occasions::FAILURE),
     Checker::of_trace("retry_after", retry_after::check, occasions::ASKED_TO_WAIT),
     Checker::of_trace("herds", herds::check, occasions::WATCH_TIMEOUT),
+    Checker::of_trace("gates", gates::check, occasions::LIST_GATE),
     Checker::of_trace("pauses", pauses::check, occasions::RESUMED),
     Checker::of_trace("relists", relists::check, occasions::RELIST),
     Checker::of_trace("rewatches", rewatches::check, occasions::REWATCH),

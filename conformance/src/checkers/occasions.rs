@@ -9,6 +9,8 @@ pub(super) const REQUEST: Occasion = |seen| matches!(seen, Observation::Request 
 
 pub(super) const RESUMED: Occasion = |seen| matches!(seen, Observation::InformerResumes { .. });
 
+pub(super) const LIST_GATE: Occasion = |seen| matches!(seen, Observation::ListGate { .. });
+
 pub(super) const STATUS: Occasion = |seen| matches!(seen, Observation::Status { .. });
 
 pub(super) const RELIST: Occasion = |seen| {

@@ -10,6 +10,7 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut informers: BTreeMap<usize, Pausing> = BTreeMap::new();
     let mut senders: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut has_gate = false;
     let mut leaps = ClockLeaps::default();
     for (number, (at, observation)) in trace.timed().enumerate() {
         if leaps.observe(at, observation) {
@@ -18,7 +19,7 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
             }
         }
         for (informer, pausing) in &mut informers {
-            if let Some(resumed) = pausing.missed(at) {
+            if let Some(resumed) = pausing.missed(at).filter(|_| !has_gate) {
                 let text = format!(
                     "informer {informer} was resumed at {} s and asked for nothing",
                     seconds(resumed)
@@ -27,6 +28,8 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
             }
         }
         match observation {
+            // It may have to wait for its turn.
+            Observation::ListGate { .. } => has_gate = true,
             Observation::InformerStarts { informer, .. } => {
                 informers.entry(*informer).or_default().is_running = true;
             }

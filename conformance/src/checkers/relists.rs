@@ -1,7 +1,7 @@
 //! A relist has a reason: it costs the server more than any watch.
 //!
 //! Reasons are an expired version, an error, a request without an answer, a stream that delivered nothing or lived for
-//! less than a second, and a version that went back. A watch that worked and ended, however it ended, is resumed; one
+//! less than a second, a version that went back, and a pause at the moment at which a list arrived. A watch that worked and ended, however it ended, is resumed; one
 //! that is throttled (429) waits.
 
 use std::{collections::BTreeMap, time::Duration};
@@ -34,6 +34,9 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
             Observation::Request { informer, .. } => Some(*informer),
             _ => request_of(observation).and_then(|request| heard.sender(request)),
         };
+        if let Observation::InformerPauses { informer } = observation {
+            informers.entry(*informer).or_default().pause(at);
+        }
         if let Some(informer) = informer {
             let following = informers.entry(informer).or_default();
             following.observe(at, observation, version);
@@ -50,6 +53,8 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
 struct Following {
     has_state: bool,
     has_reason: bool,
+    /// The time at which the last whole state came.
+    came: Option<Duration>,
     /// The request in progress.
     exchange: Option<Exchange>,
 }
@@ -77,6 +82,7 @@ impl Following {
     fn state_came(&mut self, at: Duration, observation: &Observation) {
         self.has_state = true;
         self.has_reason = false;
+        self.came = Some(at);
         if let (Some(exchange), Observation::Bookmark { .. }) = (&mut self.exchange, observation) {
             // Now it is a watch.
             exchange.live_since = Some(at);
@@ -84,6 +90,11 @@ impl Following {
         } else {
             self.exchange = None;
         }
+    }
+
+    /// Takes note of a pause: a state that came at the same moment may have been given up before it was stored.
+    fn pause(&mut self, at: Duration) {
+        self.has_reason |= self.came == Some(at);
     }
 
     fn note_unanswered(&mut self) {

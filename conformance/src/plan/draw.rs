@@ -32,7 +32,7 @@ impl Plan {
         let swarm = Swarm::draw(&mut seed.stream("shape"), &size);
         let mut informers = informers(&mut seed.stream("informers"), &swarm, &size);
         forms::draw(seed, &mut informers);
-        handler_forms::draw(seed, &mut informers);
+        handler_forms::draw(seed, swarm.safety_ms, &mut informers);
         pauses::draw(seed, swarm.safety_ms, &mut informers);
         let mut workload = workload(&mut seed.stream("workload"), &swarm, &size);
         if informers
@@ -47,6 +47,7 @@ impl Plan {
             revision: revision(&mut seed.stream("revision")),
             interleaving: swarm.interleaving,
             contents: contents::draw(seed),
+            list_gate: list_gate(&mut seed.stream("list gate")),
             workload,
             incidents: incidents(&mut seed.stream("incidents"), &swarm, informers.len()),
             faults: drawn_faults::draw(seed, &swarm, informers.len(), faults),
@@ -70,6 +71,11 @@ fn revision(rng: &mut ChaCha8Rng) -> Option<u64> {
         exponent => 10_u64.pow(exponent),
     };
     Some(limit - rng.random_range(1..=60))
+}
+
+/// Draws a gate of one or two lists at a time, in a fifth of all runs.
+fn list_gate(rng: &mut ChaCha8Rng) -> Option<usize> {
+    rng.random_bool(0.2).then(|| pick(rng, &[1, 1, 2]))
 }
 
 fn informers(rng: &mut ChaCha8Rng, swarm: &Swarm, size: &Size) -> Vec<InformerPlan> {

@@ -1,9 +1,9 @@
 //! The forms in which handlers are notified.
 
-use rand::RngExt;
+use rand::{RngExt, rngs::ChaCha8Rng};
 
 use super::{
-    Adapter, InformerPlan,
+    Adapter, HandlerPlan, InformerPlan,
     swarm::{odds, pick},
 };
 use crate::seed::Seed;
@@ -15,7 +15,7 @@ const BUFFER_SIZES: [usize; 4] = [0, 1, 3, 8];
 
 /// Draws which handlers take time, which have small buffers, which read a stream, and which are behind an adapter: each by a
 /// stream of its own, and none in a third of all runs.
-pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
+pub(super) fn draw(seed: Seed, safety_ms: u64, informers: &mut [InformerPlan]) {
     let is_drawn = |stream: &str, usual: f64| {
         let mut rng = seed.stream(stream);
         let share = odds(&mut rng, usual);
@@ -26,6 +26,7 @@ pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
     let mut is_stream = is_drawn("streams of handlers", 0.2);
     let mut is_adapted = is_drawn("adapters of handlers", 0.3);
     let adapters = &mut seed.stream("kinds of adapters");
+    crowd(&mut seed.stream("crowd of handlers"), safety_ms, informers);
     let delays = &mut seed.stream("times of calls");
     let buffers = &mut seed.stream("sizes of buffers");
     for handler in informers
@@ -41,5 +42,23 @@ pub(super) fn draw(seed: Seed, informers: &mut [InformerPlan]) {
             // Nobody but the reader would notice.
             handler.panic_every = None;
         }
+    }
+}
+
+/// Lets dozens of handlers come and go at one informer, in a tenth of all runs.
+fn crowd(rng: &mut ChaCha8Rng, safety_ms: u64, informers: &mut [InformerPlan]) {
+    if !rng.random_bool(0.1) {
+        return;
+    }
+    let informer = rng.random_range(0..informers.len());
+    let count = pick(rng, &[12, 24, 48]);
+    let stay_ms = pick(rng, &[0, 100, safety_ms / 10]);
+    for _ in 0..count {
+        let join_ms = rng.random_range(0..safety_ms);
+        informers[informer].handlers.push(HandlerPlan {
+            join_ms,
+            leave_ms: Some((join_ms + stay_ms).min(safety_ms)),
+            ..HandlerPlan::default()
+        });
     }
 }

@@ -55,6 +55,9 @@ pub struct Plan {
     /// The kinds of content of objects besides the usual one, each in turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub contents: Vec<Content>,
+    /// The number of informers that may list at a time, if they share a gate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub list_gate: Option<usize>,
     /// The informers under test.
     pub informers: Vec<InformerPlan>,
     /// The operations on the cluster, in order of time. Those at 0 precede the start of informers.
@@ -234,6 +237,7 @@ impl Plan {
             revision: None,
             interleaving: Interleaving::default(),
             contents: Vec::new(),
+            list_gate: None,
             informers: Vec::new(),
             workload: Vec::new(),
             faults: Vec::new(),

@@ -4,8 +4,8 @@ use fakeserver::faults::{ExpiredStatus, Fault, Latency, Throttle, ThrottleForm};
 use proptest::{prelude::*, strategy::ValueTree};
 
 use super::{
-    Action, IncidentKind, InformerPlan, Operation, Plan, PlannedFault, Profile, Resource,
-    Selection, Tier, drawn_faults::drawable, shrink::Shrinker,
+    Action, Adapter, HandlerPlan, IncidentKind, InformerPlan, Operation, Operator, Plan,
+    PlannedFault, Profile, Resource, Selection, Tier, drawn_faults::drawable, shrink::Shrinker,
 };
 use crate::seed::Seed;
 
@@ -46,6 +46,16 @@ fn plans_differ_in_kind() {
     assert!(informers().any(|informer| informer.selection.is_filtered));
     assert!(informers().any(|informer| informer.selection.is_strict));
     assert!(informers().any(|informer| informer.chunk_max_bytes.is_some()));
+    for operator in Operator::ALL {
+        assert!(informers().any(|informer| informer.selection.operator == operator));
+    }
+    assert!(informers().any(|informer| informer.index_edit_ms.is_some()));
+    assert!(informers().any(|informer| informer.handlers.len() > 24));
+    for adapter in [Adapter::Closures, Adapter::Filter] {
+        let is_behind = |handler: &HandlerPlan| handler.adapter == Some(adapter);
+        assert!(informers().any(|informer| informer.handlers.iter().any(is_behind)));
+    }
+    assert!(plans.iter().any(|plan| plan.list_gate == Some(1)));
     assert!(plans.iter().any(|plan| plan.interleaving.is_none()));
     assert!(plans.iter().any(|plan| plan.revision.is_none()));
     let begins_below = |limit: u64| {

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use fakeserver::faults::RuleGuard;
+use informer::reflector::ListGate;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{
@@ -69,6 +70,10 @@ impl<S: Servers> World<S> {
     fn new(plan: &Plan, mut servers: S, options: &RunOptions<'_>, recorder: Recorder) -> Self {
         let rules = servers.rules();
         let numbers = RequestNumbers::default();
+        let gate = plan.list_gate.map(|width| {
+            recorder.record(Observation::ListGate { width });
+            ListGate::new(width)
+        });
         let mut names = Vec::new();
         let mut subjects = Vec::new();
         let mut taps = Vec::new();
@@ -87,6 +92,7 @@ impl<S: Servers> World<S> {
                 client,
                 url: tap.as_ref().map(Tap::url),
                 is_hurried: options.against.is_in_threads(),
+                gate: gate.clone(),
                 yields,
                 recorder: recorder.clone(),
             }));
@@ -99,7 +105,7 @@ impl<S: Servers> World<S> {
             faults: servers.faults(plan, names, recorder.clone()),
             servers,
             variant: (options.server_variant)(&rules),
-            convergence_limit: options.convergence_limit,
+            convergence_limit: convergence_limit(plan, options),
             against: options.against,
             _taps: taps,
             subjects: SubjectSet::new(subjects, recorder.clone()),
@@ -264,6 +270,12 @@ impl<S: Servers> World<S> {
         }
         Ok(())
     }
+}
+
+/// Returns the time for convergence: at a gate an informer may wait for the lists of all others.
+fn convergence_limit(plan: &Plan, options: &RunOptions<'_>) -> Duration {
+    let turns = plan.list_gate.map_or(1, |_| plan.informers.len());
+    options.convergence_limit * u32::try_from(turns).unwrap_or(u32::MAX)
 }
 
 /// Draws the yields of an actor from the plan's seed.

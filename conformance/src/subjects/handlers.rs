@@ -28,6 +28,8 @@ pub(super) struct Handlers<K> {
     syncs: HandlerSyncs,
     joined: BTreeMap<usize, Joined>,
     readers: BTreeMap<usize, TaskSet>,
+    /// Held by each handler for as long as it exists.
+    held: Arc<()>,
 }
 
 /// A handler that is called.
@@ -54,6 +56,7 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             syncs: HandlerSyncs::new(informer, recorder.clone()),
             joined: BTreeMap::new(),
             readers: BTreeMap::new(),
+            held: Arc::default(),
             recorder,
         }
     }
@@ -81,6 +84,7 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             heard_count: 0,
             cause: None,
             registration: Arc::clone(&registration),
+            _held: Arc::clone(&self.held),
         };
         let innermost = match plan.adapter {
             Some(Adapter::Closures) => AnyHandler::of_closures(recording),
@@ -140,6 +144,11 @@ impl<K: Send + Sync + 'static> Handlers<K> {
                 Some(registration) => registration.has_synced() && joined.fold.is(held),
                 None => true,
             })
+    }
+
+    /// Returns the number of handlers that exist, those that have left included.
+    pub(super) fn held_count(&self) -> usize {
+        Arc::strong_count(&self.held) - 1
     }
 
     /// Records which of them have synced.

@@ -180,6 +180,10 @@ fn builder<K: Send + Sync + 'static>(
         .with_options(options)
         .with_queue(queue)
         .with_index(indices::TIER, indices::by_tier());
+    let builder = match &parts.gate {
+        Some(gate) => builder.with_list_gate(gate.clone()),
+        None => builder,
+    };
     if !plan.selection.is_filtered {
         return builder;
     }
@@ -248,6 +252,7 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
             link,
             task_count: self.informer.task_count(),
             handler_count: self.informer.metrics().listeners.len(),
+            held_handler_count: self.handlers.held_count(),
         });
     }
 

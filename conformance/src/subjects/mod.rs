@@ -99,6 +99,8 @@ pub struct SubjectParts<'a> {
     pub url: Option<String>,
     /// True if it is to use short time limits, since the run is in real time and short.
     pub is_hurried: bool,
+    /// The gate that it shares with others, if there is one.
+    pub gate: Option<::informer::reflector::ListGate>,
     /// Yields before each write to the store.
     pub yields: Yields,
     /// The recorder.

@@ -30,6 +30,8 @@ pub(super) struct RecordingHandler<K> {
     /// The cause of the present notification.
     pub(super) cause: Option<NotifiedCause>,
     pub(super) registration: Registration,
+    /// Shared by all handlers of the informer, so that they can be counted.
+    pub(super) _held: Arc<()>,
 }
 
 // === impl RecordingHandler ===

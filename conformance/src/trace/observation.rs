@@ -59,6 +59,11 @@ pub enum Observation {
         /// The number of effects.
         count: u64,
     },
+    /// All informers share a gate, which lets so many of them list at a time.
+    ListGate {
+        /// The number of lists.
+        width: usize,
+    },
     /// An informer starts.
     InformerStarts {
         /// The informer.
@@ -272,6 +277,8 @@ pub enum Observation {
         task_count: usize,
         /// The number of its handlers.
         handler_count: usize,
+        /// The number of handlers that exist, called or not.
+        held_handler_count: usize,
     },
     /// An informer has stopped.
     InformerStopped {

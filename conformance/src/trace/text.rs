@@ -73,6 +73,7 @@ impl Display for Observation {
                 }
                 Ok(())
             }
+            Self::ListGate { width } => write!(f, "a gate lets {width} informers list at a time"),
             Self::InformerPauses { informer } => write!(f, "informer {informer} is paused"),
             Self::InformerResumes { informer } => write!(f, "informer {informer} is resumed"),
             Self::HandlerJoins {
@@ -177,9 +178,10 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             link,
             task_count,
             handler_count,
+            held_handler_count,
         } => write!(
             f,
-            "informer {informer} is {link}, tasks {task_count}, handlers {handler_count}"
+            "informer {informer} is {link}, tasks {task_count}, handlers {handler_count} of {held_handler_count} held"
         ),
         Observation::InformerStopped {
             informer,

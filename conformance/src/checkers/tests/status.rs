@@ -1,18 +1,23 @@
 //! Statuses of informers, pauses, and the remains of handlers that left.
 
 use super::{Story, check, told_well};
-use crate::trace::{Ending, Link, Observation};
+use crate::trace::{Ending, Link, Observation, RequestKind};
 
 /// The request by which the handler was notified of everything.
 const WATCH: usize = 2;
 
 impl Story {
     fn status(&mut self, link: Link, task_count: usize, handler_count: usize) {
+        self.holds(link, task_count, handler_count, handler_count);
+    }
+
+    fn holds(&mut self, link: Link, task_count: usize, handler_count: usize, held: usize) {
         self.push(Observation::Status {
             informer: 0,
             link,
             task_count,
             handler_count,
+            held_handler_count: held,
         });
     }
 
@@ -152,4 +157,57 @@ fn what_is_left_of_handlers_that_left_is_found() {
         &[("leaks", "0 handlers may be called")],
     );
     check(counts(true, 900, 3, 1), &[("leaks", "0 have not left")]);
+}
+
+#[test]
+fn a_handler_that_is_held_after_it_has_left_is_found() {
+    let held = |held| {
+        move |story: &mut Story| {
+            told_well(story);
+            story.push(Observation::HandlerLeaves {
+                informer: 0,
+                handler: 0,
+            });
+            story.wait(1_001);
+            story.holds(Link::Watching, 2, 0, held);
+        }
+    };
+    check(held(0), &[]);
+    check(held(1), &[("leaks", "0 handlers may exist")]);
+}
+
+#[test]
+fn more_lists_at_a_time_than_a_gate_lets_through_are_found() {
+    let lists = |width, first_ends: bool| {
+        move |story: &mut Story| {
+            story.push(Observation::ListGate { width });
+            for (informer, request) in [(1, 7), (2, 8)] {
+                story.push(Observation::Request {
+                    informer,
+                    request,
+                    kind: RequestKind::List {
+                        revision: String::new(),
+                        is_continued: false,
+                    },
+                });
+                story.push(Observation::Answer {
+                    request,
+                    status: 200,
+                });
+                if first_ends {
+                    story.end(request, Ending::Broken);
+                }
+            }
+            if !first_ends {
+                story.end(7, Ending::Broken);
+                story.end(8, Ending::Broken);
+            }
+        }
+    };
+    check(lists(2, false), &[]);
+    check(lists(1, true), &[]);
+    check(
+        lists(1, false),
+        &[("gates", "informers {1, 2} list at a time, 1 may")],
+    );
 }

@@ -21,6 +21,7 @@ pub(super) enum Part {
     Interleaving,
     Contents,
     Revision,
+    ListGate,
     FaultOptions,
     InformerOptions,
     HandlerOptions,
@@ -93,7 +94,8 @@ impl Part {
             Self::Handlers => Some(Self::Interleaving),
             Self::Interleaving => Some(Self::Contents),
             Self::Contents => Some(Self::Revision),
-            Self::Revision => Some(Self::FaultOptions),
+            Self::Revision => Some(Self::ListGate),
+            Self::ListGate => Some(Self::FaultOptions),
             Self::FaultOptions => Some(Self::InformerOptions),
             Self::InformerOptions => Some(Self::HandlerOptions),
             Self::HandlerOptions => Some(Self::Names),
@@ -115,6 +117,7 @@ impl Part {
             Self::Interleaving => INTERLEAVING_OPTIONS.len(),
             Self::Contents => plan.contents.len(),
             Self::Revision => usize::from(plan.revision.is_some()),
+            Self::ListGate => usize::from(plan.list_gate.is_some()),
             Self::FaultOptions => plan.faults.len() * FAULT_OPTIONS.len(),
             Self::InformerOptions => plan.informers.len() * INFORMER_OPTIONS.len(),
             Self::HandlerOptions => handlers(plan).count() * HANDLER_OPTIONS.len(),
@@ -131,6 +134,7 @@ impl Part {
             Self::Workload => drop(plan.workload.drain(from..to)),
             Self::Contents => drop(plan.contents.drain(from..to)),
             Self::Revision => plan.revision = None,
+            Self::ListGate => plan.list_gate = None,
             Self::Informers => take_informers(plan, from, to),
             Self::Objects => {
                 let gone = objects(plan)[from..to].to_vec();
