@@ -23,6 +23,9 @@ impl Plan {
         if !self.contents.is_empty() {
             field(&mut text, "contents", &json(&self.contents));
         }
+        if self.list_gate.is_some() {
+            field(&mut text, "list_gate", &json(&self.list_gate));
+        }
         field(&mut text, "informers", &lines(&self.informers));
         field(&mut text, "workload", &lines(&self.workload));
         field(&mut text, "faults", &lines(&self.faults));

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::{A, B, Member, Story, check_by, member, state, told_well};
-use crate::trace::{Ending, Heard, Observation, RequestKind};
+use super::{super::herds, A, B, Member, Story, check_by, member, state, told_well};
+use crate::trace::{Ending, Heard, Observation, RequestKind, Trace};
 
 /// Compares the findings of all checkers.
 fn check(tell: impl FnOnce(&mut Story), want: &[(&str, &str)]) {
@@ -303,6 +303,41 @@ fn watches_that_all_end_after_the_same_time_are_a_herd() {
     let mut one_other = [5; 12];
     one_other[7] = 6;
     check(|story| watch_for(story, &one_other), &[]);
+}
+
+#[test]
+fn informers_whose_watches_end_in_step_are_found() {
+    let herds = |last: u64| {
+        let mut trace = Trace::new();
+        for (informer, of_its_own) in [(1, 312), (2, last)] {
+            for (place, seconds) in [400, 301, 599, of_its_own].into_iter().enumerate() {
+                let request = 10 * informer + place;
+                let watch = Observation::Request {
+                    informer,
+                    request,
+                    kind: RequestKind::Watch {
+                        revision: "6".to_owned(),
+                        is_streaming_list: false,
+                    },
+                };
+                trace.push(Duration::ZERO, watch);
+                let timeout = Duration::from_secs(seconds);
+                trace.push(
+                    Duration::ZERO,
+                    Observation::WatchTimeout { request, timeout },
+                );
+            }
+        }
+        herds::check(&trace)
+    };
+    assert_eq!(herds(313), []);
+    let found = herds(312);
+    assert!(
+        found[0]
+            .text
+            .contains("informers 1 and 2 end after the same times"),
+        "{found:?}"
+    );
 }
 
 /// Adds refusals with these waits after each, in ms, and then a watch.

@@ -180,6 +180,7 @@ fn a_handler_that_is_held_after_it_has_left_is_found() {
 fn more_lists_at_a_time_than_a_gate_lets_through_are_found() {
     let lists = |width, first_ends: bool| {
         move |story: &mut Story| {
+            told_well(story);
             story.push(Observation::ListGate { width });
             for (informer, request) in [(1, 7), (2, 8)] {
                 story.push(Observation::Request {
