@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use super::{Finding, deliveries::ClockLeaps};
-use crate::trace::{Observation, Phase, Trace};
+use crate::trace::{Controlled, Observation, Phase, QueueEvent, Trace};
 
 /// The tasks of an informer without handlers: its reflector and its writer.
 const OWN_TASK_COUNT: usize = 2;
@@ -84,7 +84,14 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
 
 /// The handlers of each informer, with the time at which each left.
 #[derive(Default)]
-struct Attendance(BTreeMap<usize, BTreeMap<usize, Option<Duration>>>);
+struct Attendance(BTreeMap<usize, BTreeMap<Listener, Option<Duration>>>);
+
+/// A handler by its number, or that of a controller by the controller's.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Listener {
+    Handler(usize),
+    Controller(usize),
+}
 
 // === impl Attendance ===
 
@@ -105,7 +112,7 @@ impl Attendance {
             Observation::HandlerJoins {
                 informer, handler, ..
             } => {
-                self.0.entry(*informer).or_default().insert(*handler, None);
+                self.join(*informer, Listener::Handler(*handler));
             }
             // Before that it has no task that could drop a handler.
             Observation::InformerStarts { informer, .. } => {
@@ -113,12 +120,19 @@ impl Attendance {
                 handlers.flatten().for_each(|left| *left = at);
             }
             Observation::HandlerLeaves { informer, handler } => {
-                let left = self.0.entry(*informer).or_default().get_mut(handler);
-                // Once it has left, it may be told so again.
-                if let Some(left @ None) = left {
-                    *left = Some(at);
-                }
+                self.leave(*informer, Listener::Handler(*handler), at);
             }
+            Observation::Controlled(Controlled {
+                informer,
+                controller,
+                event,
+            }) => match event {
+                QueueEvent::Starts(_) => self.join(*informer, Listener::Controller(*controller)),
+                QueueEvent::Stopped => {
+                    self.leave(*informer, Listener::Controller(*controller), at);
+                }
+                _ => {}
+            },
             Observation::Status {
                 informer,
                 task_count,
@@ -149,5 +163,17 @@ impl Attendance {
             _ => {}
         }
         None
+    }
+
+    fn join(&mut self, informer: usize, listener: Listener) {
+        self.0.entry(informer).or_default().insert(listener, None);
+    }
+
+    fn leave(&mut self, informer: usize, listener: Listener, at: Duration) {
+        let left = self.0.entry(informer).or_default().get_mut(&listener);
+        // Once it has left, it may be told so again.
+        if let Some(left @ None) = left {
+            *left = Some(at);
+        }
     }
 }

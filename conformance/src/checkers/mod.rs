@@ -29,6 +29,9 @@
 //! | [`freshness`] | earlier deliveries of the server are in the cache | informer |
 //! | [`statuses`] | the status of an informer is true | informer |
 //! | [`resyncs`] | handlers that want resyncs get them in time | informer |
+//! | [`reconciles`] | a controller reconciles each object after its last change, one at a time, and sees the newest state | informer |
+//! | [`work_queues`] | a queue hands out each item when it is due, in order and at once | informer |
+//! | [`queue_stops`] | a queue that was shut down takes nothing new, and ends when its work is done | informer |
 //! | [`hot_loops`] | no loop runs without time passing | informer |
 //! | [`leaks`] | no task, watch or body outlives its owner | both |
 //! | [`warnings`] | nothing unexpected is logged as a warning or an error | both |
@@ -72,6 +75,9 @@ pub mod rewatches;
 pub mod freshness;
 pub mod statuses;
 pub mod resyncs;
+pub mod reconciles;
+pub mod work_queues;
+pub mod queue_stops;
 pub mod hot_loops;
 pub mod leaks;
 pub mod warnings;
@@ -87,6 +93,7 @@ mod watch_streams;
 mod paged_lists;
 mod deliveries;
 mod refusals;
+mod queue_model;
 mod occasions;
 mod differences;
 
@@ -165,6 +172,9 @@ pub const CHECKERS: [Checker; 37] = [
     Checker::of_trace("freshness", freshness::check, occasions::CACHED),
     Checker::of_trace("statuses", statuses::check, occasions::STATUS),
     Checker::of_trace("resyncs", resyncs::check, occasions::RESYNC_WANTED),
+    Checker::of_trace("reconciles", reconciles::check, occasions::RECONCILE),
+    Checker::of_trace("work_queues", work_queues::check, occasions::QUEUE),
+    Checker::of_trace("queue_stops", queue_stops::check, occasions::QUEUE_STOP),
     Checker::of_trace("leaks", leaks::check, occasions::INFORMER_STOPPED),
     Checker::of_trace("warnings", warnings::check, occasions::RUN),
     Checker::of_model("liveness", liveness::check, occasions::FAULT_ENDS),
@@ -179,9 +189,11 @@ pub const CHECKERS: [Checker; 37] = [
 /// The checkers that assume instant delivery. In real time, clients keep connections as tasks for a while; data behind the
 /// transport is still in flight, or lost with its connection; a client waits from the moment at which it notices something,
 /// and longer on a busy machine. Hot loops are checked everywhere.
-pub(crate) const OF_INSTANT_DELIVERY: [&str; 9] = [
+pub(crate) const OF_INSTANT_DELIVERY: [&str; 11] = [
     "pauses",
     "statuses",
+    "work_queues",
+    "queue_stops",
     "leaks",
     "freshness",
     "rewatches",

@@ -1,6 +1,8 @@
 //! The observations that could break an invariant: without any, that it holds says nothing.
 
-use crate::trace::{Ending, Heard, NotifiedCause, Observation, Phase, RequestKind};
+use crate::trace::{
+    Controlled, Ending, Heard, NotifiedCause, Observation, Phase, QueueEvent, RequestKind,
+};
 
 /// Decides whether an observation could break an invariant.
 pub(super) type Occasion = fn(&Observation) -> bool;
@@ -98,6 +100,28 @@ pub(super) const NOTIFIED_BY_RELIST_OR_RESYNC: Occasion = |seen| {
 };
 
 pub(super) const RESYNC_WANTED: Occasion = |seen| matches!(seen, Observation::ResyncWanted { .. });
+
+pub(super) const RECONCILE: Occasion = |seen| {
+    matches!(
+        seen,
+        Observation::Controlled(Controlled {
+            event: QueueEvent::Begins { .. },
+            ..
+        })
+    )
+};
+
+pub(super) const QUEUE: Occasion = |seen| matches!(seen, Observation::Controlled(_));
+
+pub(super) const QUEUE_STOP: Occasion = |seen| {
+    matches!(
+        seen,
+        Observation::Controlled(Controlled {
+            event: QueueEvent::Stops(_),
+            ..
+        })
+    )
+};
 
 pub(super) const FAULT_BEGINS: Occasion = |seen| matches!(seen, Observation::FaultBegins { .. });
 

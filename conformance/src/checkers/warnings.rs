@@ -1,12 +1,16 @@
 //! Nothing unexpected is logged as a warning or an error.
 //!
-//! Faults are announced by their plan, and so are handlers that panic and types that refuse objects. Everything else is a violation: a version that
-//! goes back, an object that cannot be decoded, a panic in the server.
+//! Faults are announced by their plan, and so are handlers that panic, reconciles that panic or fail too often, and types that
+//! refuse objects. Everything else is a violation: a version that goes back, an object that cannot be decoded, a panic in the
+//! server.
 
 use fakeserver::faults::{Fault, Recovery};
 
 use super::Finding;
-use crate::trace::{Observation, Trace};
+use crate::{
+    plan::ControllerPlan,
+    trace::{Controlled, Observation, QueueEvent, Trace},
+};
 
 /// The message of an informer after a failed request that it retries.
 const TRYING_AGAIN: &str = "trying again";
@@ -16,12 +20,26 @@ const HANDLER_PANICKED: &str = "handler panicked";
 const UNDECODABLE: &str = "cannot decode an object";
 /// The message after the server has repeatedly said that the resource is forbidden or does not exist.
 const PAUSED: &str = "paused";
+/// The message after a panic of a reconcile.
+const RECONCILE_PANICKED: &str = "reconcile panicked";
+/// The message about an item that is not retried any more.
+const GIVEN_UP: &str = "item given up after too many retries";
 
 /// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace) -> Vec<Finding> {
     let handlers_panic = trace
         .observations()
         .any(|observation| matches!(observation, Observation::HandlerJoins { panics: true, .. }));
+    let controllers: Vec<&ControllerPlan> = trace
+        .observations()
+        .filter_map(|observation| match observation {
+            Observation::Controlled(Controlled {
+                event: QueueEvent::Starts(plan),
+                ..
+            }) => Some(&**plan),
+            _ => None,
+        })
+        .collect();
     let types_refuse = trace.observations().any(
         |observation| matches!(observation, Observation::InformerStarts { selection, .. } if selection.is_strict),
     );
@@ -35,6 +53,8 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
                 let is_announced = match message.as_str() {
                     TRYING_AGAIN => true,
                     HANDLER_PANICKED => handlers_panic,
+                    RECONCILE_PANICKED => controllers.iter().any(|plan| plan.panic_every.is_some()),
+                    GIVEN_UP => controllers.iter().any(|plan| plan.retries_max.is_some()),
                     UNDECODABLE => types_refuse,
                     PAUSED => pauses,
                     _ => false,

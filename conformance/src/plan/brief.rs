@@ -29,10 +29,14 @@ impl Plan {
                 *lag_ms = pick(rng, &[1, 10, 50]);
             }
         }
+        let hurry = &mut plan.seed.stream("brief controllers");
         for informer in &mut plan.informers {
             informer.page_size = pick(rng, &PAGE_SIZES);
             for handler in &mut informer.handlers {
                 handler.resync_ms = handler.resync_ms.map(|_| pick(rng, &[10, 50, 150]));
+            }
+            for controller in &mut informer.controllers {
+                controller.hurry(hurry);
             }
         }
         if rng.random_bool(0.5) {

@@ -5,7 +5,8 @@ use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::{
     Action, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Operator,
-    Plan, Profile, Resource, Selection, contents, drawn_faults, forms, handler_forms, pauses,
+    Plan, Profile, Resource, Selection, contents, controllers, drawn_faults, forms, handler_forms,
+    pauses,
     profile::Size,
     swarm::{Mishap, Rhythm, Swarm, pick},
 };
@@ -34,6 +35,7 @@ impl Plan {
         forms::draw(seed, &mut informers);
         handler_forms::draw(seed, swarm.safety_ms, &mut informers);
         pauses::draw(seed, swarm.safety_ms, &mut informers);
+        controllers::draw(seed, profile, &swarm, &mut informers);
         let mut workload = workload(&mut seed.stream("workload"), &swarm, &size);
         if informers
             .iter()
@@ -131,6 +133,7 @@ fn informer(rng: &mut ChaCha8Rng, resource: Resource, swarm: &Swarm, size: &Size
         index_edit_ms: None,
         pauses: Vec::new(),
         handlers: (0..handler_count).map(|_| handler(rng, swarm)).collect(),
+        controllers: Vec::new(),
     }
 }
 

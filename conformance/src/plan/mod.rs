@@ -15,6 +15,7 @@ mod forms;
 mod operator;
 mod handler_forms;
 mod pauses;
+mod controllers;
 mod draw;
 mod text;
 mod speed;
@@ -29,6 +30,7 @@ use crate::seed::Seed;
 
 pub use self::{
     contents::Content,
+    controllers::{ControllerPlan, QueueAction, QueueOperation, QueueStop},
     incident::{Incident, IncidentKind},
     interleaving::Interleaving,
     operator::Operator,
@@ -104,6 +106,9 @@ pub struct InformerPlan {
     pub pauses: Vec<Pause>,
     /// The handlers.
     pub handlers: Vec<HandlerPlan>,
+    /// The controllers, each with a queue of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub controllers: Vec<ControllerPlan>,
 }
 
 /// A time in which an informer makes no request.
@@ -264,6 +269,7 @@ impl InformerPlan {
             index_edit_ms: None,
             pauses: Vec::new(),
             handlers: vec![HandlerPlan::default()],
+            controllers: Vec::new(),
         }
     }
 

@@ -2,15 +2,15 @@
 
 use std::num::NonZeroU32;
 
-use super::Plan;
+use super::{ControllerPlan, Plan};
 
 // === impl Plan ===
 
 impl Plan {
     /// Divides all times of the plan by `factor`.
     ///
-    /// Times that faults order themselves stay, such as the wait of a throttled client, and so do timeouts of watches
-    /// and periods of resyncs.
+    /// Times that faults order themselves stay, such as the wait of a throttled client, and so do timeouts of watches,
+    /// periods of resyncs and delays of queues.
     #[must_use]
     pub fn sped_up(mut self, factor: NonZeroU32) -> Self {
         let factor = u64::from(factor.get());
@@ -26,6 +26,10 @@ impl Plan {
                 speed_up(&mut handler.join_ms);
                 handler.leave_ms.iter_mut().for_each(speed_up);
             }
+            let controllers = informer.controllers.iter_mut();
+            controllers
+                .flat_map(ControllerPlan::moments_ms)
+                .for_each(speed_up);
         }
         for operation in &mut self.workload {
             speed_up(&mut operation.at_ms);

@@ -4,8 +4,9 @@ use fakeserver::faults::{ExpiredStatus, Fault, Latency, Throttle, ThrottleForm};
 use proptest::{prelude::*, strategy::ValueTree};
 
 use super::{
-    Action, Adapter, HandlerPlan, IncidentKind, InformerPlan, Operation, Operator, Plan,
-    PlannedFault, Profile, Resource, Selection, Tier, drawn_faults::drawable, shrink::Shrinker,
+    Action, Adapter, ControllerPlan, HandlerPlan, IncidentKind, InformerPlan, Operation, Operator,
+    Plan, PlannedFault, Profile, QueueAction, QueueOperation, QueueStop, Resource, Selection, Tier,
+    drawn_faults::drawable, shrink::Shrinker,
 };
 use crate::seed::Seed;
 
@@ -108,6 +109,52 @@ fn rare_mixes_happen() {
             .collect();
         times.retain(|at_ms| *at_ms > 0);
         times.len() > 30 && times[times.len() - 1] - times[0] < 200
+    }));
+}
+
+#[test]
+fn a_third_of_the_plans_has_controllers_that_differ() {
+    let plans = drawn(Profile::Small);
+    let controllers = |plan: &Plan| -> Vec<ControllerPlan> {
+        let informers = plan.informers.iter();
+        informers
+            .flat_map(|informer| informer.controllers.clone())
+            .collect()
+    };
+    let count = plans
+        .iter()
+        .filter(|plan| !controllers(plan).is_empty())
+        .count();
+    assert!((80..130).contains(&count), "{count}");
+    let all: Vec<ControllerPlan> = plans.iter().flat_map(controllers).collect();
+    let stops = [
+        QueueStop::Drain,
+        QueueStop::ShutDown,
+        QueueStop::Now,
+        QueueStop::Abort,
+    ];
+    for stop in stops {
+        assert!(all.iter().any(|controller| controller.stop == stop));
+    }
+    let is_any = |wanted: fn(&ControllerPlan) -> bool| all.iter().any(wanted);
+    assert!(is_any(|controller| controller.worker_count.get() == 4));
+    assert!(is_any(|controller| controller.fair_share.is_none()));
+    assert!(is_any(|controller| controller.merges_delayed));
+    assert!(is_any(|controller| controller.retries_max.is_some()));
+    let is_sorted = |controller: &ControllerPlan| {
+        let operations = &controller.operations;
+        operations.is_sorted_by_key(|operation| operation.at_ms)
+    };
+    assert!(all.iter().all(is_sorted));
+    let informers = plans.iter().flat_map(|plan| &plan.informers);
+    let mut generations = informers.map(|informer| informer.controllers.as_slice());
+    assert!(generations.any(|controllers| {
+        match controllers {
+            [first, second] => first
+                .stop_ms
+                .is_some_and(|stop_ms| stop_ms <= second.start_ms),
+            _ => false,
+        }
     }));
 }
 
@@ -393,6 +440,49 @@ fn as_a_strategy_it_shrinks_to_the_same() {
     }
     assert_eq!(tree.current().workload.len(), 1);
     assert_eq!(tree.current().informers.len(), 0);
+}
+
+#[test]
+fn controllers_and_their_operations_are_removed_as_far_as_they_do_not_matter() {
+    let operation = |at_ms, action| QueueOperation {
+        at_ms,
+        slot: 1,
+        action,
+    };
+    let controller = ControllerPlan {
+        start_ms: 2_000,
+        reconcile_ms: 50,
+        fail_every: Some(2),
+        stop_ms: Some(9_000),
+        stop: QueueStop::Abort,
+        operations: vec![
+            operation(3_000, QueueAction::AddAfter(100)),
+            operation(4_000, QueueAction::CancelDelayed),
+        ],
+        ..ControllerPlan::default()
+    };
+    let mut plan = Plan::empty(Seed::new(1));
+    let mut informer = InformerPlan::of(Resource::Pods);
+    informer.controllers = vec![controller.clone(), controller];
+    plan.informers = vec![informer];
+    let fails = |plan: &Plan| {
+        let informers = plan.informers.iter();
+        let mut controllers = informers.flat_map(|informer| &informer.controllers);
+        controllers.any(|controller| {
+            let mut operations = controller.operations.iter();
+            operations.any(|operation| operation.action == QueueAction::CancelDelayed)
+        })
+    };
+    let mut shrinker = Shrinker::new(plan);
+    while let Some(proposed) = shrinker.propose() {
+        let still_fails = fails(proposed);
+        shrinker.judge(still_fails);
+    }
+    let want = ControllerPlan {
+        operations: vec![operation(0, QueueAction::CancelDelayed)],
+        ..ControllerPlan::default()
+    };
+    assert_eq!(shrinker.smallest().informers[0].controllers, [want]);
 }
 
 #[test]

@@ -117,7 +117,7 @@ const OF_HANDLERS: &[&str] = &[
 ];
 
 /// The promises of subjects that have versions, indexes and resyncs, say what they read, what they cannot decode and why
-/// they notify, let code wait, pause, tell of their state, spread their watches, and log no expected warnings.
+/// they notify, let code wait, have work queues, pause, tell of their state, spread their watches, and log no expected warnings.
 const OF_INFORMER: &[&str] = &[
     "contents",
     "causes",
@@ -127,6 +127,9 @@ const OF_INFORMER: &[&str] = &[
     "herds",
     "pauses",
     "statuses",
+    "reconciles",
+    "work_queues",
+    "queue_stops",
     "snapshots",
     "indexes",
     "freshness",

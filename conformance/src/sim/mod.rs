@@ -104,12 +104,13 @@ async fn observe(plan: &Plan, options: &RunOptions<'_>, recorder: &Recorder) {
 }
 
 /// Returns the number of observations that are plausible at one moment if all operations happen in it: every informer sees
-/// each, as an event of its watch or in its list, its content is read, and every handler is notified, perhaps twice.
+/// each, as an event of its watch or in its list, its content is read, every handler is notified, perhaps twice, and every
+/// controller is notified and reconciles it.
 fn steps_at_once(plan: &Plan) -> usize {
     let seen: usize = plan
         .informers
         .iter()
-        .map(|informer| 3 + 2 * informer.handlers.len())
+        .map(|informer| 3 + 2 * informer.handlers.len() + 4 * informer.controllers.len())
         .sum();
     2 * plan.workload.len() * (1 + seen)
 }

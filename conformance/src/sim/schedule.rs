@@ -17,6 +17,7 @@ pub(crate) enum Act {
     BeginIncident(usize),
     Join(usize, usize),
     Start(usize),
+    StartController(usize, usize),
     Leave(usize, usize),
     Resume(usize),
     Pause(usize),
@@ -53,6 +54,10 @@ pub(crate) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
         for pause in &informer.pauses {
             acts.push((pause.at_ms, Act::Pause(place)));
             acts.push((pause.at_ms + pause.for_ms, Act::Resume(place)));
+        }
+        for (controller, controller_plan) in informer.controllers.iter().enumerate() {
+            let start = Act::StartController(place, controller);
+            acts.push((controller_plan.start_ms, start));
         }
         for (handler, handler_plan) in informer.handlers.iter().enumerate() {
             acts.push((handler_plan.join_ms, Act::Join(place, handler)));

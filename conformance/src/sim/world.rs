@@ -171,6 +171,12 @@ impl<S: Servers> World<S> {
                 self.subjects.join(informer, handler, handler_plan);
             }
             Act::Leave(informer, handler) => self.subjects.leave(informer, handler),
+            // Their timing is promised in process only.
+            Act::StartController(..) if self.against == Against::Tcp => {}
+            Act::StartController(informer, controller) => {
+                let plan = &plan.informers[informer].controllers[controller];
+                self.subjects.start_controller(informer, controller, plan);
+            }
             Act::Pause(informer) => self.subjects.pause(informer),
             Act::Resume(informer) => self.subjects.resume(informer),
             Act::Observe => self.subjects.observe(),

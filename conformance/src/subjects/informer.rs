@@ -25,6 +25,7 @@ use serde::de::DeserializeOwned;
 use super::{
     Extras, Subject, SubjectParts,
     contents::{Contents, Reading},
+    controllers::Controllers,
     copy_controller::CopyController,
     handlers::Handlers,
     hurried::hurry,
@@ -39,7 +40,7 @@ use super::{
 use crate::{
     bugs::{Bug, BuggyListWatch, BuggyStore},
     digest::{self, Digested},
-    plan::{HandlerPlan, InformerPlan, LABEL, Selection},
+    plan::{ControllerPlan, HandlerPlan, InformerPlan, LABEL, Selection},
     task::TaskSet,
     trace::{Key, Link, Member, Observation, Recorder, State},
 };
@@ -93,6 +94,7 @@ struct InformerSubject<K> {
     readers: Readers<K>,
     index_edit_period: Option<Duration>,
     index_edits: TaskSet,
+    controllers: Controllers,
     contents: Contents<K>,
     recorder: Recorder,
     extras: Extras,
@@ -233,6 +235,7 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
             index_edit_period: parts.plan.index_edit_ms.map(Duration::from_millis),
             index_edits: TaskSet::new(),
             informer,
+            controllers: Controllers::new(parts.informer, parts.recorder.clone()),
             contents,
             recorder: parts.recorder,
             extras,
@@ -333,6 +336,12 @@ where
         self.handlers.leave(handler);
     }
 
+    fn start_controller(&mut self, controller: usize, plan: &ControllerPlan) {
+        let resource = self.selection.resource;
+        self.controllers
+            .start(&self.informer, controller, plan, resource);
+    }
+
     fn pause(&mut self) -> bool {
         self.informer.pause();
         true
@@ -364,12 +373,15 @@ where
 
     fn has_settled(&self) -> bool {
         let shown = revision_of(&self.informer.indexer().snapshot());
-        self.handlers.have_heard(&self.holds()) && !self.version_waits.is_any_due(shown)
+        self.handlers.have_heard(&self.holds())
+            && !self.version_waits.is_any_due(shown)
+            && self.controllers.are_idle()
     }
 
     fn observe(&self) {
         let snapshot = self.observe_cache();
         self.handlers.observe();
+        self.controllers.observe();
         if self.selection.is_strict {
             self.observe_undecodable(&snapshot);
         }
@@ -388,6 +400,7 @@ where
             self.waiters.stop();
             self.version_waits.stop();
             self.index_edits.abort();
+            self.controllers.stop().await;
             if let Some(copy_controller) = &mut self.copy_controller {
                 copy_controller.stop().await;
             }

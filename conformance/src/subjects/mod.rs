@@ -11,6 +11,7 @@ mod adapters;
 mod indices;
 mod readers;
 mod handlers;
+mod controllers;
 pub(crate) mod expected_copies;
 mod copy_controller;
 mod contents;
@@ -27,7 +28,7 @@ use self::external::Program;
 use crate::{
     bugs::Bug,
     interleave::Yields,
-    plan::{HandlerPlan, InformerPlan, Resource, Selection},
+    plan::{ControllerPlan, HandlerPlan, InformerPlan, Resource, Selection},
     trace::{Key, Recorder, State},
 };
 
@@ -54,6 +55,10 @@ pub trait Subject {
     /// Removes a handler; harmless if it never joined.
     fn leave(&mut self, handler: usize);
 
+    /// Starts the controller at this place in the plan, which stops as its plan says, or before the subject stops. Subjects
+    /// without work queues ignore it.
+    fn start_controller(&mut self, _controller: usize, _plan: &ControllerPlan) {}
+
     /// Pauses it until it is [resumed](Self::resume). Returns false if it knows no pauses, and ignores that.
     fn pause(&mut self) -> bool {
         false
@@ -71,8 +76,8 @@ pub trait Subject {
     /// Returns the content of the cache.
     fn holds(&self) -> BTreeMap<Key, State>;
 
-    /// Returns true if its handlers were notified of everything that the cache shows, and its waits have ended. Subjects that
-    /// cannot tell return true.
+    /// Returns true if its handlers were notified of everything that the cache shows, its waits have ended, and its controllers
+    /// have nothing to reconcile. Subjects that cannot tell return true.
     fn has_settled(&self) -> bool {
         true
     }

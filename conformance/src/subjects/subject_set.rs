@@ -9,7 +9,7 @@ use tokio::time::timeout;
 
 use super::Subject;
 use crate::{
-    plan::{HandlerPlan, Resource},
+    plan::{ControllerPlan, HandlerPlan, Resource},
     trace::{Observation, Recorder},
 };
 
@@ -69,6 +69,15 @@ impl SubjectSet {
         self.subject(informer).leave(handler);
         self.recorder
             .record(Observation::HandlerLeaves { informer, handler });
+    }
+
+    pub(crate) fn start_controller(
+        &mut self,
+        informer: usize,
+        controller: usize,
+        plan: &ControllerPlan,
+    ) {
+        self.subject(informer).start_controller(controller, plan);
     }
 
     pub(crate) fn pause(&mut self, informer: usize) {

@@ -14,7 +14,10 @@ use std::{
 
 use crate::{
     checkers::Violation,
-    trace::{Ending, Heard, Member, Notified, Observation, RequestKind, Trace, seconds},
+    trace::{
+        Controlled, Ending, Heard, Member, Notified, Observation, QueueEvent, RequestKind, Trace,
+        seconds,
+    },
 };
 
 /// The number of objects of a list that are named.
@@ -174,6 +177,7 @@ impl Teller {
             Observation::Warned { message, fields } => {
                 Row::new("log", format!("{message}{fields}"))
             }
+            Observation::Controlled(controlled) => return of_controller(controlled),
             wire => return ended(wire).or_else(|| on_the_wire(wire)),
         };
         Some(row)
@@ -296,6 +300,18 @@ fn heard(notified: &Notified) -> Row {
     };
     let actor = handler_name(notified.informer, notified.handler);
     Row::new(actor, event).at(notified.state().map(|state| state.revision))
+}
+
+/// Formats an event of a controller, if it has a line.
+fn of_controller(controlled: &Controlled) -> Option<Row> {
+    let state = match &controlled.event {
+        QueueEvent::Stands(_) => return None,
+        QueueEvent::Heard { state, .. } | QueueEvent::Begins { shown: state, .. } => state.as_ref(),
+        _ => None,
+    };
+    let actor = format!("control {}.{}", controlled.informer, controlled.controller);
+    let version = state.map(|state| state.revision);
+    Some(Row::new(actor, controlled.event.to_string()).at(version))
 }
 
 fn asked(kind: &RequestKind) -> String {

@@ -5,6 +5,7 @@
 
 mod link;
 mod notified;
+mod controlled;
 mod observation;
 mod recorder;
 mod text;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 pub(crate) use self::observation::seconds;
 pub use self::{
+    controlled::{Controlled, QueueEvent, ReconcileOutcome, Standing},
     link::Link,
     notified::{Heard, Notified, NotifiedCause},
     observation::{

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{link::Link, notified::Notified};
+use super::{controlled::Controlled, link::Link, notified::Notified};
 use crate::plan::{Resource, Selection};
 
 /// An object's key as `namespace/name`, or its name alone if cluster-scoped.
@@ -199,6 +199,8 @@ pub enum Observation {
     },
     /// A handler was notified.
     Notified(Notified),
+    /// A controller did something, or its queue.
+    Controlled(Controlled),
     /// The registration of a handler says for the first time, or anew, whether the handler has been notified of the whole
     /// initial state.
     HandlerSync {

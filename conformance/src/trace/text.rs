@@ -217,6 +217,7 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
 /// Formats observations about those who read a cache.
 fn fmt_reader(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
     match observation {
+        Observation::Controlled(controlled) => controlled.fmt(f),
         Observation::Read {
             informer,
             member,

@@ -8,6 +8,7 @@ mod content;
 mod waits;
 mod status;
 mod threads;
+mod controllers;
 
 use std::{sync::Arc, time::Duration};
 

@@ -1,6 +1,6 @@
 //! The moments of a plan and the gaps between them.
 
-use super::super::Plan;
+use super::super::{ControllerPlan, Plan};
 
 /// Returns the moments of a plan in order, its end last, without 0.
 pub(super) fn of(plan: &Plan) -> Vec<u64> {
@@ -74,6 +74,10 @@ fn map(plan: &mut Plan, mut new: impl FnMut(u64) -> u64) {
         for handler in &mut informer.handlers {
             handler.join_ms = new(handler.join_ms.min(end_ms));
             handler.leave_ms = handler.leave_ms.map(|leave_ms| new(leave_ms.min(end_ms)));
+        }
+        let controllers = informer.controllers.iter_mut();
+        for at_ms in controllers.flat_map(ControllerPlan::moments_ms) {
+            *at_ms = new((*at_ms).min(end_ms));
         }
     }
 }

@@ -1,9 +1,11 @@
 //! The parts of a plan that can be removed or simplified.
 
+use std::num::NonZero;
+
 use super::{
     super::{
-        HandlerPlan, IncidentKind, InformerPlan, Interleaving, Operator, Plan, PlannedFault,
-        Resource,
+        ControllerPlan, HandlerPlan, IncidentKind, InformerPlan, Interleaving, Operator, Plan,
+        PlannedFault, QueueStop, Resource,
     },
     moments,
 };
@@ -18,6 +20,7 @@ pub(super) enum Part {
     Objects,
     Workload,
     Handlers,
+    Controllers,
     Interleaving,
     Contents,
     Revision,
@@ -25,6 +28,9 @@ pub(super) enum Part {
     FaultOptions,
     InformerOptions,
     HandlerOptions,
+    ControllerOptions,
+    /// The operations on queues.
+    QueueOperations,
     /// The numbers of objects: to the lowest.
     Names,
     /// The gaps between moments: to none.
@@ -71,6 +77,20 @@ const HANDLER_OPTIONS: [fn(&mut HandlerPlan); 8] = [
     |handler| handler.is_stream = false,
 ];
 
+const CONTROLLER_OPTIONS: [fn(&mut ControllerPlan); 11] = [
+    |controller| controller.worker_count = NonZero::<usize>::MIN,
+    |controller| controller.reconcile_ms = 0,
+    |controller| controller.fail_every = None,
+    |controller| controller.panic_every = None,
+    |controller| controller.retries_max = None,
+    |controller| controller.requeue_after_ms = None,
+    |controller| controller.fair_share = None,
+    |controller| controller.merges_delayed = false,
+    |controller| controller.stop_ms = None,
+    |controller| controller.stop = QueueStop::Drain,
+    |controller| controller.release_after_ms = None,
+];
+
 const INTERLEAVING_OPTIONS: [fn(&mut Interleaving); 5] = [
     |interleaving| interleaving.operations = 0,
     |interleaving| interleaving.requests = 0,
@@ -91,14 +111,17 @@ impl Part {
             Self::Informers => Some(Self::Objects),
             Self::Objects => Some(Self::Workload),
             Self::Workload => Some(Self::Handlers),
-            Self::Handlers => Some(Self::Interleaving),
+            Self::Handlers => Some(Self::Controllers),
+            Self::Controllers => Some(Self::Interleaving),
             Self::Interleaving => Some(Self::Contents),
             Self::Contents => Some(Self::Revision),
             Self::Revision => Some(Self::ListGate),
             Self::ListGate => Some(Self::FaultOptions),
             Self::FaultOptions => Some(Self::InformerOptions),
             Self::InformerOptions => Some(Self::HandlerOptions),
-            Self::HandlerOptions => Some(Self::Names),
+            Self::HandlerOptions => Some(Self::ControllerOptions),
+            Self::ControllerOptions => Some(Self::QueueOperations),
+            Self::QueueOperations => Some(Self::Names),
             Self::Names => Some(Self::Gaps),
             Self::Gaps => Some(Self::LongGaps),
             Self::LongGaps => None,
@@ -114,6 +137,7 @@ impl Part {
             Self::Objects => objects(plan).len(),
             Self::Workload => plan.workload.len(),
             Self::Handlers => handlers(plan).count(),
+            Self::Controllers => controllers(plan).count(),
             Self::Interleaving => INTERLEAVING_OPTIONS.len(),
             Self::Contents => plan.contents.len(),
             Self::Revision => usize::from(plan.revision.is_some()),
@@ -121,6 +145,10 @@ impl Part {
             Self::FaultOptions => plan.faults.len() * FAULT_OPTIONS.len(),
             Self::InformerOptions => plan.informers.len() * INFORMER_OPTIONS.len(),
             Self::HandlerOptions => handlers(plan).count() * HANDLER_OPTIONS.len(),
+            Self::ControllerOptions => controllers(plan).count() * CONTROLLER_OPTIONS.len(),
+            Self::QueueOperations => controllers(plan)
+                .map(|controller| controller.operations.len())
+                .sum(),
             Self::Names => 1,
             Self::Gaps | Self::LongGaps => moments::of(plan).len(),
         }
@@ -142,13 +170,19 @@ impl Part {
                     .retain(|operation| !gone.contains(&(operation.resource, operation.slot)));
             }
             Self::Handlers => {
-                let mut index = 0;
-                for informer in &mut plan.informers {
-                    informer.handlers.retain(|_| {
-                        index += 1;
-                        !(from..to).contains(&(index - 1))
-                    });
-                }
+                let lists = plan.informers.iter_mut();
+                take_items(lists.map(|informer| &mut informer.handlers), from, to);
+            }
+            Self::Controllers => {
+                let lists = plan.informers.iter_mut();
+                take_items(lists.map(|informer| &mut informer.controllers), from, to);
+            }
+            Self::QueueOperations => {
+                let lists = controllers_mut(plan);
+                take_items(lists.map(|controller| &mut controller.operations), from, to);
+            }
+            Self::ControllerOptions => {
+                simplify(controllers_mut(plan), &CONTROLLER_OPTIONS, from, to);
             }
             Self::Interleaving => {
                 let interleaving = std::slice::from_mut(&mut plan.interleaving);
@@ -192,6 +226,17 @@ pub(in super::super) fn take_informers(plan: &mut Plan, from: usize, to: usize) 
         });
 }
 
+/// Counts the elements of all lists, and removes those in `from..to`.
+fn take_items<'a, T: 'a>(lists: impl Iterator<Item = &'a mut Vec<T>>, from: usize, to: usize) {
+    let mut index = 0;
+    for list in lists {
+        list.retain(|_| {
+            index += 1;
+            !(from..to).contains(&(index - 1))
+        });
+    }
+}
+
 /// Counts the options of all items, and simplifies those in `from..to`.
 fn simplify<'a, T: 'a>(
     items: impl Iterator<Item = &'a mut T>,
@@ -212,6 +257,18 @@ fn handlers(plan: &Plan) -> impl Iterator<Item = &HandlerPlan> {
     plan.informers
         .iter()
         .flat_map(|informer| &informer.handlers)
+}
+
+fn controllers(plan: &Plan) -> impl Iterator<Item = &ControllerPlan> {
+    plan.informers
+        .iter()
+        .flat_map(|informer| &informer.controllers)
+}
+
+fn controllers_mut(plan: &mut Plan) -> impl Iterator<Item = &mut ControllerPlan> {
+    plan.informers
+        .iter_mut()
+        .flat_map(|informer| &mut informer.controllers)
 }
 
 /// Returns the objects of operations, in the order of their first ones.
