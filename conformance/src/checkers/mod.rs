@@ -123,7 +123,7 @@ enum Check {
 }
 
 /// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 37] = [
+pub const CHECKERS: [Checker; 40] = [
     Checker::of_trace("hot_loops", hot_loops::check, occasions::REQUEST),
     Checker::of_model("convergence", convergence::check, occasions::RECOVERY),
     Checker::of_model("snapshots", snapshots::check, occasions::CACHED),
