@@ -32,6 +32,8 @@ struct Evidence<'a> {
     requests: BTreeMap<usize, usize>,
     /// The handlers that want resyncs.
     resynced: BTreeSet<(usize, usize)>,
+    /// The handlers for which changes that wait are merged.
+    merging: BTreeSet<(usize, usize)>,
     /// The states that watches have brought to each informer.
     framed: BTreeSet<(usize, &'a Key, &'a State)>,
     /// The streaming lists.
@@ -58,6 +60,14 @@ impl<'a> Evidence<'a> {
                 {
                     self.streams.insert(*request);
                 }
+            }
+            Observation::HandlerJoins {
+                informer,
+                handler,
+                merges: true,
+                ..
+            } => {
+                self.merging.insert((*informer, *handler));
             }
             Observation::ResyncWanted {
                 informer, handler, ..
@@ -107,6 +117,15 @@ impl<'a> Evidence<'a> {
             (NotifiedCause::Live, Heard::Updated { new, .. }) => {
                 let own = (notified.informer, &notified.key, new);
                 (!self.framed.contains(&own)).then_some("a live update that no watch brought")
+            }
+            // What a relist found and a watch changed meanwhile was found by the relist.
+            (NotifiedCause::Relist, Heard::Added { new, .. })
+                if self.merging.contains(&handler)
+                    && self
+                        .framed
+                        .contains(&(notified.informer, &notified.key, new)) =>
+            {
+                None
             }
             (NotifiedCause::Relist, Heard::Added { new, .. } | Heard::Updated { new, .. }) => {
                 let own = (notified.informer, &notified.key, new);

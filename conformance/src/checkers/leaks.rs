@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Finding, deliveries::ClockLeaps};
-use crate::trace::{Controlled, Observation, Phase, QueueEvent, Trace};
+use super::{Finding, deliveries::ClockLeaps, differences};
+use crate::trace::{Controlled, Observation, Part, Phase, QueueEvent, Trace};
 
 /// The tasks of an informer without handlers: its reflector and its writer.
 const OWN_TASK_COUNT: usize = 2;
@@ -12,7 +12,7 @@ const LAST_CALL: Duration = Duration::from_secs(1);
 
 /// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    let mut findings = differences::of(trace, Part::Handler);
     let mut is_shutting_down = false;
     let mut open: BTreeMap<usize, usize> = BTreeMap::new();
     let mut stopped: BTreeMap<usize, usize> = BTreeMap::new();

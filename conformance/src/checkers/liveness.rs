@@ -160,10 +160,6 @@ impl Faults {
             since: started,
             fault: None,
         };
-        if let Some(until) = self.refusals.until(informer) {
-            // It may ask some time after that: waits have jitter.
-            due.at = due.at.max(until + BACKOFF + AT_ONCE);
-        }
         if let Some(resumed) = self.paused.get(&informer) {
             let resumed = (*resumed)?;
             due.since = due.since.max(resumed);
@@ -179,6 +175,10 @@ impl Faults {
         } else {
             Duration::ZERO
         };
+        if let Some(until) = self.refusals.until(informer) {
+            // It may ask some time after that: waits have jitter.
+            due.at = due.at.max(until + BACKOFF + second_wait + AT_ONCE);
+        }
         for felt in felt {
             let ended = felt.ended?;
             due.since = due.since.max(ended);

@@ -1,8 +1,13 @@
 //! The handlers of one informer, each in the form that its plan says.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use informer::{Buffer, HandlerOptions, SharedInformer};
+use tokio::time::timeout;
 
 use super::{
     adapters::{AnyHandler, Filtered},
@@ -16,8 +21,11 @@ use crate::{
     bugs::{Bug, BuggyHandler},
     plan::{Adapter, HandlerPlan},
     task::TaskSet,
-    trace::{Key, Recorder, State},
+    trace::{Key, Observation, Part, Recorder, State},
 };
+
+/// The time for removals to end once the informer has stopped.
+const REMOVAL_LIMIT: Duration = Duration::from_secs(10);
 
 /// The handlers of one informer that are registered, and the readers of its streams. They end with this.
 pub(super) struct Handlers<K> {
@@ -28,6 +36,7 @@ pub(super) struct Handlers<K> {
     syncs: HandlerSyncs,
     joined: BTreeMap<usize, Joined>,
     readers: BTreeMap<usize, TaskSet>,
+    removals: TaskSet,
     /// Held by each handler for as long as it exists.
     held: Arc<()>,
 }
@@ -35,6 +44,8 @@ pub(super) struct Handlers<K> {
 /// A handler that is called.
 struct Joined {
     registration: Registration,
+    /// Held by a handler that is awaited, and once more by its call.
+    call: Weak<()>,
     fold: HandlerFold,
     is_slow: bool,
 }
@@ -56,6 +67,7 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             syncs: HandlerSyncs::new(informer, recorder.clone()),
             joined: BTreeMap::new(),
             readers: BTreeMap::new(),
+            removals: TaskSet::new(),
             held: Arc::default(),
             recorder,
         }
@@ -72,6 +84,8 @@ impl<K: Send + Sync + 'static> Handlers<K> {
         let delay = plan.delay_ms.map(Duration::from_millis);
         let registration = Registration::default();
         let fold = HandlerFold::default();
+        let call = Arc::new(());
+        let joined_call = Arc::downgrade(&call);
         let recording = RecordingHandler {
             informer: self.informer,
             handler,
@@ -115,24 +129,39 @@ impl<K: Send + Sync + 'static> Handlers<K> {
         *registered = Some(match delay {
             Some(delay) => {
                 let inner = outermost;
-                informer.add_async_handler_with(PacedHandler { inner, delay }, options)
+                informer.add_async_handler_with(PacedHandler { inner, delay, call }, options)
             }
             None => informer.add_handler_with(outermost, options),
         });
         drop(registered);
         let joined = Joined {
             registration,
+            call: joined_call,
             fold,
             is_slow: delay.is_some(),
         };
         self.joined.insert(handler, joined);
     }
 
-    /// Removes a handler.
+    /// Removes a handler: one by dropping its registration, the next in a task that waits for its end.
     pub(super) fn leave(&mut self, handler: usize) {
         drop(self.readers.remove(&handler));
-        let joined = self.joined.remove(&handler);
-        drop(joined.and_then(|joined| lock(&joined.registration).take()));
+        let Some(joined) = self.joined.remove(&handler) else {
+            return;
+        };
+        let registration = lock(&joined.registration).take();
+        if let Some(registration) = registration
+            && handler % 2 == 1
+        {
+            let (informer, recorder) = (self.informer, self.recorder.clone());
+            self.removals.spawn(async move {
+                registration.remove().await;
+                if joined.call.strong_count() > 1 {
+                    let name = handler.to_string();
+                    recorder.record(unremoved(informer, &name, "is called after its removal"));
+                }
+            });
+        }
     }
 
     /// Returns true if those that are called, and take no time, have synced and know of exactly these states.
@@ -165,7 +194,21 @@ impl<K: Send + Sync + 'static> Handlers<K> {
         for (_, reader) in std::mem::take(&mut self.readers) {
             reader.wait().await;
         }
+        let removals = std::mem::take(&mut self.removals);
+        if timeout(REMOVAL_LIMIT, removals.wait()).await.is_err() {
+            let text = "is removed without end";
+            self.recorder.record(unremoved(self.informer, "some", text));
+        }
         self.observe();
+    }
+}
+
+fn unremoved(informer: usize, handler: &str, text: &str) -> Observation {
+    Observation::Differs {
+        informer,
+        part: Part::Handler,
+        name: handler.to_owned(),
+        text: text.to_owned(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Handlers that take their time: calls that are awaited, and readers of streams.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use futures::StreamExt;
 use informer::{AsyncEventHandler, EventHandler, Notification, NotificationStream};
@@ -12,6 +12,8 @@ use super::handler_syncs::HandlerSyncs;
 pub(super) struct PacedHandler<H> {
     pub(super) inner: H,
     pub(super) delay: Duration,
+    /// Held once more during a call.
+    pub(super) call: Arc<()>,
 }
 
 /// A reader of a stream, which hands over what it reads.
@@ -33,6 +35,7 @@ where
     H: EventHandler<K>,
 {
     async fn on_notification(&mut self, notification: &Notification<K>) {
+        let _call = Arc::clone(&self.call);
         self.inner.on_notification(notification);
         sleep(self.delay).await;
     }

@@ -384,6 +384,8 @@ pub enum Part {
     Reader,
     /// A filter before a handler.
     Filter,
+    /// A handler that is removed.
+    Handler,
 }
 
 /// An object in a cache, a list or an event.
@@ -485,6 +487,7 @@ impl Part {
             Self::Index => "index",
             Self::Reader => "reader",
             Self::Filter => "filter",
+            Self::Handler => "handler",
         }
     }
 }

@@ -558,6 +558,7 @@ fn differing_parts_are_found() {
         (Part::Index, "indexes"),
         (Part::Reader, "readers"),
         (Part::Filter, "filters"),
+        (Part::Handler, "leaks"),
     ] {
         check(
             |story| {
