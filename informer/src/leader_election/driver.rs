@@ -31,12 +31,6 @@ enum Attempt {
     Left { holder: String },
 }
 
-/// The reason why a leadership ended.
-enum Ended {
-    Lost,
-    Stopped,
-}
-
 // === impl Candidate ===
 
 impl Candidate {
@@ -67,19 +61,21 @@ impl Candidate {
                 }
                 Err(error) => warn!(key = self.lock.key(), %error, "cannot reach for the lease"),
             }
+            self.machine.forget_attempts();
             let jitter = LeaderElectionOptions::JITTER * self.random.random::<f64>();
             sleep(self.options.retry_period.mul_f64(1.0 + jitter)).await;
         }
     }
 
-    /// Renews until the lease is lost, or until `stop`, and then gives it back. Either way `lost` fires at once.
+    /// Renews until the lease is lost, or until `stop`, and then gives it back. Either way `lost` fires at once: a request
+    /// under way is not waited for.
     pub(super) async fn lead(mut self, lost: CancellationToken, stop: CancellationToken) {
-        let ended = self.renew(&stop).await;
+        let ended = stop.run_until_cancelled(self.renew()).await;
         lost.cancel();
         match ended {
-            Ended::Lost => warn!(key = self.lock.key(), "no longer leading"),
-            Ended::Stopped if self.options.release_on_cancel => self.release().await,
-            Ended::Stopped => {}
+            Some(()) => warn!(key = self.lock.key(), "no longer leading"),
+            None if self.options.release_on_cancel => self.release().await,
+            None => {}
         }
     }
 
@@ -91,40 +87,55 @@ impl Candidate {
         u32::try_from(self.machine.transitions()).unwrap_or_default()
     }
 
-    async fn renew(&mut self, stop: &CancellationToken) -> Ended {
+    /// Renews until the lease is lost.
+    async fn renew(&mut self) {
         loop {
             let next = Instant::now() + self.options.retry_period;
-            let rest = sleep_until(next.min(self.leads_until));
-            if stop.run_until_cancelled(rest).await.is_none() {
-                return Ended::Stopped;
+            sleep_until(next.min(self.leads_until)).await;
+            if Instant::now() >= self.leads_until {
+                // Nothing is sent any more: a write that took effect later would keep others waiting.
+                return;
             }
-            // Not cut short by a stop: who does not know what the lease says cannot give it back.
             match timeout_at(self.leads_until, self.attempt()).await {
                 Ok(Ok(Attempt::Leads)) => {}
                 Ok(Ok(Attempt::Left { holder })) => {
                     debug!(key = self.lock.key(), holder, "another took the lease");
-                    return Ended::Lost;
+                    return;
                 }
                 Ok(Err(error)) => debug!(key = self.lock.key(), %error, "cannot renew the lease"),
-                Err(_) => return Ended::Lost,
-            }
-            if Instant::now() >= self.leads_until {
-                return Ended::Lost;
+                Err(_) => return,
             }
         }
     }
 
     async fn release(&mut self) {
-        let Some(record) = self.machine.release(self.options.clock.now()) else {
-            return;
-        };
         let limit = self.options.request_timeout();
-        let write = self.lock.write(self.held.as_ref(), &record);
-        match timeout(limit, write).await {
-            Ok(Ok(_)) => info!(key = self.lock.key(), "gave the lease back"),
+        match timeout(limit, self.give_back()).await {
+            Ok(Ok(true)) => info!(key = self.lock.key(), "gave the lease back"),
+            Ok(Ok(false)) => debug!(key = self.lock.key(), "the lease is another's"),
             Ok(Err(error)) => debug!(key = self.lock.key(), %error, "cannot give the lease back"),
             Err(_) => debug!(key = self.lock.key(), "no answer to giving the lease back"),
         }
+    }
+
+    /// Gives the lease back. Returns false if it was not this leadership's any more.
+    async fn give_back(&mut self) -> Result<bool, kube::Error> {
+        let wall = self.options.clock.now();
+        if let Some(record) = self.machine.release(wall) {
+            match self.lock.write(self.held.as_ref(), &record).await {
+                Err(error) if is_conflict(&error) => {}
+                outcome => return outcome.map(|_| true),
+            }
+        }
+        // The last renewal failed or was given up: it may have taken effect all the same.
+        let Some((found, held)) = self.lock.get().await? else {
+            return Ok(false);
+        };
+        let Some(record) = self.machine.release_of(&found, wall) else {
+            return Ok(false);
+        };
+        self.lock.write(Some(&held), &record).await?;
+        Ok(true)
     }
 
     /// Takes or renews the lease if that is allowed.
@@ -160,7 +171,7 @@ impl Candidate {
     async fn write(&mut self, begun: Instant, record: Record) -> Result<(), AttemptError> {
         // If this is dropped half-way, the lease is read before the next write.
         let mut machine = self.machine.clone();
-        self.machine.on_write_failed();
+        self.machine.on_write_begun(record.clone());
         let limit = self.options.request_timeout();
         let written = timeout(limit, self.lock.write(self.held.as_ref(), &record)).await;
         let held = written.map_err(|_| AttemptError::NoAnswer)??;
@@ -186,8 +197,12 @@ enum AttemptError {
 impl AttemptError {
     /// Returns whether another client has written or created the lease since it was read.
     fn is_conflict(&self) -> bool {
-        matches!(self, Self::Server(kube::Error::Api(status)) if status.code == 409)
+        matches!(self, Self::Server(error) if is_conflict(error))
     }
+}
+
+fn is_conflict(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 409)
 }
 
 /// Different jitter for each candidate, and the same in every run (FNV-1a).

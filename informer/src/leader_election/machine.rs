@@ -18,6 +18,8 @@ pub(super) struct Machine {
     observed: Option<Observed>,
     /// The lease was this candidate's when it was written last, at the observed version.
     leads: bool,
+    /// The records of writes since then that may have taken effect, or may still: no success was heard of.
+    attempted: Vec<Record>,
 }
 
 /// The lease, and since when it has said so. Its own times are another machine's, and are not looked at.
@@ -45,6 +47,7 @@ impl Machine {
             lease_duration: options.lease_duration,
             observed: None,
             leads: false,
+            attempted: Vec::new(),
         }
     }
 
@@ -95,24 +98,35 @@ impl Machine {
             record,
             since: begun,
         });
+        self.attempted.clear();
     }
 
-    /// Notes that a write failed, so that the state of the lease is unknown: it is read before the next write.
-    pub(super) fn on_write_failed(&mut self) {
+    /// Notes that a write was begun, so that the state of the lease is unknown until [it is done](Self::on_written): unless
+    /// that is heard of, the lease is read before the next write.
+    pub(super) fn on_write_begun(&mut self, record: Record) {
         self.leads = false;
+        self.attempted.push(record);
     }
 
-    /// Returns the record that gives the lease back: without a holder, and for a second. `None` if it is not this
-    /// candidate's to give.
+    /// Forgets the writes that failed, since nothing was acquired by them that could be given back.
+    pub(super) fn forget_attempts(&mut self) {
+        self.attempted.clear();
+    }
+
+    /// Returns the record that gives the lease back, if this candidate wrote to it last; `None` if it has to be read first.
     pub(super) fn release(&self, wall: Timestamp) -> Option<Record> {
         let observed = self.observed.as_ref().filter(|_| self.leads)?;
-        Some(Record {
-            holder_identity: Some(String::new()),
-            lease_duration_seconds: Some(1),
-            acquire_time: Some(micro_time(wall)),
-            renew_time: Some(micro_time(wall)),
-            lease_transitions: Some(observed.record.transitions()),
-        })
+        Some(without_holder(&observed.record, wall))
+    }
+
+    /// Returns the record that gives back the lease that was `found`; `None` if it is not this leadership's to give.
+    ///
+    /// It has to be what this leadership has written, whatever the holder's name: the same candidate may lead again.
+    pub(super) fn release_of(&self, found: &Record, wall: Timestamp) -> Option<Record> {
+        let observed = self.observed.iter().map(|observed| &observed.record);
+        let is_known = observed.chain(&self.attempted).any(|own| own == found);
+        let is_own = is_known && found.holder() == Some(&self.identity);
+        is_own.then(|| without_holder(found, wall))
     }
 
     pub(super) fn transitions(&self) -> i32 {
@@ -139,5 +153,16 @@ impl Machine {
             renew_time: Some(now),
             lease_transitions: Some(transitions),
         }
+    }
+}
+
+/// The record of a lease that was given back: without a holder, and for a second.
+fn without_holder(before: &Record, wall: Timestamp) -> Record {
+    Record {
+        holder_identity: Some(String::new()),
+        lease_duration_seconds: Some(1),
+        acquire_time: Some(micro_time(wall)),
+        renew_time: Some(micro_time(wall)),
+        lease_transitions: Some(before.transitions()),
     }
 }

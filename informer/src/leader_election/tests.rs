@@ -146,7 +146,7 @@ fn after_a_write_that_failed_the_lease_is_read_first() {
     let mut play = Play::new();
     let taken = play.taken(S(0), None);
     play.written(S(0), taken);
-    play.machine.on_write_failed();
+    play.machine.on_write_begun(held_by("me", 0, 2, 0));
     assert_eq!(play.renewal(S(2)), None);
     assert_eq!(play.machine.release(wall(S(2))), None);
     let taken = play.taken(S(2), Some(held_by("me", 0, 0, 0)));
@@ -171,6 +171,26 @@ fn a_lease_that_is_given_back_holds_for_nobody_and_keeps_its_count() {
     let mut free = held_by("", 2, 2, 7);
     free.lease_duration_seconds = Some(1);
     assert_eq!(play.machine.release(wall(S(2))), Some(free));
+}
+
+#[test]
+fn a_lease_is_given_back_after_a_renewal_of_unknown_outcome_but_not_that_of_a_later_leadership() {
+    let mut play = Play::new();
+    let taken = play.taken(S(0), None);
+    play.written(S(0), taken.clone());
+    let renewed = held_by("me", 0, 2, 0);
+    play.machine.on_write_begun(renewed.clone());
+    assert_eq!(play.machine.release(wall(S(3))), None);
+    let mut free = held_by("", 3, 3, 0);
+    free.lease_duration_seconds = Some(1);
+    // It has taken effect, or not.
+    for found in [taken, renewed] {
+        let record = play.machine.release_of(&found, wall(S(3)));
+        assert_eq!(record, Some(free.clone()));
+    }
+    for other in [held_by("me", 0, 4, 0), held_by("other", 2, 2, 1)] {
+        assert_eq!(play.machine.release_of(&other, wall(S(3))), None);
+    }
 }
 
 #[test]

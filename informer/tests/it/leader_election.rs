@@ -7,7 +7,7 @@ use std::{
 
 use fakeserver::{
     FakeServer,
-    faults::{Fault, Filter, ServerError},
+    faults::{Fault, Filter, LostAnswer, ServerError},
 };
 use http::StatusCode;
 use informer::{
@@ -120,6 +120,56 @@ async fn one_that_is_dropped_gives_the_lease_back_too() {
     drop(first);
     let (_second, took) = lead(&candidate(&server, "b")).await;
     assert!(took < S(5), "{took:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_leaves_after_a_failed_renewal_gives_the_lease_back_all_the_same() {
+    let failures = [
+        ServerError::new(StatusCode::INTERNAL_SERVER_ERROR).rule(),
+        // The write takes effect, and the candidate does not hear of it.
+        LostAnswer::default().rule(),
+        Fault::Hang.rule(),
+    ];
+    for failure in failures {
+        let server = FakeServer::builder().build();
+        let (leadership, _) = lead(&candidate(&server, "a")).await;
+        let guard = server.faults().install(failure);
+        // The first renewal comes after two seconds.
+        sleep(S(3)).await;
+        drop(guard);
+        leadership.release().await;
+        assert_eq!(spec(&server).await.holder_identity.as_deref(), Some(""));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_leaves_does_not_wait_for_a_request_that_hangs() {
+    let server = FakeServer::builder().build();
+    let (leadership, _) = lead(&candidate(&server, "a")).await;
+    let _guard = server.faults().install(Fault::Hang.rule());
+    sleep(S(3)).await;
+    let (began, token) = (Instant::now(), leadership.token());
+    let told = async {
+        token.cancelled().await;
+        began.elapsed()
+    };
+    let (told, ()) = tokio::join!(told, leadership.release());
+    assert_eq!(told, Duration::ZERO);
+    // The time limit of giving back: half of the renew deadline.
+    assert_eq!(began.elapsed(), S(5));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_has_to_give_up_sends_nothing_any_more() {
+    let server = FakeServer::builder().build();
+    let mut options = options(TODAY);
+    options.retry_period = S(3);
+    let (leadership, _) = lead(&candidate_with(&server, "a", options)).await;
+    let code = StatusCode::INTERNAL_SERVER_ERROR;
+    let _guard = server.faults().install(ServerError::new(code).rule());
+    leadership.lost().await;
+    // After 3, 6 and 9 seconds, and not after 10.
+    assert_eq!(server.faults().fired()["server_error"], 3);
 }
 
 #[tokio::test(start_paused = true)]
