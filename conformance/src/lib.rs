@@ -24,6 +24,7 @@ pub mod proxy;
 pub mod faults;
 pub mod bugs;
 pub mod subjects;
+mod election;
 // Machinery.
 pub mod checkers;
 pub mod timeline;

@@ -34,6 +34,8 @@
 //! | [`queue_stops`] | a queue that was shut down takes nothing new, and ends when its work is done | informer |
 //! | [`hot_loops`] | no loop runs without time passing | informer |
 //! | [`leaks`] | no task, watch or body outlives its owner | both |
+//! | [`leaders`] | at most one candidate leads at a time, and only for as long as it could renew its lease | informer |
+//! | [`elections`] | candidates take and return a lease by the rules, and somebody leads soon | informer |
 //! | [`warnings`] | nothing unexpected is logged as a warning or an error | both |
 //! | [`liveness`] | a client is up to date again within a bound after each fault | informer |
 //! | [`reliable`] | a watch delivers every change of its selection, and nothing else | server |
@@ -80,6 +82,8 @@ pub mod work_queues;
 pub mod queue_stops;
 pub mod hot_loops;
 pub mod leaks;
+pub mod leaders;
+pub mod elections;
 pub mod warnings;
 pub mod liveness;
 pub mod reliable;
@@ -123,7 +127,7 @@ enum Check {
 }
 
 /// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 40] = [
+pub const CHECKERS: [Checker; 42] = [
     Checker::of_trace("hot_loops", hot_loops::check, occasions::REQUEST),
     Checker::of_model("convergence", convergence::check, occasions::RECOVERY),
     Checker::of_model("snapshots", snapshots::check, occasions::CACHED),
@@ -176,6 +180,8 @@ pub const CHECKERS: [Checker; 40] = [
     Checker::of_trace("work_queues", work_queues::check, occasions::QUEUE),
     Checker::of_trace("queue_stops", queue_stops::check, occasions::QUEUE_STOP),
     Checker::of_trace("leaks", leaks::check, occasions::INFORMER_STOPPED),
+    Checker::of_trace("leaders", leaders::check, occasions::LEADS),
+    Checker::of_trace("elections", elections::check, occasions::LEASE_CHANGED),
     Checker::of_trace("warnings", warnings::check, occasions::RUN),
     Checker::of_model("liveness", liveness::check, occasions::FAULT_ENDS),
     Checker::of_model("reliable", reliable::check, occasions::EVENT),

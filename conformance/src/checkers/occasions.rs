@@ -1,7 +1,8 @@
 //! The observations that could break an invariant: without any, that it holds says nothing.
 
 use crate::trace::{
-    Controlled, Ending, Heard, NotifiedCause, Observation, Phase, QueueEvent, RequestKind,
+    Controlled, ElectionEvent, Ending, Heard, NotifiedCause, Observation, Phase, QueueEvent,
+    RequestKind,
 };
 
 /// Decides whether an observation could break an invariant.
@@ -129,6 +130,16 @@ pub(super) const FAULT_ENDS: Occasion = |seen| matches!(seen, Observation::Fault
 
 pub(super) const INFORMER_STOPPED: Occasion =
     |seen| matches!(seen, Observation::InformerStopped { .. });
+
+pub(super) const LEADS: Occasion =
+    |seen| matches!(seen, Observation::Election(ElectionEvent::Leads { .. }));
+
+pub(super) const LEASE_CHANGED: Occasion = |seen| {
+    matches!(
+        seen,
+        Observation::Election(ElectionEvent::LeaseChanged { .. })
+    )
+};
 
 pub(super) const RUN: Occasion = |seen| matches!(seen, Observation::Phase(Phase::Shutdown));
 

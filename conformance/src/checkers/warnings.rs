@@ -24,6 +24,8 @@ const PAUSED: &str = "paused";
 const RECONCILE_PANICKED: &str = "reconcile panicked";
 /// The message about an item that is not retried any more.
 const GIVEN_UP: &str = "item given up after too many retries";
+/// The messages of candidates in an election: a failed attempt, and the end of a leadership.
+const OF_CANDIDATES: [&str; 2] = ["cannot reach for the lease", "no longer leading"];
 
 /// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace) -> Vec<Finding> {
@@ -46,6 +48,9 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let pauses = trace.observations().any(
         |observation| matches!(observation, Observation::FaultBegins { name, .. } if makes_pause(name)),
     );
+    let candidates_stand = trace
+        .observations()
+        .any(|observation| matches!(observation, Observation::Election(_)));
     let unannounced = trace
         .numbered()
         .filter_map(|(number, observation)| match observation {
@@ -57,6 +62,7 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
                     GIVEN_UP => controllers.iter().any(|plan| plan.retries_max.is_some()),
                     UNDECODABLE => types_refuse,
                     PAUSED => pauses,
+                    message if OF_CANDIDATES.contains(&message) => candidates_stand,
                     _ => false,
                 };
                 (!is_announced).then(|| Finding::at(number, observation.to_string()))

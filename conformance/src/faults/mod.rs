@@ -14,7 +14,7 @@ use crate::{
     plan::PlannedFault,
     proxy::Proxy,
     seed::Seed,
-    trace::{Observation, Recorder},
+    trace::{ElectionEvent, Observation, Recorder},
 };
 
 /// Begins and ends the faults of a plan on one server, or on a proxy in front of one.
@@ -22,9 +22,11 @@ use crate::{
 pub struct FaultInjector {
     place: Place,
     recorder: Recorder,
+    /// True if its clients are the candidates of an election.
+    is_of_candidates: bool,
     /// The seed of random choices of faults.
     seed: u64,
-    /// The client names of the informers, in the order of the plan.
+    /// The client names of the informers, in the order of the plan; then those of clients that faults of all hit, too.
     clients: Vec<String>,
     guards: BTreeMap<usize, Vec<RuleGuard>>,
     /// The number of actions behind the API, by the name of the fault. The server counts rules itself.
@@ -63,11 +65,19 @@ impl FaultInjector {
         Self {
             place,
             recorder,
+            is_of_candidates: false,
             seed: seed.get(),
             clients,
             guards: BTreeMap::new(),
             done: BTreeMap::new(),
         }
+    }
+
+    /// Makes it an injector of faults of candidates, whose names are those of its clients.
+    #[must_use]
+    pub(crate) fn of_candidates(mut self) -> Self {
+        self.is_of_candidates = true;
+        self
     }
 
     /// Continues with a server that shares the rules of the previous one.
@@ -77,16 +87,7 @@ impl FaultInjector {
 
     /// Begins the fault at `place` in its plan.
     pub fn begin(&mut self, place: usize, planned: &PlannedFault) {
-        let target = match planned.informer {
-            Some(informer) => format!("informer {informer}"),
-            None => "all informers".to_owned(),
-        };
-        self.recorder.record(Observation::FaultBegins {
-            fault: place,
-            name: planned.kind.name().to_owned(),
-            informer: planned.informer,
-            text: format!("{:?} for {target}", planned.kind),
-        });
+        self.record_beginning(place, planned);
         match (&self.place, action(planned.kind)) {
             (Place::Server(server), Some(Action::Compact)) => server.compact(),
             (Place::Server(server), Some(Action::Expire)) => server.expire(),
@@ -104,15 +105,13 @@ impl FaultInjector {
             }
         }
         *self.done.entry(planned.kind.name()).or_default() += 1;
-        self.recorder
-            .record(Observation::FaultEnds { fault: place });
+        self.record_end(place);
     }
 
     /// Ends a fault, unless it has ended.
     pub fn end(&mut self, place: usize) {
         if self.guards.remove(&place).is_some() {
-            self.recorder
-                .record(Observation::FaultEnds { fault: place });
+            self.record_end(place);
         }
     }
 
@@ -133,6 +132,41 @@ impl FaultInjector {
                 count: *count,
             });
         }
+    }
+
+    fn record_beginning(&self, place: usize, planned: &PlannedFault) {
+        let (one, all) = if self.is_of_candidates {
+            ("candidate", "all candidates")
+        } else {
+            ("informer", "all informers")
+        };
+        let target = match planned.informer {
+            Some(client) => format!("{one} {client}"),
+            None => all.to_owned(),
+        };
+        let text = format!("{:?} for {target}", planned.kind);
+        self.recorder.record(if self.is_of_candidates {
+            Observation::Election(ElectionEvent::FaultBegins {
+                fault: place,
+                candidate: planned.informer,
+                text,
+            })
+        } else {
+            Observation::FaultBegins {
+                fault: place,
+                name: planned.kind.name().to_owned(),
+                informer: planned.informer,
+                text,
+            }
+        });
+    }
+
+    fn record_end(&self, place: usize) {
+        self.recorder.record(if self.is_of_candidates {
+            Observation::Election(ElectionEvent::FaultEnds { fault: place })
+        } else {
+            Observation::FaultEnds { fault: place }
+        });
     }
 
     fn clients_of(&self, planned: &PlannedFault) -> impl Iterator<Item = &str> {

@@ -21,6 +21,8 @@ impl Plan {
         let safety_ms: u64 = pick(rng, &[100, 200, 200, 400]);
         let factor = u32::try_from(self.safety_ms.div_ceil(safety_ms)).ok();
         let mut plan = self.sped_up(factor.and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN));
+        // No lease is as short as that.
+        plan.election = None;
         // No clock in real time can leap.
         plan.incidents
             .retain(|incident| incident.kind != IncidentKind::Suspend);

@@ -16,6 +16,8 @@ mod operator;
 mod handler_forms;
 mod pauses;
 mod controllers;
+mod election;
+mod drawn_election;
 mod draw;
 mod text;
 mod speed;
@@ -31,6 +33,9 @@ use crate::seed::Seed;
 pub use self::{
     contents::Content,
     controllers::{ControllerPlan, QueueAction, QueueOperation, QueueStop},
+    election::{
+        CandidateFault, CandidatePlan, CandidateStop, Election, Meddling, MeddlingKind, StopKind,
+    },
     incident::{Incident, IncidentKind},
     interleaving::Interleaving,
     operator::Operator,
@@ -69,6 +74,9 @@ pub struct Plan {
     /// The incidents of machines, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incidents: Vec<Incident>,
+    /// The leader election beside the informers, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub election: Option<Election>,
 }
 
 /// One informer and its handlers.
@@ -247,6 +255,7 @@ impl Plan {
             workload: Vec::new(),
             faults: Vec::new(),
             incidents: Vec::new(),
+            election: None,
         }
     }
 }

@@ -42,6 +42,9 @@ impl Plan {
             speed_up(&mut incident.at_ms);
             speed_up(&mut incident.for_ms);
         }
+        if let Some(election) = &mut self.election {
+            election.map_moments(|ms| ms / factor);
+        }
         self
     }
 }

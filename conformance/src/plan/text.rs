@@ -32,6 +32,9 @@ impl Plan {
         if !self.incidents.is_empty() {
             field(&mut text, "incidents", &lines(&self.incidents));
         }
+        if self.election.is_some() {
+            field(&mut text, "election", &json(&self.election));
+        }
         text.truncate(text.len() - ",\n".len());
         text.push_str("\n}\n");
         text

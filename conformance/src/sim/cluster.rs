@@ -20,6 +20,8 @@ pub(super) struct Cluster {
     snapshot: Option<(Snapshot, Restart)>,
     /// The routes of the informers, in the order of the plan.
     routes: Vec<Route>,
+    /// The routes of clients that write.
+    writer_routes: Vec<Route>,
     /// The replicas, by the incident that they belong to.
     replicas: BTreeMap<usize, Replica>,
     /// The incidents in progress.
@@ -61,6 +63,7 @@ impl Cluster {
             leader: Leader::new(leader),
             snapshot,
             routes: Vec::new(),
+            writer_routes: Vec::new(),
             replicas: BTreeMap::new(),
             present: BTreeMap::new(),
             counts: BTreeMap::new(),
@@ -76,6 +79,16 @@ impl Cluster {
     /// Adds the route of the next informer.
     pub(super) fn add_route(&mut self, route: Route) {
         self.routes.push(route);
+    }
+
+    /// Returns a handle of the server that is written to, which follows when another one replaces it.
+    pub(super) fn leader_handle(&self) -> Leader {
+        self.leader.clone()
+    }
+
+    /// Adds the route of a client that writes: it reaches the same state through any replica.
+    pub(super) fn add_writer_route(&mut self, route: Route) {
+        self.writer_routes.push(route);
     }
 
     /// Notes that there may be a new revision.
@@ -108,6 +121,9 @@ impl Cluster {
                 for route in self.routes_of(informer) {
                     route.lead_to_replica(&server, &self.leader);
                 }
+                for route in self.writer_routes_of(informer) {
+                    route.lead_to(&self.leader());
+                }
                 self.replicas.insert(place, Replica { server, lag });
                 false
             }
@@ -132,7 +148,9 @@ impl Cluster {
             return;
         };
         if incident.kind != IncidentKind::Suspend {
-            for route in self.routes_of(incident.informer()) {
+            let informer = incident.informer();
+            let routes = self.routes_of(informer);
+            for route in routes.chain(self.writer_routes_of(informer)) {
                 route.lead_to(&self.leader());
             }
         }
@@ -185,7 +203,7 @@ impl Cluster {
     /// Replaces the leader by one that begins with its objects, at the revision that `restart` determines.
     async fn restart(&mut self, restart: Restart) {
         let old = self.leader();
-        for route in &self.routes {
+        for route in self.routes.iter().chain(&self.writer_routes) {
             route.refuse();
         }
         old.shutdown().await;
@@ -239,5 +257,11 @@ impl Cluster {
         routes
             .filter(move |(place, _)| informer.is_none_or(|informer| informer == *place))
             .map(|(_, route)| route)
+    }
+
+    /// Returns the routes of clients that write, if an incident concerns all clients.
+    fn writer_routes_of(&self, informer: Option<usize>) -> impl Iterator<Item = &Route> {
+        let routes = self.writer_routes.iter();
+        routes.filter(move |_| informer.is_none())
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     faults::FaultInjector,
     plan::{Plan, Resource, Selection},
     trace::{Change, Member, Observation, Recorder},
-    transport::Route,
+    transport::{Leader, Route},
     workload::Workload,
 };
 
@@ -28,6 +28,16 @@ pub(crate) trait Servers {
 
     /// Opens the route of the next informer.
     fn open_route(&mut self) -> Route;
+
+    /// Opens the route of a client that writes, which leads to the leader whenever it leads anywhere.
+    fn open_writer_route(&mut self) -> Route {
+        self.open_route()
+    }
+
+    /// Returns the leader of simulated servers.
+    fn leader(&self) -> Option<Leader> {
+        None
+    }
 
     /// Creates the faults of a run, of which none has begun.
     fn faults(&self, plan: &Plan, clients: Vec<String>, recorder: Recorder) -> FaultInjector;

@@ -11,7 +11,7 @@ use crate::{
     faults::FaultInjector,
     plan::{Action, IncidentKind, LABEL, Operation, Plan, Resource, SPOILED, Selection},
     trace::{Change, Key, Member, Observation, Recorder, Side, State},
-    transport::Route,
+    transport::{Leader, Route},
     workload::Workload,
 };
 
@@ -70,6 +70,16 @@ impl Servers for Simulated {
         let route = Route::to(&self.cluster.leader());
         self.cluster.add_route(route.clone());
         route
+    }
+
+    fn open_writer_route(&mut self) -> Route {
+        let route = Route::to(&self.cluster.leader());
+        self.cluster.add_writer_route(route.clone());
+        route
+    }
+
+    fn leader(&self) -> Option<Leader> {
+        Some(self.cluster.leader_handle())
     }
 
     fn faults(&self, plan: &Plan, clients: Vec<String>, recorder: Recorder) -> FaultInjector {

@@ -12,6 +12,7 @@ use super::{
     servers::Servers,
 };
 use crate::{
+    election::{self, Election},
     faults::FaultInjector,
     interleave::{Seam, Yields},
     plan::{Plan, Resource, Selection},
@@ -53,6 +54,7 @@ struct World<S> {
     recorder: Recorder,
     workload: Workload,
     faults: FaultInjector,
+    election: Option<Election>,
     subjects: SubjectSet,
     yields: Yields,
     began: Instant,
@@ -99,11 +101,14 @@ impl<S: Servers> World<S> {
             names.push(name);
             taps.extend(tap);
         }
+        let election = election(plan, &mut servers, options, &recorder);
+        names.extend(election.iter().flat_map(|_| election::clients(plan)));
         Self {
             workload: Workload::new(servers.router(), recorder.clone())
                 .with_contents(plan.contents.clone()),
             faults: servers.faults(plan, names, recorder.clone()),
             servers,
+            election,
             variant: (options.server_variant)(&rules),
             convergence_limit: convergence_limit(plan, options),
             against: options.against,
@@ -119,17 +124,26 @@ impl<S: Servers> World<S> {
         self.servers.set_up(&mut self.workload).await;
         self.recorder.record(Observation::Phase(Phase::Safety));
         self.began = Instant::now();
+        if let Some(election) = &mut self.election {
+            election.begin();
+        }
         for (at, act) in schedule(plan) {
             sleep_until(self.began + at).await;
             self.act(plan, act).await?;
         }
         sleep_until(self.began + Duration::from_millis(plan.safety_ms)).await;
         self.faults.end_all();
+        if let Some(election) = &mut self.election {
+            election.end_faults();
+        }
         self.servers.end_incidents();
         self.subjects.resume_all();
         self.recorder.record(Observation::Phase(Phase::Recovery));
         let last = self.workload.write_last().await;
         self.converge(&last).await;
+        if let Some(election) = &self.election {
+            election.settle().await;
+        }
         let running_count = self.subjects.running().count();
         if self.against.is_in_threads() {
             // The server may not have noticed yet that a client has closed a watch.
@@ -141,6 +155,11 @@ impl<S: Servers> World<S> {
     }
 
     async fn act(&mut self, plan: &Plan, act: Act) -> Result<(), S::Error> {
+        if let Some(election) = &mut self.election {
+            // Faults may remove history.
+            election.note();
+            act_in(election, act).await;
+        }
         match act {
             Act::Operate(place) => {
                 self.yields.pass(Seam::Operation).await;
@@ -180,6 +199,11 @@ impl<S: Servers> World<S> {
             Act::Pause(informer) => self.subjects.pause(informer),
             Act::Resume(informer) => self.subjects.resume(informer),
             Act::Observe => self.subjects.observe(),
+            Act::StartCandidate(_)
+            | Act::StopCandidate(_)
+            | Act::BeginCandidateFault(_)
+            | Act::EndCandidateFault(_)
+            | Act::Meddle(_) => {}
         }
         Ok(())
     }
@@ -239,6 +263,10 @@ impl<S: Servers> World<S> {
         self.variant.clear();
         self.faults.record_fired();
         self.servers.record_counts();
+        if let Some(election) = &mut self.election {
+            election.end_faults();
+            let _ = timeout(SHUTDOWN_LIMIT, election.shut_down()).await;
+        }
         // Tasks that do not end are reported as such.
         self.subjects.stop().await;
         let has_ended = || self.servers.open_watch_count() <= Some(0);
@@ -282,6 +310,33 @@ impl<S: Servers> World<S> {
 fn convergence_limit(plan: &Plan, options: &RunOptions<'_>) -> Duration {
     let turns = plan.list_gate.map_or(1, |_| plan.informers.len());
     options.convergence_limit * u32::try_from(turns).unwrap_or(u32::MAX)
+}
+
+/// Creates the election of a plan, if it has one and the run can have one: time has to be simulated, and so have the servers.
+fn election<S: Servers>(
+    plan: &Plan,
+    servers: &mut S,
+    options: &RunOptions<'_>,
+    recorder: &Recorder,
+) -> Option<Election> {
+    let leader = servers.leader();
+    let leader = leader.filter(|_| options.against == Against::InProcess)?;
+    Election::of(plan, leader, recorder, |client| {
+        (servers.open_writer_route(), yields(plan, client))
+    })
+}
+
+/// Performs an act of an election, or lets it observe.
+async fn act_in(election: &mut Election, act: Act) {
+    match act {
+        Act::StartCandidate(candidate) => election.start(candidate),
+        Act::StopCandidate(candidate) => election.stop(candidate),
+        Act::BeginCandidateFault(fault) => election.begin_fault(fault),
+        Act::EndCandidateFault(fault) => election.end_fault(fault),
+        Act::Meddle(place) => election.meddle(place).await,
+        Act::Observe => election.observe(),
+        _ => {}
+    }
 }
 
 /// Draws the yields of an actor from the plan's seed.

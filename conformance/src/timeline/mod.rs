@@ -15,8 +15,8 @@ use std::{
 use crate::{
     checkers::Violation,
     trace::{
-        Controlled, Ending, Heard, Member, Notified, Observation, QueueEvent, RequestKind, Trace,
-        seconds,
+        Controlled, ElectionEvent, Ending, Heard, Member, Notified, Observation, QueueEvent,
+        RequestKind, Trace, seconds,
     },
 };
 
@@ -178,6 +178,7 @@ impl Teller {
                 Row::new("log", format!("{message}{fields}"))
             }
             Observation::Controlled(controlled) => return of_controller(controlled),
+            Observation::Election(event) => return of_election(event),
             wire => return ended(wire).or_else(|| on_the_wire(wire)),
         };
         Some(row)
@@ -188,6 +189,16 @@ impl Teller {
 fn of_informer(observation: &Observation) -> String {
     let text = observation.to_string();
     text.splitn(3, ' ').nth(2).unwrap_or_default().to_owned()
+}
+
+/// Formats an observation of the election, without checks of the status.
+fn of_election(event: &ElectionEvent) -> Option<Row> {
+    let actor = match event {
+        ElectionEvent::Status { .. } => return None,
+        ElectionEvent::LeaseChanged { .. } | ElectionEvent::Meddled { .. } => "lease",
+        _ => "election",
+    };
+    Some(Row::new(actor, event.to_string()))
 }
 
 fn operated(text: &str, status: u16) -> String {

@@ -4,6 +4,7 @@
 //! one plan.
 
 mod link;
+mod election;
 mod notified;
 mod controlled;
 mod observation;
@@ -15,6 +16,7 @@ use std::time::Duration;
 pub(crate) use self::observation::seconds;
 pub use self::{
     controlled::{Controlled, QueueEvent, ReconcileOutcome, Standing},
+    election::{Candidacy, ElectionEvent, LeaseState},
     link::Link,
     notified::{Heard, Notified, NotifiedCause},
     observation::{

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{controlled::Controlled, link::Link, notified::Notified};
+use super::{controlled::Controlled, election::ElectionEvent, link::Link, notified::Notified};
 use crate::plan::{Resource, Selection};
 
 /// An object's key as `namespace/name`, or its name alone if cluster-scoped.
@@ -347,6 +347,8 @@ pub enum Observation {
         /// All its objects.
         members: Vec<Member>,
     },
+    /// An observation of the leader election beside the informers.
+    Election(ElectionEvent),
     /// A warning or an error in the log.
     Warned {
         /// The message.

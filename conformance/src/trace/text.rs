@@ -233,6 +233,7 @@ fn fmt_reader(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             resource.plural(),
             hex(*digest)
         ),
+        Observation::Election(event) => event.fmt(f),
         Observation::HandlerSync {
             informer,
             handler,

@@ -7,6 +7,8 @@ mod observe;
 mod tap;
 mod route;
 mod body;
+mod lease_log;
+mod candidate_line;
 
 use std::{
     io,
@@ -30,6 +32,8 @@ use tower::{Service, ServiceExt};
 use self::observe::Exchange;
 pub use self::{
     body::ObservedBody,
+    candidate_line::{CandidateLine, CandidateWays},
+    lease_log::LeaseLog,
     route::{Leader, Route},
     tap::Tap,
 };

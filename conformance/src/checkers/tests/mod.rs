@@ -9,6 +9,7 @@ mod waits;
 mod status;
 mod threads;
 mod controllers;
+mod election;
 
 use std::{sync::Arc, time::Duration};
 

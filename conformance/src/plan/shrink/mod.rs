@@ -5,6 +5,7 @@
 //! the same as a proptest strategy.
 
 mod parts;
+mod election;
 mod moments;
 
 use proptest::{

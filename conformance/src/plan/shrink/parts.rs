@@ -7,7 +7,7 @@ use super::{
         ControllerPlan, HandlerPlan, IncidentKind, InformerPlan, Interleaving, Operator, Plan,
         PlannedFault, QueueStop, Resource,
     },
-    moments,
+    election, moments,
 };
 
 /// The parts of a plan that have elements, in the order of proposals.
@@ -15,6 +15,11 @@ use super::{
 pub(super) enum Part {
     Faults,
     Incidents,
+    /// The leader election as a whole.
+    Election,
+    Candidates,
+    CandidateFaults,
+    Meddlings,
     Informers,
     /// All operations on an object.
     Objects,
@@ -31,6 +36,7 @@ pub(super) enum Part {
     ControllerOptions,
     /// The operations on queues.
     QueueOperations,
+    ElectionOptions,
     /// The numbers of objects: to the lowest.
     Names,
     /// The gaps between moments: to none.
@@ -107,7 +113,11 @@ impl Part {
     pub(super) fn next(self) -> Option<Self> {
         match self {
             Self::Faults => Some(Self::Incidents),
-            Self::Incidents => Some(Self::Informers),
+            Self::Incidents => Some(Self::Election),
+            Self::Election => Some(Self::Candidates),
+            Self::Candidates => Some(Self::CandidateFaults),
+            Self::CandidateFaults => Some(Self::Meddlings),
+            Self::Meddlings => Some(Self::Informers),
             Self::Informers => Some(Self::Objects),
             Self::Objects => Some(Self::Workload),
             Self::Workload => Some(Self::Handlers),
@@ -121,7 +131,8 @@ impl Part {
             Self::InformerOptions => Some(Self::HandlerOptions),
             Self::HandlerOptions => Some(Self::ControllerOptions),
             Self::ControllerOptions => Some(Self::QueueOperations),
-            Self::QueueOperations => Some(Self::Names),
+            Self::QueueOperations => Some(Self::ElectionOptions),
+            Self::ElectionOptions => Some(Self::Names),
             Self::Names => Some(Self::Gaps),
             Self::Gaps => Some(Self::LongGaps),
             Self::LongGaps => None,
@@ -133,6 +144,11 @@ impl Part {
         match self {
             Self::Faults => plan.faults.len(),
             Self::Incidents => plan.incidents.len(),
+            Self::Election
+            | Self::Candidates
+            | Self::CandidateFaults
+            | Self::Meddlings
+            | Self::ElectionOptions => election::len(self, plan),
             Self::Informers => plan.informers.len(),
             Self::Objects => objects(plan).len(),
             Self::Workload => plan.workload.len(),
@@ -159,6 +175,11 @@ impl Part {
         match self {
             Self::Faults => drop(plan.faults.drain(from..to)),
             Self::Incidents => drop(plan.incidents.drain(from..to)),
+            Self::Election
+            | Self::Candidates
+            | Self::CandidateFaults
+            | Self::Meddlings
+            | Self::ElectionOptions => election::take(self, plan, from, to),
             Self::Workload => drop(plan.workload.drain(from..to)),
             Self::Contents => drop(plan.contents.drain(from..to)),
             Self::Revision => plan.revision = None,
@@ -238,7 +259,7 @@ fn take_items<'a, T: 'a>(lists: impl Iterator<Item = &'a mut Vec<T>>, from: usiz
 }
 
 /// Counts the options of all items, and simplifies those in `from..to`.
-fn simplify<'a, T: 'a>(
+pub(super) fn simplify<'a, T: 'a>(
     items: impl Iterator<Item = &'a mut T>,
     options: &[fn(&mut T)],
     from: usize,
