@@ -7,6 +7,7 @@ mod link;
 mod election;
 mod notified;
 mod controlled;
+mod change;
 mod observation;
 mod recorder;
 mod text;
@@ -15,13 +16,12 @@ use std::time::Duration;
 
 pub(crate) use self::observation::seconds;
 pub use self::{
+    change::{Change, Side},
     controlled::{Controlled, QueueEvent, ReconcileOutcome, Standing},
     election::{Candidacy, ElectionEvent, LeaseState},
     link::Link,
     notified::{Heard, Notified, NotifiedCause},
-    observation::{
-        Change, Ending, Failure, Key, Member, Observation, Part, Phase, RequestKind, Side, State,
-    },
+    observation::{Ending, Failure, Key, Member, Observation, Part, Phase, RequestKind, State},
     recorder::Recorder,
 };
 

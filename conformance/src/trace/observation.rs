@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{controlled::Controlled, election::ElectionEvent, link::Link, notified::Notified};
+use super::{
+    change::Change, controlled::Controlled, election::ElectionEvent, link::Link, notified::Notified,
+};
 use crate::plan::{Resource, Selection};
 
 /// An object's key as `namespace/name`, or its name alone if cluster-scoped.
@@ -445,39 +447,6 @@ pub enum Failure {
     Misspoke,
     /// It does not answer.
     Unresponsive,
-}
-
-/// A change of the server's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "tests write them by hand")]
-pub struct Change {
-    /// The resource.
-    pub resource: Resource,
-    /// Its revision.
-    pub revision: u64,
-    /// The object's key.
-    pub key: Key,
-    /// The namespace; empty if cluster-scoped.
-    pub namespace: Arc<str>,
-    /// The object before; `None` if there was none.
-    pub before: Option<Side>,
-    /// The object after; `None` if there is none.
-    pub after: Option<Side>,
-}
-
-/// An object on one side of a change, as far as selections depend on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "complete by definition: what selections compare, and the uid"
-)]
-pub struct Side {
-    /// Its uid.
-    pub uid: Arc<str>,
-    /// The value of its [`LABEL`](crate::plan::LABEL).
-    pub label: Option<Arc<str>>,
-    /// True if it has the label [`SPOILED`](crate::plan::SPOILED).
-    pub is_spoiled: bool,
 }
 
 // === impl Part ===

@@ -4,8 +4,9 @@ use std::fmt::{self, Display, Formatter, Write};
 
 use super::{
     Trace,
+    change::{Change, Side},
     notified::{Heard, Notified, NotifiedCause},
-    observation::{Change, Ending, Member, Observation, RequestKind, Side, State, seconds},
+    observation::{Ending, Member, Observation, RequestKind, State, seconds},
 };
 
 impl Display for Trace {
@@ -73,7 +74,6 @@ impl Display for Observation {
                 }
                 Ok(())
             }
-            Self::ListGate { width } => write!(f, "a gate lets {width} informers list at a time"),
             Self::InformerPauses { informer } => write!(f, "informer {informer} is paused"),
             Self::InformerResumes { informer } => write!(f, "informer {informer} is resumed"),
             Self::HandlerJoins {
@@ -161,9 +161,12 @@ impl Display for Side {
     }
 }
 
-/// Formats observations about the end of a run.
+/// Formats observations about the whole of a run, and about its end.
 fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
     match observation {
+        Observation::ListGate { width } => {
+            write!(f, "a gate lets {width} informers list at a time")
+        }
         Observation::ResyncWanted {
             informer,
             handler,
