@@ -62,7 +62,7 @@ pub(super) fn draw(seed: Seed, safety_ms: u64) -> Option<Election> {
         retry_ms,
         candidates: candidates(rng, safety_ms),
         meddlings: meddlings(rng, safety_ms),
-        faults: faults(rng, safety_ms),
+        faults: faults(rng, safety_ms, lease_ms, renew_ms),
     })
 }
 
@@ -120,8 +120,13 @@ fn meddlings(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<Meddling> {
     meddlings
 }
 
-/// Draws the faults of candidates, slow writes in particular: none in a quarter of the elections.
-fn faults(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<CandidateFault> {
+/// Draws the faults of candidates, slow writes in particular, and an outage in some elections.
+fn faults(
+    rng: &mut ChaCha8Rng,
+    safety_ms: u64,
+    lease_ms: u64,
+    renew_ms: u64,
+) -> Vec<CandidateFault> {
     let count = pick(rng, &[0, 1, 2, 4]);
     let mut mishaps = some_of(rng, &MISHAPS, 0.3);
     if rng.random_bool(0.5) {
@@ -140,6 +145,22 @@ fn faults(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<CandidateFault> {
             kind: kind(rng, &mishaps),
         })
         .collect();
+    if rng.random_bool(0.3) {
+        // All writes are slow, but not too slow.
+        let kind = Fault::SlowWebhook(SlowWebhook {
+            takes_ms: pick(rng, &[renew_ms / 10, renew_ms / 4, renew_ms * 2 / 5]),
+            times_out: false,
+        });
+        faults.push(CandidateFault::new(0, safety_ms, kind));
+    }
+    if rng.random_bool(0.3) {
+        // No leader outlasts that.
+        let mishap = Mishap::Named(pick(rng, &["hang", "connection_refused", "server_error"]));
+        let at_ms = rng.random_range(0..safety_ms);
+        let for_ms = rng.random_range(renew_ms..=2 * lease_ms);
+        let fault = CandidateFault::new(at_ms, for_ms, kind(rng, &[mishap]));
+        faults.push(fault);
+    }
     faults.sort_by_key(|fault| fault.at_ms);
     faults
 }
