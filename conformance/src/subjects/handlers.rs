@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use futures::FutureExt;
 use informer::{Buffer, HandlerOptions, SharedInformer};
 use tokio::time::timeout;
 
@@ -154,8 +155,13 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             && handler % 2 == 1
         {
             let (informer, recorder) = (self.informer, self.recorder.clone());
+            let mut removing = Box::pin(registration.remove());
+            // Removes it now; only the wait is left to the task.
+            let is_over = removing.as_mut().now_or_never().is_some();
             self.removals.spawn(async move {
-                registration.remove().await;
+                if !is_over {
+                    removing.await;
+                }
                 if joined.call.strong_count() > 1 {
                     let name = handler.to_string();
                     recorder.record(unremoved(informer, &name, "is called after its removal"));
