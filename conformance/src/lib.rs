@@ -31,6 +31,7 @@ pub mod timeline;
 pub mod sim;
 pub mod live;
 // Many runs.
+pub mod transitions;
 pub mod summary;
 pub mod batch;
 pub mod hunt;

@@ -2,12 +2,13 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::{
     checkers::CHECKERS,
     seed::Seed,
     trace::{Observation, Phase, RequestKind, Trace},
+    transitions,
 };
 
 /// Counts of events in runs.
@@ -20,6 +21,9 @@ pub struct Summary {
     pub check_count: u64,
     /// The number of observations that could have broken each invariant, by its checker.
     pub occasions: BTreeMap<&'static str, u64>,
+    /// The number of transitions of each kind.
+    #[serde(serialize_with = "by_name")]
+    pub transitions: transitions::Counts,
     /// Writes that the server accepted from the workload.
     pub operation_count: u64,
     /// Events of watches.
@@ -53,6 +57,7 @@ impl Summary {
             run_count: 1,
             check_count: CHECKERS.len() as u64,
             occasions: CHECKERS.map(|checker| (checker.name, 0)).into(),
+            transitions: transitions::count(trace),
             slowest_seed: Some(seed),
             ..Self::default()
         };
@@ -86,6 +91,9 @@ impl Summary {
         self.notification_count += other.notification_count;
         for (checker, count) in other.occasions {
             *self.occasions.entry(checker).or_default() += count;
+        }
+        for (transition, count) in other.transitions {
+            *self.transitions.entry(transition).or_default() += count;
         }
         for (fault, count) in other.faults {
             *self.faults.entry(fault).or_default() += count;
@@ -147,6 +155,11 @@ impl Summary {
             _ => {}
         }
     }
+}
+
+/// Writes transitions by their names.
+fn by_name<S: Serializer>(counts: &transitions::Counts, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(counts.iter().map(|(made, count)| (made.to_string(), count)))
 }
 
 fn ms(duration: Duration) -> u64 {

@@ -37,35 +37,45 @@ pub(super) fn text(report: &Report, took: Duration) -> String {
     text
 }
 
-/// Formats how often each promise could have been broken, the rarest first.
+/// Formats how often each promise could have been broken, and how often each transition occurred, the rarest first.
 pub(super) fn coverage(report: &Report) -> String {
-    let mut occasions: Vec<(u64, &str)> = report
-        .summary
-        .occasions
-        .iter()
-        .map(|(checker, count)| (*count, *checker))
-        .collect();
-    occasions.sort_unstable();
+    let summary = &report.summary;
+    let promises = summary.occasions.iter();
+    let promises = promises.map(|(checker, count)| (*count, (*checker).to_owned()));
+    let transitions = summary.transitions.iter();
+    let transitions = transitions.map(|(made, count)| (*count, made.to_string()));
+    let promises = counts(
+        ["promise", "could have been broken"],
+        promises.collect(),
+        "nothing could have broken these promises",
+    );
+    let transitions = counts(
+        ["transition", "occurred"],
+        transitions.collect(),
+        "these transitions did not occur",
+    );
+    format!("{promises}{transitions}")
+}
+
+/// Formats counts, the smallest first, and names those at zero after the words `never`.
+fn counts(header: [&str; 2], mut counts: Vec<(u64, String)>, never: &str) -> String {
+    counts.sort_unstable();
     let mut table = Table::new();
     table
         .load_style(presets::UTF8_FULL_CONDENSED)
-        .set_header(["promise", "could have been broken"]);
-    for (count, checker) in &occasions {
+        .set_header(header);
+    for (count, name) in &counts {
         table.add_row([
-            Cell::new(checker),
+            Cell::new(name),
             Cell::new(grouped(*count)).set_alignment(CellAlignment::Right),
         ]);
     }
-    let never: Vec<&str> = occasions
-        .iter()
-        .take_while(|(count, _)| *count == 0)
-        .map(|(_, checker)| *checker)
-        .collect();
-    if never.is_empty() {
+    let at_zero = counts.iter().take_while(|(count, _)| *count == 0);
+    let names: Vec<&str> = at_zero.map(|(_, name)| name.as_str()).collect();
+    if names.is_empty() {
         format!("{table}\n")
     } else {
-        let never = never.join(", ");
-        format!("{table}\nnothing could have broken these promises; run more seeds: {never}\n")
+        format!("{table}\n{never}; run more seeds: {}\n", names.join(", "))
     }
 }
 
@@ -272,7 +282,7 @@ mod tests {
         let text = coverage(&report);
         assert!(text.contains("1,200"), "{text}");
         assert!(
-            text.ends_with("these promises; run more seeds: herds, waits\n"),
+            text.contains("these promises; run more seeds: herds, waits\n"),
             "{text}"
         );
         report.summary.occasions = [("contents", 1_200)].into();

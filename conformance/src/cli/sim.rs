@@ -43,7 +43,7 @@ pub(super) struct Args {
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
     in_threads: ThreadArgs,
-    /// Print how often each promise could have been broken, and which never could.
+    /// Print how often each promise could have been broken and how often each transition occurred, and which never did.
     #[arg(long)]
     coverage: bool,
     /// Write the figures to this file, too.

@@ -51,7 +51,7 @@ pub enum Heard {
 }
 
 /// The cause of a notification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "complete by definition: the causes of an informer"

@@ -1,0 +1,27 @@
+use std::collections::BTreeSet;
+
+use super::{Transition, count, possible};
+use crate::{
+    plan::{Plan, Profile},
+    seed::Seed,
+    sim::{self, RunOptions},
+};
+
+#[test]
+fn seeds_make_no_transition_that_is_not_among_the_possible_ones() {
+    let possible: BTreeSet<Transition> = possible().collect();
+    let mut strange = BTreeSet::new();
+    for seed in 0..40 {
+        let plan = Plan::draw_sized(Seed::new(seed), Profile::Small);
+        let outcome = sim::run(&plan, &RunOptions::default());
+        let made = count(&outcome.trace)
+            .into_iter()
+            .filter(|(_, count)| *count > 0);
+        strange.extend(
+            made.map(|(made, _)| made)
+                .filter(|made| !possible.contains(made)),
+        );
+    }
+    let strange: Vec<String> = strange.iter().map(ToString::to_string).collect();
+    assert_eq!(strange, [""; 0]);
+}
