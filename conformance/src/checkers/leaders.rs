@@ -34,7 +34,9 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut leaders = Leaders::default();
     let mut leaps = ClockLeaps::default();
     for (number, (at, observation)) in trace.timed().enumerate() {
-        leaps.observe(at, observation);
+        if leaps.observe(at, observation) {
+            leaders.wake(at);
+        }
         let is_waking = leaps.is_waking(at);
         let mut texts = leaders.overdue(at, is_waking);
         if let Observation::Election(event) = observation {
@@ -75,6 +77,13 @@ struct Leadership {
 // === impl Leaders ===
 
 impl Leaders {
+    /// Puts off what candidates had no time for, since the machine fell asleep.
+    fn wake(&mut self, at: Duration) {
+        for gave_up in self.given_up.values_mut() {
+            *gave_up = at;
+        }
+    }
+
     /// Describes leaderships that go on although they had to end before `at`.
     fn overdue(&mut self, at: Duration, is_waking: bool) -> Vec<String> {
         let mut texts = Vec::new();

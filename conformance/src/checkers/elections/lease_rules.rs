@@ -172,6 +172,12 @@ impl LeaseRules {
             let text = || format!("made with {} transitions", after.transitions);
             return (!is_new).then(text);
         };
+        if self.lease.is_none() {
+            // It may be a slow one, of what its sender read before the last change and the deletion.
+            let most = before.transitions + u64::from(before.holder != after.holder);
+            let text = || format!("made after {} transitions", before.transitions);
+            return (after.transitions > most).then(text);
+        }
         let is_renewal = before.holder == after.holder;
         if is_renewal && before.acquired != after.acquired && !after.holder.is_empty() {
             return Some(format!(
