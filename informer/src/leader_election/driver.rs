@@ -49,9 +49,13 @@ impl Candidate {
     pub(super) async fn acquire(&mut self) {
         loop {
             match self.attempt().await {
-                Ok(Attempt::Leads) => {
+                Ok(Attempt::Leads) if Instant::now() < self.leads_until => {
                     info!(key = self.lock.key(), "leading");
                     return;
+                }
+                // The machine slept, for example. Others may take the lease by now.
+                Ok(Attempt::Leads) => {
+                    debug!(key = self.lock.key(), "the answer came after the deadline");
                 }
                 Ok(Attempt::Left { holder }) => {
                     debug!(key = self.lock.key(), holder, "another leads");
@@ -77,10 +81,6 @@ impl Candidate {
             None if self.options.release_on_cancel => self.release().await,
             None => {}
         }
-    }
-
-    pub(super) fn leads_until(&self) -> Instant {
-        self.leads_until
     }
 
     pub(super) fn transitions(&self) -> u32 {

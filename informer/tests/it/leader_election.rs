@@ -7,7 +7,7 @@ use std::{
 
 use fakeserver::{
     FakeServer,
-    faults::{Fault, Filter, LostAnswer, ServerError},
+    faults::{Fault, Filter, LostAnswer, ServerError, SlowWebhook},
 };
 use http::StatusCode;
 use informer::{
@@ -19,7 +19,7 @@ use informer::{
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use kube::{Api, api::PostParams};
 use proptest::prelude::*;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, advance, sleep, timeout};
 
 const S: fn(u64) -> Duration = Duration::from_secs;
 /// 2026-01-01T00:00:00Z
@@ -140,6 +140,24 @@ async fn one_that_leaves_after_a_failed_renewal_gives_the_lease_back_all_the_sam
         leadership.release().await;
         assert_eq!(spec(&server).await.holder_identity.as_deref(), Some(""));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_comes_after_the_deadline_makes_nobody_a_leader() {
+    let server = FakeServer::builder().build();
+    let _guard = server.faults().install(SlowWebhook::default().rule());
+    let elector = candidate(&server, "a");
+    let acquiring = elector.acquire();
+    tokio::pin!(acquiring);
+    let early = timeout(S(1), &mut acquiring).await;
+    assert!(early.is_err(), "the write takes three seconds");
+    // The machine sleeps meanwhile.
+    advance(S(60)).await;
+    let began = Instant::now();
+    let leadership = timeout(S(60), acquiring).await.unwrap();
+    // It tries again first: after a retry period, with a write that takes its time.
+    assert!(began.elapsed() >= S(2 + 3), "{:?}", began.elapsed());
+    assert!(leadership.is_held());
 }
 
 #[tokio::test(start_paused = true)]
