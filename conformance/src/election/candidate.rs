@@ -1,10 +1,12 @@
 //! One candidate: it stands, leads, loses and stands again, until it is stopped.
 
 use std::{
+    panic::AssertUnwindSafe,
     sync::{Arc, Mutex},
     time::Duration,
 };
 
+use futures::FutureExt;
 use informer::leader_election::{
     LeaderElectionOptions, LeaderElector, Leadership, LeaseLock, WallClock,
 };
@@ -13,6 +15,7 @@ use tokio::{sync::oneshot, time::Instant};
 use super::LEASE;
 use crate::{
     plan::{self, NAMESPACES, StopKind},
+    subjects::PANICKED,
     task::TaskSet,
     trace::{Candidacy, ElectionEvent, Observation, Recorder},
     transport::CandidateLine,
@@ -83,7 +86,19 @@ impl CandidateRun {
             line,
             held: self.held.clone(),
             stop,
-            task: TaskSet::of(self.run(before, stopped)),
+            task: TaskSet::of(self.run_to_end(before, stopped)),
+        }
+    }
+
+    /// Runs until it is stopped, and records a panic.
+    async fn run_to_end(self, before: Option<TaskSet>, stopped: oneshot::Receiver<StopKind>) {
+        let (candidacy, recorder) = (self.candidacy, self.recorder.clone());
+        let run = AssertUnwindSafe(self.run(before, stopped));
+        if run.catch_unwind().await.is_err() {
+            recorder.record(Observation::Warned {
+                message: PANICKED.to_owned(),
+                fields: format!(" {candidacy}"),
+            });
         }
     }
 
