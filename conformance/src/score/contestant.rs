@@ -116,15 +116,18 @@ const OF_HANDLERS: &[&str] = &[
     "cache_first",
 ];
 
-/// The promises of subjects that have versions, indexes and resyncs, say what they read, what they cannot decode and why
-/// they notify, let code wait, have work queues, pause, tell of their state, spread their watches, and log no expected warnings.
+/// The promises of subjects that have versions, indexes, readers, filters and resyncs, say what they read, what they cannot
+/// decode and why they notify, let code wait, have work queues, share gates, pause, tell of their state, spread their
+/// watches, and log no expected warnings.
 const OF_INFORMER: &[&str] = &[
     "contents",
     "causes",
     "undecodable",
     "handler_syncs",
     "waits",
+    "filters",
     "herds",
+    "gates",
     "pauses",
     "statuses",
     "reconciles",
@@ -132,6 +135,7 @@ const OF_INFORMER: &[&str] = &[
     "queue_stops",
     "snapshots",
     "indexes",
+    "readers",
     "freshness",
     "resyncs",
     "liveness",

@@ -260,7 +260,7 @@ pub enum Observation {
         /// The keys and the versions of the objects, in order of the keys.
         members: Vec<(Key, u64)>,
     },
-    /// A part of an informer differs from the objects of its cache.
+    /// A part of an informer differs from the objects of its cache, or from what it has to do.
     Differs {
         /// The informer.
         informer: usize,
@@ -378,7 +378,7 @@ pub enum Phase {
     Shutdown,
 }
 
-/// The kinds of parts that are compared with the objects of a cache.
+/// The kinds of parts that subjects compare by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Part {

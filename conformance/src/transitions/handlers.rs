@@ -81,7 +81,7 @@ impl Display for Told {
 }
 
 /// The transitions that the contract of handlers allows.
-pub(super) const POSSIBLE: &[Told] = &[
+pub(super) const KNOWN: &[Told] = &[
     Told(Knowledge::Unknown, Kind::Added, NotifiedCause::Initial),
     Told(Knowledge::Unknown, Kind::Added, NotifiedCause::Live),
     Told(Knowledge::Unknown, Kind::Added, NotifiedCause::Relist),

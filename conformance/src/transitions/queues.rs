@@ -46,7 +46,7 @@ pub(super) fn observe(observation: &Observation) -> Option<&'static str> {
 }
 
 /// The events that are possible.
-pub(super) const POSSIBLE: [&str; 20] = [
+pub(super) const KNOWN: [&str; 20] = [
     "added, can wait",
     "added",
     "added with a priority",

@@ -209,7 +209,7 @@ impl Display for Asked {
 }
 
 /// The transitions that happen in four hundred small seeds.
-pub(super) const POSSIBLE: &[Asked] = &[
+pub(super) const KNOWN: &[Asked] = &[
     Asked(End::Start, Next::AnyState),
     Asked(End::Start, Next::Stream),
     Asked(End::Page, Next::Page),
