@@ -362,6 +362,23 @@ fn metadata_only_objects_are_accepted_where_they_were_asked_for_and_whole_ones_t
 }
 
 #[test]
+fn kinds_named_as_the_servers_own_forms_are_decoded_as_any_other_kind() {
+    for kind in ["PartialObjectMetadata", "Table"] {
+        let names = format!(r#""kind":"{kind}","apiVersion":"example.com/v1""#);
+        let object = format!(r#"{{{names},"metadata":{{"name":"a","resourceVersion":"3"}}}}"#);
+        let frame = format!(r#"{{"type":"ADDED","object":{object}}}"#);
+        let decoder = Decoder::new("example.com/v1", kind);
+        let event = decoder.watch_event::<DynamicObject>(frame.as_bytes(), &KnownNothing);
+        assert_eq!(event_in_short(event), "added a@3");
+        let body = format!(
+            r#"{{"kind":"{kind}List","apiVersion":"example.com/v1","metadata":{{"resourceVersion":"7"}},"items":[{object}]}}"#
+        );
+        let page = page_of::<DynamicObject>(&decoder, body.as_bytes(), &KnownNothing);
+        assert_eq!(page_in_short(page), "7 [a@3]");
+    }
+}
+
+#[test]
 fn the_peeked_metadata_is_that_of_the_decoded_object() {
     let item = r#"{"metadata":{"name":"a\"\u00e9","namespace":"n","uid":"u-1","resourceVersion":"3","labels":{"b":"2","a":"1"},
         "annotations":{"x":"y"},"deletionTimestamp":"2026-01-01T00:00:00Z","creationTimestamp":null,

@@ -161,11 +161,13 @@ async fn a_full_queue_makes_the_producer_wait_until_something_is_taken() {
     let mut third = Box::pin(producer.write(delta("+c@3")));
     assert!(poll!(&mut third).is_pending());
     assert_eq!(fifo.queued_items().get(), 2);
+    assert!(!fifo.is_empty());
 
     assert_eq!(batch_text(&fifo.pop().await.unwrap()), "(+a@1 +b@2)");
     assert_eq!(third.await, Ok(()));
     assert_eq!(batch_text(&fifo.pop().await.unwrap()), "(+c@3)");
     assert_eq!(fifo.queued_items().get(), 0);
+    assert!(fifo.is_empty());
 }
 
 #[tokio::test(start_paused = true)]

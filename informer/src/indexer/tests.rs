@@ -14,6 +14,7 @@ use crate::{
     fixtures::{Value, key, object, object_with, undecodable},
     known::Known,
     object::{Object, ObjectKey, Reads},
+    store::Store,
 };
 
 /// One value a word; `fail` and `panic` are refused.
@@ -270,6 +271,19 @@ fn readers_see_a_whole_write_and_keep_what_they_hold() {
     assert_eq!(before.len(), 1);
     assert_eq!(names(&before.index_keys("word", "red").unwrap()), "n/a");
     assert!(before.resource_version().is_unknown());
+}
+
+#[test]
+fn an_indexer_is_a_store_that_shows_the_last_write() {
+    let mut writer = holding([("n/a@1", "red")]);
+    let reader = writer.reader();
+    let store: &dyn Store<Value> = &reader;
+    assert!(store.resource_version().is_unknown());
+    writer.write(|draft| draft.set_resource_version("7".into()));
+    assert_eq!(store.resource_version().as_str(), "7");
+    assert_eq!(store.list().len(), 1);
+    assert!(store.get(&key("n/a")).is_some());
+    assert!(store.get(&key("n/b")).is_none());
 }
 
 #[test]
