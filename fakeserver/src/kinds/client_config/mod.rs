@@ -1,6 +1,7 @@
 //! Client configurations: the addresses of webhooks in webhook configurations and definitions of custom resources.
 
 mod go_url;
+mod path;
 mod validation;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -14,7 +15,7 @@ const PORT_DEFAULT: u64 = 443;
 /// A parsed `clientConfig`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ClientConfig {
-    /// Without a query: `https://host[:port][/path]`.
+    /// Without a query, and with a clean path: `https://host[:port]/path`.
     url: String,
     service: Option<Service>,
     /// The query tells the webhook its time limit.
@@ -41,7 +42,7 @@ impl ClientConfig {
         let said = &config["service"];
         if said.is_null() {
             return Self {
-                url: text(&config["url"]),
+                url: path::with_clean_path(&text(&config["url"])),
                 service: None,
                 tells_timeout: true,
                 ca_bundle,
@@ -52,10 +53,9 @@ impl ClientConfig {
             name: text(&said["name"]),
         };
         let port = said["port"].as_u64().unwrap_or(PORT_DEFAULT);
-        let path = text(&said["path"]);
-        let path = path.trim_start_matches('/');
+        let path = path::clean(&text(&said["path"]));
         Self {
-            url: format!("https://{}:{port}/{path}", service.host()),
+            url: format!("https://{}:{port}{path}", service.host()),
             service: Some(service),
             tells_timeout: true,
             ca_bundle,

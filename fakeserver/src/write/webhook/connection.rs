@@ -1,7 +1,6 @@
 //! One call over a connection of its own.
 
-use bytes::Bytes;
-use http::{Request, Uri, header, uri::Scheme};
+use http::{HeaderValue, Uri, header, uri::Scheme};
 use http_body_util::Full;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -11,6 +10,7 @@ use tokio::{
 };
 
 use super::{
+    call::Call,
     error::dial_problem,
     routes::{Answer, collect},
     tls,
@@ -55,11 +55,11 @@ impl Address {
     }
 }
 
-/// Posts `body`, and reads the answer.
-pub(super) async fn post(
+/// Sends the request of `call`, and reads the answer.
+pub(super) async fn send(
     address: &Address,
     ca_bundle: &[u8],
-    body: Bytes,
+    call: &Call,
 ) -> Result<Answer, String> {
     let shown = format!("{}:{}", address.host, address.port);
     let mut found = tokio::net::lookup_host((address.host.as_str(), address.port))
@@ -71,23 +71,20 @@ pub(super) async fn post(
     let stream = TcpStream::connect(first).await;
     let stream = stream.map_err(|error| dial_problem(&first.to_string(), &error))?;
     if !address.is_tls {
-        return exchange(stream, address, body).await;
+        return exchange(stream, address, call).await;
     }
     let stream = tls::connect(stream, &address.name, ca_bundle, &shown).await?;
-    exchange(stream, address, body).await
+    exchange(stream, address, call).await
 }
 
-async fn exchange<S>(stream: S, address: &Address, body: Bytes) -> Result<Answer, String>
+async fn exchange<S>(stream: S, address: &Address, call: &Call) -> Result<Answer, String>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let request = Request::post(&address.path_and_query)
-        .header(header::HOST, &address.authority)
-        .header(header::USER_AGENT, "kube-apiserver-admission")
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::ACCEPT, "application/json, */*")
-        .body(Full::new(body))
-        .map_err(|error| error.to_string())?;
+    let mut request = call.request(&address.path_and_query)?.map(Full::new);
+    let authority = HeaderValue::try_from(&address.authority);
+    let authority = authority.map_err(|error| error.to_string())?;
+    request.headers_mut().insert(header::HOST, authority);
     let handshake = http1::handshake(TokioIo::new(stream)).await;
     let (mut sender, connection) = handshake.map_err(|error| problem(&error))?;
     let answering = async {

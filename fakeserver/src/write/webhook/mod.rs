@@ -4,6 +4,9 @@
 //! name it. [`Webhooks`] calls it: over TLS, or in process if a test has configured that. Each call has a connection of
 //! its own and a timeout, and needs no task.
 
+#[cfg(feature = "tls")]
+mod bundle;
+mod call;
 mod connection;
 mod error;
 #[cfg_attr(not(feature = "tls"), path = "tls_off.rs")]

@@ -9,7 +9,7 @@ use std::{
 
 use axum::{Router, body::Body};
 use bytes::Bytes;
-use http::{HeaderMap, Request, StatusCode, Uri, header};
+use http::{HeaderMap, Method, StatusCode, Uri, header};
 use http_body_util::{BodyExt, Limited};
 use serde_json::Value;
 use tokio::time::timeout;
@@ -17,12 +17,15 @@ use tower::ServiceExt;
 
 use super::{
     WebhookError,
+    call::Call,
     connection::{self, Address},
 };
 use crate::{kinds::client_config::ClientConfig, value::json::parse_value};
 
 /// The size limit of an answer.
 const ANSWER_MAX_BYTES: usize = 16 * 1024 * 1024;
+/// The number of requests of one call, redirected ones included: Go's limit.
+const REQUESTS_MAX: usize = 10;
 
 /// Asks webhooks.
 #[derive(Default)]
@@ -84,36 +87,51 @@ impl Webhooks {
         read(&answer)
     }
 
+    /// Posts `body` to `url`, and follows redirects as Go's client does.
     async fn post(
         &self,
         config: &ClientConfig,
         url: &str,
         body: Bytes,
     ) -> Result<Answer, WebhookError> {
-        let asked: Uri = url
+        let mut call = Call {
+            url: url.to_owned(),
+            method: Method::POST,
+            body,
+        };
+        for _ in 0..REQUESTS_MAX {
+            let failed = |problem| WebhookError::post(&call.url, problem);
+            let answer = self.send(config, &call).await.map_err(failed)?;
+            match call.redirected(&answer).map_err(failed)? {
+                Some(next) => call = next,
+                None => return Ok(answer),
+            }
+        }
+        let problem = format!("stopped after {REQUESTS_MAX} redirects");
+        Err(WebhookError::post(&call.url, problem))
+    }
+
+    /// Sends one request, and reads its answer.
+    async fn send(&self, config: &ClientConfig, call: &Call) -> Result<Answer, String> {
+        let asked: Uri = call
+            .url
             .parse()
-            .map_err(|error: http::uri::InvalidUri| WebhookError::post(url, error.to_string()))?;
-        let route = self.route(&asked);
-        let to = match route {
-            Some(Route::InProcess(router)) => return answer_in_process(router, url, body).await,
+            .map_err(|error: http::uri::InvalidUri| error.to_string())?;
+        let to = match self.route(&asked) {
+            Some(Route::InProcess(router)) => return answer_in_process(router, call).await,
             Some(Route::To(to)) => to,
             None => match config.service() {
-                Some(service) => {
-                    return Err(WebhookError::post(
-                        url,
-                        format!(
-                            "no route to service {}/{}: this server runs no services, and has to be told where it is",
-                            service.namespace, service.name
-                        ),
+                Some(service) if asked.host() == Some(&*service.host()) => {
+                    return Err(format!(
+                        "no route to service {}/{}: this server runs no services, and has to be told where it is",
+                        service.namespace, service.name
                     ));
                 }
-                None => asked.clone(),
+                _ => asked.clone(),
             },
         };
         let address = Address::new(&asked, &to);
-        let sent = connection::post(&address, &config.ca_bundle, body);
-        sent.await
-            .map_err(|problem| WebhookError::post(url, problem))
+        connection::send(&address, &config.ca_bundle, call).await
     }
 
     fn route(&self, asked: &Uri) -> Option<Route> {
@@ -136,16 +154,10 @@ impl fmt::Debug for Webhooks {
     }
 }
 
-async fn answer_in_process(router: Router, url: &str, body: Bytes) -> Result<Answer, WebhookError> {
-    let request = Request::post(url)
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::ACCEPT, "application/json, */*")
-        .body(Body::from(body))
-        .map_err(|error| WebhookError::post(url, error.to_string()))?;
+async fn answer_in_process(router: Router, call: &Call) -> Result<Answer, String> {
+    let request = call.request(&call.url)?.map(Body::from);
     let Ok(response) = router.oneshot(request).await;
-    collect(response)
-        .await
-        .map_err(|problem| WebhookError::post(url, problem))
+    collect(response).await
 }
 
 /// Reads an answer to its end.

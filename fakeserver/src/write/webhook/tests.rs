@@ -2,11 +2,14 @@
 
 use std::{future::Future, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::{Json, Router, routing::post};
+use axum::{Json, Router, response::Redirect, routing::post};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hyper::server::conn::http1;
 use hyper_util::{rt::TokioIo, service::TowerToHyperService};
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+    date_time_ymd,
+};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_rustls::{
@@ -64,14 +67,18 @@ async fn server(tls: Option<TlsAcceptor>) -> (SocketAddr, impl Future<Output = (
 
 /// An authority in PEM, and a server with a certificate of it for `name`.
 fn tls(name: &str) -> (String, TlsAcceptor) {
+    let (authority, _, acceptor) =
+        serving_with(&CertificateParams::new(vec![name.to_owned()]).unwrap());
+    (authority, acceptor)
+}
+
+/// An authority in PEM, a certificate of it, and a server that shows it.
+fn serving_with(certificate: &CertificateParams) -> (String, String, TlsAcceptor) {
     let mut authority = CertificateParams::new(Vec::new()).unwrap();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
     let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(vec![name.to_owned()])
-        .unwrap()
-        .signed_by(&key, &authority)
-        .unwrap();
+    let certificate = certificate.signed_by(&key, &authority).unwrap();
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -79,7 +86,82 @@ fn tls(name: &str) -> (String, TlsAcceptor) {
         .with_no_client_auth()
         .with_single_cert(vec![certificate.der().clone()], key)
         .unwrap();
-    (authority.pem(), TlsAcceptor::from(Arc::new(config)))
+    (
+        authority.pem(),
+        certificate.pem(),
+        TlsAcceptor::from(Arc::new(config)),
+    )
+}
+
+/// The answer of a server with `certificate` that is in the bundle itself, or the problem with it.
+async fn ask_one_in_the_bundle(certificate: CertificateParams) -> String {
+    let (_, own, acceptor) = serving_with(&certificate);
+    let (address, serving) = server(Some(acceptor)).await;
+    let webhooks = Webhooks::default();
+    let to = format!("https://{address}").parse().unwrap();
+    webhooks.redirect("hooks.default.svc", to);
+    let config = of_service(&own);
+    let question = question();
+    let (answer, ()) = tokio::join!(webhooks.ask(&config, LIMIT, &question), serving);
+    match answer {
+        Ok(answer) => answer["text"].as_str().unwrap().to_owned(),
+        Err(error) => {
+            let error = error.to_string();
+            error.rsplit_once("x509: ").unwrap().1.to_owned()
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_certificate_in_the_bundle_is_trusted_for_its_name_time_and_usage() {
+    let named = |name: &str| CertificateParams::new(vec![name.to_owned()]).unwrap();
+    let good = named("hooks.default.svc");
+    assert_eq!(ask_one_in_the_bundle(good.clone()).await, "well?");
+    assert_eq!(
+        ask_one_in_the_bundle(named("other.default.svc")).await,
+        "certificate is not valid for hooks.default.svc"
+    );
+    let mut old = good.clone();
+    old.not_after = date_time_ymd(2001, 2, 3);
+    let mut early = good.clone();
+    early.not_before = date_time_ymd(4000, 1, 1);
+    for certificate in [old, early] {
+        assert_eq!(
+            ask_one_in_the_bundle(certificate).await,
+            "certificate has expired or is not yet valid"
+        );
+    }
+    let mut of_client = good.clone();
+    of_client.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    assert_eq!(
+        ask_one_in_the_bundle(of_client).await,
+        "certificate specifies an incompatible key usage"
+    );
+    let mut of_server = good;
+    of_server.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+    assert_eq!(ask_one_in_the_bundle(of_server).await, "well?");
+}
+
+#[tokio::test]
+async fn redirects_are_followed_ten_requests_long() {
+    let webhooks = Webhooks::default();
+    let router = echo()
+        .route("/moved", post(|| async { Redirect::temporary("/echo") }))
+        .route("/loop", post(|| async { Redirect::temporary("/loop") }));
+    webhooks.serve("hooks.default.svc", router);
+    let at = |path: &str| {
+        ClientConfig::parse(&json!({
+            "service": {"name": "hooks", "namespace": "default", "path": path},
+        }))
+    };
+    let question = question();
+    let moved = webhooks.ask(&at("//moved"), LIMIT, &question).await;
+    assert_eq!(moved.unwrap(), question);
+    let looping = webhooks.ask(&at("/loop"), LIMIT, &question).await;
+    assert_eq!(
+        looping.unwrap_err().to_string(),
+        "Post \"https://hooks.default.svc/loop\": stopped after 10 redirects"
+    );
 }
 
 fn of_service(ca: &str) -> ClientConfig {

@@ -6,14 +6,10 @@ use tokio::net::TcpStream;
 use tokio_rustls::{
     TlsConnector,
     client::TlsStream,
-    rustls::{
-        self, CertificateError, RootCertStore,
-        crypto::ring,
-        pki_types::{CertificateDer, ServerName, pem::PemObject},
-    },
+    rustls::{self, CertificateError, crypto::ring, pki_types::ServerName},
 };
 
-use super::error::dial_problem;
+use super::{bundle::BundleVerifier, error::dial_problem};
 
 /// Agrees on keys with `name`, whom `ca_bundle` has to name. Errors call the other side `shown`.
 pub(super) async fn connect(
@@ -36,13 +32,13 @@ pub(super) async fn connect(
 
 /// Returns a configuration that trusts the certificates of `ca_bundle`, and no others.
 fn tls_config(ca_bundle: &[u8]) -> rustls::ClientConfig {
-    let mut roots = RootCertStore::empty();
-    let certificates = CertificateDer::pem_slice_iter(ca_bundle).filter_map(Result::ok);
-    roots.add_parsable_certificates(certificates);
-    rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let provider = Arc::new(ring::default_provider());
+    let verifier = BundleVerifier::new(ca_bundle, &provider);
+    rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("the provider has the versions of TLS that are safe")
-        .with_root_certificates(roots)
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(verifier))
         .with_no_client_auth()
 }
 
@@ -55,8 +51,14 @@ fn tls_problem(error: &rustls::Error, name: &str) -> String {
             CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
         ) => format!("x509: certificate is not valid for {name}"),
         rustls::Error::InvalidCertificate(
-            CertificateError::Expired | CertificateError::ExpiredContext { .. },
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. },
         ) => "x509: certificate has expired or is not yet valid".to_owned(),
+        rustls::Error::InvalidCertificate(
+            CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. },
+        ) => "x509: certificate specifies an incompatible key usage".to_owned(),
         other => return format!("tls: {other}"),
     };
     format!("tls: failed to verify certificate: {why}")
