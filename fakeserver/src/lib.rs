@@ -34,12 +34,11 @@ pub mod fuzzing;
 pub use self::cluster::{Churn, ClusterOptions};
 #[cfg(feature = "controllers")]
 pub use self::controllers::Workloads;
-#[cfg(feature = "tls")]
-pub use self::server::{CertificateError, Certificates, ClientCertificate};
 pub use self::{
     clock::Clock,
     controllers::Controllers,
     edge::authorization::Authorization,
+    kinds::core::service::range::{ServiceRange, ServiceRangeError},
     server::{
         BuildError, FakeServer, FakeServerBuilder, Listener, RequestRecord, Stats, serve_faults,
     },
@@ -53,4 +52,9 @@ pub use self::{
         user::UserInfo,
     },
     write::{AdmissionPlugins, AdmissionPluginsError},
+};
+#[cfg(feature = "tls")]
+pub use self::{
+    edge::authentication::{ServiceAccountKeyError, ServiceAccountKeys},
+    server::{CertificateError, Certificates, ClientCertificate},
 };

@@ -1,12 +1,12 @@
 //! The objects of a new cluster, apart from its namespaces, as a real server has them.
 
-use std::sync::LazyLock;
+use std::{fmt::Display, sync::LazyLock};
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::{Kind, built_in};
+use super::{Kind, built_in, core::service::range::ServiceRange};
 
 /// The objects, one a line, with marks for what differs from server to server.
 static LINES: LazyLock<String> = LazyLock::new(|| {
@@ -27,11 +27,19 @@ struct Line<'a> {
     object: Value,
 }
 
-/// Returns the objects as they are created at `now`, a time in whole seconds as objects write times. Each comes with its
-/// kind, and always has the same uid.
-pub(crate) fn initial_objects(now: &str) -> Vec<(&'static Kind, Value)> {
+/// Returns the objects as they are created at `now`, a time in whole seconds as objects write times, in a cluster whose
+/// services have addresses of `services`. Each comes with its kind, and always has the same uid, but for the one that is
+/// named after an address.
+pub(crate) fn initial_objects(now: &str, services: ServiceRange) -> Vec<(&'static Kind, Value)> {
     let day = now.split('T').next().unwrap_or_default();
-    let text = LINES.replace(TIME, now).replace(DAY, day);
+    let mut text = LINES.replace(TIME, now).replace(DAY, day);
+    let embedded = ServiceRange::DEFAULT;
+    if services != embedded {
+        let quoted = |value: &dyn Display| format!("\"{value}\"");
+        text = text
+            .replace(&quoted(&embedded), &quoted(&services))
+            .replace(&quoted(&embedded.first()), &quoted(&services.first()));
+    }
     text.lines().map(read).collect()
 }
 
@@ -69,7 +77,7 @@ mod tests {
 
     #[test]
     fn every_object_has_a_uid_of_its_own_and_no_mark() {
-        let objects = initial_objects(NOW);
+        let objects = initial_objects(NOW, ServiceRange::DEFAULT);
         let uids: BTreeSet<&str> = (objects.iter())
             .map(|(_, object)| object["metadata"]["uid"].as_str().unwrap())
             .collect();
@@ -90,7 +98,7 @@ mod tests {
             let found = resources.find(|resource| *resource.plural == *kind.plural());
             found.unwrap().kind.to_string()
         };
-        for (kind, object) in initial_objects(NOW) {
+        for (kind, object) in initial_objects(NOW, ServiceRange::DEFAULT) {
             let metadata = &object["metadata"];
             let entries = metadata["managedFields"].as_array().unwrap();
             // What a controller has set of the status is another entry.

@@ -11,6 +11,7 @@ use super::{
     slots::InFlight,
 };
 use crate::{
+    ServiceRange,
     cluster::SimulatedCluster,
     controllers::{self, ControllerManager},
     edge::{
@@ -43,6 +44,8 @@ pub(crate) struct Server {
     pub(super) cluster: Option<Arc<SimulatedCluster>>,
     /// True if it begins with the objects that every cluster has.
     pub(super) bootstraps: bool,
+    /// The range of the addresses of services, if it begins so.
+    pub(super) services: ServiceRange,
     pub(super) beginning: Beginning,
     /// The file of the state, if there is one.
     pub(super) data: Option<DataFile>,
@@ -75,12 +78,15 @@ impl Server {
     pub(super) fn clear(&self) {
         let backend = self.backend();
         if self.bootstraps {
-            backend.reset(Some(&foundation(&backend.clock.now_text())), |tx| {
-                bootstrap_namespaces(backend, tx);
-                if self.has_rules() {
-                    bootstrap_roles(backend, tx);
-                }
-            });
+            backend.reset(
+                Some(&foundation(&backend.clock.now_text(), self.services)),
+                |tx| {
+                    bootstrap_namespaces(backend, tx);
+                    if self.has_rules() {
+                        bootstrap_roles(backend, tx);
+                    }
+                },
+            );
         } else {
             backend.reset(None, |_| {});
         }

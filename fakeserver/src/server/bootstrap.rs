@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     kinds::{
         Kind,
-        core::namespace,
+        core::{namespace, service::range::ServiceRange},
         initial_objects,
         rbac::{
             cluster_role,
@@ -22,25 +22,28 @@ use crate::{
 /// The namespaces that a server makes for itself, in its order.
 const NAMESPACES: [&str; 4] = ["kube-system", "kube-public", "kube-node-lease", "default"];
 
-/// The foundation that was asked for last, and its time.
-static LATEST: Mutex<Option<(String, Arc<Foundation>)>> = Mutex::new(None);
+/// The foundation that was asked for last, its time, and its range of services.
+static LATEST: Mutex<Option<(String, ServiceRange, Arc<Foundation>)>> = Mutex::new(None);
 
-/// Returns the objects that every cluster has from `now` on, apart from its namespaces. Servers of the same time share
-/// them.
-pub(super) fn foundation(now: &str) -> Arc<Foundation> {
+/// Returns the objects that every cluster has from `now` on, apart from its namespaces. Servers of the same time and range
+/// share them.
+pub(super) fn foundation(now: &str, services: ServiceRange) -> Arc<Foundation> {
     let mut latest = LATEST.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((time, foundation)) = &*latest
+    if let Some((time, range, foundation)) = &*latest
         && time == now
+        && *range == services
     {
         return Arc::clone(foundation);
     }
     let registry = Registry::builtin();
-    let objects = initial_objects(now).into_iter().map(|(kind, object)| {
-        let fields = registry.selectable_values(kind.storage(), &object);
-        (key_of(kind, &object), object, fields)
-    });
+    let objects = initial_objects(now, services)
+        .into_iter()
+        .map(|(kind, object)| {
+            let fields = registry.selectable_values(kind.storage(), &object);
+            (key_of(kind, &object), object, fields)
+        });
     let foundation = Arc::new(Foundation::new(objects));
-    *latest = Some((now.to_owned(), Arc::clone(&foundation)));
+    *latest = Some((now.to_owned(), services, Arc::clone(&foundation)));
     foundation
 }
 
@@ -79,7 +82,7 @@ pub(super) fn bootstrap_namespaces(backend: &Backend, tx: &mut Transaction<'_>) 
 /// Writes those of the roles and bindings that a cluster begins with that are not there, and gives roles that are the sum
 /// of others their rules, as a controller does in a cluster.
 pub(super) fn bootstrap_roles(backend: &Backend, tx: &mut Transaction<'_>) {
-    let mut objects = initial_objects(&backend.clock.now_text());
+    let mut objects = initial_objects(&backend.clock.now_text(), ServiceRange::DEFAULT);
     objects.retain(|(kind, _)| kind.group() == GROUP);
     let policy = Policy::new(objects.iter().cloned());
     for (kind, object) in objects {

@@ -15,10 +15,12 @@ use super::{
     security::Security,
     slots::InFlight,
 };
+#[cfg(feature = "tls")]
+use crate::ServiceAccountKeys;
 #[cfg(feature = "cluster")]
 use crate::cluster::{ClusterOptions, SimulatedCluster};
 use crate::{
-    AdmissionPlugins, ObjectError,
+    AdmissionPlugins, ObjectError, ServiceRange,
     clock::Clock,
     controllers::{ControllerManager, Controllers},
     edge::{
@@ -59,6 +61,7 @@ pub struct FakeServerBuilder {
     /// In the order in which they go in; or why one of them cannot.
     objects: Vec<Result<Value, Arc<serde_json::Error>>>,
     bootstraps: bool,
+    services: ServiceRange,
     manifests: Vec<PathBuf>,
     progress: Option<Progress>,
     snapshot: Option<Snapshot>,
@@ -137,6 +140,14 @@ impl FakeServerBuilder {
     /// An object can be created in a namespace only if that is there.
     pub fn with_bootstrap(mut self, bootstraps: bool) -> Self {
         self.bootstraps = bootstraps;
+        self
+    }
+
+    /// Sets the range of the addresses of services, as the object `kubernetes` of the service ranges has it. By default it is
+    /// `10.0.0.0/16`. It counts for a server that begins with the objects that every cluster has.
+    #[doc(alias = "service-cluster-ip-range")]
+    pub fn with_service_range(mut self, range: ServiceRange) -> Self {
+        self.services = range;
         self
     }
 
@@ -229,6 +240,13 @@ impl FakeServerBuilder {
     #[cfg(feature = "cli")]
     pub(crate) fn with_token_key(mut self, key: [u8; 32]) -> Self {
         self.security.token_key = Some(key);
+        self
+    }
+
+    /// Signs and verifies tokens of service accounts with `keys`, whose public parts are at `/openid/v1/jwks` then.
+    #[cfg(feature = "tls")]
+    pub fn with_service_account_keys(mut self, keys: ServiceAccountKeys) -> Self {
+        self.security.account_keys = keys;
         self
     }
 
@@ -357,6 +375,7 @@ impl FakeServerBuilder {
             #[cfg(not(feature = "cluster"))]
             cluster: None,
             bootstraps: self.bootstraps,
+            services: self.services,
             beginning: Beginning {
                 snapshot: self.snapshot.map(|snapshot| (snapshot, restart)),
                 objects,
@@ -413,6 +432,7 @@ impl Default for FakeServerBuilder {
             in_flight: (0, 0),
             objects: Vec::new(),
             bootstraps: true,
+            services: ServiceRange::DEFAULT,
             manifests: Vec::new(),
             progress: None,
             snapshot: None,

@@ -8,7 +8,7 @@ use tokio_rustls::{
         self, DigitallySignedStruct, RootCertStore, ServerConfig, SignatureScheme,
         client::danger::HandshakeSignatureValid,
         crypto::ring,
-        pki_types::{CertificateDer, PrivatePkcs8KeyDer, UnixTime},
+        pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, UnixTime, pem::PemObject},
         server::{
             WebPkiClientVerifier,
             danger::{ClientCertVerified, ClientCertVerifier},
@@ -54,6 +54,7 @@ const PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
 #[derive(Clone)]
 pub struct Certificates {
     authority: Authority,
+    trusted_pem: Arc<str>,
     acceptor: TlsAcceptor,
     clients: Arc<dyn ClientCertVerifier>,
     /// The time by which certificates of clients are valid.
@@ -74,7 +75,15 @@ pub enum CertificateError {
     /// A name cannot stand in a certificate, or there is no key: another name may do.
     #[error("certificate not made")]
     Certificate(#[source] Box<dyn Error + Send + Sync>),
-    /// TLS does not take what was made: a defect of this crate.
+    /// A text is not what it should be: PEM of certificates, or of a key.
+    #[error("{of}: {why}")]
+    Pem {
+        /// The text.
+        of: &'static str,
+        /// The problem.
+        why: String,
+    },
+    /// TLS does not take a certificate, or a key that is not its own. Of certificates that were made here: a defect.
     #[error("TLS not set up")]
     Tls(#[source] Box<dyn Error + Send + Sync>),
 }
@@ -105,33 +114,92 @@ impl Certificates {
         let authority = Authority::new().map_err(CertificateError::certificate)?;
         let own = authority.server(all, "kube-apiserver");
         let (certificate, key) = own.map_err(CertificateError::certificate)?;
+        let chain = vec![certificate.der().clone()];
+        let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+        let trusted_pem = authority.pem();
+        Self::assemble(authority, trusted_pem, chain, key, Vec::new())
+    }
 
+    /// For a server that shows the certificates in `chain_pem`, the first of which is its own and has the key in `key_pem`.
+    /// Clients are known by certificates of an authority in `client_authorities_pem`, which may have none.
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Pem`]: a text has no certificate, or no key. [`CertificateError::Tls`]: the key is not that of the
+    /// certificate, or an authority is none.
+    pub fn from_pem(
+        chain_pem: &[u8],
+        key_pem: &[u8],
+        client_authorities_pem: &[u8],
+    ) -> Result<Self, CertificateError> {
+        let chain = certificates_in(chain_pem, "the serving certificate")?;
+        let key =
+            PrivateKeyDer::from_pem_slice(key_pem).map_err(|error| CertificateError::Pem {
+                of: "the serving key",
+                why: error.to_string(),
+            })?;
+        let clients = if client_authorities_pem.is_empty() {
+            Vec::new()
+        } else {
+            certificates_in(client_authorities_pem, "the authorities of clients")?
+        };
+        let authority = Authority::new().map_err(CertificateError::certificate)?;
+        let trusted_pem = String::from_utf8_lossy(chain_pem).into_owned();
+        Self::assemble(authority, trusted_pem, chain, key, clients)
+    }
+
+    /// Makes a certificate in PEM that is its own authority, and its key, for a server that clients call `names` besides
+    /// those of [`new`](Self::new).
+    ///
+    /// # Errors
+    ///
+    /// [`CertificateError::Certificate`]: one of the names is none.
+    #[cfg(feature = "cli")]
+    pub(crate) fn self_signed(
+        names: impl IntoIterator<Item = String>,
+    ) -> Result<(String, String), CertificateError> {
+        let names = NAMES.map(str::to_owned).into_iter().chain(names);
+        let made = rcgen::generate_simple_self_signed(names.collect::<Vec<_>>());
+        let made = made.map_err(CertificateError::certificate)?;
+        Ok((made.cert.pem(), made.signing_key.serialize_pem()))
+    }
+
+    /// Takes clients of `authority` and of `client_authorities`.
+    fn assemble(
+        authority: Authority,
+        trusted_pem: String,
+        chain: Vec<CertificateDer<'static>>,
+        key: PrivateKeyDer<'static>,
+        client_authorities: Vec<CertificateDer<'static>>,
+    ) -> Result<Self, CertificateError> {
         let provider = Arc::new(ring::default_provider());
         let mut roots = RootCertStore::empty();
-        let trusted = roots.add(CertificateDer::from(authority.der().to_vec()));
-        trusted.map_err(CertificateError::tls)?;
+        let own = CertificateDer::from(authority.der().to_vec());
+        for trusted in client_authorities.into_iter().chain([own]) {
+            roots.add(trusted).map_err(CertificateError::tls)?;
+        }
         let clients =
             WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
         let clients = clients.build().map_err(CertificateError::tls)?;
-        let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(CertificateError::tls)?
             .with_client_cert_verifier(Arc::new(AnyCertificate(Arc::clone(&clients))))
-            .with_single_cert(vec![certificate.der().clone()], key)
+            .with_single_cert(chain, key)
             .map_err(CertificateError::tls)?;
         config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).into();
         Ok(Self {
             authority,
+            trusted_pem: trusted_pem.into(),
             acceptor: TlsAcceptor::from(Arc::new(config)),
             clients,
             clock: Clock::wall(),
         })
     }
 
-    /// The authority's certificate: what clients have to trust.
+    /// The certificate that clients have to trust: the authority's, or the server's own where it was given one.
     pub fn authority_pem(&self) -> String {
-        self.authority.pem()
+        self.trusted_pem.to_string()
     }
 
     /// A certificate for a client whose requests are to be `user`'s: name and groups stand in it.
@@ -176,6 +244,20 @@ impl Certificates {
             Peer::User(Arc::new(user.authenticated()))
         }))
     }
+}
+
+/// Reads all certificates in PEM, at least one. `of` names the text.
+fn certificates_in(
+    pem: &[u8],
+    of: &'static str,
+) -> Result<Vec<CertificateDer<'static>>, CertificateError> {
+    let read: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(pem).collect();
+    let wrong = |why: String| CertificateError::Pem { of, why };
+    let read = read.map_err(|error| wrong(error.to_string()))?;
+    if read.is_empty() {
+        return Err(wrong("there is no certificate in PEM".to_owned()));
+    }
+    Ok(read)
 }
 
 impl fmt::Debug for Certificates {

@@ -16,6 +16,8 @@ mod metrics;
 mod request_log;
 mod access;
 mod envelope;
+#[cfg(feature = "tls")]
+mod openid;
 mod control_faults;
 mod control;
 #[cfg(feature = "tls")]

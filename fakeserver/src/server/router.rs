@@ -13,6 +13,8 @@ use http::{Method, StatusCode, header, request::Parts};
 use tower_http::catch_panic::CatchPanicLayer;
 use tracing::error;
 
+#[cfg(feature = "tls")]
+use super::openid;
 use super::{
     access, assembly::Server, control, envelope, in_flight, metrics, request_log,
     websocket::Handshake,
@@ -145,6 +147,8 @@ async fn answer(
             headers,
         )
         .map(Ok),
+        #[cfg(feature = "tls")]
+        ApiPath::Other => openid::serve(&server.api.authenticator, parts).map(Ok),
         path => {
             let is_pretty = is_pretty(&query, headers);
             let known = Known {

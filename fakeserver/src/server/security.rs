@@ -1,5 +1,7 @@
 //! Tokens, anonymous access and authorization.
 
+#[cfg(feature = "tls")]
+use crate::ServiceAccountKeys;
 use crate::{
     edge::{
         authentication::{Authenticator, StaticTokens, TokenSigner},
@@ -17,6 +19,8 @@ pub(super) struct Security {
     pub(super) authorization: Authorization,
     /// The key that signs tokens of service accounts, if it is not to follow from the seed.
     pub(super) token_key: Option<[u8; 32]>,
+    #[cfg(feature = "tls")]
+    pub(super) account_keys: ServiceAccountKeys,
 }
 
 // === impl Security ===
@@ -25,11 +29,10 @@ impl Security {
     /// Returns the authenticator of a server that draws its key from `entropy`, unless one was given.
     pub(super) fn authenticator(self, entropy: &Entropy) -> Authenticator {
         let token_key = self.token_key.unwrap_or_else(|| entropy.token_key());
-        Authenticator::new(
-            self.tokens,
-            TokenSigner::new(token_key),
-            self.serves_anonymous,
-        )
+        let signer = TokenSigner::new(token_key);
+        #[cfg(feature = "tls")]
+        let signer = signer.with_keys(self.account_keys);
+        Authenticator::new(self.tokens, signer, self.serves_anonymous)
     }
 }
 
@@ -40,6 +43,8 @@ impl Default for Security {
             serves_anonymous: true,
             authorization: Authorization::default(),
             token_key: None,
+            #[cfg(feature = "tls")]
+            account_keys: ServiceAccountKeys::default(),
         }
     }
 }

@@ -4,10 +4,13 @@ use serde_json::Value;
 
 use super::{Attempt, Source, Write, admission::Operation};
 use crate::{
-    kinds::core::service::{
-        self,
-        allocator::{Allocator, Problem},
-        validation::{address_errors, family_errors},
+    kinds::{
+        core::service::{
+            self,
+            allocator::{Allocator, Problem},
+            validation::{address_errors, family_errors},
+        },
+        networking::service_cidr,
     },
     value::status::Status,
 };
@@ -38,7 +41,9 @@ pub(super) fn allocate(attempt: &Attempt<'_, '_>, write: &mut Write<'_>) -> Resu
     let own = write.target.key(&name);
     let all = attempt.list(service::KIND.storage(), None);
     let others = all.iter().filter(|other| other.key() != &own);
+    let cidrs = attempt.list(service_cidr::KIND.storage(), None);
     let allocator = Allocator::new(
+        cidrs.iter().map(|cidr| cidr.to_value()),
         others.map(|other| other.to_value()),
         seed(&object["metadata"]["uid"]),
         write.source != Source::Import,

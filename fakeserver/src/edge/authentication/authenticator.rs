@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{HeaderMap, header};
 use jiff::Timestamp;
 
-use super::{AuthenticationError, ISSUER, StaticTokens, TokenSigner, subprotocol};
+use super::{AuthenticationError, StaticTokens, TokenSigner, subprotocol};
 use crate::{
     kinds::core::service_account,
     store::{ObjectKey, Storage, StoredObject},
@@ -67,7 +67,7 @@ impl Authenticator {
         }
         let token = bearer_token(headers).map(str::to_owned);
         if let Some(token) = token.or_else(|| subprotocol::token(headers)) {
-            let known = self.token_user(&token, &[ISSUER.to_owned()], storage, now)?;
+            let known = self.token_user(&token, self.signer.audiences(), storage, now)?;
             return Ok(known.user);
         }
         if peer.is_some() {
@@ -85,16 +85,17 @@ impl Authenticator {
         storage: &Storage,
         now: Timestamp,
     ) -> Result<TokenUser, AuthenticationError> {
-        let issuer = || audiences.iter().filter(|audience| *audience == ISSUER);
         if let Some(user) = self.tokens.user(token) {
             // Tokens that say no audience are for the API.
-            return match issuer().next() {
-                None => Err(AuthenticationError::InvalidToken),
-                Some(issuer) => Ok(TokenUser {
-                    user: Arc::clone(user),
-                    audiences: vec![issuer.clone()],
-                }),
-            };
+            let own = self.signer.audiences().iter();
+            let own: Vec<String> = own.filter(|own| audiences.contains(own)).cloned().collect();
+            if own.is_empty() {
+                return Err(AuthenticationError::InvalidToken);
+            }
+            return Ok(TokenUser {
+                user: Arc::clone(user),
+                audiences: own,
+            });
         }
         let claims = self.signer.verify(token);
         let claims = claims.ok_or(AuthenticationError::InvalidToken)?;

@@ -3,7 +3,11 @@
 //! A user that the transport knows ([`Peer`]) comes first, then that of a token. A request without credentials is
 //! anonymous if that is allowed. An invalid token or certificate is an error, even if anonymous requests are served.
 
+#[cfg(feature = "tls")]
+mod account_keys;
 mod error;
+#[cfg(feature = "tls")]
+mod jws;
 mod tokens;
 mod service_account;
 mod subprotocol;
@@ -11,10 +15,12 @@ mod authenticator;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "tls")]
+pub use self::account_keys::{ServiceAccountKeyError, ServiceAccountKeys};
 pub(crate) use self::{
     authenticator::{Authenticator, Peer},
     error::AuthenticationError,
-    service_account::{ISSUER, TokenSigner},
+    service_account::TokenSigner,
     subprotocol::spoken as spoken_protocols,
     tokens::StaticTokens,
 };

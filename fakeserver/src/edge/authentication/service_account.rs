@@ -1,4 +1,4 @@
-//! Tokens of service accounts: in the form of real ones, but valid for this server only.
+//! Tokens of service accounts: in the form of real ones, and valid for this server only unless it was given keys.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::Timestamp;
@@ -7,23 +7,30 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::AuthenticationError;
+#[cfg(feature = "tls")]
+use super::ServiceAccountKeys;
 
 use crate::value::user::UserInfo;
 
-/// The issuer of tokens, and their audience if they do not name one.
-pub(crate) const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
+/// The issuer of tokens, and their audience if they do not name one, unless others are configured.
+pub(super) const ISSUER: &str = "https://kubernetes.default.svc.cluster.local";
 const CREDENTIAL_ID: &str = "authentication.kubernetes.io/credential-id";
 
-/// Signs and verifies tokens with a key of this server.
+/// Signs and verifies tokens with a key of this server, or with those that it was given.
 ///
-/// The algorithm that tokens name is not the one that is used: no client has a key to verify them with.
+/// With its own key, the algorithm that tokens name is not the one that is used: no client has a key to verify them with.
 pub(crate) struct TokenSigner {
     key: [u8; 32],
+    #[cfg(feature = "tls")]
+    keys: ServiceAccountKeys,
+    issuers: Vec<String>,
+    audiences: Vec<String>,
 }
 
 /// The claims of a token.
 #[derive(Debug, Deserialize)]
 pub(super) struct Claims {
+    iss: String,
     aud: Vec<String>,
     exp: i64,
     nbf: i64,
@@ -49,11 +56,51 @@ struct Account {
 
 impl TokenSigner {
     pub(crate) fn new(key: [u8; 32]) -> Self {
-        Self { key }
+        Self {
+            key,
+            #[cfg(feature = "tls")]
+            keys: ServiceAccountKeys::default(),
+            issuers: vec![ISSUER.to_owned()],
+            audiences: vec![ISSUER.to_owned()],
+        }
+    }
+
+    /// Signs and verifies with `keys` as well, and takes over their issuers and audiences.
+    #[cfg(feature = "tls")]
+    pub(crate) fn with_keys(mut self, keys: ServiceAccountKeys) -> Self {
+        if let Some(first) = keys.issuers().first() {
+            self.audiences = vec![first.clone()];
+            self.issuers = keys.issuers().to_vec();
+        }
+        if !keys.audiences().is_empty() {
+            self.audiences = keys.audiences().to_vec();
+        }
+        self.keys = keys;
+        self
+    }
+
+    /// Returns the keys of files, if there are any.
+    #[cfg(feature = "tls")]
+    pub(crate) fn keys(&self) -> Option<&ServiceAccountKeys> {
+        Some(&self.keys).filter(|keys| keys.is_set())
+    }
+
+    /// Returns the issuer of new tokens.
+    pub(crate) fn issuer(&self) -> &str {
+        self.issuers.first().map_or(ISSUER, String::as_str)
+    }
+
+    /// Returns the audiences of the API, which are those of tokens that do not name any.
+    pub(crate) fn audiences(&self) -> &[String] {
+        &self.audiences
     }
 
     /// A token that says `claims`.
     pub(crate) fn sign(&self, claims: &Value) -> String {
+        #[cfg(feature = "tls")]
+        if let Some(token) = self.keys.sign(claims) {
+            return token;
+        }
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let header = json!({"alg": "RS256", "kid": "fake"});
         let signed = format!("{}.{}", part(&header), part(claims));
@@ -65,11 +112,23 @@ impl TokenSigner {
     pub(super) fn verify(&self, token: &str) -> Option<Claims> {
         let (signed, signature) = token.rsplit_once('.')?;
         let signature = URL_SAFE_NO_PAD.decode(signature).ok()?;
-        if signature != self.signature(signed) {
+        if !self.has_signed(token) && signature != self.signature(signed) {
             return None;
         }
         let (_, claims) = signed.split_once('.')?;
-        serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()
+        let claims: Claims = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(claims).ok()?).ok()?;
+        self.issuers.contains(&claims.iss).then_some(claims)
+    }
+
+    /// Returns true if a key of a file has signed the token.
+    #[cfg(feature = "tls")]
+    fn has_signed(&self, token: &str) -> bool {
+        self.keys.has_signed(token)
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn has_signed(&self, _token: &str) -> bool {
+        false
     }
 
     fn signature(&self, signed: &str) -> [u8; 32] {

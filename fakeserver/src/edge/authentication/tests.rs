@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::{AuthenticationError, ISSUER, StaticTokens, TokenSigner};
+use super::{AuthenticationError, StaticTokens, TokenSigner, service_account::ISSUER};
 
 use crate::value::user::UserInfo;
 

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{impersonation, request_attributes};
 use crate::{
+    ServiceRange,
     edge::request::Query,
     kinds::{
         initial_objects,
@@ -348,7 +349,7 @@ fn a_sum_of_roles_has_the_rules_of_all_whom_it_selects() {
 
 #[test]
 fn a_cluster_begins_with_the_roles_of_users() {
-    let mut objects = initial_objects("2026-01-01T00:00:00Z");
+    let mut objects = initial_objects("2026-01-01T00:00:00Z", ServiceRange::DEFAULT);
     objects.retain(|(kind, _)| kind.group() == GROUP);
     let of = |role: &str, name: &str| {
         let subject = json!({"kind": "User", "name": name});

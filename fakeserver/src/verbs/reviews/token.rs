@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{edge::authentication::ISSUER, value::status::Status, verbs::Api};
+use crate::{value::status::Status, verbs::Api};
 
 /// Tells the user of a token, if it is one for the audiences in question.
 pub(super) fn answer(api: &Api, mut review: Value) -> Result<Value, Status> {
@@ -18,7 +18,7 @@ pub(super) fn answer(api: &Api, mut review: Value) -> Result<Value, Status> {
         .filter_map(|audience| audience.as_str().map(str::to_owned))
         .collect();
     if audiences.is_empty() {
-        audiences.push(ISSUER.to_owned());
+        audiences.extend_from_slice(api.authenticator.signer().audiences());
     }
     let backend = &api.backend;
     let now = backend.clock.now();

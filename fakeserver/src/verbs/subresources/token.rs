@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::{
-    edge::{authentication::ISSUER, request::write_options, response::Shape},
+    edge::{request::write_options, response::Shape},
     kinds::core::{node, pod, secret},
     store::{ObjectKey, StoredObject},
     value::{
@@ -99,7 +99,7 @@ fn complete(api: &Api, target: &Target, asked: &mut Value) -> Result<(), Status>
     metadata["creationTimestamp"] = json!(api.backend.clock.now_text());
     let audiences = asked["spec"]["audiences"].as_array();
     if audiences.is_none_or(Vec::is_empty) {
-        asked["spec"]["audiences"] = json!([ISSUER]);
+        asked["spec"]["audiences"] = json!(api.authenticator.signer().audiences());
     }
     Ok(())
 }
@@ -107,6 +107,7 @@ fn complete(api: &Api, target: &Target, asked: &mut Value) -> Result<(), Status>
 /// Returns the claims of the token that is asked for at `now`, in seconds.
 fn claims(api: &Api, target: &Target, asked: &Value, now: i64) -> Result<Value, Status> {
     let spec = &asked["spec"];
+    let signer = api.authenticator.signer();
     let namespace = target.path.namespace.as_deref().unwrap_or_default();
     let mut private = json!({
         "namespace": namespace,
@@ -123,7 +124,7 @@ fn claims(api: &Api, target: &Target, asked: &Value, now: i64) -> Result<Value, 
     // The tokens that kubelets renew in time are valid for longer, in case a program does not read the new one.
     if !private["pod"].is_null()
         && seconds == SECONDS_OF_KUBELETS
-        && spec["audiences"] == json!([ISSUER])
+        && spec["audiences"] == json!(signer.audiences())
     {
         private["warnafter"] = json!(now + seconds);
         seconds = SECONDS_EXTENDED;
@@ -132,7 +133,7 @@ fn claims(api: &Api, target: &Target, asked: &Value, now: i64) -> Result<Value, 
         "aud": spec["audiences"],
         "exp": now + seconds,
         "iat": now,
-        "iss": ISSUER,
+        "iss": signer.issuer(),
         "jti": api.backend.entropy.audit_id().to_string(),
         "kubernetes.io": private,
         "nbf": now,

@@ -8,18 +8,18 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    kinds::core::service::needs::{Needs, is_zero},
+    kinds::{
+        addresses::parse_cidr,
+        core::service::needs::{Needs, is_zero},
+    },
     value::{edit::is_unset, status::FieldError},
 };
 
-/// The first address of services, and the number of addresses: `10.0.0.0/16`.
-const FIRST_ADDRESS: u32 = Ipv4Addr::new(10, 0, 0, 0).to_bits();
-
-const ADDRESSES: u32 = 1 << 16;
-
-/// The number of addresses at the beginning that services get only if all others are taken. They are for those that ask for
-/// one.
-const ASKED_FOR: u32 = 1 << 8;
+/// The range of addresses where no object has one: `10.0.0.0/16`.
+const RANGE_DEFAULT: AddressRange = AddressRange {
+    first: Ipv4Addr::new(10, 0, 0, 0).to_bits(),
+    bits: 16,
+};
 
 /// The first node port of services, and the number of ports.
 const FIRST_NODE_PORT: u64 = 30_000;
@@ -33,8 +33,18 @@ pub(crate) enum Problem {
     Full,
 }
 
+/// A range of addresses of services, version 4.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct AddressRange {
+    first: u32,
+    /// The number of bits that its addresses have in common.
+    bits: u32,
+}
+
 /// Gives a service what it needs and does not have.
 pub(crate) struct Allocator {
+    /// At least one.
+    ranges: Vec<AddressRange>,
     taken: Taken,
     seed: u64,
     is_strict: bool,
@@ -61,11 +71,22 @@ impl Taken {
 }
 
 impl Allocator {
-    /// `others` are all other services. Which address and port are tried first follows from `seed`.
+    /// `cidrs` are the objects that have ranges, `others` all other services. Which address and port are tried first follows
+    /// from `seed`.
     ///
     /// With `is_strict`, what is asked for has to be free.
-    pub(crate) fn new(others: impl Iterator<Item = Value>, seed: u64, is_strict: bool) -> Self {
+    pub(crate) fn new(
+        cidrs: impl Iterator<Item = Value>,
+        others: impl Iterator<Item = Value>,
+        seed: u64,
+        is_strict: bool,
+    ) -> Self {
+        let mut ranges: Vec<AddressRange> = cidrs.flat_map(|cidr| ranges_of(&cidr)).collect();
+        if ranges.is_empty() {
+            ranges.push(RANGE_DEFAULT);
+        }
         Self {
+            ranges,
             taken: Taken::by(others),
             seed,
             is_strict,
@@ -133,9 +154,7 @@ impl Allocator {
 
     fn problem(&self, address: IpAddr) -> Option<&'static str> {
         let is_within = match address {
-            IpAddr::V4(address) => {
-                (FIRST_ADDRESS..FIRST_ADDRESS + ADDRESSES).contains(&address.to_bits())
-            }
+            IpAddr::V4(address) => self.ranges.iter().any(|range| range.contains(address)),
             IpAddr::V6(_) => true,
         };
         if !is_within {
@@ -148,14 +167,9 @@ impl Allocator {
     }
 
     fn free_address(&self) -> String {
-        // The remainder is smaller than their number.
-        let offset = u32::try_from(self.seed % u64::from(ADDRESSES - ASKED_FOR));
-        let start = ASKED_FOR + offset.unwrap_or_default();
-        let numbers = (0..ADDRESSES).map(|step| (start + step) % ADDRESSES);
-        // The first and the last of each block of 256 are left out: the one looks like a net, the other like a broadcast.
-        let numbers = numbers.filter(|number| !matches!(number & 0xff, 0 | 0xff));
-        let mut addresses = numbers.map(|number| Ipv4Addr::from_bits(FIRST_ADDRESS + number));
-        let free = addresses.find(|address| !self.taken.addresses.contains(&(*address).into()));
+        let ranges = self.ranges.iter();
+        let mut all = ranges.flat_map(|range| range.addresses(self.seed));
+        let free = all.find(|address| !self.taken.addresses.contains(&(*address).into()));
         free.map(|address| address.to_string()).unwrap_or_default()
     }
 
@@ -208,6 +222,56 @@ impl Allocator {
             numbers.filter(|number| !self.taken.ports.contains(number) && !given.contains(number));
         free.next().ok_or(Problem::Full)
     }
+}
+
+/// Returns the ranges of an object that is not going away.
+fn ranges_of(cidr: &Value) -> Vec<AddressRange> {
+    let is_leaving = !cidr["metadata"]["deletionTimestamp"].is_null();
+    let ranges = cidr["spec"]["cidrs"].as_array().filter(|_| !is_leaving);
+    let ranges = ranges.into_iter().flatten().filter_map(Value::as_str);
+    ranges.filter_map(AddressRange::parse).collect()
+}
+
+// === impl AddressRange ===
+
+impl AddressRange {
+    /// Reads a range of version 4, as in `10.0.0.0/24`.
+    fn parse(text: &str) -> Option<Self> {
+        match parse_cidr(text)? {
+            (IpAddr::V4(address), bits) => Some(Self {
+                first: address.to_bits() & mask(bits),
+                bits,
+            }),
+            (IpAddr::V6(_), _) => None,
+        }
+    }
+
+    fn contains(self, address: Ipv4Addr) -> bool {
+        address.to_bits() & mask(self.bits) == self.first
+    }
+
+    /// Returns its addresses in the order in which they are tried: those at the beginning last, a sixteenth but between 16 and
+    /// 256, since they are for services that ask for one.
+    fn addresses(self, seed: u64) -> impl Iterator<Item = Ipv4Addr> {
+        let count = 1_u64 << (32 - self.bits);
+        let asked_for = (count / 16).clamp(16, 256).min(count - 1);
+        let start = asked_for + seed % (count - asked_for);
+        let numbers = (0..count).map(move |step| (start + step) % count);
+        // The first and the last of each block of 256 are left out: the one looks like a net, the other like a broadcast. So are
+        // those of a smaller range.
+        let numbers = numbers.filter(move |number| {
+            !matches!(number & 0xff, 0 | 0xff) && *number != 0 && *number != count - 1
+        });
+        numbers.filter_map(move |number| {
+            let address = self.first.checked_add(u32::try_from(number).ok()?)?;
+            Some(Ipv4Addr::from_bits(address))
+        })
+    }
+}
+
+/// Returns the bits that the addresses of a range have in common.
+fn mask(bits: u32) -> u32 {
+    u32::MAX.checked_shl(32 - bits).unwrap_or_default()
 }
 
 /// The addresses of a service that are any.

@@ -4,6 +4,7 @@ pub(crate) mod allocator;
 mod cells;
 mod defaults;
 mod needs;
+pub(crate) mod range;
 pub(crate) mod validation;
 mod warnings;
 #[cfg(test)]
