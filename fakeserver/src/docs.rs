@@ -6,6 +6,10 @@
 #[cfg_attr(any(doc, all(doctest, feature = "client")), doc = include_str!("../docs/guide.md"))]
 pub mod guide {}
 
+/// The program under the names `kube-apiserver` and `etcd`, for suites that use envtest.
+#[cfg_attr(doc, doc = include_str!("../docs/envtest.md"))]
+pub mod envtest {}
+
 /// A cluster of any size that is there at once, and lives.
 #[cfg_attr(doc, doc = include_str!("../docs/cluster.md"))]
 pub mod cluster {}

@@ -68,22 +68,32 @@ impl DataOptions {
         server: &FakeServer,
         serving: impl Future<Output = ()>,
     ) {
-        if self.data.is_none() {
-            return serving.await;
-        }
-        let saving = async {
-            loop {
-                tokio::time::sleep(self.data_interval).await;
-                if let Err(error) = save(server) {
-                    warn!(error, "state not saved; the next interval tries again");
-                }
+        let interval = self.data.is_some().then_some(self.data_interval);
+        while_saving(server, interval, serving).await;
+    }
+}
+
+/// Saves the state at intervals, if there are any, until `serving` ends.
+pub(super) async fn while_saving(
+    server: &FakeServer,
+    interval: Option<Duration>,
+    serving: impl Future<Output = ()>,
+) {
+    let Some(interval) = interval else {
+        return serving.await;
+    };
+    let saving = async {
+        loop {
+            tokio::time::sleep(interval).await;
+            if let Err(error) = save(server) {
+                warn!(error, "state not saved; the next interval tries again");
             }
-        };
-        tokio::select! {
-            biased;
-            () = serving => {}
-            () = saving => {}
         }
+    };
+    tokio::select! {
+        biased;
+        () = serving => {}
+        () = saving => {}
     }
 }
 

@@ -31,6 +31,13 @@ struct Gate {
 // === impl FeatureGateOptions ===
 
 impl FeatureGateOptions {
+    /// Takes lists of pairs that another command line has.
+    pub(super) fn of(lists: &[String]) -> Self {
+        Self {
+            feature_gates: lists.to_vec(),
+        }
+    }
+
     /// # Errors
     ///
     /// A list is no list of pairs, or names what kube-apiserver does not have or cannot set; in its words.

@@ -7,6 +7,12 @@ pub mod output;
 mod orphan_guard;
 mod run;
 mod serve;
+mod apiserver;
+mod assets;
+mod command;
+mod envtest;
+mod etcd;
+mod parent;
 mod signals;
 mod admission;
 mod feature_gates;
@@ -16,6 +22,8 @@ mod webhooks;
 mod security;
 
 use std::{
+    env,
+    ffi::OsStr,
     io::IsTerminal,
     path::{Path, PathBuf},
     process::ExitCode,
@@ -37,6 +45,8 @@ use crate::{Clock, Compaction, Controllers, FakeServer, Workloads, faults::Fault
         fakeserver serve --listen 127.0.0.1:8001 --kubeconfig ./kubeconfig\n  \
         kubectl --kubeconfig ./kubeconfig --context fakeserver get namespaces\n  \
         fakeserver run -- kubectl get namespaces\n  \
+        fakeserver envtest -- go test ./...\n  \
+        export KUBEBUILDER_ASSETS=$(fakeserver assets)\n  \
         fakeserver run --tls --authorization rbac -- kubectl auth whoami\n  \
         fakeserver serve --tls --authorization rbac --token secret=jane,developers --kubeconfig ./kubeconfig"
 )]
@@ -63,6 +73,13 @@ enum Command {
     Serve(serve::Options),
     /// Serve while a command runs, with KUBECONFIG set for it, and end with its exit status.
     Run(run::Options),
+    /// Make a folder for `KUBEBUILDER_ASSETS`, and print its path.
+    ///
+    /// It has `kube-apiserver` and `etcd`, as which this program starts in milliseconds, and `kubectl` if there is one:
+    /// `export KUBEBUILDER_ASSETS=$(fakeserver assets)`.
+    Assets(assets::Options),
+    /// Run a command whose test environments (envtest) start this program, and end with its exit status.
+    Envtest(envtest::Options),
 }
 
 /// The parts of a server.
@@ -151,11 +168,34 @@ pub fn command() -> clap::Command {
 }
 
 /// Runs the program with the arguments of this process.
+///
+/// Under the names `kube-apiserver` and `etcd` it takes their flags instead.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let filter = match EnvFilter::try_new(&arguments.log) {
+    let mut words = env::args_os();
+    let name = words.next().map(PathBuf::from).unwrap_or_default();
+    let rest = || words.map(|word| word.to_string_lossy().into_owned());
+    match name.file_name().and_then(OsStr::to_str) {
+        Some("kube-apiserver") => run_logged("warn", apiserver::run(rest())),
+        Some("etcd") => run_logged("warn", etcd::run(rest())),
+        _ => {
+            let Arguments { command, log } = Arguments::parse();
+            run_logged(&log, async {
+                match &command {
+                    Command::Serve(options) => serve::serve(options).await,
+                    Command::Run(options) => run::run(options).await,
+                    Command::Assets(options) => assets::assets(options),
+                    Command::Envtest(options) => envtest::envtest(options).await,
+                }
+            })
+        }
+    }
+}
+
+/// Runs a program to its end, with a filter of logs.
+fn run_logged(log: &str, program: impl Future<Output = Result<ExitCode, String>>) -> ExitCode {
+    let filter = match EnvFilter::try_new(log) {
         Ok(filter) => filter,
-        Err(error) => return failure(&format!("--log {:?}: {error}; try `info`", arguments.log)),
+        Err(error) => return failure(&format!("--log {log:?}: {error}; try `info`")),
     };
     tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -166,12 +206,7 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return failure(&format!("no runtime: {error}")),
     };
-    let outcome = runtime.block_on(async {
-        match &arguments.command {
-            Command::Serve(options) => serve::serve(options).await,
-            Command::Run(options) => run::run(options).await,
-        }
-    });
+    let outcome = runtime.block_on(program);
     // What still runs belongs to connections that did not end in time.
     runtime.shutdown_background();
     outcome.unwrap_or_else(|error| failure(&error))

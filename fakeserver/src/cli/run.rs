@@ -1,26 +1,18 @@
 //! `fakeserver run -- COMMAND`.
 
-use std::{
-    ffi::OsString,
-    io::IsTerminal,
-    net::Ipv4Addr,
-    os::unix::process::ExitStatusExt,
-    process::{ExitCode, ExitStatus},
-};
+use std::{ffi::OsString, net::Ipv4Addr, process::ExitCode};
 
 use clap::Args;
-use rustix::process::{Pid, Signal, kill_process};
-use tokio::{
-    net::TcpListener,
-    process::{Child, Command},
-};
+use tokio::{net::TcpListener, process::Command};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ServerOptions, data,
+    ServerOptions,
+    command::run_to_end,
+    data,
     kubeconfig::{DEFAULT_CONTEXT, KubeconfigFile},
     orphan_guard::OrphanGuard,
-    signals::{Signals, Stop},
+    signals::Signals,
     told,
 };
 
@@ -71,7 +63,7 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
     let status = {
         let serving = secured.serve(&server, listener, stop.clone());
         let serving = options.server.data.while_saving(&server, serving);
-        let running = wait(&mut child, &mut signals);
+        let running = run_to_end(&mut child, &mut signals);
         tokio::pin!(serving, running);
         tokio::select! {
             biased;
@@ -85,53 +77,11 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
     };
     server.shutdown().await;
     data::save(&server)?;
-    status.map(exit_code).map_err(|error| {
+    status.map_err(|error| {
         format!(
             "cannot wait for {} at {}: {error}",
             program.display(),
             secured.kubeconfig.url()
         )
     })
-}
-
-/// Waits for the command, and hands on the signals that ask to stop.
-async fn wait(child: &mut Child, signals: &mut Signals) -> std::io::Result<ExitStatus> {
-    loop {
-        let id = child.id();
-        tokio::select! {
-            biased;
-            status = child.wait() => return status,
-            signal = signals.recv() => match signal {
-                // A terminal sends its interrupts to the command as well.
-                Stop::Interrupt if std::io::stdin().is_terminal() => {}
-                signal => forward(id, signal),
-            },
-        }
-    }
-}
-
-fn forward(id: Option<u32>, signal: Stop) {
-    let signal = match signal {
-        Stop::Interrupt => Signal::INT,
-        Stop::Terminate => Signal::TERM,
-    };
-    let id = id
-        .and_then(|id| i32::try_from(id).ok())
-        .and_then(Pid::from_raw);
-    if let Some(id) = id
-        && let Err(error) = kill_process(id, signal)
-    {
-        tracing::debug!(%error, "signal not handed on");
-    }
-}
-
-/// The command's own status, or what a shell shows for the signal that ended it.
-fn exit_code(status: ExitStatus) -> ExitCode {
-    let code = status
-        .code()
-        .or_else(|| status.signal().map(|signal| 128 + signal));
-    let code = code
-        .and_then(|code| u8::try_from(code).ok())
-        .unwrap_or(u8::MAX);
-    ExitCode::from(code)
 }

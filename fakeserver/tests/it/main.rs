@@ -42,6 +42,7 @@ mod limit_ranges;
 mod tls;
 mod certificates;
 mod program;
+mod envtest;
 mod kubeconfig;
 mod in_process;
 mod control_faults;

@@ -1,0 +1,158 @@
+//! `fakeserver assets`: the folder that `KUBEBUILDER_ASSETS` names.
+
+use std::{
+    env, fs,
+    io::{self, ErrorKind},
+    os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::Args;
+
+/// The names under which the program stands in for others.
+pub(super) const NAMES: [&str; 2] = ["kube-apiserver", "etcd"];
+const KUBECTL: &str = "kubectl";
+
+#[derive(Debug, Args)]
+pub(super) struct Options {
+    /// The folder; by default one of this version in the user's cache.
+    dir: Option<PathBuf>,
+
+    /// Replace files of these names that fakeserver has not made.
+    #[arg(long)]
+    force: bool,
+}
+
+/// Fills the folder, and prints its absolute path.
+pub(super) fn assets(options: &Options) -> Result<ExitCode, String> {
+    let folder = match &options.dir {
+        Some(folder) => folder.clone(),
+        None => default_folder()?,
+    };
+    let folder = fill(&folder, options.force)?;
+    println!("{}", folder.display());
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Puts the program into `folder` under its other names, and returns the absolute path. kubectl is linked, if there is one.
+///
+/// # Errors
+///
+/// The folder cannot be written, or has a file of such a name that is not this program's, without `force`.
+pub(super) fn fill(folder: &Path, force: bool) -> Result<PathBuf, String> {
+    let why = |error: io::Error| format!("assets {}: {error}", folder.display());
+    let program = env::current_exe().and_then(fs::canonicalize).map_err(why)?;
+    fs::create_dir_all(folder).map_err(why)?;
+    let folder = fs::canonicalize(folder).map_err(why)?;
+    for name in NAMES {
+        place(&program, &folder.join(name), force)?;
+    }
+    let link = folder.join(KUBECTL);
+    match on_path(KUBECTL, &folder) {
+        Some(_) if link.symlink_metadata().is_ok() => {}
+        Some(kubectl) => symlink(&kubectl, &link).map_err(why)?,
+        None => eprintln!("note: no kubectl is on the PATH, so that there is none in the folder"),
+    }
+    Ok(folder)
+}
+
+/// Returns the folder of this version in the user's cache.
+pub(super) fn default_folder() -> Result<PathBuf, String> {
+    let set = |name: &str| env::var_os(name).map(PathBuf::from);
+    let cache = set("XDG_CACHE_HOME").filter(|folder| folder.is_absolute());
+    let cache = cache.or_else(|| {
+        let home = set("HOME")?;
+        Some(home.join(if cfg!(target_os = "macos") {
+            "Library/Caches"
+        } else {
+            ".cache"
+        }))
+    });
+    let cache =
+        cache.ok_or("there is no HOME, and so no cache; try `fakeserver assets ./assets`")?;
+    Ok(cache
+        .join("fakeserver")
+        .join("assets")
+        .join(env!("CARGO_PKG_VERSION")))
+}
+
+/// Makes `file` the program: a hard link, or a copy where that cannot be.
+fn place(program: &Path, file: &Path, force: bool) -> Result<(), String> {
+    let why = |error: io::Error| format!("assets {}: {error}", file.display());
+    match file.symlink_metadata() {
+        Ok(_) if is_same(program, file).map_err(why)? => return Ok(()),
+        Ok(_) if !force && !is_ours(file).map_err(why)? => {
+            return Err(format!(
+                "assets {}: fakeserver has not made this file; `--force` replaces it, and another folder keeps it",
+                file.display()
+            ));
+        }
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(why(error)),
+    }
+    // Beside it first: who starts the program meanwhile finds a whole one.
+    let new = file.with_extension(format!("new-{}", std::process::id()));
+    let made = fs::hard_link(program, &new).or_else(|_| {
+        fs::copy(program, &new)?;
+        fs::set_permissions(&new, fs::Permissions::from_mode(0o755))
+    });
+    made.and_then(|()| fs::rename(&new, file))
+        .map_err(|error| {
+            // What is left of it is of no use to anybody.
+            drop(fs::remove_file(&new));
+            why(error)
+        })?;
+    fs::write(marker_of(file), env!("CARGO_PKG_VERSION")).map_err(why)
+}
+
+/// Returns the file that says that fakeserver has made another one.
+fn marker_of(file: &Path) -> PathBuf {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!(".{name}.fakeserver"))
+}
+
+fn is_ours(file: &Path) -> io::Result<bool> {
+    marker_of(file).try_exists()
+}
+
+/// Returns true if both are one file.
+fn is_same(program: &Path, file: &Path) -> io::Result<bool> {
+    let (program, file) = (fs::metadata(program)?, fs::symlink_metadata(file)?);
+    Ok(program.dev() == file.dev() && program.ino() == file.ino())
+}
+
+/// Finds a program, but not in `except`.
+fn on_path(name: &str, except: &Path) -> Option<PathBuf> {
+    let paths = env::var_os("PATH")?;
+    env::split_paths(&paths)
+        .filter(|folder| folder != except)
+        .map(|folder| folder.join(name))
+        .find(|file| {
+            let found = fs::metadata(file);
+            found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_others_made_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("etcd");
+        fs::write(&file, "a real one").unwrap();
+        let error = fill(folder.path(), false).unwrap_err();
+        assert!(error.contains("--force"), "{error}");
+        assert_eq!(fs::read(&file).unwrap(), b"a real one");
+        fill(folder.path(), true).unwrap();
+        // What it has made itself is replaced without being asked.
+        for _ in 0..2 {
+            let filled = fill(folder.path(), false).unwrap();
+            assert!(filled.is_absolute());
+        }
+        assert!(is_ours(&folder.path().join("kube-apiserver")).unwrap());
+    }
+}
