@@ -158,8 +158,8 @@ impl<K: Send + Sync + 'static> AnyManagedInformer for ManagedInformer<K> {
     }
 
     fn wait_for_cache_sync(&self, limit: Duration) -> BoxFuture<'static, Result<(), SyncError>> {
-        let informer = self.informer();
-        Box::pin(async move { informer.wait_for_cache_sync(limit).await })
+        // Without a handle, which would keep it from being unused.
+        Box::pin(self.lock().informer.sync_wait(limit))
     }
 
     fn is_drained(&self) -> bool {

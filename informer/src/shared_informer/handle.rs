@@ -191,6 +191,15 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         self.0.state.sync.wait(limit).await
     }
 
+    /// Does the same without a handle, which would count.
+    pub(crate) fn sync_wait(
+        &self,
+        limit: Duration,
+    ) -> impl Future<Output = Result<(), SyncError>> + Send + 'static {
+        let sync = Arc::clone(&self.0.state.sync);
+        async move { sync.wait(limit).await }
+    }
+
     /// Waits until the cache shows `version` or a later one, at most for `limit`: to read what was written before.
     ///
     /// The version is that of an object or a list of this resource, as in a write's answer. Everything up to it is visible then,

@@ -231,6 +231,27 @@ async fn what_was_removed_is_not_called_in_later_generations_and_what_was_detach
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wait_for_the_sync_does_not_keep_an_informer_in_use() {
+    let server = server_with_config_maps().await;
+    let factory = SharedInformerFactory::new(server.client());
+    let informer = factory.informer_for::<ConfigMap>();
+    let code = http::StatusCode::SERVICE_UNAVAILABLE;
+    let outage = ServerError::new(code).rule();
+    let _outage = server.faults().install(outage);
+    factory.start();
+    let release = async {
+        tokio::task::yield_now().await;
+        drop(informer);
+        factory.release_unused().await
+    };
+    let (waited, count) = tokio::join!(factory.wait_for_cache_sync(LIMIT), release);
+    let error = waited.unwrap_err().to_string();
+    assert!(error.contains("stopped"), "{error}");
+    assert_eq!(count, 1);
+    factory.shutdown().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_new_start_that_cannot_reach_the_server_shows_what_was_held_and_says_why() {
     let server = server_with_config_maps().await;
     let factory = SharedInformerFactory::new(server.client());
