@@ -10,7 +10,7 @@ use std::{
     io,
 };
 
-use k8s_openapi::api::core::v1::{Node, Pod};
+use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::{
     api::{DynamicObject, ObjectMeta},
     core::PartialObjectMeta,
@@ -90,6 +90,12 @@ pub(crate) fn unsigned<K: Digested>(object: &K) -> Option<K> {
 // === impl Digested ===
 
 impl Digested for Pod {
+    fn write_content(&self, digest: &mut Digest) {
+        digest.add_json(self);
+    }
+}
+
+impl Digested for ConfigMap {
     fn write_content(&self, digest: &mut Digest) {
         digest.add_json(self);
     }

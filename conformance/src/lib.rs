@@ -25,6 +25,7 @@ pub mod faults;
 pub mod bugs;
 pub mod subjects;
 mod election;
+mod factory;
 // Machinery.
 pub mod checkers;
 pub mod timeline;

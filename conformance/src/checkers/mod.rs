@@ -36,6 +36,7 @@
 //! | [`leaks`] | no task, watch or body outlives its owner | both |
 //! | [`leaders`] | at most one candidate leads at a time, and only for as long as it could renew its lease | informer |
 //! | [`elections`] | candidates take and return a lease by the rules, and somebody leads soon | informer |
+//! | [`factories`] | a factory shares its informers, runs them together, and takes them from one generation to the next | informer |
 //! | [`warnings`] | nothing unexpected is logged as a warning or an error | both |
 //! | [`liveness`] | a client is up to date again within a bound after each fault | informer |
 //! | [`reliable`] | a watch delivers every change of its selection, and nothing else | server |
@@ -84,6 +85,7 @@ pub mod hot_loops;
 pub mod leaks;
 pub mod leaders;
 pub mod elections;
+pub mod factories;
 pub mod warnings;
 pub mod liveness;
 pub mod reliable;
@@ -127,7 +129,7 @@ enum Check {
 }
 
 /// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 42] = [
+pub const CHECKERS: [Checker; 43] = [
     Checker::of_trace("hot_loops", hot_loops::check, occasions::REQUEST),
     Checker::of_model("convergence", convergence::check, occasions::RECOVERY),
     Checker::of_model("snapshots", snapshots::check, occasions::CACHED),
@@ -182,6 +184,7 @@ pub const CHECKERS: [Checker; 42] = [
     Checker::of_trace("leaks", leaks::check, occasions::INFORMER_STOPPED),
     Checker::of_trace("leaders", leaders::check, occasions::LEADS),
     Checker::of_trace("elections", elections::check, occasions::LEASE_CHANGED),
+    Checker::of_trace("factories", factories::check, occasions::FACTORY),
     Checker::of_trace("warnings", warnings::check, occasions::RUN),
     Checker::of_model("liveness", liveness::check, occasions::FAULT_ENDS),
     Checker::of_model("reliable", reliable::check, occasions::EVENT),

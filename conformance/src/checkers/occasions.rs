@@ -141,6 +141,8 @@ pub(super) const LEASE_CHANGED: Occasion = |seen| {
     )
 };
 
+pub(super) const FACTORY: Occasion = |seen| matches!(seen, Observation::Factory(_));
+
 pub(super) const RUN: Occasion = |seen| matches!(seen, Observation::Phase(Phase::Shutdown));
 
 pub(super) const RECOVERY: Occasion = |seen| matches!(seen, Observation::Phase(Phase::Recovery));

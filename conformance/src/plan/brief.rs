@@ -23,6 +23,8 @@ impl Plan {
         let mut plan = self.sped_up(factor.and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN));
         // No lease is as short as that.
         plan.election = None;
+        // Nor are the waits of its informers.
+        plan.factory = None;
         // No clock in real time can leap.
         plan.incidents
             .retain(|incident| incident.kind != IncidentKind::Suspend);

@@ -5,8 +5,8 @@ use rand::{RngExt, rngs::ChaCha8Rng, seq::IndexedRandom};
 
 use super::{
     Action, HandlerPlan, Incident, IncidentKind, InformerPlan, NAMESPACES, Operation, Operator,
-    Plan, Profile, Resource, Selection, contents, controllers, drawn_election, drawn_faults, forms,
-    handler_forms, pauses,
+    Plan, Profile, Resource, Selection, contents, controllers, drawn_election, drawn_factory,
+    drawn_faults, forms, handler_forms, pauses,
     profile::Size,
     swarm::{Mishap, Rhythm, Swarm, pick},
 };
@@ -52,6 +52,7 @@ impl Plan {
             list_gate: list_gate(&mut seed.stream("list gate")),
             workload,
             election: drawn_election::draw(seed, swarm.safety_ms),
+            factory: drawn_factory::draw(seed, &swarm),
             incidents: incidents(&mut seed.stream("incidents"), &swarm, informers.len()),
             faults: drawn_faults::draw(seed, &swarm, informers.len(), faults),
             informers,

@@ -18,6 +18,8 @@ mod pauses;
 mod controllers;
 mod election;
 mod drawn_election;
+mod factory;
+mod drawn_factory;
 mod draw;
 mod text;
 mod speed;
@@ -36,6 +38,7 @@ pub use self::{
     election::{
         CandidateFault, CandidatePlan, CandidateStop, Election, Meddling, MeddlingKind, StopKind,
     },
+    factory::{FactoryAct, FactoryActKind, FactoryPlan, ViewPlan},
     incident::{Incident, IncidentKind},
     interleaving::Interleaving,
     operator::Operator,
@@ -77,6 +80,9 @@ pub struct Plan {
     /// The leader election beside the informers, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub election: Option<Election>,
+    /// The factory beside the informers, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub factory: Option<FactoryPlan>,
 }
 
 /// One informer and its handlers.
@@ -256,6 +262,7 @@ impl Plan {
             faults: Vec::new(),
             incidents: Vec::new(),
             election: None,
+            factory: None,
         }
     }
 }

@@ -45,6 +45,9 @@ impl Plan {
         if let Some(election) = &mut self.election {
             election.map_moments(|ms| ms / factor);
         }
+        if let Some(own) = &mut self.factory {
+            own.map_moments(|ms| ms / factor);
+        }
         self
     }
 }

@@ -35,6 +35,9 @@ impl Plan {
         if self.election.is_some() {
             field(&mut text, "election", &json(&self.election));
         }
+        if self.factory.is_some() {
+            field(&mut text, "factory", &json(&self.factory));
+        }
         text.truncate(text.len() - ",\n".len());
         text.push_str("\n}\n");
         text

@@ -117,7 +117,7 @@ const OF_HANDLERS: &[&str] = &[
 ];
 
 /// The promises of subjects that have versions, indexes, readers, filters and resyncs, say what they read, what they cannot
-/// decode and why they notify, let code wait, have work queues, share gates, pause, tell of their state, spread their
+/// decode and why they notify, let code wait, have work queues, come from factories, share gates, pause, tell of their state, spread their
 /// watches, and log no expected warnings.
 const OF_INFORMER: &[&str] = &[
     "contents",
@@ -133,6 +133,7 @@ const OF_INFORMER: &[&str] = &[
     "reconciles",
     "work_queues",
     "queue_stops",
+    "factories",
     "snapshots",
     "indexes",
     "readers",

@@ -42,6 +42,7 @@ pub(super) const MEANINGS: &[(&str, Verdict)] = &[
     ("reconciles", Verdict::WrongNews),
     ("work_queues", Verdict::WrongNews),
     ("queue_stops", Verdict::Leaked),
+    ("factories", Verdict::WrongNews),
     ("silent_gaps", Verdict::WrongNews),
     ("filters", Verdict::WrongNews),
     ("cache_first", Verdict::WrongCache),

@@ -28,6 +28,7 @@ pub(crate) enum Act {
     BeginCandidateFault(usize),
     EndCandidateFault(usize),
     Meddle(usize),
+    OnFactory(usize),
     Observe,
 }
 
@@ -71,6 +72,12 @@ pub(crate) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
         }
     }
     acts.extend(plan.election.iter().flat_map(of_election));
+    let of_factory = plan.factory.iter().flat_map(|factory| &factory.acts);
+    acts.extend(
+        of_factory
+            .enumerate()
+            .map(|(place, act)| (act.at_ms, Act::OnFactory(place))),
+    );
     let every_ms = (plan.safety_ms / OBSERVATION_COUNT).max(1);
     let observations =
         (every_ms..=plan.safety_ms).step_by(usize::try_from(every_ms).unwrap_or(usize::MAX));

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     election::{self, Election},
+    factory::{self, Factory},
     faults::FaultInjector,
     interleave::{Seam, Yields},
     plan::{Plan, Resource, Selection},
@@ -55,6 +56,7 @@ struct World<S> {
     workload: Workload,
     faults: FaultInjector,
     election: Option<Election>,
+    factory: Option<Factory>,
     subjects: SubjectSet,
     yields: Yields,
     began: Instant,
@@ -103,12 +105,15 @@ impl<S: Servers> World<S> {
         }
         let election = election(plan, &mut servers, options, &recorder);
         names.extend(election.iter().flat_map(|_| election::clients(plan)));
+        let factory = factory(plan, &mut servers, options, &recorder);
+        names.extend(factory.iter().map(|_| factory::CLIENT.to_owned()));
         Self {
             workload: Workload::new(servers.router(), recorder.clone())
                 .with_contents(plan.contents.clone()),
             faults: servers.faults(plan, names, recorder.clone()),
             servers,
             election,
+            factory,
             variant: (options.server_variant)(&rules),
             convergence_limit: convergence_limit(plan, options),
             against: options.against,
@@ -138,13 +143,21 @@ impl<S: Servers> World<S> {
         }
         self.servers.end_incidents();
         self.subjects.resume_all();
+        if let Some(factory) = &mut self.factory {
+            factory.recover().await;
+        }
         self.recorder.record(Observation::Phase(Phase::Recovery));
         let last = self.workload.write_last().await;
         self.converge(&last).await;
         if let Some(election) = &self.election {
             election.settle().await;
         }
-        let running_count = self.subjects.running().count();
+        if let Some(factory) = &mut self.factory {
+            let members = |selection: &Selection| self.servers.members(selection);
+            factory.settle(self.convergence_limit, members).await;
+        }
+        let of_factory = self.factory.as_ref().map_or(0, Factory::informer_count);
+        let running_count = self.subjects.running().count() + of_factory;
         if self.against.is_in_threads() {
             // The server may not have noticed yet that a client has closed a watch.
             let is_fresh = || self.servers.open_watch_count() <= Some(running_count);
@@ -159,6 +172,9 @@ impl<S: Servers> World<S> {
             // Faults may remove history.
             election.note();
             act_in(election, act).await;
+        }
+        if let Some(factory) = &mut self.factory {
+            act_on(factory, act).await;
         }
         match act {
             Act::Operate(place) => {
@@ -203,7 +219,8 @@ impl<S: Servers> World<S> {
             | Act::StopCandidate(_)
             | Act::BeginCandidateFault(_)
             | Act::EndCandidateFault(_)
-            | Act::Meddle(_) => {}
+            | Act::Meddle(_)
+            | Act::OnFactory(_) => {}
         }
         Ok(())
     }
@@ -266,6 +283,9 @@ impl<S: Servers> World<S> {
         if let Some(election) = &mut self.election {
             election.end_faults();
             let _ = timeout(SHUTDOWN_LIMIT, election.shut_down()).await;
+        }
+        if let Some(factory) = &mut self.factory {
+            factory.shut_down().await;
         }
         // Tasks that do not end are reported as such.
         self.subjects.stop().await;
@@ -335,6 +355,31 @@ async fn act_in(election: &mut Election, act: Act) {
         Act::EndCandidateFault(fault) => election.end_fault(fault),
         Act::Meddle(place) => election.meddle(place).await,
         Act::Observe => election.observe(),
+        _ => {}
+    }
+}
+
+/// Creates the factory of a plan, likewise.
+fn factory<S: Servers>(
+    plan: &Plan,
+    servers: &mut S,
+    options: &RunOptions<'_>,
+    recorder: &Recorder,
+) -> Option<Factory> {
+    servers.leader()?;
+    let factory_plan = plan.factory.as_ref();
+    factory_plan.filter(|_| options.against == Against::InProcess)?;
+    Factory::of(plan, recorder, || {
+        let route = servers.open_writer_route();
+        (route, yields(plan, factory::CLIENT))
+    })
+}
+
+/// Performs an act on a factory, or lets it observe.
+async fn act_on(factory: &mut Factory, act: Act) {
+    match act {
+        Act::OnFactory(place) => factory.act(place).await,
+        Act::Observe => factory.observe(),
         _ => {}
     }
 }

@@ -15,8 +15,8 @@ use std::{
 use crate::{
     checkers::Violation,
     trace::{
-        Controlled, ElectionEvent, Ending, Heard, Member, Notified, Observation, QueueEvent,
-        RequestKind, Trace, seconds,
+        Controlled, ElectionEvent, Ending, FactoryEvent, Heard, Member, Notified, Observation,
+        QueueEvent, RequestKind, Trace, seconds,
     },
 };
 
@@ -179,6 +179,7 @@ impl Teller {
             }
             Observation::Controlled(controlled) => return of_controller(controlled),
             Observation::Election(event) => return of_election(event),
+            Observation::Factory(event) => return of_factory(event),
             wire => return ended(wire).or_else(|| on_the_wire(wire)),
         };
         Some(row)
@@ -199,6 +200,14 @@ fn of_election(event: &ElectionEvent) -> Option<Row> {
         _ => "election",
     };
     Some(Row::new(actor, event.to_string()))
+}
+
+/// Formats an observation of the factory, without contents of caches.
+fn of_factory(event: &FactoryEvent) -> Option<Row> {
+    match event {
+        FactoryEvent::Cached { .. } | FactoryEvent::Wanted { .. } => None,
+        _ => Some(Row::new("factory", event.to_string())),
+    }
 }
 
 fn operated(text: &str, status: u16) -> String {

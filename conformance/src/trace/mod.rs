@@ -7,6 +7,7 @@ mod link;
 mod election;
 mod notified;
 mod controlled;
+mod factory;
 mod change;
 mod observation;
 mod recorder;
@@ -19,6 +20,7 @@ pub use self::{
     change::{Change, Side},
     controlled::{Controlled, QueueEvent, ReconcileOutcome, Standing},
     election::{Candidacy, ElectionEvent, LeaseState},
+    factory::{FactoryEvent, FactoryRequest},
     link::Link,
     notified::{Heard, Notified, NotifiedCause},
     observation::{Ending, Failure, Key, Member, Observation, Part, Phase, RequestKind, State},

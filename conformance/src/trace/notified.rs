@@ -21,7 +21,7 @@ pub struct Notified {
 }
 
 /// A notification about an object.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
     reason = "complete by definition: the methods of a handler"

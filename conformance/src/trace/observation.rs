@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    change::Change, controlled::Controlled, election::ElectionEvent, link::Link, notified::Notified,
+    change::Change, controlled::Controlled, election::ElectionEvent, factory::FactoryEvent,
+    link::Link, notified::Notified,
 };
 use crate::plan::{Resource, Selection};
 
@@ -351,6 +352,8 @@ pub enum Observation {
     },
     /// An observation of the leader election beside the informers.
     Election(ElectionEvent),
+    /// An observation of the factory beside the informers.
+    Factory(FactoryEvent),
     /// A warning or an error in the log.
     Warned {
         /// The message.

@@ -237,6 +237,7 @@ fn fmt_reader(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             hex(*digest)
         ),
         Observation::Election(event) => event.fmt(f),
+        Observation::Factory(event) => event.fmt(f),
         Observation::HandlerSync {
             informer,
             handler,

@@ -9,6 +9,7 @@ mod route;
 mod body;
 mod lease_log;
 mod candidate_line;
+mod factory_line;
 
 use std::{
     io,
@@ -33,6 +34,7 @@ use self::observe::Exchange;
 pub use self::{
     body::ObservedBody,
     candidate_line::{CandidateLine, CandidateWays},
+    factory_line::FactoryLine,
     lease_log::LeaseLog,
     route::{Leader, Route},
     tap::Tap,

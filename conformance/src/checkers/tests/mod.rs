@@ -10,6 +10,7 @@ mod status;
 mod threads;
 mod controllers;
 mod election;
+mod factories;
 
 use std::{sync::Arc, time::Duration};
 

@@ -6,6 +6,7 @@
 
 mod parts;
 mod election;
+mod factory;
 mod moments;
 
 use proptest::{

@@ -67,6 +67,9 @@ fn map(plan: &mut Plan, mut new: impl FnMut(u64) -> u64) {
     if let Some(election) = &mut plan.election {
         election.map_moments(|at_ms| new(at_ms.min(end_ms)));
     }
+    if let Some(factory) = &mut plan.factory {
+        factory.map_moments(|at_ms| new(at_ms.min(end_ms)));
+    }
     for informer in &mut plan.informers {
         informer.start_ms = new(informer.start_ms.min(end_ms));
         for pause in &mut informer.pauses {

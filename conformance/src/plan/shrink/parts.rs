@@ -7,7 +7,7 @@ use super::{
         ControllerPlan, HandlerPlan, IncidentKind, InformerPlan, Interleaving, Operator, Plan,
         PlannedFault, QueueStop, Resource,
     },
-    election, moments,
+    election, factory, moments,
 };
 
 /// The parts of a plan that have elements, in the order of proposals.
@@ -20,6 +20,10 @@ pub(super) enum Part {
     Candidates,
     CandidateFaults,
     Meddlings,
+    /// The factory as a whole.
+    Factory,
+    FactoryViews,
+    FactoryActs,
     Informers,
     /// All operations on an object.
     Objects,
@@ -37,6 +41,7 @@ pub(super) enum Part {
     /// The operations on queues.
     QueueOperations,
     ElectionOptions,
+    FactoryOptions,
     /// The numbers of objects: to the lowest.
     Names,
     /// The gaps between moments: to none.
@@ -117,7 +122,10 @@ impl Part {
             Self::Election => Some(Self::Candidates),
             Self::Candidates => Some(Self::CandidateFaults),
             Self::CandidateFaults => Some(Self::Meddlings),
-            Self::Meddlings => Some(Self::Informers),
+            Self::Meddlings => Some(Self::Factory),
+            Self::Factory => Some(Self::FactoryViews),
+            Self::FactoryViews => Some(Self::FactoryActs),
+            Self::FactoryActs => Some(Self::Informers),
             Self::Informers => Some(Self::Objects),
             Self::Objects => Some(Self::Workload),
             Self::Workload => Some(Self::Handlers),
@@ -132,7 +140,8 @@ impl Part {
             Self::HandlerOptions => Some(Self::ControllerOptions),
             Self::ControllerOptions => Some(Self::QueueOperations),
             Self::QueueOperations => Some(Self::ElectionOptions),
-            Self::ElectionOptions => Some(Self::Names),
+            Self::ElectionOptions => Some(Self::FactoryOptions),
+            Self::FactoryOptions => Some(Self::Names),
             Self::Names => Some(Self::Gaps),
             Self::Gaps => Some(Self::LongGaps),
             Self::LongGaps => None,
@@ -149,6 +158,9 @@ impl Part {
             | Self::CandidateFaults
             | Self::Meddlings
             | Self::ElectionOptions => election::len(self, plan),
+            Self::Factory | Self::FactoryViews | Self::FactoryActs | Self::FactoryOptions => {
+                factory::len(self, plan)
+            }
             Self::Informers => plan.informers.len(),
             Self::Objects => objects(plan).len(),
             Self::Workload => plan.workload.len(),
@@ -180,6 +192,9 @@ impl Part {
             | Self::CandidateFaults
             | Self::Meddlings
             | Self::ElectionOptions => election::take(self, plan, from, to),
+            Self::Factory | Self::FactoryViews | Self::FactoryActs | Self::FactoryOptions => {
+                factory::take(self, plan, from, to);
+            }
             Self::Workload => drop(plan.workload.drain(from..to)),
             Self::Contents => drop(plan.contents.drain(from..to)),
             Self::Revision => plan.revision = None,
