@@ -4,12 +4,17 @@ use std::num::NonZeroU32;
 
 use rand::RngExt;
 
-use super::{Action, IncidentKind, Operation, Plan, Tier, swarm::pick};
+use super::{
+    Action, IncidentKind, Operation, Plan, Tier,
+    swarm::{odds, pick},
+};
 
 /// The numbers of objects of a crowd: a list of them is decoded on several threads, where there are any.
 const CROWDS: [u8; 4] = [80, 80, 80, 140];
 /// The sizes of pages. A list of a crowd has a few pages at most, so that it is no hot loop.
 const PAGE_SIZES: [u32; 4] = [100, 500, 500, 500];
+/// The times for which calls block their threads: a crowd is through within two seconds.
+const BLOCKS_MS: [u64; 4] = [1, 2, 5, 10];
 
 // === impl Plan ===
 
@@ -43,10 +48,24 @@ impl Plan {
                 controller.hurry(hurry);
             }
         }
+        plan.block();
         if rng.random_bool(0.5) {
             plan.gather(pick(rng, &CROWDS));
         }
         plan
+    }
+
+    /// Lets handlers block their threads: none in a third of all runs.
+    fn block(&mut self) {
+        let rng = &mut self.seed.stream("blocking handlers");
+        let share = odds(rng, 0.3);
+        let informers = self.informers.iter_mut();
+        for handler in informers.flat_map(|informer| &mut informer.handlers) {
+            let time_ms = pick(rng, &BLOCKS_MS);
+            // Only plain calls come on threads of their own.
+            let is_plain = handler.delay_ms.is_none() && !handler.is_stream;
+            handler.block_ms = (rng.random_bool(share) && is_plain).then_some(time_ms);
+        }
     }
 
     /// Lets the first informer begin with a list of many objects, which is long in bytes, too, if there is odd content.

@@ -24,6 +24,7 @@ pub(super) fn draw(seed: Seed, safety_ms: u64, informers: &mut [InformerPlan]) {
     let mut is_slow = is_drawn("slow handlers", 0.3);
     let mut is_merged = is_drawn("buffers of handlers", 0.3);
     let mut is_stream = is_drawn("streams of handlers", 0.2);
+    let removals = &mut seed.stream("removals of handlers");
     let mut is_adapted = is_drawn("adapters of handlers", 0.3);
     let adapters = &mut seed.stream("kinds of adapters");
     crowd(&mut seed.stream("crowd of handlers"), safety_ms, informers);
@@ -38,6 +39,7 @@ pub(super) fn draw(seed: Seed, safety_ms: u64, informers: &mut [InformerPlan]) {
         handler.adapter =
             is_adapted().then(|| pick(adapters, &[Adapter::Closures, Adapter::Filter]));
         handler.is_stream = is_stream();
+        handler.is_removal_awaited = removals.random_bool(0.5) && handler.leave_ms.is_some();
         if handler.is_stream {
             // Nobody but the reader would notice.
             handler.panic_every = None;

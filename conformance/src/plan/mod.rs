@@ -171,6 +171,9 @@ pub struct HandlerPlan {
     /// The time at which it leaves, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave_ms: Option<u64>,
+    /// True if the end of its last call is awaited then; its registration is dropped otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_removal_awaited: bool,
     /// The number of the notification in which it leaves by itself, if it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leave_at_count: Option<u32>,
@@ -183,6 +186,9 @@ pub struct HandlerPlan {
     /// The time that each of its calls takes, if they are awaited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
+    /// The time for which each of its calls blocks its thread, in runs that have several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_ms: Option<u64>,
     /// The number of live changes that wait for it in order, beyond which they are merged; the default if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_max: Option<usize>,
@@ -292,6 +298,19 @@ impl InformerPlan {
     /// Returns true if its type can refuse an object before it is in the cache: compact ones are decoded by their readers.
     pub fn can_be_strict(&self) -> bool {
         self.selection.resource.is_typed() && !self.compact
+    }
+}
+
+// === impl HandlerPlan ===
+
+impl HandlerPlan {
+    /// Returns the same handler for a run on a paused clock, where no call can block its thread.
+    #[must_use]
+    pub(crate) fn unblocked(&self) -> Self {
+        Self {
+            block_ms: None,
+            ..self.clone()
+        }
     }
 }
 

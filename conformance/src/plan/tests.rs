@@ -712,3 +712,26 @@ fn a_factory_shrinks_to_what_matters() {
     }
     assert_eq!(shrinker.smallest().factory, None);
 }
+
+#[test]
+fn handlers_of_brief_plans_block_and_removals_are_awaited_in_some() {
+    let plans: Vec<Plan> = (0..60)
+        .map(|seed| Plan::draw_sized(Seed::new(seed), Profile::Brief))
+        .collect();
+    let informers = plans.iter().flat_map(|plan| &plan.informers);
+    let handlers: Vec<&HandlerPlan> = informers.flat_map(|informer| &informer.handlers).collect();
+    let mut blocking = handlers.iter().filter(|handler| handler.block_ms.is_some());
+    assert!(blocking.clone().count() > 20);
+    assert!(blocking.all(|handler| handler.delay_ms.is_none() && !handler.is_stream));
+    let leaving = || handlers.iter().filter(|handler| handler.leave_ms.is_some());
+    assert!(leaving().any(|handler| handler.is_removal_awaited));
+    assert!(leaving().any(|handler| !handler.is_removal_awaited));
+    let mut awaited = handlers.iter().filter(|handler| handler.is_removal_awaited);
+    assert!(awaited.all(|handler| handler.leave_ms.is_some()));
+    let plan = Plan::draw_sized(Seed::new(1), Profile::Medium);
+    let mut handlers = plan
+        .informers
+        .iter()
+        .flat_map(|informer| &informer.handlers);
+    assert!(handlers.all(|handler| handler.block_ms.is_none()));
+}

@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures::FutureExt;
-use informer::{Buffer, HandlerOptions, SharedInformer};
+use informer::{Buffer, HandlerOptions, HandlerRegistration, SharedInformer};
 use tokio::time::timeout;
 
 use super::{
@@ -15,7 +15,7 @@ use super::{
     contents::Contents,
     handler_fold::HandlerFold,
     handler_syncs::HandlerSyncs,
-    paced_handler::{PacedHandler, StreamReader},
+    paced_handler::{BlockingHandler, PacedHandler, StreamReader},
     recording_handler::{RecordingHandler, Registration, lock},
 };
 use crate::{
@@ -27,6 +27,10 @@ use crate::{
 
 /// The time for removals to end once the informer has stopped.
 const REMOVAL_LIMIT: Duration = Duration::from_secs(10);
+
+/// The time for which a removal or a shutdown waits for a handler that blocks its thread: longer than all of its calls take,
+/// on a busy machine.
+const BLOCKING_LIMIT: Duration = Duration::from_secs(30);
 
 /// The handlers of one informer that are registered, and the readers of its streams. They end with this.
 pub(super) struct Handlers<K> {
@@ -49,6 +53,7 @@ struct Joined {
     call: Weak<()>,
     fold: HandlerFold,
     is_slow: bool,
+    is_removal_awaited: bool,
 }
 
 // === impl Handlers ===
@@ -81,8 +86,6 @@ impl<K: Send + Sync + 'static> Handlers<K> {
         handler: usize,
         plan: &HandlerPlan,
     ) {
-        let options = options(plan);
-        let delay = plan.delay_ms.map(Duration::from_millis);
         let registration = Registration::default();
         let fold = HandlerFold::default();
         let call = Arc::new(());
@@ -117,34 +120,29 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             let reader = StreamReader {
                 handler,
                 inner: outermost,
-                delay,
+                delay: plan.delay_ms.map(Duration::from_millis),
                 leave_at_count: plan.leave_at_count,
                 syncs: self.syncs.clone(),
             };
-            let reading = reader.read(informer.stream_with(options));
+            let reading = reader.read(informer.stream_with(options(plan)));
             self.readers.insert(handler, TaskSet::of(reading));
             return;
         }
         // On other threads the handler may be called at once, and waits for its registration then.
         let mut registered = lock(&registration);
-        *registered = Some(match delay {
-            Some(delay) => {
-                let inner = outermost;
-                informer.add_async_handler_with(PacedHandler { inner, delay, call }, options)
-            }
-            None => informer.add_handler_with(outermost, options),
-        });
+        *registered = Some(register(informer, outermost, plan, call));
         drop(registered);
         let joined = Joined {
             registration,
             call: joined_call,
             fold,
-            is_slow: delay.is_some(),
+            is_slow: plan.delay_ms.or(plan.block_ms).is_some(),
+            is_removal_awaited: plan.is_removal_awaited,
         };
         self.joined.insert(handler, joined);
     }
 
-    /// Removes a handler: one by dropping its registration, the next in a task that waits for its end.
+    /// Removes a handler: by dropping its registration, or in a task that waits for its end.
     pub(super) fn leave(&mut self, handler: usize) {
         drop(self.readers.remove(&handler));
         let Some(joined) = self.joined.remove(&handler) else {
@@ -152,7 +150,7 @@ impl<K: Send + Sync + 'static> Handlers<K> {
         };
         let registration = lock(&joined.registration).take();
         if let Some(registration) = registration
-            && handler % 2 == 1
+            && joined.is_removal_awaited
         {
             let (informer, recorder) = (self.informer, self.recorder.clone());
             let mut removing = Box::pin(registration.remove());
@@ -206,6 +204,27 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             self.recorder.record(unremoved(self.informer, "some", text));
         }
         self.observe();
+    }
+}
+
+/// Registers a handler that is called, in the way that its plan says.
+fn register<K: Send + Sync + 'static>(
+    informer: &SharedInformer<K>,
+    inner: AnyHandler<K>,
+    plan: &HandlerPlan,
+    call: Arc<()>,
+) -> HandlerRegistration {
+    let options = options(plan);
+    let millis = Duration::from_millis;
+    match (plan.delay_ms.map(millis), plan.block_ms.map(millis)) {
+        (Some(delay), _) => {
+            informer.add_async_handler_with(PacedHandler { inner, delay, call }, options)
+        }
+        (None, Some(time)) => {
+            let options = options.with_blocking(BLOCKING_LIMIT);
+            informer.add_handler_with(BlockingHandler { inner, time, call }, options)
+        }
+        (None, None) => informer.add_handler_with(inner, options),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Handlers that take their time: calls that are awaited, and readers of streams.
+//! Handlers that take their time: calls that are awaited or that block their threads, and readers of streams.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,6 +12,14 @@ use super::handler_syncs::HandlerSyncs;
 pub(super) struct PacedHandler<H> {
     pub(super) inner: H,
     pub(super) delay: Duration,
+    /// Held once more during a call.
+    pub(super) call: Arc<()>,
+}
+
+/// A handler whose calls block their threads, each for the same time.
+pub(super) struct BlockingHandler<H> {
+    pub(super) inner: H,
+    pub(super) time: Duration,
     /// Held once more during a call.
     pub(super) call: Arc<()>,
 }
@@ -38,6 +46,24 @@ where
         let _call = Arc::clone(&self.call);
         self.inner.on_notification(notification);
         sleep(self.delay).await;
+    }
+}
+
+// === impl BlockingHandler ===
+
+impl<K, H> EventHandler<K> for BlockingHandler<H>
+where
+    K: Send + Sync + 'static,
+    H: EventHandler<K>,
+{
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the thread is there to be blocked, in runs in real time only"
+    )]
+    fn on_notification(&mut self, notification: &Notification<K>) {
+        let _call = Arc::clone(&self.call);
+        self.inner.on_notification(notification);
+        std::thread::sleep(self.time);
     }
 }
 

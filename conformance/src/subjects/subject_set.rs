@@ -52,7 +52,7 @@ impl SubjectSet {
             informer,
             handler,
             panics: plan.panic_every.is_some(),
-            is_slow: plan.delay_ms.is_some(),
+            is_slow: plan.delay_ms.or(plan.block_ms).is_some(),
             merges: plan.buffer_max.is_some(),
         });
         if let Some(resync_ms) = plan.resync_ms {

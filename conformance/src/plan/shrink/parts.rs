@@ -77,13 +77,18 @@ const INFORMER_OPTIONS: [fn(&mut InformerPlan); 15] = [
     |informer| informer.compact = false,
 ];
 
-const HANDLER_OPTIONS: [fn(&mut HandlerPlan); 8] = [
+const HANDLER_OPTIONS: [fn(&mut HandlerPlan); 10] = [
     |handler| handler.adapter = None,
-    |handler| handler.leave_ms = None,
+    |handler| {
+        handler.leave_ms = None;
+        handler.is_removal_awaited = false;
+    },
     |handler| handler.leave_at_count = None,
     |handler| handler.resync_ms = None,
     |handler| handler.panic_every = None,
     |handler| handler.delay_ms = None,
+    |handler| handler.block_ms = None,
+    |handler| handler.is_removal_awaited = false,
     |handler| handler.buffer_max = None,
     |handler| handler.is_stream = false,
 ];
