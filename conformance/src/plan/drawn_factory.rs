@@ -29,7 +29,7 @@ pub(super) fn draw(seed: Seed, swarm: &Swarm) -> Option<FactoryPlan> {
     for view in 0..factory.views.len() {
         acts.extend(of_view(rng, view, start_ms, safety_ms));
     }
-    acts.extend(generations(rng, start_ms, safety_ms));
+    acts.extend(generations(rng, factory.views.len(), start_ms, safety_ms));
     acts.sort_by_key(|act| act.at_ms);
     factory.acts = acts;
     Some(factory)
@@ -107,7 +107,12 @@ fn of_view(rng: &mut ChaCha8Rng, view: usize, start_ms: u64, safety_ms: u64) -> 
 }
 
 /// Draws further starts, shutdowns and the starts after them.
-fn generations(rng: &mut ChaCha8Rng, start_ms: u64, safety_ms: u64) -> Vec<FactoryAct> {
+fn generations(
+    rng: &mut ChaCha8Rng,
+    view_count: usize,
+    start_ms: u64,
+    safety_ms: u64,
+) -> Vec<FactoryAct> {
     let mut acts = Vec::new();
     for _ in 0..rng.random_range(0..=4) {
         let at_ms = rng.random_range(start_ms..=safety_ms);
@@ -121,8 +126,27 @@ fn generations(rng: &mut ChaCha8Rng, start_ms: u64, safety_ms: u64) -> Vec<Facto
             _ => {
                 acts.push(FactoryAct::new(at_ms, FactoryActKind::Stop));
                 let again_ms = at_ms + pick(rng, &STOPS_MS);
+                acts.extend(meanwhile(rng, view_count, at_ms));
                 acts.push(FactoryAct::new(again_ms, FactoryActKind::Start));
             }
+        }
+    }
+    acts
+}
+
+/// Draws the acts between a shutdown and the next start.
+fn meanwhile(rng: &mut ChaCha8Rng, view_count: usize, at_ms: u64) -> Vec<FactoryAct> {
+    let mut acts = Vec::new();
+    let kinds: [fn(usize) -> FactoryActKind; 4] = [
+        FactoryActKind::Request,
+        FactoryActKind::Join,
+        FactoryActKind::Leave,
+        FactoryActKind::Remove,
+    ];
+    for kind in kinds {
+        let view = rng.random_range(0..view_count);
+        if rng.random_bool(0.3) {
+            acts.push(FactoryAct::new(at_ms, kind(view)));
         }
     }
     acts
