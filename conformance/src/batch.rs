@@ -80,6 +80,10 @@ pub struct Report {
     pub failures: Vec<Failure>,
     /// The seeds that were running when the batch was given up.
     pub stuck: Vec<Seed>,
+    /// The number of runs in threads that were woken so late that what they missed proves nothing.
+    pub inconclusive_count: u64,
+    /// The longest time by which the system woke a run in threads later than it asked for.
+    pub longest_lag: Duration,
 }
 
 /// A seed that failed.
@@ -112,6 +116,10 @@ pub struct Done {
     pub summary: Summary,
     /// The failure, if the run was not good.
     pub failure: Option<Failure>,
+    /// The longest time by which the system woke the run later than it asked for, if it is one in threads.
+    pub lag: Duration,
+    /// True if nothing else is wrong, but for what this lag may explain.
+    pub is_inconclusive: bool,
 }
 
 // === impl Report ===
@@ -132,6 +140,8 @@ impl Report {
     }
 
     fn take(&mut self, done: Done) {
+        self.inconclusive_count += u64::from(done.is_inconclusive);
+        self.longest_lag = self.longest_lag.max(done.lag);
         self.summary.add(done.summary);
         self.failures.extend(done.failure);
     }
@@ -200,7 +210,8 @@ impl Done {
     /// Draws the plan of a seed and runs it.
     pub fn run(seed: Seed, profile: Profile, mode: Mode) -> Self {
         let outcome = mode.run(&Plan::draw_sized(seed, profile));
-        let failure = (!outcome.is_good()).then_some(Failure {
+        let is_good = outcome.is_good();
+        let failure = (!is_good).then_some(Failure {
             seed,
             violations: outcome.violations,
             tries: None,
@@ -208,6 +219,8 @@ impl Done {
         Self {
             summary: Summary::of(seed, &outcome.trace),
             failure,
+            lag: outcome.lag,
+            is_inconclusive: is_good && outcome.is_inconclusive,
         }
     }
 }
@@ -244,6 +257,7 @@ impl Batch {
             batch: self,
             seeds: Mutex::new(Box::new(seeds)),
             under_way: Mutex::new(Vec::new()),
+            clock: Mutex::new(LookClock::start()),
             is_over: AtomicBool::new(false),
         });
         let load = self.mode.load();
@@ -280,8 +294,34 @@ struct Shared {
     batch: Batch,
     seeds: Mutex<Box<dyn Iterator<Item = Seed> + Send>>,
     /// The seeds that run, and the beginning of each.
-    under_way: Mutex<Vec<(Seed, Instant)>>,
+    under_way: Mutex<Vec<(Seed, Duration)>>,
+    clock: Mutex<LookClock>,
     is_over: AtomicBool,
+}
+
+/// The time in which runs could go on. It stands still while the whole process is stopped.
+#[derive(Debug)]
+struct LookClock {
+    last: Instant,
+    elapsed: Duration,
+}
+
+// === impl LookClock ===
+
+impl LookClock {
+    fn start() -> Self {
+        Self {
+            last: now(),
+            elapsed: Duration::ZERO,
+        }
+    }
+
+    /// Returns the time, which moves on by no more than an interval of looks at once.
+    fn look(&mut self, now: Instant) -> Duration {
+        self.elapsed += now.duration_since(self.last).min(LOOK_INTERVAL);
+        self.last = now;
+        self.elapsed
+    }
 }
 
 // === impl Shared ===
@@ -306,7 +346,8 @@ impl Shared {
     }
 
     fn attempt(&self, seed: Seed) -> Done {
-        lock(&self.under_way).push((seed, now()));
+        let began = lock(&self.clock).look(now());
+        lock(&self.under_way).push((seed, began));
         let done = Done::run(seed, self.batch.profile, self.batch.mode);
         lock(&self.under_way).retain(|(other, _)| *other != seed);
         done
@@ -324,8 +365,10 @@ impl Shared {
 
     /// Returns the seeds that should have ended by now.
     fn overdue(&self) -> Vec<Seed> {
+        let now = lock(&self.clock).look(now());
         let mut under_way = lock(&self.under_way).clone();
-        under_way.retain(|(_, began)| began.elapsed() >= self.batch.patience);
+        // One that has begun since then is not overdue.
+        under_way.retain(|(_, began)| now.saturating_sub(*began) >= self.batch.patience);
         under_way.into_iter().map(|(seed, _)| seed).collect()
     }
 }
@@ -340,4 +383,22 @@ fn now() -> Instant {
 
 fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_of_the_process_counts_as_one_interval() {
+        let mut clock = LookClock::start();
+        let began = clock.last;
+        let short = LOOK_INTERVAL / 4;
+        assert_eq!(clock.look(began + short), short);
+        assert_eq!(clock.look(began + PATIENCE), short + LOOK_INTERVAL);
+        assert_eq!(
+            clock.look(began + PATIENCE + short),
+            2 * short + LOOK_INTERVAL
+        );
+    }
 }

@@ -68,6 +68,9 @@ impl Args {
                 if !outcome.is_good() {
                     return ExitCode::FAILURE;
                 }
+                if outcome.is_inconclusive {
+                    say("inconclusive: the system woke the run too late\n");
+                }
                 say("every check held\n");
                 ExitCode::SUCCESS
             }

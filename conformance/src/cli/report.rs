@@ -31,6 +31,15 @@ pub(super) fn text(report: &Report, took: Duration) -> String {
         )
         .expect(WRITES);
     }
+    if report.inconclusive_count > 0 {
+        writeln!(
+            text,
+            "{} runs are inconclusive: the system woke them up to {} s late",
+            grouped(report.inconclusive_count),
+            seconds(report.longest_lag)
+        )
+        .expect(WRITES);
+    }
     if report.is_good() {
         text.push_str("every check held\n");
     }
@@ -103,6 +112,8 @@ pub(super) fn json(report: &Report, took: Duration) -> String {
         "requests_per_fault": report.summary.requests_per_fault(),
         "failures": failures,
         "stuck": report.stuck,
+        "inconclusive": report.inconclusive_count,
+        "longest_lag_ms": report.longest_lag.as_millis(),
     });
     format!("{report:#}\n")
 }
@@ -202,6 +213,12 @@ fn table(report: &Report, took: Duration) -> Table {
     );
     if let Some(seed) = summary.slowest_seed {
         row("  of seed", seed.to_string());
+    }
+    if report.mode != Mode::Paused {
+        row(
+            "longest scheduling lag",
+            format!("{} s", seconds(report.longest_lag)),
+        );
     }
     let simulated = Duration::from_millis(summary.simulated_ms);
     row(

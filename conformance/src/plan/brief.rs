@@ -11,6 +11,8 @@ use super::{
 
 /// The numbers of objects of a crowd: a list of them is decoded on several threads, where there are any.
 const CROWDS: [u8; 4] = [80, 80, 80, 140];
+/// The times of calls of slow handlers: a crowd of calls fits into a run.
+const DELAYS_MS: [u64; 4] = [1, 1, 2, 5];
 /// The sizes of pages. A list of a crowd has a few pages at most, so that it is no hot loop.
 const PAGE_SIZES: [u32; 4] = [100, 500, 500, 500];
 /// The times for which calls block their threads: a crowd is through within two seconds.
@@ -39,10 +41,12 @@ impl Plan {
             }
         }
         let hurry = &mut plan.seed.stream("brief controllers");
+        let delays = &mut plan.seed.stream("brief handlers");
         for informer in &mut plan.informers {
             informer.page_size = pick(rng, &PAGE_SIZES);
             for handler in &mut informer.handlers {
                 handler.resync_ms = handler.resync_ms.map(|_| pick(rng, &[10, 50, 150]));
+                handler.delay_ms = handler.delay_ms.map(|_| pick(delays, &DELAYS_MS));
             }
             for controller in &mut informer.controllers {
                 controller.hurry(hurry);

@@ -4,16 +4,20 @@
 //! moment are observed. In *recovery* faults have ended, and every cache has to become equal to the server within a limit.
 
 mod cluster;
+mod lag;
 mod log;
 mod threads;
 mod options;
+mod pace;
 mod minimal;
 mod schedule;
 pub(crate) mod servers;
 mod simulated;
 pub(crate) mod world;
 
-use self::{log::WarningRecorder, simulated::Simulated};
+use std::time::Duration;
+
+use self::{lag::Lag, log::WarningRecorder, pace::Pace, simulated::Simulated};
 pub use self::{
     minimal::Minimal,
     options::{Against, MakeSubject, RunOptions},
@@ -35,6 +39,10 @@ pub struct Outcome {
     pub trace: Trace,
     /// The broken promises: in a good run none that was not [expected](Violation::is_expected).
     pub violations: Vec<Violation>,
+    /// The longest time by which the system woke a run in threads later than it asked for; otherwise zero.
+    pub lag: Duration,
+    /// True if there were findings that only this lag may explain. They are left out.
+    pub is_inconclusive: bool,
 }
 
 // === impl Outcome ===
@@ -43,7 +51,12 @@ impl Outcome {
     /// Checks a trace.
     pub(crate) fn of(trace: Trace) -> Self {
         let violations = checkers::check_all(&trace);
-        Self { trace, violations }
+        Self {
+            trace,
+            violations,
+            lag: Duration::ZERO,
+            is_inconclusive: false,
+        }
     }
 
     /// Returns the broken promises, without those that a fault makes the server break.
@@ -70,8 +83,8 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>) -> Outcome {
     let Against::InThreads(worker_count) = options.against else {
         return Outcome::of(options.against.runtime().block_on(trace(plan, options)));
     };
-    let recorder = Recorder::new().with_lateness(threads::LATENESS);
-    let trace = threads::trace(worker_count, &recorder, || {
+    let (recorder, lag) = (Recorder::new(), Lag::default());
+    let trace = threads::trace(worker_count, &recorder, &lag, || {
         observe(plan, options, &recorder)
     });
     let mut outcome = Outcome::of(trace);
@@ -79,6 +92,8 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>) -> Outcome {
         let checker = &violation.checker;
         !checkers::OF_INSTANT_DELIVERY.contains(checker) && !OF_USUAL_WAITS.contains(checker)
     });
+    outcome.lag = lag.longest();
+    outcome.is_inconclusive = lag::remove_unproven(outcome.lag, &mut outcome.violations);
     outcome
 }
 
@@ -97,7 +112,8 @@ async fn observe(plan: &Plan, options: &RunOptions<'_>, recorder: &Recorder) {
     let Ok(()) = world::run(plan, servers, options, recorder).await;
     let metrics = tokio::runtime::Handle::current().metrics();
     let has_ended = || metrics.num_alive_tasks() == 0;
-    options.against.wind_down(has_ended).await;
+    let pace = Pace::new(options.against, recorder.clone());
+    pace.wind_down(has_ended).await;
     recorder.record(Observation::TasksLeft {
         count: metrics.num_alive_tasks(),
     });

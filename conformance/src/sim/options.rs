@@ -7,12 +7,8 @@ use fakeserver::{
     faults::{Faults, ListenGate, RuleGuard},
 };
 
-use tokio::{
-    runtime::{self, Runtime},
-    time::{Instant, sleep},
-};
+use tokio::runtime::{self, Runtime};
 
-use super::threads;
 use crate::{
     subjects::{self, Subject, SubjectParts},
     transport::{Tap, Transport},
@@ -23,12 +19,6 @@ use crate::{
 /// The longest path leads through a silent stream: 3 min until the informer notices, 2 min for a list that a fault had
 /// caught, and a minute of backoff with its jitter.
 const CONVERGENCE_LIMIT: Duration = Duration::from_mins(8);
-
-/// The time on one thread for what is under way to end.
-const SETTLE: Duration = Duration::from_millis(20);
-
-/// The interval of looks at what other threads do.
-const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The way of subjects to the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,42 +81,6 @@ impl Against {
                 (tap.client(), Some(tap))
             }
         }
-    }
-
-    /// Waits until handlers are notified of what is in their cache: for a fixed time, or on several threads until `has_settled`
-    /// returns true, which may take long on a busy machine.
-    pub(super) async fn settle(self, has_settled: impl Fn() -> bool) {
-        match self {
-            Self::InProcess => sleep(SETTLE).await,
-            Self::Tcp => sleep(Duration::from_millis(300)).await,
-            Self::InThreads(_) => poll(has_settled).await,
-        }
-    }
-
-    /// Waits until tasks and connections have ended, likewise.
-    pub(super) async fn wind_down(self, has_ended: impl Fn() -> bool) {
-        match self {
-            Self::InProcess | Self::Tcp => sleep(SETTLE).await,
-            Self::InThreads(_) => poll(has_ended).await,
-        }
-    }
-
-    /// Returns true if runs have several threads.
-    pub(super) fn is_in_threads(self) -> bool {
-        matches!(self, Self::InThreads(_))
-    }
-
-    /// Returns the time in which subjects report their caches, if they need any.
-    pub(super) fn answering(self) -> Option<Duration> {
-        (self == Self::Tcp).then_some(Duration::from_millis(300))
-    }
-}
-
-/// Waits until `is_so` returns true, but no longer than the lateness that checkers allow.
-async fn poll(is_so: impl Fn() -> bool) {
-    let until = Instant::now() + threads::LATENESS + POLL_INTERVAL;
-    while !is_so() && Instant::now() < until {
-        sleep(POLL_INTERVAL).await;
     }
 }
 

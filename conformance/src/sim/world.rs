@@ -8,6 +8,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::{
     Against, RunOptions,
+    pace::Pace,
     schedule::{Act, schedule},
     servers::Servers,
 };
@@ -23,10 +24,6 @@ use crate::{
     workload::Workload,
 };
 
-/// The interval of comparisons of caches with the servers: short at first, for an exact figure.
-const POLL_INTERVAL: Duration = Duration::from_millis(50);
-const LATER_POLL_INTERVAL: Duration = Duration::from_secs(1);
-const POLL_INTERVAL_IN_THREADS: Duration = Duration::from_millis(10);
 /// The part of the revisions for which tasks wait: one in so many.
 const WAITED_FOR: u64 = 4;
 /// The time limit of a shutdown.
@@ -64,6 +61,7 @@ struct World<S> {
     variant: Vec<RuleGuard>,
     convergence_limit: Duration,
     against: Against,
+    pace: Pace,
     /// The listeners of informers over TCP.
     _taps: Vec<Tap>,
 }
@@ -74,6 +72,7 @@ impl<S: Servers> World<S> {
     fn new(plan: &Plan, mut servers: S, options: &RunOptions<'_>, recorder: Recorder) -> Self {
         let rules = servers.rules();
         let numbers = RequestNumbers::default();
+        let pace = Pace::new(options.against, recorder.clone());
         let gate = plan.list_gate.map(|width| {
             recorder.record(Observation::ListGate { width });
             ListGate::new(width)
@@ -95,7 +94,7 @@ impl<S: Servers> World<S> {
                 seed: plan.seed.get().wrapping_add(informer as u64),
                 client,
                 url: tap.as_ref().map(Tap::url),
-                is_hurried: options.against.is_in_threads(),
+                is_hurried: pace.is_hurried(),
                 gate: gate.clone(),
                 yields,
                 recorder: recorder.clone(),
@@ -117,6 +116,7 @@ impl<S: Servers> World<S> {
             variant: (options.server_variant)(&rules),
             convergence_limit: convergence_limit(plan, options),
             against: options.against,
+            pace,
             _taps: taps,
             subjects: SubjectSet::new(subjects, recorder.clone()),
             recorder,
@@ -158,11 +158,8 @@ impl<S: Servers> World<S> {
         }
         let of_factory = self.factory.as_ref().map_or(0, Factory::informer_count);
         let running_count = self.subjects.running().count() + of_factory;
-        if self.against.is_in_threads() {
-            // The server may not have noticed yet that a client has closed a watch.
-            let is_fresh = || self.servers.open_watch_count() <= Some(running_count);
-            self.against.wind_down(is_fresh).await;
-        }
+        let has_noticed = || self.servers.open_watch_count() <= Some(running_count);
+        self.pace.notice(has_noticed).await;
         self.record_open_watches(running_count);
         Ok(())
     }
@@ -235,32 +232,20 @@ impl<S: Servers> World<S> {
                 break Phase::Converged;
             }
             let waited = from.elapsed();
-            if waited >= self.convergence_limit {
+            if waited >= self.convergence_limit + self.recorder.lateness() {
                 break Phase::GivenUp;
             }
-            sleep(if self.against.is_in_threads() {
-                POLL_INTERVAL_IN_THREADS
-            } else if waited < LATER_POLL_INTERVAL {
-                POLL_INTERVAL
-            } else {
-                LATER_POLL_INTERVAL
-            })
-            .await;
+            sleep(self.pace.comparison_interval(waited)).await;
         };
         self.recorder.record(Observation::Phase(phase));
-        if self.against.is_in_threads() {
-            // From this observation on, nothing may be late.
-            self.subjects.observe();
-        }
         let has_settled = || self.subjects.running().all(Subject::has_settled);
-        self.against.settle(has_settled).await;
+        let observe = || self.subjects.observe();
+        self.pace.settle(observe, has_settled).await;
         self.subjects.observe();
         if let Some(text) = self.servers.unmet_goal() {
             self.recorder.record(Observation::Undone { text });
         }
-        if let Some(answering) = self.against.answering() {
-            sleep(answering).await;
-        }
+        self.pace.answer().await;
     }
 
     fn has_converged(&self, last: &BTreeMap<Resource, u64>) -> bool {
@@ -293,7 +278,7 @@ impl<S: Servers> World<S> {
         // Tasks that do not end are reported as such.
         self.subjects.stop().await;
         let has_ended = || self.servers.open_watch_count() <= Some(0);
-        self.against.wind_down(has_ended).await;
+        self.pace.wind_down(has_ended).await;
         self.record_open_watches(0);
         self.record_log()?;
         let _ = timeout(SHUTDOWN_LIMIT, self.servers.shutdown()).await;

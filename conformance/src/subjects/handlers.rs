@@ -15,7 +15,7 @@ use super::{
     contents::Contents,
     handler_fold::HandlerFold,
     handler_syncs::HandlerSyncs,
-    paced_handler::{BlockingHandler, PacedHandler, StreamReader},
+    paced_handler::{BlockingHandler, IsReading, PacedHandler, StreamReader},
     recording_handler::{RecordingHandler, Registration, lock},
 };
 use crate::{
@@ -40,7 +40,7 @@ pub(super) struct Handlers<K> {
     bug: Option<Bug>,
     syncs: HandlerSyncs,
     joined: BTreeMap<usize, Joined>,
-    readers: BTreeMap<usize, TaskSet>,
+    readers: BTreeMap<usize, (IsReading, TaskSet)>,
     removals: TaskSet,
     /// Held by each handler for as long as it exists.
     held: Arc<()>,
@@ -117,15 +117,18 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             _ => AnyHandler::new(buggy),
         };
         if plan.is_stream {
+            let is_reading = IsReading::new();
             let reader = StreamReader {
                 handler,
                 inner: outermost,
                 delay: plan.delay_ms.map(Duration::from_millis),
                 leave_at_count: plan.leave_at_count,
                 syncs: self.syncs.clone(),
+                is_reading: is_reading.clone(),
             };
             let reading = reader.read(informer.stream_with(options(plan)));
-            self.readers.insert(handler, TaskSet::of(reading));
+            let task = TaskSet::of(reading);
+            self.readers.insert(handler, (is_reading, task));
             return;
         }
         // On other threads the handler may be called at once, and waits for its registration then.
@@ -144,7 +147,11 @@ impl<K: Send + Sync + 'static> Handlers<K> {
 
     /// Removes a handler: by dropping its registration, or in a task that waits for its end.
     pub(super) fn leave(&mut self, handler: usize) {
-        drop(self.readers.remove(&handler));
+        if let Some((is_reading, task)) = self.readers.remove(&handler) {
+            // On other threads the task may go on for a while after it was aborted.
+            is_reading.end();
+            drop(task);
+        }
         let Some(joined) = self.joined.remove(&handler) else {
             return;
         };
@@ -195,7 +202,7 @@ impl<K: Send + Sync + 'static> Handlers<K> {
 
     /// Waits until the readers of streams have read all that there is, once the informer has stopped.
     pub(super) async fn ended(&mut self) {
-        for (_, reader) in std::mem::take(&mut self.readers) {
+        for (_, reader) in std::mem::take(&mut self.readers).into_values() {
             reader.wait().await;
         }
         let removals = std::mem::take(&mut self.removals);

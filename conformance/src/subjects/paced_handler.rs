@@ -1,6 +1,9 @@
 //! Handlers that take their time: calls that are awaited or that block their threads, and readers of streams.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use futures::StreamExt;
 use informer::{AsyncEventHandler, EventHandler, Notification, NotificationStream};
@@ -24,6 +27,10 @@ pub(super) struct BlockingHandler<H> {
     pub(super) call: Arc<()>,
 }
 
+/// True until a reader is to leave. It is locked during each call, so that none begins or goes on after that.
+#[derive(Clone, Debug)]
+pub(super) struct IsReading(Arc<Mutex<bool>>);
+
 /// A reader of a stream, which hands over what it reads.
 pub(super) struct StreamReader<H> {
     pub(super) handler: usize,
@@ -33,6 +40,29 @@ pub(super) struct StreamReader<H> {
     /// The number of notifications after which it drops the stream, if it does.
     pub(super) leave_at_count: Option<u32>,
     pub(super) syncs: HandlerSyncs,
+    pub(super) is_reading: IsReading,
+}
+
+// === impl IsReading ===
+
+impl IsReading {
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Mutex::new(true)))
+    }
+
+    /// Ends the reading: the call that is going on is over when this returns, and no other follows.
+    pub(super) fn end(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = false;
+    }
+
+    /// Calls `call`, and returns true, unless the reading is over.
+    fn call(&self, call: impl FnOnce()) -> bool {
+        let is_reading = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_reading {
+            call();
+        }
+        *is_reading
+    }
 }
 
 // === impl PacedHandler ===
@@ -78,10 +108,13 @@ impl<H> StreamReader<H> {
     {
         let mut count = 0;
         while let Some(notification) = stream.next().await {
-            self.syncs.see(self.handler, || stream.has_synced());
-            self.inner.on_notification(&notification);
+            let inner = &mut self.inner;
+            let is_called = self.is_reading.call(|| {
+                self.syncs.see(self.handler, || stream.has_synced());
+                inner.on_notification(&notification);
+            });
             count += 1;
-            if self.leave_at_count == Some(count) {
+            if !is_called || self.leave_at_count == Some(count) {
                 return;
             }
             if let Some(delay) = self.delay {

@@ -53,11 +53,16 @@ impl Trace {
     }
 
     /// Creates an empty trace of a run in real time.
+    #[cfg(test)]
     pub(crate) fn with_lateness(lateness: Duration) -> Self {
-        Self {
-            records: Vec::new(),
-            lateness,
-        }
+        let mut trace = Self::new();
+        trace.allow_lateness(lateness);
+        trace
+    }
+
+    /// Allows effects to come later than their causes by `lateness`, or more if more was allowed before.
+    pub(crate) fn allow_lateness(&mut self, lateness: Duration) {
+        self.lateness = self.lateness.max(lateness);
     }
 
     /// Returns the time by which effects may come after their causes: zero on the paused clock, which waits for all of

@@ -55,17 +55,15 @@ impl Recorder {
         }))
     }
 
-    /// Allows effects to come later than their causes by `lateness`, as in runs in real time.
-    ///
-    /// # Panics
-    ///
-    /// If there is another handle of this recorder already.
-    #[must_use]
-    pub(crate) fn with_lateness(mut self, lateness: Duration) -> Self {
-        let shared = Arc::get_mut(&mut self.0).expect("it is being made, and has no other handle");
-        let written = shared.written.get_mut().expect("no holder panics");
-        written.trace = Trace::with_lateness(lateness);
-        self
+    /// Allows effects to come later than their causes by `lateness`, as in runs in real time, or more if more was allowed
+    /// before.
+    pub(crate) fn allow_lateness(&self, lateness: Duration) {
+        self.written().trace.allow_lateness(lateness);
+    }
+
+    /// Returns the time by which effects may come after their causes: zero on the paused clock.
+    pub(crate) fn lateness(&self) -> Duration {
+        self.written().trace.lateness()
     }
 
     /// Records an observation with the time since the run began.

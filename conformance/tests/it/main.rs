@@ -18,6 +18,7 @@
 //! | `proxy_program` | the proxy's program: its lines, its kubeconfig, its errors |
 //! | `score` | every scenario against every contestant |
 //! | `external` | processes under test, over TCP |
+//! | `threads` | brief plans in real time, each on several threads |
 //! | `live` | runs against a server that a kubeconfig names |
 //! | `program` | the command line |
 //! | `corpus` | recorded corpora, and two servers that get generated requests |
@@ -39,6 +40,7 @@ mod proxy;
 mod proxy_program;
 mod score;
 mod external;
+mod threads;
 mod live;
 mod program;
 mod corpus;
