@@ -2,6 +2,8 @@
 //!
 //! They may change in any release.
 
+#[cfg(all(feature = "_shuttle", feature = "compact"))]
+pub use crate::compact::CompactStore;
 #[cfg(feature = "http")]
 pub use crate::decode::{Decoder, FRAME_SIZE_MAX_BYTES, FrameSplitter, ListBody, status_of_answer};
 pub use crate::{

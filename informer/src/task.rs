@@ -117,6 +117,10 @@ impl Spawner {
 /// Returns whether other threads can take a part of the work. On a runtime of one thread, as in simulations and tests,
 /// callers do their work immediately, so that each run is the same.
 pub(crate) fn has_threads() -> bool {
+    // There is no runtime under a scheduler that explores interleavings, but there are threads.
+    if cfg!(feature = "_shuttle") {
+        return true;
+    }
     Handle::try_current().is_ok_and(|handle| {
         handle.runtime_flavor() == RuntimeFlavor::MultiThread && handle.metrics().num_workers() > 1
     })

@@ -39,8 +39,12 @@ mod young;
 mod live;
 mod object;
 mod packer;
+#[cfg(feature = "_shuttle")]
+mod store;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "_shuttle")]
+pub use self::store::CompactStore;
 pub(crate) use self::{object::Change, packer::Packer};
 pub use self::{object::Compact, options::CompactOptions};

@@ -1,6 +1,6 @@
 //! The async shell: one end that waits for room, one that waits for items.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use tokio::sync::{Notify, Semaphore};
 
@@ -8,6 +8,7 @@ use super::{Batch, DeltaFifoOptions, queue::Queue};
 use crate::{
     counter::Gauge,
     store::{Delta, ReflectorStore, StoreClosed},
+    sync::{Mutex, MutexGuard},
 };
 
 /// The end that changes are taken from. There is one.

@@ -2,13 +2,12 @@
 
 use std::{fmt, sync::Arc};
 
-use arc_swap::ArcSwap;
-
 use super::{IndexFn, IndexerError, RecountError, Snapshot};
 use crate::{
     known::Known,
     object::{DecodeError, Metadata, Object, ObjectKey, ResourceVersion},
     store::Store,
+    sync::ArcSwap,
 };
 
 /// Reads an indexer. Cheap to clone; reading never waits and never blocks the writer.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use futures::StreamExt;
 use informer::{
-    Buffer, Deleted, HandlerEnd, HandlerFuncs, HandlerOptions, HandlerRegistration, Labels,
-    Metadata, Notification, NotificationCause, Object, ObjectKey, ResourceVersion,
+    Buffer, Deleted, HandlerEnd, HandlerFuncs, HandlerOptions, HandlerRegistration, Notification,
+    NotificationCause, Object, ObjectKey,
     stages::{Listener, Present, Processor, TaskSet},
 };
 use shuttle::{
@@ -18,7 +18,7 @@ use shuttle::{
 };
 use tokio::time::Instant;
 
-use super::check;
+use super::{check, object};
 
 const ITERATIONS: usize = 1_000;
 
@@ -123,18 +123,6 @@ impl Heard {
         let handler = HandlerFuncs::new().with_notification(move |told| own.hear(told));
         Listener::new(handler, HandlerOptions::default().with_buffer(buffer))
     }
-}
-
-fn object(name: &str, version: u64) -> Object<()> {
-    let metadata = Metadata {
-        key: ObjectKey::cluster(name),
-        uid: name.into(),
-        resource_version: ResourceVersion::new(version.to_string()),
-        labels: Labels::default(),
-        owners: [].into(),
-        is_terminating: false,
-    };
-    Object::with_metadata(metadata, ())
 }
 
 #[test]
@@ -262,5 +250,28 @@ fn a_handler_over_its_limit_ends_once_and_with_the_reason() {
             HandlerEnd::Stopped { .. } => assert!(heard.is_equal(&state)),
             other => panic!("{other}"),
         }
+    });
+}
+
+#[test]
+fn a_handler_that_has_synced_was_notified_of_the_initial_state() {
+    check(ITERATIONS, || {
+        let mut writer = Writer::new();
+        let heard = Heard::default();
+        writer.put("a");
+        writer.put("b");
+        let (listener, registration) = heard.listener(Buffer::Unbounded);
+        writer.attach(listener);
+        let looker = thread::spawn(move || {
+            while registration.end().is_none() && !registration.has_synced() {
+                thread::yield_now();
+            }
+            assert!(registration.has_synced());
+            assert!(heard.0.lock().unwrap().len() >= 2);
+        });
+        writer.processor.mark_synced();
+        writer.put("a");
+        looker.join().unwrap();
+        writer.end();
     });
 }
