@@ -8,6 +8,7 @@ import json
 import logging
 import sys
 import threading
+from importlib import metadata
 
 from kubernetes import client
 from kubernetes.informer import ADDED, DELETED, MODIFIED, SharedInformer
@@ -86,6 +87,8 @@ def start(command):
 def main():
     """Does what each line of the input says, until there are no more."""
     informer = None
+    # Its events pass over states, and it does not tell when an object takes the place of another one.
+    say("hello", library="kubernetes", version=metadata.version("kubernetes"), replacesByUpdate=True)
     for line in sys.stdin:
         command = json.loads(line)
         if command["do"] == "start":

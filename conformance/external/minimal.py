@@ -143,6 +143,7 @@ class Mirror:
 def main():
     """Does what each line of the input says, until there are no more."""
     mirror = None
+    say("hello", library="minimal.py")
     for line in sys.stdin:
         command = json.loads(line)
         if command["do"] == "start":

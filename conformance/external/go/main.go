@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -47,6 +48,10 @@ type message struct {
 	IsInitial   bool     `json:"isInitial,omitempty"`
 	IsTombstone bool     `json:"isTombstone,omitempty"`
 	Objects     *[]state `json:"objects,omitempty"`
+	Library     string   `json:"library,omitempty"`
+	Version     string   `json:"version,omitempty"`
+	// An update of client-go may lead from one object to another one of the same name.
+	ReplacesByUpdate bool `json:"replacesByUpdate,omitempty"`
 }
 
 // output is held while a line is written, and while the cache is read for one.
@@ -55,6 +60,7 @@ var output sync.Mutex
 func main() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	say(message{Say: "hello", Library: "client-go", Version: version("k8s.io/client-go"), ReplacesByUpdate: true})
 	var informer cache.SharedIndexInformer
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
@@ -67,6 +73,23 @@ func main() {
 			answer(informer)
 		}
 	}
+}
+
+// version returns the version of a module that this program was built with.
+func version(path string) string {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, module := range build.Deps {
+		if module.Path == path {
+			if module.Replace != nil {
+				module = module.Replace
+			}
+			return module.Version
+		}
+	}
+	return ""
 }
 
 // start runs the informer of a selection until ctx is done.

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.Version;
 import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
 import io.fabric8.kubernetes.client.dsl.MixedOperation;
 import io.fabric8.kubernetes.client.dsl.NonNamespaceOperation;
@@ -36,6 +37,8 @@ public final class InformerUnderTest {
   private InformerUnderTest() {}
 
   public static void main(String[] arguments) throws IOException {
+    // An update may lead from one object to another one of the same name.
+    say(Map.of("say", "hello", "library", "fabric8 kubernetes-client", "version", Version.clientVersion(), "replacesByUpdate", true));
     SharedIndexInformer<? extends HasMetadata> informer = null;
     BufferedReader lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = lines.readLine(); line != null; line = lines.readLine()) {

@@ -4,6 +4,7 @@
 //
 // conformance/docs/external.md describes the protocol.
 
+import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
@@ -75,6 +76,12 @@ function start({ server, resource, namespace, labelSelector }) {
   informer.start();
   return informer;
 }
+
+// The dependency is pinned.
+const { dependencies } = createRequire(import.meta.url)('./package.json');
+const version = dependencies['@kubernetes/client-node'];
+// Its handlers of updates get the new object only, whatever its uid.
+say('hello', { library: '@kubernetes/client-node', version, replacesByUpdate: true });
 
 let informer;
 for await (const line of createInterface({ input: process.stdin })) {

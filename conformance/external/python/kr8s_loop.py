@@ -10,6 +10,7 @@ import json
 import sys
 import threading
 import time
+from importlib import metadata
 
 import kr8s
 
@@ -96,6 +97,7 @@ class Mirror:
 def main():
     """Carries out each line of the input, until there are no more."""
     mirror = None
+    say("hello", library="kr8s", version=metadata.version("kr8s"))
     for line in sys.stdin:
         command = json.loads(line)
         if command["do"] == "start":

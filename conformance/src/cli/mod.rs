@@ -8,6 +8,7 @@ mod corpus;
 mod diff;
 mod server;
 mod proxy;
+mod columns;
 mod score;
 mod subject;
 mod report;

@@ -5,7 +5,7 @@ use std::{
     fmt::Write,
     io::IsTerminal,
     num::{NonZeroU32, NonZeroUsize},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::ExitCode,
     thread,
     time::Duration,
@@ -15,14 +15,19 @@ use clap::{Args as ClapArgs, ValueEnum};
 use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use kube::{Config, config::KubeConfigOptions};
+use tokio::time::Instant;
 
-use super::say;
+use super::{columns, say};
 use crate::{
     call::whole,
     live::RealServer,
-    score::{self, Arena, CONTESTANTS, Contestant, EXTERNAL, Scenario},
+    score::{
+        self, Arena, CONTESTANTS, Circumstances, Column, Contestant, EXTERNAL, Scenario,
+        Scoreboard, others,
+    },
     seed::Seed,
-    subjects::external::Program,
+    sim::CONVERGENCE_LIMIT,
+    subjects::external::{self, Introduction, Program},
 };
 
 const WRITES: &str = "a string takes what is written";
@@ -66,6 +71,12 @@ pub(super) struct Args {
     /// Write the page of the repository to this file, too.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
+    /// Add recorded columns to that page: files of --record, or folders of them.
+    #[arg(long, value_name = "PATH", requires = "markdown")]
+    columns: Vec<PathBuf>,
+    /// Write the column of one contestant to this file, for --columns. A file that holds a column is replaced.
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
     /// Write all observations of one scenario and one contestant to this file.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -110,8 +121,14 @@ impl Args {
         let files = [&self.json, &self.markdown, &self.trace];
         let files = files.into_iter().flatten().map(PathBuf::as_path);
         self.output.check(files)?;
+        let columns = columns::read(&self.columns)?;
         let scenarios = self.chosen_scenarios()?;
         let contestants = self.chosen_contestants()?;
+        let record = self.record_output(&contestants)?;
+        let introduction = match record {
+            Some(_) => self.introduction(contestants[0])?,
+            None => Introduction::default(),
+        };
         let Some(arena) = self.arena(&contestants)? else {
             say("SKIPPED: KUBECONFIG names no cluster\n");
             return Ok(true);
@@ -123,6 +140,7 @@ impl Args {
             let traces = score::traces(scenario, *contestant, &arena);
             self.output.write(path, traces.as_bytes())?;
         }
+        let began = Instant::now();
         let bar = progress_bar(scenarios.len() * contestants.len());
         let board = score::run(&scenarios, &contestants, &arena, |cell| {
             bar.set_message(cell.scenario);
@@ -130,16 +148,77 @@ impl Args {
         });
         bar.finish_and_clear();
         say(&board.to_text());
-        let files = [
-            (&self.json, board.to_json()),
-            (&self.markdown, board.to_markdown()),
-        ];
+        if let Some((path, output)) = record {
+            let column = self.column(&board, &arena, introduction, began.elapsed());
+            output.write(path, column.to_json().as_bytes())?;
+        }
+        let mut page = board.to_markdown();
+        if !columns.is_empty() {
+            page.push_str(&others::to_markdown(&board.scenarios, &columns));
+        }
+        let files = [(&self.json, board.to_json()), (&self.markdown, page)];
         for (path, text) in files {
             if let Some(path) = path {
                 self.output.write(path, text.as_bytes())?;
             }
         }
         Ok(board.is_good())
+    }
+
+    /// Returns the file for a column and its flags.
+    fn record_output(
+        &self,
+        contestants: &[Contestant],
+    ) -> Result<Option<(&Path, OutputArgs)>, String> {
+        let Some(path) = &self.record else {
+            return Ok(None);
+        };
+        if contestants.len() != 1 || self.against == Way::InProcess {
+            return Err("--record takes one --subject, and --against tcp or kubeconfig".to_owned());
+        }
+        Ok(Some((path, columns::output(path, self.output)?)))
+    }
+
+    /// Makes the column of a board with one contestant.
+    fn column(
+        &self,
+        board: &Scoreboard,
+        arena: &Arena,
+        introduction: Introduction,
+        took: Duration,
+    ) -> Column {
+        let contestant = board.contestants[0];
+        let converge_within = arena.convergence_limit.unwrap_or(CONVERGENCE_LIMIT);
+        let circumstances = Circumstances {
+            library: introduction.library,
+            version: introduction.version,
+            withholds: introduction.withholds,
+            date: columns::today(),
+            commit: columns::commit(),
+            speed: self.speed.get(),
+            converge_within: converge_within.as_secs(),
+            took: took.as_secs(),
+        };
+        Column::of(board, contestant, circumstances)
+    }
+
+    /// Returns what a contestant says of itself: a process has to start, others have a name.
+    fn introduction(&self, contestant: Contestant) -> Result<Introduction, String> {
+        match self.program() {
+            Some(program) if contestant == EXTERNAL => external::introduction(&program),
+            _ => Ok(Introduction {
+                library: contestant.name.to_owned(),
+                ..Introduction::default()
+            }),
+        }
+    }
+
+    fn program(&self) -> Option<Program> {
+        let program = Program::new(self.command.as_deref()?);
+        Some(match self.answer_within {
+            Some(seconds) => program.with_answer_limit(Duration::from_secs(seconds)),
+            None => program,
+        })
     }
 
     /// Returns the conditions of the runs; `None` if they need a real server, and there is none.
@@ -161,11 +240,7 @@ impl Args {
             },
         };
         let mut arena = arena.with_speed(self.speed);
-        if let Some(command) = &self.command {
-            let mut program = Program::new(command.as_str());
-            if let Some(seconds) = self.answer_within {
-                program = program.with_answer_limit(Duration::from_secs(seconds));
-            }
+        if let Some(program) = self.program() {
             arena = arena.with_program(program);
         }
         if let Some(seconds) = self.converge_within {
@@ -185,7 +260,9 @@ impl Args {
         }
         let takes_time = self.against != Way::InProcess;
         let is_live = self.against == Way::Kubeconfig;
+        let is_of_processes = self.subjects == [EXTERNAL.name];
         let is_asked_for = |scenario: &Scenario| match &self.scenarios[..] {
+            [] if is_of_processes && !scenario.concerns_processes() => false,
             [] if is_live => scenario.is_short() && scenario.can_be_live(),
             [] => !takes_time || scenario.is_short() && !scenario.makes_clock_leap(),
             names => names.iter().any(|name| is_it(scenario, name)),

@@ -109,7 +109,7 @@ const COMMON: &[&str] = &[
 ];
 
 /// The promises of subjects that notify handlers of every change.
-const OF_HANDLERS: &[&str] = &[
+pub(super) const OF_HANDLERS: &[&str] = &[
     "handler_streams",
     "lost_deletes",
     "silent_gaps",

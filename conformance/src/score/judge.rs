@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use super::{Asks, Contestant, Demand, Verdict, delivery_latency};
+use super::{Asks, Contestant, Demand, Verdict, contestant::OF_HANDLERS, delivery_latency};
 use crate::{
     checkers::Violation,
     model::Model,
@@ -145,10 +145,26 @@ impl Case<'_> {
     }
 
     fn control(&self) -> Judgement {
-        match self.violations.first() {
+        let mut violations = self.violations.iter();
+        match violations.find(|violation| self.concerns(violation.checker)) {
             Some(violation) => self.found(Verdict::Caught, violation),
             None => Judgement::new(Verdict::Missed, self.ended(), "no checker found anything"),
         }
+    }
+
+    /// Returns true if the contestant makes the promise of this checker, or the server does.
+    fn concerns(&self, checker: &str) -> bool {
+        self.makes(checker) || !MEANINGS.iter().any(|(about, _)| *about == checker)
+    }
+
+    /// Returns true if the contestant makes the promise of this checker.
+    fn makes(&self, checker: &str) -> bool {
+        let is_withheld = OF_HANDLERS.contains(&checker)
+            && self.trace.observations().any(|seen| {
+                matches!(seen, Observation::Introduced { withholds, .. }
+                    if withholds.iter().any(|withheld| withheld == checker))
+            });
+        !is_withheld && self.contestant.promises().any(|given| given == checker)
     }
 
     /// Judges the failure of a process.
@@ -237,7 +253,7 @@ impl Case<'_> {
         }
         MEANINGS
             .iter()
-            .filter(|(checker, _)| self.contestant.promises().any(|given| given == *checker))
+            .filter(|(checker, _)| self.makes(checker))
             .filter(|(checker, _)| *checker != "liveness" || !self.asks.is_always_like_this)
             .find_map(|(checker, verdict)| {
                 let violation = self.of_checker(checker)?;

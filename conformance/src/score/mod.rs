@@ -16,12 +16,15 @@ mod known_failures;
 mod delivery_latency;
 pub mod judge;
 mod board;
+mod column;
+pub mod others;
 mod runner;
 mod text;
 
 pub use self::{
     arena::Arena,
     board::{Cell, Row, Scoreboard},
+    column::{Circumstances, Column, ColumnCell, NotAColumn},
     contestant::{CONTESTANTS, Contestant, EXTERNAL, Flaw},
     runner::{run, traces},
     scenario::{Asks, Demand, Scenario},

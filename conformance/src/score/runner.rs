@@ -1,6 +1,7 @@
 //! Runs all pairs in parallel threads: runs share nothing.
 
 use std::{
+    collections::BTreeMap,
     panic::{AssertUnwindSafe, catch_unwind},
     time::Duration,
 };
@@ -13,6 +14,15 @@ use crate::{
     call::whole, checkers::OF_INSTANT_DELIVERY, plan::Plan, seed::Seed, sim::Against, task,
 };
 
+/// A run: the numbers of the pair and of the scenario's plan.
+type Run = (usize, usize);
+
+/// The cells, and the judgements of those that are not filled yet.
+struct Filling {
+    judgements: Vec<BTreeMap<usize, (Plan, Judgement)>>,
+    cells: Vec<Option<Cell>>,
+}
+
 /// Runs each of `scenarios` against each of `contestants` under the conditions of `arena`. `watch` sees each cell as it
 /// is filled.
 ///
@@ -23,17 +33,31 @@ pub fn run(
     scenarios: &[Scenario],
     contestants: &[Contestant],
     arena: &Arena,
-    watch: impl FnMut(&Cell),
+    mut watch: impl FnMut(&Cell),
 ) -> Scoreboard {
     let pairs: Vec<(&Scenario, Contestant)> = scenarios
         .iter()
         .flat_map(|scenario| contestants.iter().map(move |who| (scenario, *who)))
         .collect();
-    let work =
-        |(scenario, contestant): &(&Scenario, Contestant)| fill(scenario, *contestant, arena);
-    let cells = task::map_in_threads(&pairs, arena.thread_count, work, watch);
+    let runs: Vec<Run> = pairs
+        .iter()
+        .enumerate()
+        .flat_map(|(pair, (scenario, _))| (0..scenario.plans.len()).map(move |plan| (pair, plan)))
+        .collect();
+    let work = |&(pair, place): &Run| {
+        let (scenario, contestant) = pairs[pair];
+        let plan = seeded(contestant, &scenario.plans[place], arena.seed);
+        let judgement = judged(scenario, contestant, &plan, arena);
+        ((pair, place), plan, judgement)
+    };
+    let mut filling = Filling::new(&pairs);
+    task::map_in_threads(&runs, arena.thread_count, work, |(run, plan, judgement)| {
+        if let Some(cell) = filling.take(&pairs, *run, plan, judgement) {
+            watch(cell);
+        }
+    });
     let mut board = Scoreboard::new(scenarios, contestants);
-    board.cells = cells;
+    board.cells = filling.cells.into_iter().flatten().collect();
     board
 }
 
@@ -54,13 +78,33 @@ pub fn traces(scenario: &Scenario, contestant: Contestant, arena: &Arena) -> Str
     runs.collect()
 }
 
-fn fill(scenario: &Scenario, contestant: Contestant, arena: &Arena) -> Cell {
-    let judgements = scenario.plans.iter().map(|plan| {
-        let plan = seeded(contestant, plan, arena.seed);
-        let judgement = judged(scenario, contestant, &plan, arena);
-        (plan, judgement)
-    });
-    Cell::of(scenario, contestant, judgements)
+// === impl Filling ===
+
+impl Filling {
+    fn new(pairs: &[(&Scenario, Contestant)]) -> Self {
+        Self {
+            judgements: pairs.iter().map(|_| BTreeMap::new()).collect(),
+            cells: pairs.iter().map(|_| None).collect(),
+        }
+    }
+
+    /// Takes the judgement of a run, and returns the cell if that was its last one.
+    fn take(
+        &mut self,
+        pairs: &[(&Scenario, Contestant)],
+        (pair, place): Run,
+        plan: &Plan,
+        judgement: &Judgement,
+    ) -> Option<&Cell> {
+        let (scenario, contestant) = pairs[pair];
+        let judgements = &mut self.judgements[pair];
+        judgements.insert(place, (plan.clone(), judgement.clone()));
+        if judgements.len() < scenario.plans.len() {
+            return None;
+        }
+        let judgements = std::mem::take(judgements).into_values();
+        Some(self.cells[pair].insert(Cell::of(scenario, contestant, judgements)))
+    }
 }
 
 fn seeded(contestant: Contestant, plan: &Plan, seed: Seed) -> Plan {

@@ -178,7 +178,8 @@ impl Scenario {
         let mut options = RunOptions::default()
             .with_subject(&subject)
             .with_server_variant(self.server_variant)
-            .with_against(arena.against);
+            .with_against(arena.against)
+            .with_watch_speed(arena.speed);
         if let Some(limit) = arena.convergence_limit {
             options = options.with_convergence_limit(limit);
         }
@@ -196,6 +197,12 @@ impl Scenario {
     /// Returns true if it can run against a real server, with a proxy that makes the faults.
     pub fn can_be_live(&self) -> bool {
         !self.extras.is_copying && self.plans.iter().all(RealServer::can_run)
+    }
+
+    /// Returns true if it can say anything about processes: they have no controllers, and negative controls need observations
+    /// that they do not report.
+    pub fn concerns_processes(&self) -> bool {
+        !self.extras.is_copying && self.asks.demand != Demand::BeCaught
     }
 
     /// Returns true if its plans are short enough for real time.

@@ -500,3 +500,60 @@ fn names_are_said_once_and_easily() {
         );
     }
 }
+
+#[test]
+fn a_process_may_withhold_promises_of_handlers_and_no_others() {
+    let known_twice = |story: Story| {
+        let added = Heard::Added {
+            new: state(9),
+            is_initial: false,
+        };
+        let trace = story.at(3, told(added));
+        let trace = trace.ending(1_000, true, vec![member(9)]);
+        judged_for(&trace, &ASKS, "external").verdict
+    };
+    let withholding = |checker: &str| Observation::Introduced {
+        informer: 0,
+        withholds: vec![checker.to_owned()],
+    };
+    let plain = known_twice(Story::begun());
+    assert_eq!(plain, Verdict::WrongNews);
+    let other = known_twice(Story::begun().at(0, withholding("silent_gaps")));
+    assert_eq!(other, plain);
+    let withheld = known_twice(Story::begun().at(0, withholding("handler_streams")));
+    assert_eq!(withheld, Verdict::Held);
+    // It cannot withhold what every client owes to its server.
+    let withheld = Story::begun().at(0, withholding("hot_loops"));
+    let busy = (1..250).fold(withheld, |story, number| story.at(3, request(number)));
+    let busy = busy
+        .at(
+            3,
+            Observation::HotLoop {
+                text: "x".to_owned(),
+            },
+        )
+        .hearing(3);
+    let judgement = judged_for(&busy, &ASKS, "external");
+    assert!(
+        matches!(judgement.verdict, Verdict::HotLoop { .. }),
+        "{judgement:?}"
+    );
+}
+
+#[test]
+fn a_control_is_not_noticed_by_what_a_process_does_not_report() {
+    let asks = Asks {
+        demand: Demand::BeCaught,
+        ..ASKS
+    };
+    let versionless = Observation::Cached {
+        informer: 0,
+        revision: None,
+        has_synced: true,
+        members: vec![member(5)],
+    };
+    let trace = Story::begun().at(1, versionless).hearing(3);
+    let verdict = |name| judged_for(&trace, &asks, name).verdict;
+    assert_eq!(verdict("informer"), Verdict::Caught);
+    assert_eq!(verdict("external"), Verdict::Missed);
+}

@@ -20,7 +20,7 @@ use std::time::Duration;
 use self::{lag::Lag, log::WarningRecorder, pace::Pace, simulated::Simulated};
 pub use self::{
     minimal::Minimal,
-    options::{Against, MakeSubject, RunOptions},
+    options::{Against, CONVERGENCE_LIMIT, MakeSubject, RunOptions},
 };
 use crate::{
     checkers::{self, Violation},

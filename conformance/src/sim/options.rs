@@ -1,6 +1,9 @@
 //! Options of a run.
 
-use std::{num::NonZeroUsize, time::Duration};
+use std::{
+    num::{NonZeroU32, NonZeroUsize},
+    time::Duration,
+};
 
 use fakeserver::{
     FakeServer,
@@ -18,7 +21,7 @@ use crate::{
 ///
 /// The longest path leads through a silent stream: 3 min until the informer notices, 2 min for a list that a fault had
 /// caught, and a minute of backoff with its jitter.
-const CONVERGENCE_LIMIT: Duration = Duration::from_mins(8);
+pub const CONVERGENCE_LIMIT: Duration = Duration::from_mins(8);
 
 /// The way of subjects to the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,6 +53,8 @@ pub struct RunOptions<'a> {
     pub goal: fn(&FakeServer) -> Option<String>,
     /// The time for caches to become equal to the server after the end of all faults; 8 minutes by default.
     pub convergence_limit: Duration,
+    /// The divisor of the timeouts of watches on their way to the server.
+    pub watch_speed: NonZeroU32,
 }
 
 // === impl Against ===
@@ -94,6 +99,7 @@ impl Default for RunOptions<'_> {
             against: Against::InProcess,
             goal: |_| None,
             convergence_limit: CONVERGENCE_LIMIT,
+            watch_speed: NonZeroU32::MIN,
         }
     }
 }
@@ -124,6 +130,13 @@ impl<'a> RunOptions<'a> {
     #[must_use]
     pub fn with_goal(mut self, goal: fn(&FakeServer) -> Option<String>) -> Self {
         self.goal = goal;
+        self
+    }
+
+    /// Lets the server end watches so many times sooner than clients ask for.
+    #[must_use]
+    pub fn with_watch_speed(mut self, factor: NonZeroU32) -> Self {
+        self.watch_speed = factor;
         self
     }
 

@@ -87,6 +87,7 @@ impl<S: Servers> World<S> {
             let transport = Transport::new(route, informer, &name, numbers, recorder.clone())
                 .with_yields(yields.clone())
                 .with_chunk_max(informer_plan.chunk_max_bytes);
+            let transport = transport.with_watch_speed(options.watch_speed);
             let (client, tap) = options.against.client(transport, rules.listen_gate());
             subjects.push((options.subject)(SubjectParts {
                 informer,
@@ -126,6 +127,7 @@ impl<S: Servers> World<S> {
     }
 
     async fn live(&mut self, plan: &Plan) -> Result<(), S::Error> {
+        self.subjects.prepare().await;
         self.servers.set_up(&mut self.workload).await;
         self.recorder.record(Observation::Phase(Phase::Safety));
         self.began = Instant::now();

@@ -46,6 +46,11 @@ pub trait Subject {
     /// Returns the selection: that of the plan, or the [plain](Selection::plain) one if the subject knows no other.
     fn selection(&self) -> &Selection;
 
+    /// Makes it ready to start, before the time of a run begins.
+    fn prepare(&mut self) -> Pin<Box<dyn Future<Output = ()>>> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// Begins to list and watch.
     fn start(&mut self);
 

@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use futures::future::join_all;
 use tokio::time::timeout;
 
 use super::Subject;
@@ -34,6 +35,13 @@ impl SubjectSet {
             paused: BTreeSet::new(),
             recorder,
         }
+    }
+
+    /// Makes all ready to start.
+    pub(crate) async fn prepare(&mut self) {
+        let subjects = self.subjects.values_mut();
+        let preparing: Vec<_> = subjects.map(|subject| subject.prepare()).collect();
+        join_all(preparing).await;
     }
 
     pub(crate) fn start(&mut self, informer: usize) {

@@ -318,6 +318,13 @@ pub enum Observation {
         /// The number of tasks.
         count: usize,
     },
+    /// A process introduced itself, and is ready to start.
+    Introduced {
+        /// The informer.
+        informer: usize,
+        /// The checkers whose promises it does not make.
+        withholds: Vec<String>,
+    },
     /// A subject failed permanently, and the run was aborted.
     SubjectFailed {
         /// The informer.

@@ -204,6 +204,13 @@ fn fmt_end(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
         ),
         Observation::Undone { text } => write!(f, "undone: {text}"),
         Observation::TasksLeft { count } => write!(f, "tasks left {count}"),
+        Observation::Introduced {
+            informer,
+            withholds,
+        } => write!(
+            f,
+            "informer {informer} is ready, and withholds {withholds:?}"
+        ),
         Observation::SubjectFailed { informer, text, .. } => {
             write!(f, "informer {informer} failed: {text}")
         }

@@ -1,6 +1,6 @@
 //! The way between an informer's client and the server: counts requests, and records everything that crosses it.
 //!
-//! It changes nothing but the sizes of chunks, with one exception: if requests come without end at one moment of
+//! It changes nothing but the sizes of chunks and the timeouts of watches, with one exception: if requests come without end at one moment of
 //! simulated time, it stops answering, so that the run can end and report it.
 
 mod observe;
@@ -13,7 +13,7 @@ mod factory_line;
 
 use std::{
     io,
-    num::NonZero,
+    num::{NonZero, NonZeroU32},
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -68,6 +68,8 @@ struct Line {
     yields: Yields,
     /// The limit of chunks of bodies in bytes, if there is one.
     chunk_max: Option<NonZero<usize>>,
+    /// The divisor of the timeouts of watches.
+    watch_speed: NonZeroU32,
     meter: Mutex<Meter>,
 }
 
@@ -98,6 +100,7 @@ impl Transport {
                 recorder,
                 yields: Yields::default(),
                 chunk_max: None,
+                watch_speed: NonZeroU32::MIN,
                 meter: Mutex::default(),
             }),
         }
@@ -122,6 +125,17 @@ impl Transport {
     #[must_use]
     pub fn with_chunk_max(mut self, bytes: Option<NonZero<usize>>) -> Self {
         self.line_mut().chunk_max = bytes;
+        self
+    }
+
+    /// Divides the timeouts of watches, so that the server ends them so many times sooner. It may end a watch at any time.
+    ///
+    /// # Panics
+    ///
+    /// If there is another handle of this way already.
+    #[must_use]
+    pub fn with_watch_speed(mut self, factor: NonZeroU32) -> Self {
+        self.line_mut().watch_speed = factor;
         self
     }
 
@@ -150,7 +164,11 @@ impl Transport {
         let line = Arc::clone(&self.line);
         let headers = request.headers_mut();
         headers.insert(header::USER_AGENT, line.user_agent.clone());
+        observe::refuse_protobuf(headers);
         let mut exchange = Exchange::begin(&line, request.method(), request.uri());
+        if let Some(sooner) = observe::with_sooner_end(request.uri(), line.watch_speed) {
+            *request.uri_mut() = sooner;
+        }
         let route = self.route.clone();
         Box::pin(async move {
             if line.is_too_much() || line.recorder.is_tripped() {

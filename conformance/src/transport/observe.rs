@@ -1,8 +1,8 @@
 //! Reads what checkers need from requests and answers.
 
-use std::{sync::Arc, time::Duration};
+use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
-use http::{HeaderMap, Method, StatusCode, Uri, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use serde::Deserialize;
 
 use super::Line;
@@ -339,6 +339,41 @@ fn parameter<'a>(query: &'a str, wanted: &str) -> Option<&'a str> {
         .filter_map(|pair| pair.split_once('='))
         .find(|(name, _)| *name == wanted)
         .map(|(_, value)| value)
+}
+
+/// Strikes protobuf from what a client accepts, as a server does that knows no protobuf: bodies have to be read on the way. A
+/// client that accepts nothing else is left alone.
+pub(super) fn refuse_protobuf(headers: &mut HeaderMap) {
+    let Some(accepted) = headers.get(header::ACCEPT) else {
+        return;
+    };
+    let kinds = accepted.to_str().unwrap_or_default().split(',');
+    let readable: Vec<&str> = kinds.filter(|kind| !kind.contains("protobuf")).collect();
+    let readable = HeaderValue::from_str(&readable.join(","));
+    if let Some(readable) = readable.ok().filter(|readable| !readable.is_empty()) {
+        headers.insert(header::ACCEPT, readable);
+    }
+}
+
+/// Returns the URI of a watch with a timeout that is so many times shorter, but a second at least; `None` if that changes
+/// nothing.
+pub(super) fn with_sooner_end(uri: &Uri, factor: NonZeroU32) -> Option<Uri> {
+    let query = uri.query()?;
+    let text = parameter(query, "timeoutSeconds")?;
+    let seconds: u32 = text.parse().ok()?;
+    let sooner = (seconds / factor).max(1);
+    if sooner >= seconds || !matches!(kind_of(query), RequestKind::Watch { .. }) {
+        return None;
+    }
+    let pairs = query.split('&').map(|pair| match pair.split_once('=') {
+        Some(("timeoutSeconds", _)) => format!("timeoutSeconds={sooner}"),
+        _ => pair.to_owned(),
+    });
+    let query = pairs.collect::<Vec<_>>().join("&");
+    let path_and_query = format!("{}?{query}", uri.path()).parse().ok()?;
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(path_and_query);
+    Uri::from_parts(parts).ok()
 }
 
 fn kind_of(query: &str) -> RequestKind {

@@ -1,19 +1,23 @@
 //! Observations of the transport, and the limit of requests.
 
-use std::time::Duration;
+use std::{num::NonZeroU32, time::Duration};
 
 use fakeserver::{
     FakeServer,
     faults::{ConnectionRefused, Fault, Throttle, ThrottleForm},
 };
 use futures::{AsyncBufReadExt, StreamExt, TryStreamExt};
+use http::{HeaderMap, HeaderValue, header};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api,
     api::{ListParams, PostParams, WatchParams},
 };
 
-use super::{RequestNumbers, Route, Transport};
+use super::{
+    RequestNumbers, Route, Transport,
+    observe::{refuse_protobuf, with_sooner_end},
+};
 use crate::trace::{Ending, Observation, Recorder, RequestKind};
 
 fn client(server: &FakeServer, recorder: &Recorder) -> kube::Client {
@@ -238,4 +242,41 @@ async fn a_body_passes_unchanged() {
             .iter()
             .all(|line| line.starts_with("{\"type\":\"ADDED\"") && line.ends_with('}'))
     );
+}
+
+#[test]
+fn a_watch_ends_sooner_and_anything_else_does_not() {
+    let five = NonZeroU32::new(5).unwrap();
+    let sooner = |uri: &str, factor| {
+        with_sooner_end(&uri.parse().unwrap(), factor).map(|uri| uri.to_string())
+    };
+    let watch = "http://x/api/v1/pods?watch=1&timeoutSeconds=300&resourceVersion=7";
+    let want = "http://x/api/v1/pods?watch=1&timeoutSeconds=60&resourceVersion=7";
+    assert_eq!(sooner(watch, five).as_deref(), Some(want));
+    assert_eq!(sooner(watch, NonZeroU32::MIN), None);
+    // A second at least.
+    let brief = sooner("/api/v1/pods?watch=1&timeoutSeconds=3", five);
+    assert_eq!(
+        brief.as_deref(),
+        Some("/api/v1/pods?watch=1&timeoutSeconds=1")
+    );
+    assert_eq!(sooner("/api/v1/pods?watch=1", five), None);
+    assert_eq!(sooner("/api/v1/pods?timeoutSeconds=300", five), None);
+}
+
+#[test]
+fn protobuf_is_struck_where_a_client_accepts_something_else() {
+    let struck = |accepted: &'static str| {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ACCEPT, HeaderValue::from_static(accepted));
+        refuse_protobuf(&mut headers);
+        headers[header::ACCEPT].to_str().unwrap().to_owned()
+    };
+    let protobuf = "application/vnd.kubernetes.protobuf";
+    assert_eq!(
+        struck("application/vnd.kubernetes.protobuf,application/json"),
+        "application/json"
+    );
+    assert_eq!(struck(protobuf), protobuf);
+    assert_eq!(struck("application/json"), "application/json");
 }

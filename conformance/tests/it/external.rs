@@ -1,8 +1,10 @@
 //! Processes under test, over TCP and in real time: a short scenario, sped up.
 
 use std::{
+    env, fs,
     io::{BufRead, BufReader, Read},
     num::NonZeroU32,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
@@ -10,7 +12,7 @@ use std::{
 };
 
 use conformance::{
-    score::{self, Arena, Cell, EXTERNAL, Verdict},
+    score::{self, Arena, Cell, Column, EXTERNAL, Verdict},
     seed::Seed,
     subjects::external::Program,
 };
@@ -19,7 +21,7 @@ use conformance::{
 const SHORT: &str = "I";
 
 /// Programs, their verdicts, and texts in the findings.
-const BREACHES: [(&str, Verdict, &[&str]); 9] = [
+const BREACHES: [(&str, Verdict, &[&str]); 11] = [
     (
         "echo no library >&2; exit 3",
         Verdict::Died,
@@ -35,11 +37,11 @@ const BREACHES: [(&str, Verdict, &[&str]); 9] = [
         Verdict::Misspoke,
         &[
             "`echo garbage; cat >&2` line 1 of its output is `garbage`",
-            r#"expected one as {"say":"synced"}"#,
+            r#"expected one as {"say":"hello"}"#,
         ],
     ),
     (
-        r#"echo '{"say":"synced"}'; echo '{"say":"added","object":{"key":"a","uid":"u","resourceVersion":"x"}}'; cat >&2"#,
+        r#"echo '{"say":"hello"}'; echo '{"say":"added","object":{"key":"a","uid":"u","resourceVersion":"x"}}'; cat >&2"#,
         Verdict::Misspoke,
         &[
             "line 2 of its output",
@@ -48,12 +50,12 @@ const BREACHES: [(&str, Verdict, &[&str]); 9] = [
     ),
     (
         // One of two answers has no question.
-        r#"printf '{"say":"cache","objects":[]}\n{"say":"cache","objects":[]}\n'; cat >&2"#,
+        r#"printf '{"say":"hello"}\n{"say":"cache","objects":[]}\n{"say":"cache","objects":[]}\n'; cat >&2"#,
         Verdict::Misspoke,
         &["of its output says what the cache holds"],
     ),
     (
-        r#"yes '{"say":"synced"}'"#,
+        r#"echo '{"say":"hello"}'; yes '{"say":"synced"}'"#,
         Verdict::Misspoke,
         &["line 10001", "within a second"],
     ),
@@ -69,6 +71,16 @@ const BREACHES: [(&str, Verdict, &[&str]); 9] = [
     ),
     (
         "cat >&2",
+        Verdict::Hung,
+        &[r#"has not said {"say":"hello"} within 8s of its start"#],
+    ),
+    (
+        r#"echo '{"say":"synced"}'; cat >&2"#,
+        Verdict::Misspoke,
+        &["line 1 of its output", "it has not said hello before"],
+    ),
+    (
+        r#"echo '{"say":"hello"}'; cat >&2"#,
         Verdict::Hung,
         &[r#"line 2 of its input, {"do":"cache"}, within 8s"#],
     ),
@@ -192,8 +204,9 @@ fn processes_end_with_a_harness_that_is_killed() {
     assert!(made.success());
     let shown = pipe.display();
     // A process with input is guarded.
-    let command =
-        format!("read -r _; (echo started; exec sleep 1000) > {shown} & cat >&2; sleep 1000");
+    let command = format!(
+        "echo '{{\"say\":\"hello\"}}'; read -r _; (echo started; exec sleep 1000) > {shown} & cat >&2; sleep 1000"
+    );
     let mut harness = Command::new(env!("CARGO_BIN_EXE_conformance"))
         .args(["score", "--against", "tcp", "--subject", "external"])
         .args(["--scenario", "half-a-line", "--command", &command])
@@ -256,6 +269,63 @@ fn the_library_in_python_is_put_under_test() {
         Verdict::Stale,
     ];
     assert!(!failed.contains(&cell.verdict), "{cell:#?}");
+}
+
+/// Links to the programs of these names, without any others.
+fn only(programs: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for program in programs {
+        let found = env::split_paths(&env::var_os("PATH").unwrap())
+            .map(|folder| folder.join(program))
+            .find(|path| path.exists());
+        symlink(found.unwrap(), folder.path().join(program)).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn columns_whose_language_is_not_there_are_skipped_with_a_word() {
+    let programs = only(&["bash", "dirname"]);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/columns.sh");
+    let output = Command::new("bash")
+        .arg(script)
+        .env_clear()
+        .env("PATH", programs.path())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}");
+    for name in ["client-go", "client-node", "kr8s", "fabric8"] {
+        let skipped = format!("columns: {name}: SKIPPED, there is no ");
+        assert!(text.contains(&skipped), "{skipped} in {text}");
+    }
+}
+
+#[test]
+fn a_column_is_recorded_with_what_the_process_says_of_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("informer.json");
+    let record = || {
+        Command::new(env!("CARGO_BIN_EXE_conformance"))
+            .args(["score", "--against", "tcp", "--subject", "external"])
+            .args(["--scenario", "half-a-line", "--speed", "8"])
+            .args(["--command", &subject(), "--record"])
+            .arg(&file)
+            .output()
+            .unwrap()
+    };
+    // It replaces its own file, and no other one.
+    for _ in 0..2 {
+        let output = record();
+        assert!(output.status.success(), "{output:#?}");
+    }
+    let column = Column::parse(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(column.circumstances.library, "informer");
+    let cells: Vec<_> = column.cells.iter().map(|cell| &*cell.scenario).collect();
+    assert_eq!(cells, ["half-a-line"]);
+    fs::write(&file, "mine").unwrap();
+    assert_eq!(record().status.code(), Some(2));
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
 }
 
 fn is_there(command: &[&str]) -> bool {

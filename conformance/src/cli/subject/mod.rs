@@ -16,7 +16,7 @@ use kube::api::ApiResource;
 
 use crate::{
     call::whole,
-    subjects::external::{Command, Message, Stated},
+    subjects::external::{Command, Introduction, Message, Stated},
 };
 
 #[derive(Debug, ClapArgs)]
@@ -76,6 +76,7 @@ impl Args {
     /// Follows each line of the input, until its end.
     fn converse(self) -> Result<(), String> {
         let mut mirror: Option<Box<dyn Mirror>> = None;
+        say(&self.library.hello());
         let told = |error: &dyn Error| format!("standard input: {}", whole(error));
         for line in io::stdin().lines() {
             let line = line.map_err(|error| told(&error))?;
@@ -102,6 +103,14 @@ impl Args {
 // === impl Library ===
 
 impl Library {
+    fn hello(self) -> Message {
+        let name = self.to_possible_value();
+        Message::Hello(Introduction {
+            library: name.map_or_else(String::new, |name| name.get_name().to_owned()),
+            ..Introduction::default()
+        })
+    }
+
     fn start(self, asked: Asked) -> Result<Box<dyn Mirror>, String> {
         match self {
             Self::Informer => informer::start(asked),

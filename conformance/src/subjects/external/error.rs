@@ -24,14 +24,21 @@ pub(super) enum Breach {
     /// It closed its output and did not exit.
     #[error("closed its output after line {lines}, and goes on; expected more lines of it{said}")]
     OutputClosed { lines: u64, said: String },
-    /// A line is no message of the protocol.
-    #[error("line {line} of its output is `{text}`: {why}; expected one as {{\"say\":\"synced\"}}")]
+    /// A line is no message of the protocol, or not the one that is due.
+    #[error(
+        "line {line} of its output is `{text}`: {why}; expected one as {{\"say\":\"{example}\"}}"
+    )]
     NoMessage {
         line: u64,
         /// The line, truncated.
         text: String,
         why: String,
+        /// The message that is due.
+        example: &'static str,
     },
+    /// It did not introduce itself.
+    #[error("has not said {{\"say\":\"hello\"}} within {limit:?} of its start")]
+    NoHello { limit: Duration },
     /// A line is too long, or no UTF-8.
     #[error("line {line} of its output: {why}; expected at most {bytes_max} bytes of UTF-8")]
     NoLine {
@@ -74,9 +81,10 @@ impl Breach {
             | Self::NoLine { .. }
             | Self::TooManyLines { .. }
             | Self::Unasked { .. } => Failure::Misspoke,
-            Self::NoAnswer { .. } | Self::NotRead { .. } | Self::NotEnded { .. } => {
-                Failure::Unresponsive
-            }
+            Self::NoHello { .. }
+            | Self::NoAnswer { .. }
+            | Self::NotRead { .. }
+            | Self::NotEnded { .. } => Failure::Unresponsive,
         }
     }
 }

@@ -17,6 +17,8 @@ const SHOWN_MAX_CHARS: usize = 80;
 #[derive(Debug)]
 pub(super) struct Conversation {
     answer_limit: Duration,
+    /// The time by which it has to introduce itself, until it has.
+    hello_due: Option<Instant>,
     /// The number of lines of its input.
     told_count: u64,
     /// The number of lines of its output.
@@ -30,10 +32,11 @@ pub(super) struct Conversation {
 // === impl Conversation ===
 
 impl Conversation {
-    /// Begins a conversation. A question has to be answered within `answer_limit`.
-    pub(super) fn new(answer_limit: Duration) -> Self {
+    /// Begins a conversation. The hello is due within `answer_limit` of `now`, and so is the answer to each question.
+    pub(super) fn new(answer_limit: Duration, now: Instant) -> Self {
         Self {
             answer_limit,
+            hello_due: Some(now + answer_limit),
             told_count: 0,
             said_count: 0,
             asked: None,
@@ -54,6 +57,14 @@ impl Conversation {
         self.said_count += 1;
         self.count(now)?;
         let message = serde_json::from_str(line).map_err(|error| self.no_message(line, &error))?;
+        match (&message, self.hello_due) {
+            (Message::Hello(_), Some(_)) => self.hello_due = None,
+            (Message::Hello(_), None) => {
+                return Err(self.no_message(line, &"it has said hello before"));
+            }
+            (_, Some(_)) => return Err(self.no_message(line, &"it has not said hello before")),
+            (_, None) => {}
+        }
         if matches!(message, Message::Cache { .. }) && self.asked.take().is_none() {
             let line = self.said_count;
             return Err(Breach::Unasked { line });
@@ -71,6 +82,7 @@ impl Conversation {
             line: self.said_count,
             text,
             why: why.to_string(),
+            example: self.hello_due.map_or("synced", |_| "hello"),
         }
     }
 
@@ -83,13 +95,18 @@ impl Conversation {
         }
     }
 
-    /// Returns the time by which an answer is due, if one is.
+    /// Returns the time by which the hello or an answer is due, if one is.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.asked.map(|(_, at)| at + self.answer_limit)
+        let answer_due = self.asked.map(|(_, at)| at + self.answer_limit);
+        self.hello_due.or(answer_due)
     }
 
-    /// Returns the breach of a missing answer.
+    /// Returns the breach of a missing hello or answer.
     pub(super) fn overdue(&self) -> Breach {
+        if self.hello_due.is_some() {
+            let limit = self.answer_limit;
+            return Breach::NoHello { limit };
+        }
         Breach::NoAnswer {
             command: self.asked.map_or(0, |(command, _)| command),
             limit: self.answer_limit,
@@ -139,8 +156,30 @@ mod tests {
     const SYNCED: &str = r#"{"say":"synced"}"#;
     const EMPTY: &str = r#"{"say":"cache","objects":[]}"#;
 
+    const HELLO: &str = r#"{"say":"hello"}"#;
+
+    /// Begins a conversation with a process that has said hello.
     fn conversation() -> (Conversation, Instant) {
-        (Conversation::new(Duration::from_secs(5)), Instant::now())
+        let now = Instant::now();
+        let mut talk = Conversation::new(Duration::from_secs(5), now);
+        assert!(talk.heard(HELLO, now).is_ok());
+        (talk, now)
+    }
+
+    #[test]
+    fn the_first_line_is_a_hello_and_no_other_line_is() {
+        let now = Instant::now();
+        let mut talk = Conversation::new(Duration::from_secs(5), now);
+        assert_eq!(talk.deadline(), Some(now + Duration::from_secs(5)));
+        let limit = Duration::from_secs(5);
+        assert_eq!(talk.overdue(), Breach::NoHello { limit });
+        let told = talk.heard(SYNCED, now).unwrap_err().to_string();
+        let want = r#"it has not said hello before; expected one as {"say":"hello"}"#;
+        assert!(told.ends_with(want), "{told}");
+        assert!(talk.heard(HELLO, now).is_ok());
+        assert_eq!(talk.deadline(), None);
+        let told = talk.heard(HELLO, now).unwrap_err().to_string();
+        assert!(told.contains("it has said hello before"), "{told}");
     }
 
     #[test]
@@ -154,7 +193,7 @@ mod tests {
         assert!(talk.deadline().is_some());
         assert!(talk.heard(EMPTY, now).is_ok());
         assert_eq!(talk.deadline(), None);
-        assert_eq!(talk.heard(EMPTY, now), Err(Breach::Unasked { line: 3 }));
+        assert_eq!(talk.heard(EMPTY, now), Err(Breach::Unasked { line: 4 }));
     }
 
     #[test]
@@ -164,7 +203,7 @@ mod tests {
         let long = "garbage ".repeat(40);
         let told = talk.heard(&long, now).unwrap_err().to_string();
         assert!(
-            told.starts_with("line 2 of its output is `garbage "),
+            told.starts_with("line 3 of its output is `garbage "),
             "{told}"
         );
         assert!(told.contains("...`: expected value"), "{told}");
@@ -192,7 +231,7 @@ mod tests {
             assert!(talk.heard(SYNCED, later).is_ok());
         }
         let (mut talk, now) = conversation();
-        for _ in 0..LINES_A_SECOND_MAX {
+        for _ in 1..LINES_A_SECOND_MAX {
             assert!(talk.heard(SYNCED, now).is_ok());
         }
         let line = LINES_A_SECOND_MAX + 1;

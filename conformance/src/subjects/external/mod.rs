@@ -16,21 +16,22 @@ mod process;
 
 use std::{
     collections::BTreeMap,
-    future::Future,
+    future::{self, Future},
     pin::Pin,
     sync::{Arc, Mutex, MutexGuard},
 };
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use self::error::Breach;
 pub use self::{
     program::Program,
-    protocol::{Command, Message, Stated},
+    protocol::{Command, Introduction, Message, Stated},
 };
 use super::{Subject, SubjectParts};
 use crate::{
     plan::{HandlerPlan, Selection},
+    sim::Against,
     task::TaskSet,
     trace::{Heard, Key, Member, Notified, Observation, Recorder, State},
 };
@@ -50,7 +51,8 @@ pub(super) fn subject(parts: SubjectParts<'_>, program: Program) -> Box<dyn Subj
     };
     Box::new(External {
         selection,
-        unstarted: Some((program, start)),
+        program: Some(program),
+        first: Some(start),
         seen: Seen {
             informer: parts.informer,
             recorder: parts.recorder,
@@ -61,10 +63,27 @@ pub(super) fn subject(parts: SubjectParts<'_>, program: Program) -> Box<dyn Subj
     })
 }
 
+/// Starts `program`, and ends it once it has introduced itself.
+///
+/// # Errors
+///
+/// It breaks the protocol, in words.
+///
+/// # Panics
+///
+/// Within a tokio runtime.
+pub fn introduction(program: &Program) -> Result<Introduction, String> {
+    let runtime = Against::Tcp.runtime();
+    let introduced = runtime.block_on(process::introduction(program));
+    introduced.map_err(|breach| format!("`{}` {breach}", program.command))
+}
+
 struct External {
     selection: Selection,
-    /// The command and its first input, until the start.
-    unstarted: Option<(Program, Command)>,
+    /// The program, until it boots.
+    program: Option<Program>,
+    /// Its first input, until the start.
+    first: Option<Command>,
     seen: Seen,
     commands: Option<mpsc::Sender<Command>>,
     tasks: TaskSet,
@@ -81,6 +100,7 @@ struct Seen {
 #[derive(Debug, Default)]
 struct Said {
     handlers: Vec<usize>,
+    introduction: Introduction,
     has_synced: bool,
     holds: BTreeMap<Key, State>,
     /// True while a question about its cache is open.
@@ -106,17 +126,27 @@ impl Subject for External {
         &self.selection
     }
 
-    fn start(&mut self) {
-        let Some((program, start)) = self.unstarted.take() else {
-            return;
+    /// Boots the process, and waits for its hello.
+    fn prepare(&mut self) -> Pin<Box<dyn Future<Output = ()>>> {
+        let Some(program) = self.program.take() else {
+            return Box::pin(future::ready(()));
         };
         let (sender, commands) = mpsc::channel(COMMANDS_MAX);
-        sender
-            .try_send(start)
-            .expect("nothing was sent before the start");
+        let (ready, is_ready) = oneshot::channel();
         self.commands = Some(sender);
-        self.tasks
-            .spawn(process::run(program, self.seen.clone(), commands));
+        let running = process::run(program, self.seen.clone(), commands, ready);
+        self.tasks.spawn(running);
+        Box::pin(async move {
+            // Without a hello the run ends by itself.
+            let _ = is_ready.await;
+        })
+    }
+
+    fn start(&mut self) {
+        if let (Some(commands), Some(start)) = (&self.commands, self.first.take()) {
+            // A process that has failed takes no commands.
+            let _ = commands.try_send(start);
+        }
     }
 
     fn join(&mut self, handler: usize, _: &HandlerPlan) {
@@ -162,6 +192,13 @@ impl Seen {
     /// Takes a message. Fails, in words, if it makes no sense.
     fn hear(&self, message: Message) -> Result<(), String> {
         match message {
+            Message::Hello(introduction) => {
+                self.recorder.record(Observation::Introduced {
+                    informer: self.informer,
+                    withholds: introduction.withholds.clone(),
+                });
+                self.said().introduction = introduction;
+            }
             Message::Synced => self.said().has_synced = true,
             Message::Cache { objects } => return self.answered(objects),
             Message::Added { object, is_initial } => {
@@ -171,7 +208,20 @@ impl Seen {
             Message::Updated { old, new } => {
                 let old = old.into_member()?.state;
                 let Member { key, state: new } = new.into_member()?;
-                self.tell(&key, &Heard::Updated { old, new });
+                if self.said().introduction.replaces_by_update && old.uid != new.uid {
+                    let gone = Heard::Deleted {
+                        last: Some(old),
+                        is_tombstone: true,
+                    };
+                    self.tell(&key, &gone);
+                    let there = Heard::Added {
+                        new,
+                        is_initial: false,
+                    };
+                    self.tell(&key, &there);
+                } else {
+                    self.tell(&key, &Heard::Updated { old, new });
+                }
             }
             Message::Deleted {
                 object,

@@ -2,7 +2,10 @@
 
 use std::{
     io,
+    num::NonZeroUsize,
     process::{ExitStatus, Stdio},
+    sync::LazyLock,
+    thread,
     time::Duration,
 };
 
@@ -11,13 +14,13 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::{Child, ChildStderr, ChildStdin, ChildStdout},
-    sync::mpsc,
+    sync::{Semaphore, SemaphorePermit, mpsc, oneshot},
     time::{Instant, sleep_until, timeout},
 };
 use tokio_util::codec::{FramedRead, LinesCodec};
 
 use super::{
-    Command, Program, Seen,
+    Command, Introduction, Message, Program, Seen,
     error::Breach,
     machine::{Conversation, LINE_MAX_BYTES},
 };
@@ -28,6 +31,18 @@ const GOING: Duration = Duration::from_secs(1);
 const SAID_MAX_BYTES: usize = 4 << 10;
 /// Longer than any conversation, and short enough to be added to an instant.
 const LONGEST: Duration = Duration::from_hours(24 * 365);
+
+/// Permits to boot, one a processor: more at once would not be ready sooner, and would slow down those that run.
+static BOOTS: LazyLock<Semaphore> = LazyLock::new(|| {
+    let processors = thread::available_parallelism();
+    Semaphore::new(processors.map_or(1, NonZeroUsize::get))
+});
+
+/// A process that boots. Dropping it ends the wait for it.
+struct Boot {
+    _permit: SemaphorePermit<'static>,
+    ready: oneshot::Sender<()>,
+}
 
 /// A running process and its pipes.
 struct Running {
@@ -52,9 +67,20 @@ struct Group {
     _guard: Child,
 }
 
-/// Runs `program` until there are no more `commands`, and then to its end. Its messages and breaches go to `seen`.
-pub(super) async fn run(program: Program, seen: Seen, commands: mpsc::Receiver<Command>) {
-    if let Err(breach) = converse(&program, &seen, commands).await {
+/// Runs `program` until there are no more `commands`, and then to its end. Its messages and breaches go to `seen`. `ready`
+/// hears of its hello; it is dropped if there is none.
+pub(super) async fn run(
+    program: Program,
+    seen: Seen,
+    commands: mpsc::Receiver<Command>,
+    ready: oneshot::Sender<()>,
+) {
+    let permit = BOOTS.acquire().await.expect("it is never closed");
+    let boot = Boot {
+        _permit: permit,
+        ready,
+    };
+    if let Err(breach) = converse(&program, &seen, commands, boot).await {
         seen.failed(&program, &breach);
     }
 }
@@ -63,10 +89,12 @@ async fn converse(
     program: &Program,
     seen: &Seen,
     mut commands: mpsc::Receiver<Command>,
+    boot: Boot,
 ) -> Result<(), Breach> {
     let started = Running::start(&program.command);
     let mut running = started.map_err(|error| Breach::NotStarted(error.to_string()))?;
-    let mut talk = Conversation::new(program.answer_limit);
+    let mut talk = Conversation::new(program.answer_limit, Instant::now());
+    let mut boot = Some(boot);
     loop {
         let deadline = talk.deadline().unwrap_or_else(|| Instant::now() + LONGEST);
         tokio::select! {
@@ -87,6 +115,10 @@ async fn converse(
                 Some(Ok(line)) => {
                     let message = talk.heard(&line, Instant::now())?;
                     seen.hear(message).map_err(|why| talk.no_message(&line, &why))?;
+                    if let Some(boot) = boot.take() {
+                        // The run may have ended meanwhile.
+                        let _ = boot.ready.send(());
+                    }
                 }
                 Some(Err(error)) => return Err(talk.no_line(&error)),
                 None => return Err(running.ended(&talk).await),
@@ -95,6 +127,24 @@ async fn converse(
         }
     }
     running.end(program.ending_limit).await
+}
+
+/// Starts `program`, and ends it once it has introduced itself.
+pub(super) async fn introduction(program: &Program) -> Result<Introduction, Breach> {
+    let started = Running::start(&program.command);
+    let mut running = started.map_err(|error| Breach::NotStarted(error.to_string()))?;
+    let mut talk = Conversation::new(program.answer_limit, Instant::now());
+    let introduction = match timeout(program.answer_limit, running.lines.next()).await {
+        Ok(Some(Ok(line))) => match talk.heard(&line, Instant::now())? {
+            Message::Hello(introduction) => introduction,
+            _ => return Err(talk.no_message(&line, &"it has not said hello before")),
+        },
+        Ok(Some(Err(error))) => return Err(talk.no_line(&error)),
+        Ok(None) => return Err(running.ended(&talk).await),
+        Err(_) => return Err(talk.overdue()),
+    };
+    running.end(program.ending_limit).await?;
+    Ok(introduction)
 }
 
 async fn write(input: &mut ChildStdin, command: &Command) -> io::Result<()> {

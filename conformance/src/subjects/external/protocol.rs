@@ -29,6 +29,8 @@ pub enum Command {
 #[serde(tag = "say", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[non_exhaustive]
 pub enum Message {
+    /// The first line, once the process is ready to start: the time of a run begins then.
+    Hello(Introduction),
     /// The cache is complete: it holds the first list.
     Synced,
     /// The content of the cache, once for each question.
@@ -59,6 +61,23 @@ pub enum Message {
         #[serde(default)]
         is_tombstone: bool,
     },
+}
+
+/// The introduction of a process. All fields are optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Introduction {
+    /// The name of its library.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub library: String,
+    /// The version of its library.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub version: String,
+    /// The checkers of handlers whose promises it does not make.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withholds: Vec<String>,
+    /// True if an update from one uid to another stands for a deletion and an add.
+    pub replaces_by_update: bool,
 }
 
 /// The state of an object.
@@ -104,7 +123,7 @@ impl Stated {
 
 #[cfg(test)]
 mod tests {
-    use super::{Command, Message, Stated};
+    use super::{Command, Introduction, Message, Stated};
     use crate::trace::State;
 
     #[test]
@@ -131,6 +150,14 @@ mod tests {
         let lines = [
             (r#"{"say":"synced"}"#, Message::Synced),
             (
+                r#"{"say":"hello","library":"x","replacesByUpdate":true}"#,
+                Message::Hello(Introduction {
+                    library: "x".to_owned(),
+                    replaces_by_update: true,
+                    ..Introduction::default()
+                }),
+            ),
+            (
                 r#"{"say":"added","object":{"key":"one/a","uid":"u","resourceVersion":"7"}}"#,
                 Message::Added {
                     object: object.clone(),
@@ -154,6 +181,6 @@ mod tests {
         for (line, want) in lines {
             assert_eq!(serde_json::from_str::<Message>(line).unwrap(), want);
         }
-        assert!(serde_json::from_str::<Message>(r#"{"say":"hello"}"#).is_err());
+        assert!(serde_json::from_str::<Message>(r#"{"say":"bye"}"#).is_err());
     }
 }
