@@ -202,7 +202,7 @@ impl<S: Servers> World<S> {
             Act::Start(informer) => self.subjects.start(informer),
             Act::Join(informer, handler) => {
                 let handler_plan = &plan.informers[informer].handlers[handler];
-                let blocks = self.against.is_in_threads();
+                let blocks = matches!(self.against, Against::InThreads(_));
                 let unblocked = (!blocks).then(|| handler_plan.unblocked());
                 let handler_plan = unblocked.as_ref().unwrap_or(handler_plan);
                 self.subjects.join(informer, handler, handler_plan);
