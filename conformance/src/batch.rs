@@ -2,6 +2,7 @@
 
 use std::{
     num::NonZeroUsize,
+    path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -20,9 +21,9 @@ use crate::{
 };
 
 /// The number of failing seeds that ends a batch.
-const FAILURE_COUNT_MAX: usize = 5;
+pub(crate) const FAILURE_COUNT_MAX: usize = 5;
 /// The time after which a run counts as one that does not end.
-const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 /// The interval of looks at the runs in progress.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// The time for caches to become equal to the server in real time.
@@ -92,7 +93,9 @@ pub struct Report {
 pub struct Failure {
     /// The seed.
     pub seed: Seed,
-    /// The broken promises.
+    /// The file of the plan, if it is not the one that is drawn from the seed.
+    pub file: Option<PathBuf>,
+    /// The broken promises; none of a run that did not end.
     pub violations: Vec<Violation>,
     /// The further tries of a seed in real time, which may go well.
     pub tries: Option<Tries>,
@@ -213,6 +216,7 @@ impl Done {
         let is_good = outcome.is_good();
         let failure = (!is_good).then_some(Failure {
             seed,
+            file: None,
             violations: outcome.violations,
             tries: None,
         });

@@ -35,6 +35,7 @@ pub mod live;
 pub mod transitions;
 pub mod summary;
 pub mod batch;
+pub mod steer;
 pub mod hunt;
 pub mod score;
 // Transcripts of a real server.

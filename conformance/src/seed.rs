@@ -41,7 +41,7 @@ impl fmt::Display for Seed {
 }
 
 /// FNV-1a: stable, unlike the hashers of libraries.
-fn fnv1a(text: &str) -> u64 {
+pub(crate) fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

@@ -9,6 +9,7 @@ use std::{
         mpsc,
     },
     thread,
+    time::Duration,
 };
 
 use tokio::task::JoinSet;
@@ -128,6 +129,45 @@ pub(crate) fn map_in_threads<T: Sync, R: Send>(
     done.into_iter().flatten().collect()
 }
 
+/// Runs `work` on each of `items` in `thread_count` threads, as [`map_in_threads`] does, but gives up if none of the runs in
+/// progress ends within `patience`. Those are not waited for: their threads end with the process.
+///
+/// Returns the results in the order of the items, `None` for those that have not ended, and the number of items that were
+/// begun.
+pub(crate) fn map_with_patience<T: Send + Sync + 'static, R: Send + 'static>(
+    items: Vec<T>,
+    thread_count: usize,
+    patience: Duration,
+    work: fn(&T) -> R,
+    mut watch: impl FnMut(&R),
+) -> (Vec<Option<R>>, usize) {
+    let mut done: Vec<Option<R>> = items.iter().map(|_| None).collect();
+    let shared = Arc::new((items, AtomicUsize::new(0)));
+    let (sender, results) = mpsc::channel();
+    let of_threads = Arc::clone(&shared);
+    detach_threads(thread_count, move || {
+        let (items, next) = &*of_threads;
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(place) else {
+                return;
+            };
+            if sender.send((place, work(item))).is_err() {
+                return;
+            }
+        }
+    });
+    while let Ok((place, result)) = results.recv_timeout(patience) {
+        watch(&result);
+        done[place] = Some(result);
+    }
+    let (items, next) = &*shared;
+    // No more are begun.
+    let begun = next.fetch_add(items.len(), Ordering::Relaxed);
+    let begun_count = begun.min(items.len());
+    (done, begun_count)
+}
+
 /// Runs `work` in each of `thread_count` threads that are not waited for: those that hang end with the process.
 ///
 /// # Panics
@@ -196,6 +236,22 @@ mod tests {
         assert_eq!(doubled, expected);
         seen.sort_unstable();
         assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn what_does_not_end_is_not_waited_for() {
+        let work = |item: &u64| match *item {
+            1 => loop {
+                thread::park();
+            },
+            item => item * 2,
+        };
+        let patience = Duration::from_millis(200);
+        let (done, begun) = map_with_patience(vec![0, 1, 2], 2, patience, work, |_| {});
+        assert_eq!((done, begun), (vec![Some(0), None, Some(4)], 3));
+        let work = |item: &u64| item * 2;
+        let (done, begun) = map_with_patience(vec![4, 5], 3, patience, work, |_| {});
+        assert_eq!((done, begun), (vec![Some(8), Some(10)], 2));
     }
 
     #[tokio::test]

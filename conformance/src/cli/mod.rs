@@ -1,6 +1,7 @@
 //! The command line.
 
 mod sim;
+mod steer;
 mod replay;
 mod bugs;
 mod wire;
@@ -86,9 +87,12 @@ Examples:
   conformance --profile small          smaller runs, and more of them
   conformance --minutes 30             fresh seeds for half an hour
   conformance --workers 4 --load 2     short plans on four threads each, in real time
+  conformance --coverage               how often each promise could have been broken, too
+  conformance --steer --minutes 30     plans that are steered towards what few runs reach
   conformance --json report.json       the figures as JSON, too
   conformance replay 7                 one seed again
-Exit status: 0 if every check held, 1 if one did not, 2 if the command line is wrong.";
+Exit status: 0 if every check held, 1 if one did not, 2 if the command line is wrong, 3 if --require-coverage found something
+that did not occur.";
 
 const REPLAY_EXAMPLES: &str = "\
 Examples:

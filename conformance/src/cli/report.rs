@@ -5,6 +5,7 @@ use std::{fmt::Write, time::Duration};
 use comfy_table::{Cell, CellAlignment, Table, presets};
 use serde_json::json;
 
+use super::steer::Steered;
 use crate::{
     batch::{Failure, Mode, Report, Threads, Tries},
     plan::Profile,
@@ -66,6 +67,19 @@ pub(super) fn coverage(report: &Report) -> String {
     format!("{promises}{transitions}")
 }
 
+/// Returns the promises that nothing could have broken, and the transitions that did not occur.
+pub(super) fn uncovered(report: &Report) -> Vec<String> {
+    let summary = &report.summary;
+    let promises = summary.occasions.iter();
+    let promises = promises.filter(|(_, count)| **count == 0);
+    let transitions = summary.transitions.iter();
+    let transitions = transitions.filter(|(_, count)| **count == 0);
+    promises
+        .map(|(checker, _)| (*checker).to_owned())
+        .chain(transitions.map(|(made, _)| made.to_string()))
+        .collect()
+}
+
 /// Formats counts, the smallest first, and names those at zero after the words `never`.
 fn counts(header: [&str; 2], mut counts: Vec<(u64, String)>, never: &str) -> String {
     counts.sort_unstable();
@@ -89,7 +103,7 @@ fn counts(header: [&str; 2], mut counts: Vec<(u64, String)>, never: &str) -> Str
 }
 
 /// Formats the report as JSON.
-pub(super) fn json(report: &Report, took: Duration) -> String {
+pub(super) fn json(report: &Report, steered: Option<&Steered>, took: Duration) -> String {
     let failures: Vec<_> = report
         .failures
         .iter()
@@ -98,9 +112,10 @@ pub(super) fn json(report: &Report, took: Duration) -> String {
                 failure.violations.iter().map(ToString::to_string).collect();
             json!({
                 "seed": failure.seed,
+                "plan": failure.file,
                 "violations": violations,
                 "tries": failure.tries.map(|tries| [tries.failed_count, tries.count]),
-                "replay": replay(failure.seed, report),
+                "replay": replay_failure(failure, report),
             })
         })
         .collect();
@@ -114,13 +129,22 @@ pub(super) fn json(report: &Report, took: Duration) -> String {
         "stuck": report.stuck,
         "inconclusive": report.inconclusive_count,
         "longest_lag_ms": report.longest_lag.as_millis(),
+        "steered": steered,
     });
     format!("{report:#}\n")
 }
 
 /// Formats the failure of one seed, and the command that repeats it.
 fn failed(failure: &Failure, report: &Report) -> String {
-    let mut text = format!("seed {} failed\n", failure.seed);
+    let what = if failure.violations.is_empty() {
+        "does not end"
+    } else {
+        "failed"
+    };
+    let mut text = match &failure.file {
+        Some(file) => format!("plan {} {what}\n", file.display()),
+        None => format!("seed {} {what}\n", failure.seed),
+    };
     for violation in failure.violations.iter().take(VIOLATIONS_SHOWN) {
         writeln!(text, "  {violation}").expect(WRITES);
     }
@@ -131,8 +155,19 @@ fn failed(failure: &Failure, report: &Report) -> String {
     if let Some(tries) = failure.tries {
         text.push_str(&self::tries(tries));
     }
-    writeln!(text, "replay it: {}", replay(failure.seed, report)).expect(WRITES);
+    writeln!(text, "replay it: {}", replay_failure(failure, report)).expect(WRITES);
     text
+}
+
+/// Formats the command that runs a failure again.
+fn replay_failure(failure: &Failure, report: &Report) -> String {
+    match &failure.file {
+        Some(file) => format!(
+            "cargo run --release -p conformance -- replay --plan {}",
+            file.display()
+        ),
+        None => replay(failure.seed, report),
+    }
 }
 
 /// Formats how often a plan failed in real time.
@@ -253,7 +288,7 @@ const WRITES: &str = "a string takes what is written";
 mod tests {
     use std::time::Duration;
 
-    use super::{coverage, grouped, text};
+    use super::{coverage, grouped, text, uncovered};
     use crate::{
         batch::{Failure, Mode, Report},
         checkers::{Finding, Violation},
@@ -274,6 +309,7 @@ mod tests {
         let mut report = Report::default();
         report.failures.push(Failure {
             seed: Seed::new(42),
+            file: None,
             violations: vec![Violation {
                 checker: "convergence",
                 finding: Finding::whole("cache 0 lacks one/pod-1"),
@@ -293,6 +329,21 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_that_no_seed_gives_is_replayed_from_its_file() {
+        let mut report = Report::new(Profile::Small, Mode::Paused);
+        report.failures.push(Failure {
+            seed: Seed::new(42),
+            file: Some("failed-1.json".into()),
+            violations: Vec::new(),
+            tries: None,
+        });
+        let text = text(&report, Duration::from_secs(1));
+        let want = "plan failed-1.json does not end\n\
+                    replay it: cargo run --release -p conformance -- replay --plan failed-1.json\n";
+        assert!(text.ends_with(want), "{text}");
+    }
+
+    #[test]
     fn promises_that_nothing_could_have_broken_are_named() {
         let mut report = Report::new(Profile::Small, Mode::Paused);
         report.summary.occasions = [("waits", 0), ("contents", 1_200), ("herds", 0)].into();
@@ -302,8 +353,10 @@ mod tests {
             text.contains("these promises; run more seeds: herds, waits\n"),
             "{text}"
         );
+        assert_eq!(uncovered(&report), ["herds", "waits"]);
         report.summary.occasions = [("contents", 1_200)].into();
         assert!(!coverage(&report).contains("run more seeds"));
+        assert_eq!(uncovered(&report), [""; 0]);
     }
 
     #[test]
@@ -315,6 +368,7 @@ mod tests {
         summary.faults.insert("clean_end".to_owned(), 1_234);
         report.failures.push(Failure {
             seed: Seed::new(42),
+            file: None,
             violations: vec![Violation {
                 checker: "told_truth",
                 finding: Finding::at(17, "handler 0.0 one/pod-1 added u@9: u@9 never was"),

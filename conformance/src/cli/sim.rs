@@ -8,9 +8,13 @@ use clap::Args as ClapArgs;
 use fakeserver::cli::output::OutputArgs;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::{report, say, threads::ThreadArgs};
+use super::{
+    report, say,
+    steer::{SteerArgs, Steered},
+    threads::ThreadArgs,
+};
 use crate::{
-    batch::{Batch, Mode, Report},
+    batch::{Batch, Done, Mode, Report},
     plan::Profile,
     seed::Seed,
 };
@@ -18,6 +22,8 @@ use crate::{
 /// The default number of seeds, and the time limit with it.
 const SEED_COUNT: u64 = 2_000;
 const SECONDS: u64 = 45;
+/// The exit status of runs in which something did not occur that has to.
+const NOT_COVERED: u8 = 3;
 /// The number of runs in real time that share a processor.
 const RUNS_A_PROCESSOR: usize = 4;
 
@@ -46,6 +52,11 @@ pub(super) struct Args {
     /// Print how often each promise could have been broken and how often each transition occurred, and which never did.
     #[arg(long)]
     coverage: bool,
+    /// Fail with exit status 3 if a promise could not have been broken by anything, or a transition did not occur.
+    #[arg(long)]
+    require_coverage: bool,
+    #[command(flatten)]
+    steering: SteerArgs,
     /// Write the figures to this file, too.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -72,13 +83,9 @@ impl Args {
         let limits = self.limits();
         let first = self.seed.unwrap_or_else(fresh);
         let end = first.saturating_add(limits.seeds.unwrap_or(u64::MAX));
-        let profile = self.in_threads.profile(self.profile).name();
-        match limits.seeds {
-            Some(_) => say(&format!("seeds {first} to {}, {profile}\n", end - 1)),
-            None => say(&format!("seeds from {first} on, {profile}\n")),
-        }
+        say(&self.title(first, end - 1));
         let clock = Clock::start(limits.time);
-        let report = self.run_seeds(first..end, &clock);
+        let (report, steered) = self.run_seeds(first..end, &clock);
         if report.is_good()
             && limits
                 .seeds
@@ -87,42 +94,77 @@ impl Args {
             say(&format!("stopped after {} s\n", clock.elapsed().as_secs()));
         }
         say(&report::text(&report, clock.elapsed()));
+        if let Some(steered) = &steered {
+            say(&steered.text());
+        }
         if self.coverage {
             say(&report::coverage(&report));
         }
         if let Some(path) = &self.json
             && let Err(error) = {
-                let json = report::json(&report, clock.elapsed());
+                let json = report::json(&report, steered.as_ref(), clock.elapsed());
                 self.output.write(path, json.as_bytes())
             }
         {
             eprintln!("{error}");
             return ExitCode::from(2);
         }
-        if report.is_good() {
-            ExitCode::SUCCESS
-        } else {
-            ExitCode::FAILURE
+        self.status(&report)
+    }
+
+    /// Returns the first line of the output.
+    fn title(&self, first: u64, last: u64) -> String {
+        let profile = self.in_threads.profile(self.profile).name();
+        let steered = if self.steering.steer { ", steered" } else { "" };
+        match self.limits().seeds {
+            Some(count) if self.steering.steer => {
+                format!("{count} plans from seed {first} on, {profile}, steered\n")
+            }
+            Some(_) => format!("seeds {first} to {last}, {profile}\n"),
+            None => format!("seeds from {first} on, {profile}{steered}\n"),
         }
     }
 
-    fn run_seeds(&self, seeds: std::ops::Range<u64>, clock: &Clock) -> Report {
+    fn status(&self, report: &Report) -> ExitCode {
+        if !report.is_good() {
+            return ExitCode::FAILURE;
+        }
+        let uncovered = report::uncovered(report);
+        if self.require_coverage && !uncovered.is_empty() {
+            eprintln!("not covered: {}", uncovered.join(", "));
+            return ExitCode::from(NOT_COVERED);
+        }
+        ExitCode::SUCCESS
+    }
+
+    fn run_seeds(&self, seeds: std::ops::Range<u64>, clock: &Clock) -> (Report, Option<Steered>) {
         let threads = self.thread_count();
-        let bar = progress_bar(self.limits().seeds);
+        let limits = self.limits();
+        let bar = progress_bar(limits.seeds);
         let mut failure_count = 0;
         let profile = self.in_threads.profile(self.profile);
-        let mut batch = Batch::new(profile, threads);
-        batch.mode = self.in_threads.mode();
-        let report = batch.run(seeds.map(Seed::new), |done| {
-            failure_count += usize::from(done.failure.is_some());
+        let mut goes_on = |has_failed: bool| {
+            failure_count += usize::from(has_failed);
             if failure_count > 0 {
                 bar.set_message(format!("{failure_count} failed"));
             }
             bar.inc(1);
             !clock.is_over()
-        });
+        };
+        let result = if self.steering.steer {
+            let first = Seed::new(seeds.start);
+            let steered = self
+                .steering
+                .run(first, profile, threads, limits.seeds, goes_on);
+            (steered.0, Some(steered.1))
+        } else {
+            let mut batch = Batch::new(profile, threads);
+            batch.mode = self.in_threads.mode();
+            let watch = |done: &Done| goes_on(done.failure.is_some());
+            (batch.run(seeds.map(Seed::new), watch), None)
+        };
         bar.finish_and_clear();
-        report
+        result
     }
 
     fn thread_count(&self) -> usize {

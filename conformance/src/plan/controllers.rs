@@ -16,6 +16,12 @@ const RECONCILE_TIMES_MS: [u64; 5] = [0, 0, 5, 50, 400];
 /// The priorities of adds: lower than any other, that of live changes, and higher.
 const PRIORITIES: [i32; 3] = [-200, 0, 50];
 
+/// The delays before an item's first retry, each with the longest one.
+pub(super) const RETRY_LIMITS_MS: [(u64, u64); 3] = [(1, 50), (5, 1_000), (200, 3_000)];
+/// The same for a controller whose reconciles all fail: its items have to wait for long, in the end.
+pub(super) const RETRY_LIMITS_OF_FAILING_MS: [(u64, u64); 3] =
+    [(50, 5_000), (200, 60_000), (1_000, 8_000)];
+
 /// A controller: a handler that fills a queue, and workers that reconcile each item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -202,11 +208,10 @@ fn slots(swarm: &Swarm, resource: Resource) -> Vec<u8> {
 
 fn controller(rng: &mut ChaCha8Rng, safety_ms: u64, start_ms: u64) -> ControllerPlan {
     let fail_every = rng.random_bool(0.5).then(|| pick(rng, &[1, 1, 2, 3, 5]));
-    // An item that always fails has to wait for long, in the end.
     let limits_ms = if fail_every == Some(1) {
-        [(50, 5_000), (200, 60_000), (1_000, 8_000)]
+        RETRY_LIMITS_OF_FAILING_MS
     } else {
-        [(1, 50), (5, 1_000), (200, 3_000)]
+        RETRY_LIMITS_MS
     };
     let (retry_base_ms, retry_max_ms) = pick(rng, &limits_ms);
     ControllerPlan {

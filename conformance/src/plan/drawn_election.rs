@@ -51,11 +51,7 @@ pub(super) fn draw(seed: Seed, safety_ms: u64) -> Option<Election> {
     if rng.random_range(0..3) > 0 {
         return None;
     }
-    let fits = |(lease_ms, _, retry_ms): &(u64, u64, u64)| {
-        *lease_ms <= safety_ms && retry_ms * PERIODS_MAX >= safety_ms
-    };
-    let durations: Vec<_> = DURATIONS_MS.into_iter().filter(fits).collect();
-    let (lease_ms, renew_ms, retry_ms) = pick(rng, &durations);
+    let (lease_ms, renew_ms, retry_ms) = pick(rng, &durations(safety_ms));
     Some(Election {
         lease_ms,
         renew_ms,
@@ -64,6 +60,14 @@ pub(super) fn draw(seed: Seed, safety_ms: u64) -> Option<Election> {
         meddlings: meddlings(rng, safety_ms),
         faults: faults(rng, safety_ms, lease_ms, renew_ms),
     })
+}
+
+/// Returns the durations of leases for runs of this length, with their renew deadlines and retry periods.
+pub(super) fn durations(safety_ms: u64) -> Vec<(u64, u64, u64)> {
+    let fits = |(lease_ms, _, retry_ms): &(u64, u64, u64)| {
+        *lease_ms <= safety_ms && retry_ms * PERIODS_MAX >= safety_ms
+    };
+    DURATIONS_MS.into_iter().filter(fits).collect()
 }
 
 fn candidates(rng: &mut ChaCha8Rng, safety_ms: u64) -> Vec<CandidatePlan> {

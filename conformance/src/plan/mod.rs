@@ -1,7 +1,7 @@
 //! A plan: everything that determines a simulated run, as a value with a text form.
 //!
-//! [`Plan::draw`] draws it from a [`Seed`] in a [`Profile`], [`shrink`] makes it smaller, and its text form is JSON
-//! with an element a line.
+//! [`Plan::draw`] draws it from a [`Seed`] in a [`Profile`], [`shrink`] makes it smaller, [`Plan::made_valid`] mends one that
+//! is put together of others, and its text form is JSON with an element a line.
 
 mod resource;
 mod planned_fault;
@@ -24,6 +24,7 @@ mod draw;
 mod text;
 mod speed;
 mod brief;
+mod valid;
 pub mod shrink;
 
 use std::num::NonZero;

@@ -25,6 +25,47 @@ fn drawn(profile: Profile) -> Vec<Plan> {
 }
 
 #[test]
+fn drawn_plans_are_valid() {
+    for profile in Profile::ALL {
+        let plans = drawn(profile);
+        assert!(plans.iter().step_by(20).all(|plan| plan.is_valid(profile)));
+        for plan in plans {
+            let valid = plan.clone().made_valid(profile).unwrap();
+            assert_eq!(valid, plan, "{profile:?}");
+        }
+    }
+}
+
+#[test]
+fn what_no_drawn_plan_has_is_mended() {
+    let mut plan = Plan::draw_sized(Seed::new(1), Profile::Small);
+    assert_eq!(Plan::empty(Seed::new(1)).made_valid(Profile::Small), None);
+    plan.safety_ms = 8_000;
+    plan.workload[0].at_ms = 9_000;
+    plan.faults[0].informer = Some(7);
+    plan.informers[0].handlers[0].join_ms = 500;
+    plan.informers[0].handlers[0].leave_ms = Some(400);
+    let controller = ControllerPlan {
+        fail_every: Some(1),
+        ..ControllerPlan::default()
+    };
+    plan.informers[0].controllers = vec![controller];
+    plan.election = Some(Election {
+        renew_ms: 1,
+        lease_ms: 6_000,
+        ..Election::of(2)
+    });
+    assert!(!plan.is_valid(Profile::Small));
+    let plan = plan.made_valid(Profile::Small).unwrap();
+    assert!(plan.is_valid(Profile::Small));
+    assert!(plan.workload.is_sorted_by_key(|operation| operation.at_ms));
+    assert!(plan.faults.iter().all(|fault| fault.informer < Some(3)));
+    assert_eq!(plan.informers[0].handlers[0].leave_ms, None);
+    assert_eq!(plan.informers[0].controllers[0].retry_max_ms, 60_000);
+    assert_eq!(plan.election.map(|election| election.renew_ms), Some(4_000));
+}
+
+#[test]
 fn plans_differ_in_kind() {
     let plans = drawn(Profile::Medium);
     let mut kinds: Vec<&str> = plans

@@ -36,8 +36,11 @@ pub(super) struct Handlers(BTreeMap<(usize, usize, Key), Knowledge>);
 // === impl Handlers ===
 
 impl Handlers {
-    /// Takes an observation, and returns the transition that it is.
-    pub(super) fn observe(&mut self, observation: &Observation) -> Option<Told> {
+    /// Takes an observation, and returns the transition that it is, with the handler and the object.
+    pub(super) fn observe(
+        &mut self,
+        observation: &Observation,
+    ) -> Option<((usize, usize, Key), Told)> {
         let Observation::Notified(notified) = observation else {
             return None;
         };
@@ -51,8 +54,8 @@ impl Handlers {
             Heard::Deleted { .. } => (Kind::DeletedUnseen, Knowledge::Gone),
         };
         let object = (notified.informer, notified.handler, notified.key.clone());
-        let before = self.0.insert(object, after).unwrap_or_default();
-        Some(Told(before, kind, notified.cause?))
+        let before = self.0.insert(object.clone(), after).unwrap_or_default();
+        Some((object, Told(before, kind, notified.cause?)))
     }
 }
 

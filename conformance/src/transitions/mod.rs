@@ -13,7 +13,7 @@ use std::{
 };
 
 use self::{handlers::Told, reflector::Asked};
-use crate::trace::Trace;
+use crate::trace::{Key, Observation, Trace};
 
 /// A transition of one of the parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,19 +29,28 @@ enum Part {
 /// The counts of transitions.
 pub type Counts = BTreeMap<Transition, u64>;
 
+/// A part of a run whose transitions follow each other: a reflector, a handler with regard to one object, or a queue.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Owner {
+    Reflector(usize),
+    Handler(usize, usize, Key),
+    Queue(usize, usize),
+}
+
+/// Finds the transitions in the observations of a run, which it takes in order.
+#[derive(Debug, Default)]
+pub(crate) struct Observer {
+    reflectors: reflector::Reflectors,
+    handlers: handlers::Handlers,
+}
+
 /// Counts the transitions in a trace; those that are [`known`] and did not occur are there, with 0.
 pub fn count(trace: &Trace) -> Counts {
     let mut counts: Counts = known().map(|made| (made, 0)).collect();
-    let mut reflectors = reflector::Reflectors::default();
-    let mut handlers = handlers::Handlers::default();
+    let mut observer = Observer::default();
     for observation in trace.observations() {
-        let made = [
-            reflectors.observe(observation).map(Part::Reflector),
-            handlers.observe(observation).map(Part::Handler),
-            queues::observe(observation).map(Part::Queue),
-        ];
-        for part in made.into_iter().flatten() {
-            *counts.entry(Transition(part)).or_default() += 1;
+        if let Some((_, made)) = observer.observe(observation) {
+            *counts.entry(made).or_default() += 1;
         }
     }
     counts
@@ -52,8 +61,27 @@ pub fn count(trace: &Trace) -> Counts {
 pub fn known() -> impl Iterator<Item = Transition> {
     let reflector = reflector::KNOWN.iter().copied().map(Part::Reflector);
     let handlers = handlers::KNOWN.iter().copied().map(Part::Handler);
-    let queues = queues::KNOWN.iter().copied().map(Part::Queue);
+    let queues = queues::known().map(Part::Queue);
     reflector.chain(handlers).chain(queues).map(Transition)
+}
+
+// === impl Observer ===
+
+impl Observer {
+    /// Takes an observation, and returns the transition that it is, if it is one, and the part that made it.
+    pub(crate) fn observe(&mut self, observation: &Observation) -> Option<(Owner, Transition)> {
+        if let Some((informer, asked)) = self.reflectors.observe(observation) {
+            let owner = Owner::Reflector(informer);
+            return Some((owner, Transition(Part::Reflector(asked))));
+        }
+        if let Some(((informer, handler, key), told)) = self.handlers.observe(observation) {
+            let owner = Owner::Handler(informer, handler, key);
+            return Some((owner, Transition(Part::Handler(told))));
+        }
+        let ((informer, controller), event) = queues::observe(observation)?;
+        let owner = Owner::Queue(informer, controller);
+        Some((owner, Transition(Part::Queue(event))))
+    }
 }
 
 impl Display for Transition {

@@ -5,66 +5,105 @@ use crate::{
     trace::{Controlled, Observation, QueueEvent, ReconcileOutcome},
 };
 
-/// Takes an observation, and returns the event that it is.
-pub(super) fn observe(observation: &Observation) -> Option<&'static str> {
-    let Observation::Controlled(Controlled { event, .. }) = observation else {
+/// Decides whether an event of a queue is of a kind.
+type Is = fn(&QueueEvent) -> bool;
+
+/// The kinds of events, each with its name. An event is of the first kind that fits.
+const KINDS: [(&str, Is); 20] = [
+    ("added, can wait", |event| {
+        matches!(event, QueueEvent::Heard { can_wait: true, .. })
+    }),
+    ("added", |event| matches!(event, QueueEvent::Heard { .. })),
+    ("added with a priority", |event| {
+        acts(event, |action| matches!(action, QueueAction::Add(_)))
+    }),
+    ("delayed", |event| {
+        acts(event, |action| matches!(action, QueueAction::AddAfter(_)))
+    }),
+    ("retried from outside", |event| {
+        acts(event, |action| *action == QueueAction::AddRateLimited)
+    }),
+    ("delay cancelled", |event| {
+        let is_cancelled = matches!(
+            event,
+            QueueEvent::Operated {
+                has_cancelled: true,
+                ..
+            }
+        );
+        is_cancelled && acts(event, |action| *action == QueueAction::CancelDelayed)
+    }),
+    ("no delay to cancel", |event| {
+        acts(event, |action| *action == QueueAction::CancelDelayed)
+    }),
+    ("failures forgotten", |event| {
+        acts(event, |action| *action == QueueAction::Forget)
+    }),
+    ("done", |event| {
+        ends(event, |outcome| *outcome == ReconcileOutcome::Done)
+    }),
+    ("to be repeated", |event| {
+        ends(event, |outcome| {
+            matches!(outcome, ReconcileOutcome::RequeueAfter(_))
+        })
+    }),
+    ("failed", |event| {
+        ends(event, |outcome| *outcome == ReconcileOutcome::Failed)
+    }),
+    ("panicked", |event| {
+        ends(event, |outcome| *outcome == ReconcileOutcome::Panicked)
+    }),
+    ("aborted", |event| {
+        ends(event, |outcome| *outcome == ReconcileOutcome::Dropped)
+    }),
+    ("drains", |event| {
+        *event == QueueEvent::Stops(QueueStop::Drain)
+    }),
+    ("shut down", |event| {
+        *event == QueueEvent::Stops(QueueStop::ShutDown)
+    }),
+    ("shut down at once", |event| {
+        *event == QueueEvent::Stops(QueueStop::Now)
+    }),
+    ("workers aborted", |event| {
+        *event == QueueEvent::Stops(QueueStop::Abort)
+    }),
+    ("shut down while it drains", |event| {
+        *event == QueueEvent::Releases
+    }),
+    ("drained", |event| {
+        *event == QueueEvent::Drained { is_all: true }
+    }),
+    ("drain given up", |event| {
+        *event == QueueEvent::Drained { is_all: false }
+    }),
+];
+
+/// Takes an observation, and returns the name of the event that it is, with the queue's informer and its number there.
+pub(super) fn observe(observation: &Observation) -> Option<((usize, usize), &'static str)> {
+    let Observation::Controlled(Controlled {
+        informer,
+        controller,
+        event,
+    }) = observation
+    else {
         return None;
     };
-    Some(match event {
-        QueueEvent::Heard { can_wait: true, .. } => "added, can wait",
-        QueueEvent::Heard { .. } => "added",
-        QueueEvent::Operated {
-            action,
-            has_cancelled,
-            ..
-        } => match action {
-            QueueAction::Add(_) => "added with a priority",
-            QueueAction::AddAfter(_) => "delayed",
-            QueueAction::AddRateLimited => "retried from outside",
-            QueueAction::CancelDelayed if *has_cancelled => "delay cancelled",
-            QueueAction::CancelDelayed => "no delay to cancel",
-            QueueAction::Forget => "failures forgotten",
-        },
-        QueueEvent::Ends { outcome, .. } => match outcome {
-            ReconcileOutcome::Done => "done",
-            ReconcileOutcome::RequeueAfter(_) => "to be repeated",
-            ReconcileOutcome::Failed => "failed",
-            ReconcileOutcome::Panicked => "panicked",
-            ReconcileOutcome::Dropped => "aborted",
-        },
-        QueueEvent::Stops(stop) => match stop {
-            QueueStop::Drain => "drains",
-            QueueStop::ShutDown => "shut down",
-            QueueStop::Now => "shut down at once",
-            QueueStop::Abort => "workers aborted",
-        },
-        QueueEvent::Releases => "shut down while it drains",
-        QueueEvent::Drained { is_all: true } => "drained",
-        QueueEvent::Drained { is_all: false } => "drain given up",
-        _ => return None,
-    })
+    let (name, _) = KINDS.iter().find(|(_, is)| is(event))?;
+    Some(((*informer, *controller), name))
 }
 
-/// The events that are possible.
-pub(super) const KNOWN: [&str; 20] = [
-    "added, can wait",
-    "added",
-    "added with a priority",
-    "delayed",
-    "retried from outside",
-    "delay cancelled",
-    "no delay to cancel",
-    "failures forgotten",
-    "done",
-    "to be repeated",
-    "failed",
-    "panicked",
-    "aborted",
-    "drains",
-    "shut down",
-    "shut down at once",
-    "workers aborted",
-    "shut down while it drains",
-    "drained",
-    "drain given up",
-];
+/// Returns the names of the events that are possible.
+pub(super) fn known() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|(name, _)| *name)
+}
+
+/// Returns true if the event is such an action from outside.
+fn acts(event: &QueueEvent, is: fn(&QueueAction) -> bool) -> bool {
+    matches!(event, QueueEvent::Operated { action, .. } if is(action))
+}
+
+/// Returns true if the event is such an end of a reconcile.
+fn ends(event: &QueueEvent, is: fn(&ReconcileOutcome) -> bool) -> bool {
+    matches!(event, QueueEvent::Ends { outcome, .. } if is(outcome))
+}

@@ -119,8 +119,8 @@ impl Next {
 // === impl Reflectors ===
 
 impl Reflectors {
-    /// Takes an observation, and returns the transition that it completes.
-    pub(super) fn observe(&mut self, observation: &Observation) -> Option<Asked> {
+    /// Takes an observation, and returns the transition that it completes, with the informer.
+    pub(super) fn observe(&mut self, observation: &Observation) -> Option<(usize, Asked)> {
         match observation {
             Observation::Request {
                 informer,
@@ -145,7 +145,7 @@ impl Reflectors {
                 } else {
                     before.end
                 };
-                return Some(Asked(end, next));
+                return Some((*informer, Asked(end, next)));
             }
             Observation::InformerPauses { informer } => {
                 self.informers.entry(*informer).or_default().end = End::Pause;

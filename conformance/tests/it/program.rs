@@ -43,14 +43,56 @@ fn a_few_seeds_end_in_a_table() {
 
 #[test]
 fn the_same_seeds_give_the_same_figures() {
-    let run = || {
-        let text = stdout(&conformance(&["sim", "--seeds", "5", "--seed", "2"]));
-        text.lines()
-            .filter(|line| !line.contains("time taken") && !line.contains("a second"))
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
+    let run = || timeless(&conformance(&["sim", "--seeds", "5", "--seed", "2"]));
     assert_eq!(run(), run());
+}
+
+/// Returns the lines that do not tell of real time.
+fn timeless(output: &Output) -> Vec<String> {
+    let text = stdout(output);
+    let lines = text.lines();
+    lines
+        .filter(|line| !line.contains("time taken") && !line.contains("a second"))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn steered_runs_are_the_same_on_any_number_of_threads_and_begin_with_those_of_earlier_ones() {
+    let place = tempfile::tempdir().unwrap();
+    let run = |threads: &str, corpus: &str| {
+        let corpus = place.path().join(corpus);
+        let args = "sim --steer --seeds 50 --seed 5 --profile small --threads";
+        let mut args: Vec<&str> = args.split(' ').collect();
+        args.extend([threads, "--corpus", corpus.to_str().unwrap()]);
+        conformance(&args)
+    };
+    let first = run("1", "one");
+    assert!(first.status.success(), "{}", stdout(&first));
+    assert_eq!(timeless(&first), timeless(&run("3", "two")));
+    let names = |corpus: &str| {
+        let entries = std::fs::read_dir(place.path().join(corpus)).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let kept = names("one");
+    assert_eq!(kept, names("two"));
+    let again = stdout(&run("2", "one"));
+    let want = format!(" {} kept;", kept.len());
+    assert!(again.contains(&want), "{want} in {again}");
+}
+
+#[test]
+fn what_does_not_occur_fails_where_it_has_to() {
+    let line = "sim --seeds 1 --seed 1 --profile small --require-coverage";
+    let args: Vec<&str> = line.split(' ').collect();
+    let output = conformance(&args);
+    assert_eq!(output.status.code(), Some(3));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.starts_with("not covered: "), "{told}");
+    let output = conformance(&["sim", "--corpus", "anywhere"]);
+    assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]

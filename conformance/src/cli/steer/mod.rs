@@ -1,0 +1,225 @@
+//! The option `--steer` of `sim`: plans that are guided by what earlier runs reached.
+
+mod folder;
+
+use std::{collections::BTreeMap, fmt::Write, path::PathBuf};
+
+use clap::Args;
+use serde::Serialize;
+
+use self::folder::Folder;
+use crate::{
+    batch::{FAILURE_COUNT_MAX, Failure, Mode, PATIENCE, Report},
+    checkers::Violation,
+    plan::Profile,
+    seed::Seed,
+    sim::{self, RunOptions},
+    steer::{FRESH_PERCENT, Feature, Origin, Proposal, ROUND_SIZE, Reached, Search},
+    summary::Summary,
+    task,
+};
+
+/// The folder of failing plans within that of a corpus.
+const FAILURES: &str = "failures";
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct SteerArgs {
+    /// Steer plans towards what few runs reach: mutate those that reached it, and draw fresh ones in between. The same
+    /// seed gives the same plans, on any number of threads. A failing plan is written to a file.
+    #[arg(long, conflicts_with = "workers")]
+    pub(super) steer: bool,
+    /// With --steer: keep the plans that reached something first in this folder, and begin with those that are there.
+    /// Failing plans go to its folder `failures`, and to the current folder without it.
+    #[arg(long, value_name = "DIR", requires = "steer")]
+    corpus: Option<PathBuf>,
+    /// With --steer: draw this share of the plans freshly. With 100 nothing is steered, for comparison.
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        requires = "steer",
+        default_value_t = FRESH_PERCENT,
+        value_parser = clap::value_parser!(u32).range(0..=100)
+    )]
+    fresh: u32,
+}
+
+/// The figures of a steered search.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(super) struct Steered {
+    drawn_count: u64,
+    mutated_count: u64,
+    kept_count: u64,
+    /// The number of features that were reached, by kind.
+    features: BTreeMap<&'static str, u64>,
+    corpus_size: usize,
+    /// The number of the first run that failed, counted from 1.
+    first_failure: Option<u64>,
+    /// The files of the corpus that could not be read or written.
+    #[serde(skip)]
+    problems: Vec<String>,
+}
+
+/// The result of one run.
+struct Ran {
+    summary: Summary,
+    violations: Vec<Violation>,
+    /// `None` if the run was not good.
+    reached: Option<Reached>,
+}
+
+// === impl SteerArgs ===
+
+impl SteerArgs {
+    /// Runs plans until `goes_on` returns false after one of them, or there were `count` of them. It is asked after each run.
+    pub(super) fn run(
+        &self,
+        seed: Seed,
+        profile: Profile,
+        thread_count: usize,
+        count: Option<u64>,
+        mut goes_on: impl FnMut(bool) -> bool,
+    ) -> (Report, Steered) {
+        let mut report = Report::new(profile, Mode::Paused);
+        let mut steered = Steered::default();
+        let mut folder = self.corpus.clone().map(Folder::new);
+        let earlier = folder.as_mut().map(|folder| folder.read(profile));
+        let earlier = earlier.unwrap_or_default();
+        let mut search = Search::new(seed, profile)
+            .with_fresh_percent(self.fresh)
+            .with_earlier(earlier);
+        let mut left = count.unwrap_or(u64::MAX);
+        let mut is_over = false;
+        while !is_over && left > 0 && report.failures.len() < FAILURE_COUNT_MAX {
+            let round = search.propose(usize::try_from(left).unwrap_or(ROUND_SIZE).min(ROUND_SIZE));
+            left -= round.len() as u64;
+            let watch = |ran: &Ran| is_over |= !goes_on(ran.reached.is_none());
+            let (results, begun_count) =
+                task::map_with_patience(round.clone(), thread_count, PATIENCE, Ran::of, watch);
+            is_over |= results.iter().any(Option::is_none);
+            for (proposal, ran) in round.iter().zip(results).take(begun_count) {
+                self.take(proposal, ran, &mut search, &mut report, &mut steered);
+            }
+        }
+        steered.corpus_size = search.corpus().count();
+        for (feature, _) in search.features() {
+            *steered.features.entry(kind(feature)).or_default() += 1;
+        }
+        if let Some(folder) = folder {
+            let is_whole = report.is_good() && !search.has_earlier();
+            steered
+                .problems
+                .extend(folder.write(search.corpus(), is_whole));
+        }
+        (report, steered)
+    }
+
+    /// Takes the result of a run; `None` if it did not end.
+    fn take(
+        &self,
+        proposal: &Proposal,
+        ran: Option<Ran>,
+        search: &mut Search,
+        report: &mut Report,
+        steered: &mut Steered,
+    ) {
+        let plan = &proposal.plan;
+        let counted = match proposal.origin {
+            Origin::Drawn => &mut steered.drawn_count,
+            Origin::Mutated => &mut steered.mutated_count,
+            Origin::Kept => &mut steered.kept_count,
+        };
+        *counted += 1;
+        let violations = match ran {
+            Some(mut ran) => {
+                if proposal.origin != Origin::Drawn {
+                    // The seed alone does not give the plan.
+                    ran.summary.slowest_seed = None;
+                }
+                report.summary.add(ran.summary);
+                if let Some(reached) = ran.reached {
+                    search.learn(plan, reached);
+                    return;
+                }
+                ran.violations
+            }
+            None => Vec::new(),
+        };
+        let number = steered.drawn_count + steered.mutated_count + steered.kept_count;
+        steered.first_failure.get_or_insert(number);
+        let file = if proposal.origin == Origin::Drawn && !violations.is_empty() {
+            None
+        } else {
+            let folder = self.corpus.as_ref().map(|corpus| corpus.join(FAILURES));
+            match folder::write_failing(plan, folder) {
+                Ok(file) => Some(file),
+                Err(problem) => {
+                    steered.problems.push(problem);
+                    None
+                }
+            }
+        };
+        report.failures.push(Failure {
+            seed: plan.seed,
+            file,
+            violations,
+            tries: None,
+        });
+    }
+}
+
+// === impl Ran ===
+
+impl Ran {
+    fn of(proposal: &Proposal) -> Self {
+        let outcome = sim::run(&proposal.plan, &RunOptions::default());
+        Self {
+            summary: Summary::of(proposal.plan.seed, &outcome.trace),
+            reached: outcome.is_good().then(|| Reached::of(&outcome.trace)),
+            violations: outcome.violations,
+        }
+    }
+}
+
+// === impl Steered ===
+
+impl Steered {
+    /// Formats the figures.
+    pub(super) fn text(&self) -> String {
+        let Self {
+            drawn_count,
+            mutated_count,
+            kept_count,
+            corpus_size,
+            ..
+        } = self;
+        let count: u64 = self.features.values().sum();
+        let kinds = self.features.iter();
+        let kinds: Vec<String> = kinds
+            .map(|(kind, count)| format!("{kind} {count}"))
+            .collect();
+        let mut text = format!(
+            "steered: {drawn_count} plans drawn, {mutated_count} mutated, {kept_count} kept; a corpus of {corpus_size}\n\
+             features reached: {count} ({})\n",
+            kinds.join(", ")
+        );
+        let mut line =
+            |line: &str| writeln!(text, "{line}").expect("a string takes what is written");
+        if let Some(number) = self.first_failure {
+            line(&format!("run {number} was the first that failed"));
+        }
+        self.problems.iter().for_each(|problem| line(problem));
+        text
+    }
+}
+
+/// Returns the kind of a feature, as reports name it.
+fn kind(feature: &Feature) -> &'static str {
+    match feature {
+        Feature::Transition(..) => "transitions",
+        Feature::Occasion(..) => "occasions",
+        Feature::Pair(..) => "pairs",
+        Feature::Under(..) => "under faults",
+        Feature::Together(..) => "faults together",
+        Feature::Election(..) => "elections",
+    }
+}
