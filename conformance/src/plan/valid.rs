@@ -3,8 +3,8 @@
 use std::num::NonZero;
 
 use super::{
-    Action, CandidateFault, ControllerPlan, Election, HandlerPlan, IncidentKind, InformerPlan,
-    Interleaving, Operator, Plan, Profile,
+    Action, CandidateFault, ControllerPlan, Election, FactoryPlan, HandlerPlan, IncidentKind,
+    InformerPlan, Interleaving, Operator, Plan, Profile,
     controllers::{RETRY_LIMITS_MS, RETRY_LIMITS_OF_FAILING_MS},
     drawn_election,
 };
@@ -21,6 +21,10 @@ const QUEUE_OPERATIONS_MAX: usize = 48;
 const CANDIDATES_MAX: usize = 4;
 const CANDIDATE_FAULTS_MAX: usize = 8;
 const MEDDLINGS_MAX: usize = 4;
+/// The most views of a factory, and acts on it, and the time for which it is shut down at most.
+const VIEWS_MAX: usize = 6;
+const FACTORY_ACTS_MAX: usize = 96;
+const STOP_MAX_MS: u64 = 4_000;
 /// The longest row of yields.
 const ROW_MAX: u8 = 6;
 
@@ -73,6 +77,9 @@ impl Plan {
         self.election = self
             .election
             .and_then(|election| election.made_valid(safety_ms));
+        self.factory = self
+            .factory
+            .and_then(|factory| factory.made_valid(safety_ms));
         self.workload.sort_by_key(|operation| operation.at_ms);
         self.faults.sort_by_key(|fault| fault.at_ms);
         self.incidents.sort_by_key(|incident| incident.at_ms);
@@ -83,6 +90,27 @@ impl Plan {
     pub fn is_valid(&self, profile: Profile) -> bool {
         self.clone().made_valid(profile).as_ref() == Some(self)
             && Self::from_text(&self.to_text()).is_ok_and(|read| read == *self)
+    }
+}
+
+// === impl FactoryPlan ===
+
+impl FactoryPlan {
+    /// Returns `None` if no view is left.
+    fn made_valid(mut self, safety_ms: u64) -> Option<Self> {
+        self.page_size = self.page_size.max(1);
+        self.views.truncate(VIEWS_MAX);
+        self.acts.truncate(FACTORY_ACTS_MAX);
+        for view in &mut self.views {
+            if !view.selection.resource.is_namespaced() {
+                view.selection.namespace = None;
+            }
+        }
+        for act in &mut self.acts {
+            act.at_ms = within(act.at_ms, safety_ms + STOP_MAX_MS);
+        }
+        self.acts.sort_by_key(|act| act.at_ms);
+        (!self.views.is_empty()).then_some(self)
     }
 }
 

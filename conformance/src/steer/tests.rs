@@ -98,6 +98,7 @@ fn mutations_change_every_part() {
     let parts = [
         "contents",
         "election",
+        "factory",
         "faults",
         "incidents",
         "informers",
