@@ -25,7 +25,7 @@ mod rust;
 mod seeded;
 mod tree;
 
-use clap::{Command, CommandFactory as _};
+use clap::{Arg, Command, CommandFactory as _};
 
 use self::{
     known::check,
@@ -92,7 +92,22 @@ fn docs_begin_with_a_verb_or_a_noun() {
 }
 
 /// The command lines of the programs.
-fn programs() -> [Command; 3] {
+fn programs() -> [Command; 4] {
     let conformance = conformance::cli::Cli::command();
-    [fakeserver::cli::command(), conformance, benches::command()]
+    let fakeserver = fakeserver::cli::command();
+    [
+        fakeserver,
+        kube_apiserver(),
+        conformance,
+        benches::command(),
+    ]
+}
+
+/// fakeserver under another name, with the flags of that.
+fn kube_apiserver() -> Command {
+    let flags = include_str!("../../../fakeserver/data/kube-apiserver-flags.txt");
+    let names = flags.lines().filter_map(|line| line.split(' ').next());
+    Command::new("kube-apiserver")
+        .disable_help_flag(true)
+        .args(names.map(|name| Arg::new(name).long(name)))
 }

@@ -1,4 +1,4 @@
-//! What others need to verify tokens of service accounts: the issuer, and its public keys.
+//! The issuer of tokens of service accounts, and its public keys: others verify tokens with them.
 
 use axum::response::{IntoResponse as _, Response};
 use http::{Method, header, request::Parts};

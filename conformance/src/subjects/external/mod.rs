@@ -31,7 +31,6 @@ pub use self::{
 use super::{Subject, SubjectParts};
 use crate::{
     plan::{HandlerPlan, Selection},
-    sim::Against,
     task::TaskSet,
     trace::{Heard, Key, Member, Notified, Observation, Recorder, State},
 };
@@ -73,7 +72,10 @@ pub(super) fn subject(parts: SubjectParts<'_>, program: Program) -> Box<dyn Subj
 ///
 /// Within a tokio runtime.
 pub fn introduction(program: &Program) -> Result<Introduction, String> {
-    let runtime = Against::Tcp.runtime();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.expect("the system gives what a runtime needs");
     let introduced = runtime.block_on(process::introduction(program));
     introduced.map_err(|breach| format!("`{}` {breach}", program.command))
 }

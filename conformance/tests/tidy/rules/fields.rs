@@ -26,7 +26,7 @@ const ELSEWHERE: [&str; 8] = [
     "fakeserver/src/faults/rewrite.rs",
 ];
 /// Fields of the API that no schema has: of reviews that webhooks answer, of queries, annotations and messages.
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 15] = [
     "convertedObjects",
     "desiredAPIVersion",
     "objects",
@@ -38,6 +38,8 @@ const OTHERS: [&str; 14] = [
     "result",
     "warnings",
     "includeObject",
+    // The configuration of OpenID.
+    "issuer",
     // Parts of autoscalers that older versions keep in annotations.
     "Policies",
     "metricName",
