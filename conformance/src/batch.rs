@@ -17,7 +17,7 @@ use crate::{
     seed::Seed,
     sim::{self, Against, Outcome, RunOptions},
     summary::Summary,
-    task::{self, Load},
+    task::{self, Background},
 };
 
 /// The number of failing seeds that ends a batch.
@@ -170,10 +170,10 @@ impl Mode {
     }
 
     /// Begins to burn processor time, if the mode says so, until the result is dropped.
-    pub(crate) fn load(self) -> Load {
+    pub(crate) fn load(self) -> Background {
         match self {
-            Self::Paused => Load::begin(0),
-            Self::Threads(Threads { load_count, .. }) => Load::begin(load_count),
+            Self::Paused => Background::load(0),
+            Self::Threads(Threads { load_count, .. }) => Background::load(load_count),
         }
     }
 }

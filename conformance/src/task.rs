@@ -184,32 +184,56 @@ pub(crate) fn detach_threads(thread_count: usize, work: impl Fn() + Clone + Send
     }
 }
 
-/// Threads that burn processor time, so that others are preempted at other places. They end with this.
+/// Threads beside all runs that repeat something. They end with this.
 #[derive(Debug)]
-pub(crate) struct Load {
+pub(crate) struct Background {
     is_over: Arc<AtomicBool>,
 }
 
-// === impl Load ===
+// === impl Background ===
 
-impl Load {
-    /// Starts `thread_count` threads.
+impl Background {
+    /// Burns processor time in `thread_count` threads, so that others are preempted at other places.
+    ///
+    /// # Panics
+    ///
+    /// If the system gives no thread.
+    pub(crate) fn load(thread_count: usize) -> Self {
+        Self::repeat(thread_count, || {
+            let mut number = 1_u64;
+            for _ in 0..1_000 {
+                number = black_box(number.wrapping_mul(6_364_136_223_846_793_005) + 1);
+            }
+        })
+    }
+
+    /// Calls `look` at an interval, in a thread.
     ///
     /// # Panics
     ///
     /// If the system gives no thread.
     #[expect(
         clippy::disallowed_methods,
+        reason = "the thread is there to wait: it measures how long that takes"
+    )]
+    pub(crate) fn every(interval: Duration, look: impl Fn() + Clone + Send + 'static) -> Self {
+        Self::repeat(1, move || {
+            thread::sleep(interval);
+            look();
+        })
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
         reason = "this is the one place that spawns; the threads end when they are told to"
     )]
-    pub(crate) fn begin(thread_count: usize) -> Self {
+    fn repeat(thread_count: usize, work: impl Fn() + Clone + Send + 'static) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         for _ in 0..thread_count {
-            let is_over = Arc::clone(&is_over);
+            let (is_over, work) = (Arc::clone(&is_over), work.clone());
             drop(thread::spawn(move || {
-                let mut number = 1_u64;
                 while !is_over.load(Ordering::Relaxed) {
-                    number = black_box(number.wrapping_mul(6_364_136_223_846_793_005) + 1);
+                    work();
                 }
             }));
         }
@@ -217,7 +241,7 @@ impl Load {
     }
 }
 
-impl Drop for Load {
+impl Drop for Background {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
     }

@@ -152,7 +152,8 @@ impl ControllerPlan {
     pub(super) fn hurry(&mut self, rng: &mut ChaCha8Rng) {
         self.reconcile_ms = pick(rng, &[0, 0, 1, 2]);
         (self.retry_base_ms, self.retry_max_ms) = (1, 50);
-        self.requeue_after_ms = self.requeue_after_ms.map(|_| pick(rng, &[20, 100]));
+        // A worker has time for a crowd until its first item is back.
+        self.requeue_after_ms = self.requeue_after_ms.map(|_| pick(rng, &[300, 600]));
         self.release_after_ms = self.release_after_ms.map(|_| 1);
         for operation in &mut self.operations {
             if let QueueAction::AddAfter(delay_ms) = &mut operation.action {

@@ -4,15 +4,13 @@
 //! of waits grow with it. Beyond [`LAG_MAX`] a run proves nothing that depends on time.
 
 use std::{
-    future::{Future, poll_fn},
-    pin::pin,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, MutexGuard},
     time::Duration,
 };
 
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
-use crate::{checkers::Violation, trace::Recorder};
+use crate::{checkers::Violation, task::Background, trace::Recorder};
 
 /// The longest lag with which findings of [`OF_TIME`] count.
 const LAG_MAX: Duration = Duration::from_secs(1);
@@ -32,43 +30,51 @@ const WAKES_MAX: u32 = 10;
 const INTERVAL: Duration = Duration::from_millis(5);
 
 /// The longest lag of a run so far. Clones share it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Lag(Arc<Mutex<Duration>>);
+#[derive(Clone, Debug)]
+pub(super) struct Lag(Arc<Mutex<Measured>>);
+
+#[derive(Debug)]
+struct Measured {
+    /// The moment at which the measuring thread is to be woken.
+    due: Instant,
+    longest: Duration,
+}
 
 // === impl Lag ===
 
 impl Lag {
-    /// Returns the longest lag.
-    pub(super) fn longest(&self) -> Duration {
-        *self.0.lock().expect("no holder panics")
+    pub(super) fn new() -> Self {
+        Self(Arc::new(Mutex::new(Measured {
+            due: Instant::now() + INTERVAL,
+            longest: Duration::ZERO,
+        })))
     }
 
-    /// Awaits `run`, and measures the lag meanwhile. `recorder` allows effects to be late accordingly.
-    pub(super) async fn measure<F: Future>(&self, recorder: &Recorder, run: F) -> F::Output {
-        recorder.allow_lateness(LATENESS);
-        let mut run = pin!(run);
-        let mut alarm = pin!(sleep(INTERVAL));
-        poll_fn(|context| {
-            // The clock knows first: after a stop of the whole process the alarm may be told later than the run.
-            let lag = alarm.deadline().elapsed();
-            if !lag.is_zero() {
-                self.note(lag, recorder);
-                alarm.as_mut().reset(Instant::now() + INTERVAL);
-            }
-            if alarm.as_mut().poll(context).is_ready() {
-                context.waker().wake_by_ref();
-            }
-            run.as_mut().poll(context)
+    /// Measures the lag until the result is dropped. `recorder` allows effects to be late accordingly.
+    pub(super) fn measure(&self, recorder: &Recorder) -> Background {
+        let (own, recorder) = (self.clone(), recorder.clone());
+        recorder.allow_lateness(own.lateness());
+        self.measured().due = Instant::now() + INTERVAL;
+        Background::every(INTERVAL, move || {
+            recorder.allow_lateness(own.lateness());
+            own.measured().due = Instant::now() + INTERVAL;
         })
-        .await
     }
 
-    fn note(&self, lag: Duration, recorder: &Recorder) {
-        let mut longest = self.0.lock().expect("no holder panics");
-        if lag > *longest {
-            *longest = lag;
-            recorder.allow_lateness(LATENESS + lag * WAKES_MAX);
-        }
+    /// Returns the longest lag, that of a measurement that is due included.
+    pub(super) fn longest(&self) -> Duration {
+        let mut measured = self.measured();
+        measured.longest = measured.longest.max(measured.due.elapsed());
+        measured.longest
+    }
+
+    /// Returns the time by which effects may come after their causes.
+    pub(super) fn lateness(&self) -> Duration {
+        LATENESS + self.longest() * WAKES_MAX
+    }
+
+    fn measured(&self) -> MutexGuard<'_, Measured> {
+        self.0.lock().expect("no holder panics")
     }
 }
 
@@ -87,22 +93,18 @@ mod tests {
     use super::*;
     use crate::checkers::Finding;
 
-    #[tokio::test]
-    async fn a_run_may_be_as_late_as_the_system_lets_it() {
-        let (lag, recorder) = (Lag::default(), Recorder::new());
-        let busy = Duration::from_millis(30);
-        lag.measure(&recorder, async {
-            assert!(recorder.lateness() >= LATENESS);
-            let began = Instant::now();
-            while began.elapsed() < busy + INTERVAL {
-                std::hint::spin_loop();
-            }
-            tokio::task::yield_now().await;
-        })
-        .await;
-        let longest = lag.longest();
-        assert!(longest >= busy, "{longest:?}");
-        assert_eq!(recorder.lateness(), LATENESS + longest * WAKES_MAX);
+    #[test]
+    fn effects_may_be_as_late_as_the_system_lets_them() {
+        let (lag, recorder) = (Lag::new(), Recorder::new());
+        let measuring = lag.measure(&recorder);
+        assert!(recorder.lateness() >= LATENESS);
+        drop(measuring);
+        let stop = Duration::from_secs(7);
+        lag.measured().due = Instant::now()
+            .checked_sub(stop)
+            .expect("the clock is older");
+        assert!(lag.longest() >= stop);
+        assert!(lag.lateness() >= LATENESS + stop * WAKES_MAX);
     }
 
     #[test]

@@ -83,16 +83,20 @@ pub fn run(plan: &Plan, options: &RunOptions<'_>) -> Outcome {
     let Against::InThreads(worker_count) = options.against else {
         return Outcome::of(options.against.runtime().block_on(trace(plan, options)));
     };
-    let (recorder, lag) = (Recorder::new(), Lag::default());
-    let trace = threads::trace(worker_count, &recorder, &lag, || {
+    let (recorder, lag) = (Recorder::new(), Lag::new());
+    let measuring = lag.measure(&recorder);
+    let mut trace = threads::trace(worker_count, &recorder, || {
         observe(plan, options, &recorder)
     });
+    let longest_lag = lag.longest();
+    trace.allow_lateness(lag.lateness());
+    drop(measuring);
     let mut outcome = Outcome::of(trace);
     outcome.violations.retain(|violation| {
         let checker = &violation.checker;
         !checkers::OF_INSTANT_DELIVERY.contains(checker) && !OF_USUAL_WAITS.contains(checker)
     });
-    outcome.lag = lag.longest();
+    outcome.lag = longest_lag;
     outcome.is_inconclusive = lag::remove_unproven(outcome.lag, &mut outcome.violations);
     outcome
 }

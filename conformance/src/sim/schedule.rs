@@ -6,6 +6,8 @@ use crate::plan::{Election, IncidentKind, Plan};
 
 /// The number of observations of caches during safety.
 const OBSERVATION_COUNT: u64 = 25;
+/// The shortest interval between them: in threads they take processor time from what they observe.
+const OBSERVATION_INTERVAL_MIN_MS: u64 = 20;
 
 /// One act of a run; numbers are places in the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,7 +80,7 @@ pub(crate) fn schedule(plan: &Plan) -> Vec<(Duration, Act)> {
             .enumerate()
             .map(|(place, act)| (act.at_ms, Act::OnFactory(place))),
     );
-    let every_ms = (plan.safety_ms / OBSERVATION_COUNT).max(1);
+    let every_ms = (plan.safety_ms / OBSERVATION_COUNT).max(OBSERVATION_INTERVAL_MIN_MS);
     let observations =
         (every_ms..=plan.safety_ms).step_by(usize::try_from(every_ms).unwrap_or(usize::MAX));
     acts.extend(observations.map(|at_ms| (at_ms, Act::Observe)));

@@ -13,7 +13,7 @@ use std::{
 use tokio::runtime;
 use tracing::{Dispatch, subscriber::DefaultGuard};
 
-use super::{lag::Lag, log::WarningRecorder};
+use super::log::WarningRecorder;
 use crate::trace::{Observation, Recorder, Trace};
 
 /// The time for blocking threads to end with their runtime.
@@ -24,12 +24,10 @@ thread_local! {
     static OWNER: RefCell<Option<(Recorder, DefaultGuard)>> = const { RefCell::new(None) };
 }
 
-/// Lets `run` record a trace on a runtime of `worker_count` threads. Panics and warnings on all of them are recorded, too, and
-/// `lag` measures how late they are woken.
+/// Lets `run` record a trace on a runtime of `worker_count` threads. Panics and warnings on all of them are recorded, too.
 pub(super) fn trace<F>(
     worker_count: NonZeroUsize,
     recorder: &Recorder,
-    lag: &Lag,
     run: impl FnOnce() -> F,
 ) -> Trace
 where
@@ -46,9 +44,7 @@ where
         .build()
         .expect("the system gives what a runtime needs");
     enter(recorder);
-    let ended = catch_unwind(AssertUnwindSafe(|| {
-        runtime.block_on(lag.measure(recorder, async { run().await }));
-    }));
+    let ended = catch_unwind(AssertUnwindSafe(|| runtime.block_on(async { run().await })));
     runtime.shutdown_timeout(SHUTDOWN_LIMIT);
     leave();
     drop(ended);
@@ -110,7 +106,7 @@ mod tests {
     fn panics_and_warnings_of_all_threads_are_recorded() {
         let recorder = Recorder::new();
         let workers = NonZeroUsize::MIN.saturating_add(1);
-        let trace = trace(workers, &recorder, &Lag::default(), || async {
+        let trace = trace(workers, &recorder, || async {
             let mut tasks = TaskSet::of(async { tracing::warn!("on a worker") });
             tasks.spawn(async { panic!("on another") });
             while tasks.len() > 0 {
