@@ -2,7 +2,10 @@
 
 use informer::{Deleted, EventHandler, Object, ObjectKey};
 
-use crate::trace::{FactoryEvent, Heard, Observation, Recorder, State};
+use crate::{
+    subjects::heard,
+    trace::{FactoryEvent, Heard, Observation, Recorder},
+};
 
 /// Records notifications.
 pub(super) struct Handler {
@@ -25,30 +28,14 @@ impl Handler {
 
 impl<K: Send + Sync + 'static> EventHandler<K> for Handler {
     fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
-        let heard = Heard::Added {
-            new: state(object),
-            is_initial: in_initial_list,
-        };
-        self.hear(object.key(), heard);
+        self.hear(object.key(), heard::added(object, in_initial_list));
     }
 
     fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
-        let heard = Heard::Updated {
-            old: state(old),
-            new: state(new),
-        };
-        self.hear(new.key(), heard);
+        self.hear(new.key(), heard::updated(old, new));
     }
 
     fn on_delete(&mut self, deleted: &Deleted<K>) {
-        let heard = Heard::Deleted {
-            last: deleted.last_known().map(state),
-            is_tombstone: deleted.is_tombstone(),
-        };
-        self.hear(deleted.key(), heard);
+        self.hear(deleted.key(), heard::deleted(deleted));
     }
-}
-
-pub(super) fn state<K>(object: &Object<K>) -> State {
-    State::from_wire(object.uid(), object.resource_version().as_str())
 }

@@ -13,10 +13,11 @@ use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::core::PartialObjectMeta;
 use serde::de::DeserializeOwned;
 
-use super::handler::{Handler, state};
+use super::handler::Handler;
 use crate::{
     digest::{self, Digested},
     plan::{Resource, Selection, ViewPlan},
+    subjects::heard::state,
     trace::{FactoryEvent, Member, Observation, Recorder},
 };
 

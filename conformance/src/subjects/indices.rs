@@ -8,7 +8,7 @@ use std::{
 use informer::{IndexFn, Indexer, Metadata, Object, SharedInformer, Snapshot};
 use tokio::time::sleep;
 
-use super::recording_handler::key;
+use super::heard::key;
 use crate::{
     plan::LABEL,
     task::TaskSet,

@@ -5,6 +5,7 @@ mod waiters;
 mod version_waits;
 mod handler_syncs;
 mod handler_fold;
+pub(crate) mod heard;
 mod recording_handler;
 mod paced_handler;
 mod adapters;

@@ -7,10 +7,10 @@ use informer::{
     ObjectKey,
 };
 
-use super::{contents::Contents, handler_fold::HandlerFold, handler_syncs::HandlerSyncs};
+use super::{contents::Contents, handler_fold::HandlerFold, handler_syncs::HandlerSyncs, heard};
 use crate::{
     plan::HandlerPlan,
-    trace::{Heard, Key, Notified, NotifiedCause, Observation, Recorder, State},
+    trace::{Heard, Key, Notified, NotifiedCause, Observation, Recorder},
 };
 
 /// A handler's registration, which the handler itself can drop, too.
@@ -55,7 +55,7 @@ impl<K: Send + Sync + 'static> RecordingHandler<K> {
                 key,
                 heard,
                 cause: self.cause,
-                cached: self.indexer.get(object_key).as_ref().map(state),
+                cached: self.indexer.get(object_key).as_ref().map(heard::state),
             })
         });
         self.heard_count += 1;
@@ -85,29 +85,17 @@ impl<K: Send + Sync + 'static> EventHandler<K> for RecordingHandler<K> {
 
     fn on_add(&mut self, object: &Object<K>, in_initial_list: bool) {
         self.contents.see(object);
-        let heard = Heard::Added {
-            new: state(object),
-            is_initial: in_initial_list,
-        };
-        self.hear(object.key(), heard);
+        self.hear(object.key(), heard::added(object, in_initial_list));
     }
 
     fn on_update(&mut self, old: &Object<K>, new: &Object<K>) {
         self.contents.see(old);
         self.contents.see(new);
-        let heard = Heard::Updated {
-            old: state(old),
-            new: state(new),
-        };
-        self.hear(new.key(), heard);
+        self.hear(new.key(), heard::updated(old, new));
     }
 
     fn on_delete(&mut self, deleted: &Deleted<K>) {
-        let heard = Heard::Deleted {
-            last: deleted.last_known().map(state),
-            is_tombstone: deleted.is_tombstone(),
-        };
-        self.hear(deleted.key(), heard);
+        self.hear(deleted.key(), heard::deleted(deleted));
     }
 }
 
@@ -123,12 +111,4 @@ fn cause(cause: NotificationCause) -> Option<NotifiedCause> {
         NotificationCause::Resync => Some(NotifiedCause::Resync),
         _ => None,
     }
-}
-
-pub(super) fn key<K>(object: &Object<K>) -> Key {
-    object.key().to_string().into()
-}
-
-pub(super) fn state<K>(object: &Object<K>) -> State {
-    State::from_wire(object.uid(), object.resource_version().as_str())
 }

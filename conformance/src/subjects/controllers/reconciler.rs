@@ -12,7 +12,7 @@ use informer::{Indexer, ObjectKey, workqueue::Action};
 use thiserror::Error;
 use tokio::{task::yield_now, time::sleep};
 
-use super::{super::recording_handler::state, observed_queue::ObservedQueue};
+use super::{super::heard::state, observed_queue::ObservedQueue};
 use crate::{
     plan::ControllerPlan,
     trace::{Key, QueueEvent, ReconcileOutcome},

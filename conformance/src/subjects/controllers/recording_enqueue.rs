@@ -6,7 +6,7 @@ use informer::{
     Deleted, EventHandler, Notification, NotificationCause, Object, ObjectKey, workqueue::Enqueue,
 };
 
-use super::{super::recording_handler::state, observed_queue::ObservedQueue};
+use super::{super::heard::state, observed_queue::ObservedQueue};
 use crate::trace::{Key, QueueEvent, State};
 
 /// Records each notification, and hands it to the handler that fills the queue.
