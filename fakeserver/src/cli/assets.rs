@@ -10,6 +10,8 @@ use std::{
 
 use clap::Args;
 
+use super::say;
+
 /// The names under which the program stands in for others.
 pub(super) const NAMES: [&str; 2] = ["kube-apiserver", "etcd"];
 const KUBECTL: &str = "kubectl";
@@ -31,8 +33,7 @@ pub(super) fn assets(options: &Options) -> Result<ExitCode, String> {
         None => default_folder()?,
     };
     let folder = fill(&folder, options.force)?;
-    println!("{}", folder.display());
-    Ok(ExitCode::SUCCESS)
+    say(&format!("{}\n", folder.display()))
 }
 
 /// Puts the program into `folder` under its other names, and returns the absolute path. kubectl is linked, if there is one.
@@ -104,17 +105,29 @@ fn place(program: &Path, file: &Path, force: bool) -> Result<(), String> {
             drop(fs::remove_file(&new));
             why(error)
         })?;
-    fs::write(marker_of(file), env!("CARGO_PKG_VERSION")).map_err(why)
+    let made = identity(file).map_err(why)?;
+    fs::write(marker_of(file), made).map_err(why)
 }
 
-/// Returns the file that says that fakeserver has made another one.
+/// Returns the file that says which one fakeserver has made.
 fn marker_of(file: &Path) -> PathBuf {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     file.with_file_name(format!(".{name}.fakeserver"))
 }
 
+/// Returns true if it is the file that fakeserver has made, and nobody has put another one there since.
 fn is_ours(file: &Path) -> io::Result<bool> {
-    marker_of(file).try_exists()
+    match fs::read_to_string(marker_of(file)) {
+        Ok(made) => Ok(made == identity(file)?),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Returns what tells a file from others of its name.
+fn identity(file: &Path) -> io::Result<String> {
+    let found = fs::symlink_metadata(file)?;
+    Ok(format!("{} {} {}", found.dev(), found.ino(), found.len()))
 }
 
 /// Returns true if both are one file.
@@ -154,5 +167,10 @@ mod tests {
             assert!(filled.is_absolute());
         }
         assert!(is_ours(&folder.path().join("kube-apiserver")).unwrap());
+        // What is put in the place of such a file is somebody's.
+        fs::remove_file(&file).unwrap();
+        fs::write(&file, "a real one again").unwrap();
+        fill(folder.path(), false).unwrap_err();
+        assert_eq!(fs::read(&file).unwrap(), b"a real one again");
     }
 }

@@ -65,9 +65,7 @@ pub(super) async fn envtest(options: &Options) -> Result<ExitCode, String> {
     let mut child =
         spawned.map_err(|error| format!("cannot run {}: {error}", program.display()))?;
     let id = child.id().expect("it has not been waited for");
-    let nothing =
-        tempfile::tempdir().map_err(|error| format!("no temporary directory: {error}"))?;
-    let _guard = OrphanGuard::new(id, nothing.path())
+    let _guard = OrphanGuard::new(id, None)
         .map_err(|error| format!("cannot watch over {}: {error}", program.display()))?;
     let ended = run_to_end(&mut child, &mut signals).await;
     ended.map_err(|error| format!("cannot wait for {}: {error}", program.display()))

@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::{parent::Parent, signals::Signals};
+use super::{parent::Parent, say, signals::Signals};
 use crate::Listener;
 
 /// The path at which an API server asks for the folder.
@@ -41,6 +41,12 @@ Flags:
   --advertise-client-urls, --listen-peer-urls, --unsafe-no-fsync and the others of etcd are accepted, without effect
 ";
 
+const VERSION: &str = concat!(
+    "etcd Version: 3.6.0 (fakeserver ",
+    env!("CARGO_PKG_VERSION"),
+    ")\n"
+);
+
 /// The command line.
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
@@ -55,15 +61,10 @@ pub(super) async fn run(arguments: impl IntoIterator<Item = String>) -> Result<E
     let parent = Parent::current();
     let options = Options::parse(arguments)?;
     if options.wants_help {
-        print!("{HELP}");
-        return Ok(ExitCode::SUCCESS);
+        return say(HELP);
     }
     if options.wants_version {
-        println!(
-            "etcd Version: 3.6.0 (fakeserver {})",
-            env!("CARGO_PKG_VERSION")
-        );
-        return Ok(ExitCode::SUCCESS);
+        return say(VERSION);
     }
     let mut signals = Signals::listen()?;
     let folder = open_folder(&options.data_dir)?;

@@ -24,7 +24,7 @@ mod security;
 use std::{
     env,
     ffi::OsStr,
-    io::IsTerminal,
+    io::{self, IsTerminal, Write as _},
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
@@ -35,6 +35,10 @@ use jiff::SignedDuration;
 use tracing_subscriber::EnvFilter;
 
 use crate::{Clock, Compaction, Controllers, FakeServer, Workloads, faults::FaultSpec};
+
+/// The filter of logs by default, and the variable that has another one.
+const LOG_DEFAULT: &str = "warn";
+const LOG_VARIABLE: &str = "FAKESERVER_LOG";
 
 /// A Kubernetes API server for tests: exact, in memory, started in milliseconds.
 #[derive(Debug, Parser)]
@@ -59,8 +63,8 @@ struct Arguments {
         long,
         global = true,
         value_name = "FILTER",
-        default_value = "warn",
-        env = "FAKESERVER_LOG"
+        default_value = LOG_DEFAULT,
+        env = LOG_VARIABLE
     )]
     log: String,
 }
@@ -175,8 +179,8 @@ pub fn main() -> ExitCode {
     let name = words.next().map(PathBuf::from).unwrap_or_default();
     let rest = || words.map(|word| word.to_string_lossy().into_owned());
     match name.file_name().and_then(OsStr::to_str) {
-        Some("kube-apiserver") => run_logged("warn", apiserver::run(rest())),
-        Some("etcd") => run_logged("warn", etcd::run(rest())),
+        Some("kube-apiserver") => run_logged(&log_of_environment(), apiserver::run(rest())),
+        Some("etcd") => run_logged(&log_of_environment(), etcd::run(rest())),
         _ => {
             let Arguments { command, log } = Arguments::parse();
             run_logged(&log, async {
@@ -189,6 +193,11 @@ pub fn main() -> ExitCode {
             })
         }
     }
+}
+
+/// Returns the filter of logs, where the command line is that of another program.
+fn log_of_environment() -> String {
+    env::var(LOG_VARIABLE).unwrap_or_else(|_| LOG_DEFAULT.to_owned())
 }
 
 /// Runs a program to its end, with a filter of logs.
@@ -222,6 +231,16 @@ fn told(error: &dyn std::error::Error) -> String {
         source = error.source();
     }
     line
+}
+
+/// Writes to standard output, and ends the program well. Somebody who reads no further is no error.
+fn say(text: &str) -> Result<ExitCode, String> {
+    match io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to stdout: {error}"))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
 }
 
 fn failure(error: &str) -> ExitCode {

@@ -56,7 +56,7 @@ pub(super) async fn run(options: &Options) -> Result<ExitCode, String> {
         .spawn()
         .map_err(|error| format!("cannot run {}: {error}", program.display()))?;
     let id = child.id().expect("it has not been waited for");
-    let _guard = OrphanGuard::new(id, directory.path())
+    let _guard = OrphanGuard::new(id, Some(directory.path()))
         .map_err(|error| format!("cannot watch over {}: {error}", program.display()))?;
 
     let stop = CancellationToken::new();

@@ -199,7 +199,8 @@ fn random_token() -> Result<String, String> {
     Ok(format!("{:032x}", u128::from_be_bytes(random()?)))
 }
 
-fn random<const N: usize>() -> Result<[u8; N], String> {
+/// Returns bytes of the system's randomness.
+pub(super) fn random<const N: usize>() -> Result<[u8; N], String> {
     let mut bytes = [0; N];
     #[expect(
         clippy::disallowed_methods,

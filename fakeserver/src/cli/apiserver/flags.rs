@@ -145,7 +145,8 @@ pub(super) fn help() -> String {
          Example:\n  kube-apiserver --secure-port=6443 --cert-dir=/tmp/certificates --etcd-servers=http://127.0.0.1:2379\n\n\
          Environment:\n  \
          FAKESERVER_CONTROLLERS  controllers that work, as in `fakeserver serve --controllers`; none by default\n  \
-         FAKESERVER_FAULTS       a file of faults, as in `fakeserver serve --faults`\n\n\
+         FAKESERVER_FAULTS       a file of faults, as in `fakeserver serve --faults`\n  \
+         FAKESERVER_LOG          filter of logs, as in `fakeserver --log`\n\n\
          Flags that mean what they mean there:\n",
     );
     let mut others = String::from("\nFlags that are accepted:\n");
@@ -201,7 +202,10 @@ mod tests {
         assert_eq!(flags.get("v"), Some("2"));
         let modes: Vec<_> = flags.list("authorization-mode").collect();
         assert_eq!(modes, ["Node", "RBAC", "Webhook"]);
-        assert_eq!(flags.notes, [""; 0]);
+        assert_eq!(
+            flags.notes,
+            ["--v has no effect: FAKESERVER_LOG sets the detail of logs here"]
+        );
     }
 
     #[test]
@@ -211,7 +215,7 @@ mod tests {
             flags.notes,
             [
                 "--nothing has no effect: no flag of kube-apiserver that is known here",
-                "--audit-log-path has no effect: no audit log is written here: the requests are at /_control/requests",
+                "--audit-log-path has no effect: no audit log is written here",
                 "--etcd-prefix has no effect: the store has no prefixes here",
             ]
         );

@@ -15,10 +15,12 @@ use super::{
     feature_gates::FeatureGateOptions,
     install_faults,
     parent::Parent,
+    say,
+    security::random,
     signals::Signals,
     told,
 };
-use crate::{BuildError, Clock, FakeServer, SnapshotError};
+use crate::{BuildError, Clock, Compaction, FakeServer, SnapshotError};
 
 /// The interval at which objects are saved, if they have changed: what an API server that is killed may lose.
 const SAVE_INTERVAL: Duration = Duration::from_millis(200);
@@ -28,12 +30,10 @@ pub(super) async fn run(arguments: impl IntoIterator<Item = String>) -> Result<E
     let parent = Parent::current();
     let mut flags = Flags::parse(arguments)?;
     if flags.is_set("help", false)? {
-        print!("{}", flags::help());
-        return Ok(ExitCode::SUCCESS);
+        return say(&flags::help());
     }
     if flags.get("version").is_some() {
-        println!("Kubernetes v1.36.2");
-        return Ok(ExitCode::SUCCESS);
+        return say("Kubernetes v1.36.2\n");
     }
     let mut signals = Signals::listen()?;
     let mut notes = std::mem::take(&mut flags.notes);
@@ -74,7 +74,12 @@ pub(super) async fn run(arguments: impl IntoIterator<Item = String>) -> Result<E
 }
 
 async fn build(options: &Options) -> Result<FakeServer, String> {
-    let mut builder = options.configure(FakeServer::builder().with_clock(Clock::wall()));
+    let builder = FakeServer::builder()
+        .with_clock(Clock::wall())
+        .with_compaction(Compaction::production())
+        // Without a file of a key, nobody may know the one of the tokens.
+        .with_token_key(random()?);
+    let mut builder = options.configure(builder);
     builder = FeatureGateOptions::of(&options.feature_gates).configure(builder)?;
     if let Some(etcd) = &options.etcd {
         builder = builder.with_data_file(store::data_file(etcd).await?);

@@ -50,7 +50,7 @@ pub enum ServiceAccountKeyError {
 
 /// The algorithm of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Algorithm {
+enum Algorithm {
     Rs256,
     Es256,
     Es384,
@@ -254,7 +254,7 @@ fn unsupported(error: impl Into<Box<dyn Error + Send + Sync>>) -> ServiceAccount
 // === impl Algorithm ===
 
 impl Algorithm {
-    pub(super) fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Rs256 => "RS256",
             Self::Es256 => "ES256",
