@@ -23,6 +23,7 @@ record() {
         cargo build --release --locked -q -p conformance
         PROGRAM=target/release/conformance
     fi
+    mkdir -p conformance/data/columns
     "$PROGRAM" score --against tcp --subject external --command "$2" \
         --speed "$SPEED" --converge-within "$CONVERGE_WITHIN" --record "conformance/data/columns/$1.json"
     echo "columns: $1: recorded"
