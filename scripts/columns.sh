@@ -54,7 +54,9 @@ run_client-node() {
     mkdir -p "$BUILT"
     cp -r "$EXTERNAL/javascript" "$BUILT/client-node"
     (cd "$BUILT/client-node" && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund)
-    record client-node "node $BUILT/client-node/main.js"
+    # The library needs a recent node, which the package of that name brings.
+    (cd "$BUILT/client-node/node_modules/node" && npm run --silent preinstall)
+    record client-node "$BUILT/client-node/node_modules/node/bin/node $BUILT/client-node/main.js"
 }
 
 run_kr8s() {

@@ -211,16 +211,7 @@ impl Seen {
                 let old = old.into_member()?.state;
                 let Member { key, state: new } = new.into_member()?;
                 if self.said().introduction.replaces_by_update && old.uid != new.uid {
-                    let gone = Heard::Deleted {
-                        last: Some(old),
-                        is_tombstone: true,
-                    };
-                    self.tell(&key, &gone);
-                    let there = Heard::Added {
-                        new,
-                        is_initial: false,
-                    };
-                    self.tell(&key, &there);
+                    self.tell_replaced(&key, old, new);
                 } else {
                     self.tell(&key, &Heard::Updated { old, new });
                 }
@@ -274,9 +265,24 @@ impl Seen {
     /// Notifies all handlers. The process does not report its cache at that moment, which is assumed to agree.
     fn tell(&self, key: &Key, heard: &Heard) {
         let cached = match heard {
-            Heard::Added { new, .. } | Heard::Updated { new, .. } => Some(new.clone()),
+            Heard::Added { new, .. } | Heard::Updated { new, .. } => Some(new),
             Heard::Deleted { .. } => None,
         };
+        self.tell_with(key, heard, cached);
+    }
+
+    /// Notifies all handlers that `new` has taken the place of `old`, which the cache shows already.
+    fn tell_replaced(&self, key: &Key, old: State, new: State) {
+        let gone = Heard::Deleted {
+            last: Some(old),
+            is_tombstone: true,
+        };
+        self.tell_with(key, &gone, Some(&new));
+        let is_initial = false;
+        self.tell(key, &Heard::Added { new, is_initial });
+    }
+
+    fn tell_with(&self, key: &Key, heard: &Heard, cached: Option<&State>) {
         for handler in &self.said().handlers {
             self.recorder.record(Observation::Notified(Notified {
                 informer: self.informer,
@@ -284,7 +290,7 @@ impl Seen {
                 key: Key::clone(key),
                 heard: heard.clone(),
                 cause: None,
-                cached: cached.clone(),
+                cached: cached.cloned(),
             }));
         }
     }
