@@ -56,7 +56,7 @@ run_client-node() {
     (cd "$BUILT/client-node" && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund)
     # The library needs a recent node, which the package of that name brings.
     (cd "$BUILT/client-node/node_modules/node" && npm run --silent preinstall)
-    record client-node "$BUILT/client-node/node_modules/node/bin/node $BUILT/client-node/main.js"
+    record client-node "NODE_COMPILE_CACHE=$BUILT/client-node/cache $BUILT/client-node/node_modules/node/bin/node $BUILT/client-node/main.js"
 }
 
 run_kr8s() {
