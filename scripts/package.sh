@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Builds the packages of fakeserver, each for one language or tool:
+#
+#   scripts/package.sh wheel npm     these
+#   scripts/package.sh all           all: wheel npm go java container crate
+#   scripts/package.sh --test wheel  builds it, and tries what was built in an empty environment
+#
+# What is built goes to target/packages; the paths are all that it writes to standard output. Sizes and times go to standard error.
+# Exit status: 1 if a build or a test fails, 2 if a tool is missing, which is named, or the command line is wrong.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly TARGETS=(wheel npm go java container crate)
+
+is_tested=false
+names=()
+for argument in "$@"; do
+    case $argument in
+    -h | --help)
+        sed -n '2,/^set /{ /^#/s/^# \{0,1\}//p; }' "$0"
+        exit 0
+        ;;
+    --test) is_tested=true ;;
+    all) names+=("${TARGETS[@]}") ;;
+    *)
+        if [ ! -f "scripts/packages/$argument.sh" ] || [[ " ${TARGETS[*]} " != *" $argument "* ]]; then
+            echo "package: there is no package $argument; there are: ${TARGETS[*]}, and all" >&2
+            exit 2
+        fi
+        names+=("$argument")
+        ;;
+    esac
+done
+if [ ${#names[@]} = 0 ]; then
+    echo "package: which? One or several of: ${TARGETS[*]}, or all" >&2
+    exit 2
+fi
+
+export TARGET=${CARGO_TARGET_DIR:-$PWD/target}
+export PACKAGES=$TARGET/packages
+mkdir -p "$PACKAGES"
+status=0
+for name in "${names[@]}"; do
+    start=$SECONDS
+    built=()
+    # Each is a process of its own, in which `set -e` holds.
+    paths=$("scripts/packages/$name.sh" build) || {
+        status=$?
+        echo "package: $name: not built" >&2
+        continue
+    }
+    mapfile -t built <<<"$paths"
+    for path in "${built[@]}"; do
+        echo "$path"
+        echo "package: $name: $(stat -c %s "$path") bytes in $((SECONDS - start)) s" >&2
+    done
+    if $is_tested; then
+        start=$SECONDS
+        if ! "scripts/packages/$name.sh" try "${built[@]}" >&2; then
+            echo "package: $name: its test failed" >&2
+            status=1
+            continue
+        fi
+        echo "package: $name: its test passed in $((SECONDS - start)) s" >&2
+    fi
+done
+exit "$status"
