@@ -67,8 +67,9 @@ impl Lists {
             } => {
                 self.answered.extend(self.requests.get(request));
             }
-            // A page that was read to its end is followed by the next.
-            Observation::Page {
+            // A check gets no state; a page that was read to its end is followed by the next.
+            Observation::VersionCheck { request }
+            | Observation::Page {
                 request,
                 has_more: true,
                 ..

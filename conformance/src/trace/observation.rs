@@ -122,6 +122,11 @@ pub enum Observation {
         /// The request.
         kind: RequestKind,
     },
+    /// A list asks for one object only, at the version that the informer holds: it checks that the server still has it.
+    VersionCheck {
+        /// The request.
+        request: usize,
+    },
     /// A watch asks the server to end it after a time.
     WatchTimeout {
         /// The request.

@@ -326,6 +326,7 @@ fn fmt_wire(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             "call of {informer}: {text} -> {}",
             or_none(status.as_ref())
         ),
+        Observation::VersionCheck { request } => write!(f, "request {request} checks its version"),
         Observation::WatchTimeout { request, timeout } => {
             write!(
                 f,

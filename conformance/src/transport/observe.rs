@@ -129,6 +129,9 @@ impl Exchange {
                 request,
                 kind,
             });
+            if !is_watch && is_version_check(query) {
+                line.recorder.record(Observation::VersionCheck { request });
+            }
             if is_watch && let Some(seconds) = timeout {
                 line.recorder.record(Observation::WatchTimeout {
                     request,
@@ -374,6 +377,13 @@ pub(super) fn with_sooner_end(uri: &Uri, factor: NonZeroU32) -> Option<Uri> {
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(path_and_query);
     Uri::from_parts(parts).ok()
+}
+
+/// Returns true for a list of one object that is not older than a version.
+fn is_version_check(query: &str) -> bool {
+    parameter(query, "limit") == Some("1")
+        && parameter(query, "resourceVersionMatch") == Some("NotOlderThan")
+        && parameter(query, "resourceVersion").is_some_and(|version| version != "0")
 }
 
 fn kind_of(query: &str) -> RequestKind {

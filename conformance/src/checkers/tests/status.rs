@@ -212,3 +212,33 @@ fn more_lists_at_a_time_than_a_gate_lets_through_are_found() {
         &[("gates", "informers {1, 2} list at a time, 1 may")],
     );
 }
+
+#[test]
+fn a_check_of_a_version_needs_no_turn_at_a_gate() {
+    check(
+        |story: &mut Story| {
+            told_well(story);
+            story.push(Observation::ListGate { width: 1 });
+            for (informer, request) in [(1, 7), (2, 8)] {
+                story.push(Observation::Request {
+                    informer,
+                    request,
+                    kind: RequestKind::List {
+                        revision: "4".to_owned(),
+                        is_continued: false,
+                    },
+                });
+                if informer == 2 {
+                    story.push(Observation::VersionCheck { request });
+                }
+                story.push(Observation::Answer {
+                    request,
+                    status: 200,
+                });
+            }
+            story.end(7, Ending::Broken);
+            story.end(8, Ending::Broken);
+        },
+        &[],
+    );
+}
