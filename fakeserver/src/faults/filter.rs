@@ -8,23 +8,32 @@ use super::{FrameFacts, RequestFacts};
 ///
 /// As JSON it is the `match` of a [`FaultSpec`](super::FaultSpec).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 #[must_use = "a filter does nothing until a rule has it"]
 pub struct Filter {
+    /// The `User-Agent` up to the first `/`.
     #[serde(skip_serializing_if = "Option::is_none")]
     client: Option<String>,
+    /// The verb: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or `discover`.
     #[serde(skip_serializing_if = "Option::is_none")]
     verb: Option<String>,
+    /// The API group; the core group is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<String>,
+    /// The plural name of the resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     resource: Option<String>,
+    /// The namespace in the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     namespace: Option<String>,
+    /// The name in the path.
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
+    /// The subresource; empty for none.
     #[serde(skip_serializing_if = "Option::is_none")]
     subresource: Option<String>,
+    /// The lowest version: of a frame; that a request names; of the server, if the request names none.
     #[serde(skip_serializing_if = "Option::is_none")]
     min_resource_version: Option<u64>,
 }

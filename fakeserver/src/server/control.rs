@@ -8,10 +8,14 @@ use axum::{
 use http::{Method, StatusCode, header};
 use tracing::error;
 
+#[cfg(feature = "openapi")]
+use super::control_openapi::document;
 use super::{assembly::Server, beginning, control_faults::serve_faults, data};
 use crate::task;
 
 /// `POST /_control/{compact,expire,disconnect,reset,snapshot}` and `GET /_control/{stats,snapshot}`.
+///
+/// `GET /_control/openapi.json` describes them all.
 ///
 /// To get the snapshot is to have it; to post to it is to have it written to the data file.
 ///
@@ -22,6 +26,10 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
     if let Some(below) = faults.filter(|below| below.is_empty() || below.starts_with('/')) {
         let below = below.strip_prefix('/');
         return serve_faults(&server.api.faults, |_| None, method, below, body).await;
+    }
+    #[cfg(feature = "openapi")]
+    if action == "openapi.json" && method == Method::GET {
+        return Json(document()).into_response();
     }
     let is_expected = match action {
         "stats" => method == Method::GET,

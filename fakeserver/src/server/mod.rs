@@ -19,6 +19,8 @@ mod envelope;
 #[cfg(feature = "tls")]
 mod openid;
 mod control_faults;
+#[cfg(feature = "openapi")]
+mod control_openapi;
 mod control;
 #[cfg(feature = "tls")]
 mod certificates;

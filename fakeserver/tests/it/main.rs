@@ -46,6 +46,7 @@ mod envtest;
 mod kubeconfig;
 mod in_process;
 mod control_faults;
+mod control_openapi;
 mod snapshots;
 mod manifests;
 mod cluster;
