@@ -6,12 +6,14 @@ pub mod kubeconfig;
 pub mod output;
 mod orphan_guard;
 mod run;
+mod hints;
 mod serve;
 mod apiserver;
 mod assets;
 mod command;
 mod envtest;
 mod etcd;
+mod shell;
 mod parent;
 mod signals;
 mod admission;
@@ -84,6 +86,10 @@ enum Command {
     Assets(assets::Options),
     /// Run a command whose test environments (envtest) start this program, and end with its exit status.
     Envtest(envtest::Options),
+    /// Print the completions of a shell: `source <(fakeserver completions bash)`.
+    Completions(shell::Completions),
+    /// Print the manual page, or write all pages into a folder.
+    Man(shell::Man),
 }
 
 /// The parts of a server.
@@ -189,6 +195,8 @@ pub fn main() -> ExitCode {
                     Command::Run(options) => run::run(options).await,
                     Command::Assets(options) => assets::assets(options),
                     Command::Envtest(options) => envtest::envtest(options).await,
+                    Command::Completions(options) => shell::completions(options),
+                    Command::Man(options) => shell::man(options),
                 }
             })
         }

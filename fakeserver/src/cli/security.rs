@@ -152,7 +152,7 @@ impl SecurityOptions {
     }
 
     /// Returns whether a requester without credentials may do less than others.
-    fn asks_for_credentials(&self) -> bool {
+    pub(super) fn asks_for_credentials(&self) -> bool {
         self.authorization == Mode::Rbac || !self.anonymous_auth
     }
 }

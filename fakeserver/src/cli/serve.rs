@@ -1,18 +1,22 @@
 //! `fakeserver serve`.
 
 use std::{
-    io::{self, Write},
+    env,
+    fmt::Display,
+    io::{self, IsTerminal as _, Write as _},
     net::SocketAddr,
-    path::PathBuf,
+    path::{PathBuf, absolute},
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::{Args, builder::NonEmptyStringValueParser};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, lookup_host};
 use tokio_util::sync::CancellationToken;
 
 use super::{
     ServerOptions, data,
+    hints::Hints,
     kubeconfig::{AddedEntries, DEFAULT_CONTEXT, KubeconfigFile},
     security::Secured,
     signals::Signals,
@@ -20,11 +24,14 @@ use super::{
 };
 use crate::FakeServer;
 
+/// The longest wait for the address of a name.
+const RESOLUTION_LIMIT: Duration = Duration::from_secs(5);
+
 #[derive(Debug, Args)]
 pub(super) struct Options {
-    /// Address to listen on; port 0 takes a free one
+    /// Address to listen on, or the name of a host; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8001")]
-    listen: SocketAddr,
+    listen: String,
 
     /// A kubeconfig to add this server to: a cluster, a user and a context.
     ///
@@ -51,6 +58,10 @@ pub(super) struct Options {
     #[arg(long, requires = "kubeconfig")]
     keep: bool,
 
+    /// Leave out the suggestions that follow the address in a terminal.
+    #[arg(long)]
+    quiet: bool,
+
     #[command(flatten)]
     server: ServerOptions,
 }
@@ -59,13 +70,14 @@ pub(super) struct Options {
 pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     let mut signals = Signals::listen()?;
     let security = &options.server.security;
-    let mut secured = security.secure(options.listen, &options.context)?;
+    let wanted = resolve(&options.listen).await?;
+    let mut secured = security.secure(wanted, &options.context)?;
     let file = options.kubeconfig_file();
     if let Some(file) = &file {
         let checked = file.check(&secured.kubeconfig).await;
         checked.map_err(|error| told(&error))?;
     }
-    let listener = TcpListener::bind(options.listen).await.map_err(|error| {
+    let listener = TcpListener::bind(wanted).await.map_err(|error| {
         format!(
             "cannot listen on {}: {error}; `--listen 127.0.0.1:0` takes a free port",
             options.listen
@@ -85,7 +97,7 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
         None => None,
     };
 
-    let ended = match announce(&secured, address, added.as_ref()) {
+    let ended = match options.announce(&secured, address, added.as_ref()) {
         Ok(()) => until_stopped(options, &server, &secured, listener, &mut signals).await,
         Err(error) => Err(format!("cannot write to stdout: {error}")),
     };
@@ -123,17 +135,17 @@ async fn until_stopped(
     }
 }
 
-fn announce(
-    secured: &Secured,
-    address: SocketAddr,
-    added: Option<&AddedEntries>,
-) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    writeln!(stdout, "listening on {}://{address}", secured.scheme())?;
-    if let Some(added) = added {
-        writeln!(stdout, "{}", added.command())?;
-    }
-    stdout.flush()
+/// Returns the address that `HOST:PORT` stands for; of several, one of version 4.
+async fn resolve(listen: &str) -> Result<SocketAddr, String> {
+    let why = |error: &dyn Display| {
+        format!("--listen {listen}: {error}; try `127.0.0.1:8001`, or port 0 for a free one")
+    };
+    let found = tokio::time::timeout(RESOLUTION_LIMIT, lookup_host(listen)).await;
+    let found = found.map_err(|_| why(&"the name of the host was not resolved in time"))?;
+    let found = found.map_err(|error| why(&error))?;
+    found
+        .min_by_key(SocketAddr::is_ipv6)
+        .ok_or_else(|| why(&"the name of the host has no address"))
 }
 
 // === impl Options ===
@@ -142,5 +154,34 @@ impl Options {
     fn kubeconfig_file(&self) -> Option<KubeconfigFile> {
         let file = KubeconfigFile::new(self.kubeconfig.as_ref()?, "--context");
         Some(file.with_use_context(self.use_context).with_keep(self.keep))
+    }
+
+    /// Prints where the server is, and in a terminal what can be done next.
+    fn announce(
+        &self,
+        secured: &Secured,
+        address: SocketAddr,
+        added: Option<&AddedEntries>,
+    ) -> io::Result<()> {
+        let mut stdout = io::stdout().lock();
+        let url = format!("{}://{address}", secured.scheme());
+        writeln!(stdout, "listening on {url}")?;
+        if let Some(added) = added {
+            writeln!(stdout, "{}", added.command())?;
+        }
+        if stdout.is_terminal() && !self.quiet {
+            let file = self.kubeconfig.as_ref().map(|file| {
+                let file = absolute(file).unwrap_or_else(|_| file.clone());
+                file.to_string_lossy().into_owned()
+            });
+            let hints = Hints {
+                url: &url,
+                kubeconfig: file.as_deref().map(|file| (file, self.context.as_str())),
+                asks_for_credentials: self.server.security.asks_for_credentials(),
+            };
+            let is_styled = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+            stdout.write_all(hints.text(is_styled).as_bytes())?;
+        }
+        stdout.flush()
     }
 }

@@ -172,8 +172,12 @@ async fn post(url: &str, path: &str, body: &str) -> String {
 }
 
 async fn serving_with(arguments: &[&str]) -> (Child, String) {
+    serving_at("127.0.0.1:0", arguments).await
+}
+
+async fn serving_at(listen: &str, arguments: &[&str]) -> (Child, String) {
     let mut child = program()
-        .args(["serve", "--listen", "127.0.0.1:0"])
+        .args(["serve", "--listen", listen])
         .args(arguments)
         .stdout(Stdio::piped())
         .spawn()
@@ -334,4 +338,61 @@ async fn listening_to_everybody_is_warned_of() {
             && warning.ends_with("everybody who reaches it may read and change everything"),
         "{warning}"
     );
+}
+
+#[tokio::test]
+async fn the_name_of_a_host_is_an_address_and_no_suggestions_go_to_a_pipe() {
+    let (child, url) = serving_at("localhost:0", &[]).await;
+    assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+    let answer = get(&url, "/readyz").await;
+    assert!(answer.ends_with("ok"), "{answer}");
+    signal(&child, "-TERM").await;
+    let output = timeout(PATIENCE, child.wait_with_output())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+}
+
+#[tokio::test]
+async fn pages_and_completions_come_from_the_command_line() {
+    let told = async |arguments: &[&str]| {
+        let output = program().args(arguments).output();
+        let output = timeout(PATIENCE, output).await.unwrap().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, script, _) = told(&["completions", shell]).await;
+        assert_eq!(code, Some(0));
+        assert!(script.contains("kubeconfig"), "{shell}: {script}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let pages = folder.path().join("man1");
+    let arguments = ["man", pages.to_str().unwrap()];
+    assert_eq!(
+        told(&arguments).await,
+        (Some(0), String::new(), String::new())
+    );
+    let page = pages.join("fakeserver-serve.1");
+    assert!(
+        std::fs::read_to_string(&page)
+            .unwrap()
+            .contains("\\-\\-listen")
+    );
+    // What is there already stays, since somebody may have written it.
+    std::fs::remove_file(pages.join("fakeserver.1")).unwrap();
+    std::fs::write(&page, "mine").unwrap();
+    let (code, _, error) = told(&arguments).await;
+    assert_eq!(code, Some(1));
+    assert!(
+        error.ends_with(": it exists; --force replaces it\n"),
+        "{error}"
+    );
+    assert_eq!(std::fs::read_to_string(&page).unwrap(), "mine");
+    assert!(!pages.join("fakeserver.1").exists());
 }

@@ -275,7 +275,7 @@ impl AddedEntries {
 }
 
 /// Returns a word as a shell reads it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@%+=,".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

@@ -18,7 +18,7 @@ mod tests;
 
 pub use self::{
     error::KubeconfigError,
-    file::{AddedEntries, KubeconfigFile},
+    file::{AddedEntries, KubeconfigFile, quoted},
     server::{Credential, Kubeconfig},
 };
 

@@ -1,0 +1,121 @@
+//! The suggestions of `fakeserver serve` in a terminal: what can be done next.
+
+use std::fmt::Write as _;
+
+use super::kubeconfig::quoted;
+
+/// A server that is ready, as its user sees it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hints<'a> {
+    /// `http://ADDRESS:PORT`, or `https://`.
+    pub(super) url: &'a str,
+    /// The file and the context by which the server can be reached, if it is in a kubeconfig.
+    pub(super) kubeconfig: Option<(&'a str, &'a str)>,
+    /// Whether requests need credentials.
+    pub(super) asks_for_credentials: bool,
+}
+
+/// The escape sequences that begin and end bold text.
+const BOLD: (&str, &str) = ("\x1b[1m", "\x1b[0m");
+
+// === impl Hints ===
+
+impl Hints<'_> {
+    /// Returns the text. It has colours and links if `is_styled`.
+    pub(super) fn text(&self, is_styled: bool) -> String {
+        let (bold, plain) = if is_styled { BOLD } else { ("", "") };
+        let url = self.url;
+        let link = |path: &str| {
+            let target = format!("{url}{path}");
+            if is_styled {
+                format!("\x1b]8;;{target}\x1b\\{target}\x1b]8;;\x1b\\")
+            } else {
+                target
+            }
+        };
+        let mut text = format!("\n{bold}In another terminal{plain}\n");
+        let mut add =
+            |line: &str| writeln!(text, "{line}").expect("a string takes what is written");
+        let kubectl = match self.kubeconfig {
+            Some((file, context)) => {
+                add(&format!("  export KUBECONFIG={}", quoted(file)));
+                format!("kubectl --context {}", quoted(context))
+            }
+            None if self.asks_for_credentials => "kubectl".to_owned(),
+            None => format!("kubectl --server {url}"),
+        };
+        if self.kubeconfig.is_none() && self.asks_for_credentials {
+            add("  requests need credentials: `--kubeconfig FILE` writes them to a file");
+        } else {
+            add(&format!("  {kubectl} get namespaces"));
+            add(&format!(
+                "  {kubectl} create configmap hello --from-literal=to=you"
+            ));
+            add(&format!("  {kubectl} get configmaps --watch"));
+        }
+        add(&format!(
+            "{bold}Faults{plain}, all in {}",
+            link("/_control/faults/catalogue")
+        ));
+        add(&format!(
+            "  curl {url}/_control/faults -d '{{\"fault\": \"throttle\", \"match\": {{\"verb\": \"list\"}}}}'"
+        ));
+        add(&format!("  curl -X DELETE {url}/_control/faults"));
+        add("Ctrl-C ends the server. --quiet leaves this out.");
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HINTS: Hints<'_> = Hints {
+        url: "http://127.0.0.1:8001",
+        kubeconfig: None,
+        asks_for_credentials: false,
+    };
+
+    #[test]
+    fn without_a_kubeconfig_the_address_is_named() {
+        let text = HINTS.text(false);
+        assert!(
+            text.contains("  kubectl --server http://127.0.0.1:8001 get namespaces\n"),
+            "{text}"
+        );
+        assert!(!text.contains('\x1b'), "{text}");
+    }
+
+    #[test]
+    fn a_kubeconfig_is_exported_and_its_context_named() {
+        let kubeconfig = Some(("/tmp/my config", "fake"));
+        let text = Hints {
+            kubeconfig,
+            ..HINTS
+        }
+        .text(false);
+        assert!(
+            text.contains("  export KUBECONFIG='/tmp/my config'\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("  kubectl --context fake get configmaps --watch\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn credentials_come_from_a_kubeconfig() {
+        let hints = Hints {
+            asks_for_credentials: true,
+            ..HINTS
+        };
+        let text = hints.text(true);
+        assert!(text.contains("`--kubeconfig FILE` writes them"), "{text}");
+        assert!(!text.contains("kubectl"), "{text}");
+        assert!(
+            text.contains("\x1b]8;;http://127.0.0.1:8001/_control/faults/catalogue\x1b\\"),
+            "{text}"
+        );
+    }
+}
