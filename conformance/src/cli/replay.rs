@@ -24,7 +24,7 @@ use crate::{
 #[derive(Debug, ClapArgs)]
 pub(super) struct Args {
     /// Seed to run.
-    #[arg(required_unless_present = "plan", conflicts_with = "plan")]
+    #[arg(required_unless_present = "plan", conflicts_with = "plan", value_parser = parse_seed)]
     seed: Option<u64>,
     /// Plan to run, in its text form.
     #[arg(long, value_name = "FILE")]
@@ -54,6 +54,19 @@ pub(super) struct Args {
     tries: NonZeroUsize,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// Reads a seed, and tells those who name a file how plans are named.
+fn parse_seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|error| {
+        if Path::new(text).exists() {
+            format!("it is a file; a plan is run by `replay --plan {text}`")
+        } else {
+            format!(
+                "{error}; a seed is a number, and a plan in a file is run by `replay --plan FILE`"
+            )
+        }
+    })
 }
 
 // === impl Args ===

@@ -19,8 +19,10 @@ const VIOLATIONS_SHOWN: usize = 8;
 const REPLAY_TRIES: usize = 50;
 
 /// Formats the report as text, at most 80 columns wide except for findings.
-pub(super) fn text(report: &Report, took: Duration) -> String {
-    let mut text = format!("{}\n", table(report, took));
+///
+/// It has the figures that matter first, and all if `is_verbose`.
+pub(super) fn text(report: &Report, took: Duration, is_verbose: bool) -> String {
+    let mut text = format!("{}\n", table(report, took, is_verbose));
     for failure in &report.failures {
         text.push_str(&failed(failure, report));
     }
@@ -204,7 +206,8 @@ fn replay(seed: Seed, report: &Report) -> String {
     line
 }
 
-fn table(report: &Report, took: Duration) -> Table {
+/// The figures that matter first; all others, and each fault, if `is_verbose`.
+fn table(report: &Report, took: Duration, is_verbose: bool) -> Table {
     let summary = &report.summary;
     let mut table = Table::new();
     table
@@ -217,56 +220,65 @@ fn table(report: &Report, took: Duration) -> Table {
         ]);
     };
     row("seeds", grouped(summary.run_count));
-    row("checks", grouped(summary.check_count));
-    row("informers", grouped(summary.informer_count));
-    row(
-        "operations on the cluster",
-        grouped(summary.operation_count),
-    );
-    row("events watched", grouped(summary.event_count));
-    row(
-        "notifications to handlers",
-        grouped(summary.notification_count),
-    );
+    let failed = report.failures.len() + report.stuck.len();
+    row("seeds that broke a promise", grouped(failed as u64));
     row("faults that had an effect", grouped(summary.fault_count()));
-    for (fault, count) in &summary.faults {
-        row(&format!("  {}", fault.replace('_', " ")), grouped(*count));
-    }
-    row(
-        "lists and watches requested",
-        grouped(summary.request_count),
-    );
     row(
         "requests per fault",
         format!("{:.2}", summary.requests_per_fault()),
     );
-    row("relists", grouped(summary.relist_count));
-    let slowest = Duration::from_millis(summary.slowest_convergence_ms);
-    row(
-        "slowest convergence, simulated",
-        format!("{} s", seconds(slowest)),
-    );
-    if let Some(seed) = summary.slowest_seed {
-        row("  of seed", seed.to_string());
-    }
-    if report.mode != Mode::Paused {
-        row(
-            "longest scheduling lag",
-            format!("{} s", seconds(report.longest_lag)),
-        );
-    }
-    let simulated = Duration::from_millis(summary.simulated_ms);
-    row(
-        "simulated time",
-        format!("{} h", grouped(simulated.as_secs() / 3_600)),
-    );
-    row("time taken", format!("{:.1} s", took.as_secs_f64()));
     #[expect(clippy::cast_precision_loss, reason = "a figure to be looked at")]
     let rate = summary.run_count as f64 / took.as_secs_f64().max(f64::EPSILON);
     row("seeds a second", format!("{rate:.0}"));
-    let failed = report.failures.len() + report.stuck.len();
-    row("seeds that broke a promise", grouped(failed as u64));
+    if is_verbose {
+        for (name, value) in further_figures(report, took) {
+            row(&name, value);
+        }
+    }
     table
+}
+
+/// Returns the figures for those who want to know more.
+fn further_figures(report: &Report, took: Duration) -> Vec<(String, String)> {
+    let summary = &report.summary;
+    let mut figures = Vec::new();
+    let mut add = |name: &str, value: String| figures.push((name.to_owned(), value));
+    add("checks", grouped(summary.check_count));
+    add("informers", grouped(summary.informer_count));
+    add(
+        "operations on the cluster",
+        grouped(summary.operation_count),
+    );
+    add("events watched", grouped(summary.event_count));
+    add(
+        "notifications to handlers",
+        grouped(summary.notification_count),
+    );
+    add(
+        "lists and watches requested",
+        grouped(summary.request_count),
+    );
+    add("relists", grouped(summary.relist_count));
+    let in_seconds = |time: Duration| format!("{} s", seconds(time));
+    let slowest = Duration::from_millis(summary.slowest_convergence_ms);
+    add("slowest convergence, simulated", in_seconds(slowest));
+    if let Some(seed) = summary.slowest_seed {
+        add("  of seed", seed.to_string());
+    }
+    if report.mode != Mode::Paused {
+        add("longest scheduling lag", in_seconds(report.longest_lag));
+    }
+    let simulated = Duration::from_millis(summary.simulated_ms);
+    let hours = simulated.as_secs() / 3_600;
+    add("simulated time", format!("{} h", grouped(hours)));
+    add("time taken", format!("{:.1} s", took.as_secs_f64()));
+    for (fault, count) in &summary.faults {
+        add(
+            &format!("fault: {}", fault.replace('_', " ")),
+            grouped(*count),
+        );
+    }
+    figures
 }
 
 /// Formats a number with separated thousands.
@@ -316,7 +328,7 @@ mod tests {
             }],
             tries: None,
         });
-        let text = text(&report, Duration::from_secs(1));
+        let text = text(&report, Duration::from_secs(1), false);
         assert!(
             text.contains("convergence: cache 0 lacks one/pod-1"),
             "{text}"
@@ -337,7 +349,7 @@ mod tests {
             violations: Vec::new(),
             tries: None,
         });
-        let text = text(&report, Duration::from_secs(1));
+        let text = text(&report, Duration::from_secs(1), false);
         let want = "plan failed-1.json does not end\n\
                     replay it: cargo run --release -p conformance -- replay --plan failed-1.json\n";
         assert!(text.ends_with(want), "{text}");
@@ -376,12 +388,12 @@ mod tests {
             tries: None,
         });
         report.stuck.push(Seed::new(43));
-        insta::assert_snapshot!(text(&report, Duration::from_secs(6)));
+        insta::assert_snapshot!(text(&report, Duration::from_secs(6), true));
     }
 
     #[test]
     fn a_good_report_fits_a_terminal() {
-        let text = text(&Report::default(), Duration::from_secs(1));
+        let text = text(&Report::default(), Duration::from_secs(1), false);
         assert!(text.ends_with("every check held\n"), "{text}");
         assert!(
             text.lines().all(|line| line.chars().count() <= 80),

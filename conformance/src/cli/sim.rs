@@ -49,6 +49,9 @@ pub(super) struct Args {
     threads: Option<NonZeroUsize>,
     #[command(flatten)]
     in_threads: ThreadArgs,
+    /// Print all figures, and how often each fault had an effect.
+    #[arg(short, long)]
+    verbose: bool,
     /// Print how often each promise could have been broken and how often each transition occurred, and which never did.
     #[arg(long)]
     coverage: bool,
@@ -93,7 +96,7 @@ impl Args {
         {
             say(&format!("stopped after {} s\n", clock.elapsed().as_secs()));
         }
-        say(&report::text(&report, clock.elapsed()));
+        say(&report::text(&report, clock.elapsed(), self.verbose));
         if let Some(steered) = &steered {
             say(&steered.text());
         }

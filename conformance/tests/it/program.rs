@@ -21,7 +21,10 @@ fn stdout(output: &Output) -> String {
 
 #[test]
 fn a_few_seeds_end_in_a_table() {
-    let output = conformance(&["--seeds", "6", "--seed", "11"]);
+    let brief = stdout(&conformance(&["--seeds", "6", "--seed", "11"]));
+    let rows = brief.lines().filter(|line| line.starts_with('│')).count();
+    assert_eq!(rows, 6, "{brief}");
+    let output = conformance(&["--seeds", "6", "--seed", "11", "--verbose"]);
     let text = stdout(&output);
     assert!(output.status.success(), "{text}");
     assert!(text.starts_with("seeds 11 to 16, medium\n"), "{text}");
@@ -43,7 +46,16 @@ fn a_few_seeds_end_in_a_table() {
 
 #[test]
 fn the_same_seeds_give_the_same_figures() {
-    let run = || timeless(&conformance(&["sim", "--seeds", "5", "--seed", "2"]));
+    let run = || {
+        timeless(&conformance(&[
+            "sim",
+            "--seeds",
+            "5",
+            "--seed",
+            "2",
+            "--verbose",
+        ]))
+    };
     assert_eq!(run(), run());
 }
 
