@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// The number of failing seeds that ends a batch.
-pub(crate) const FAILURE_COUNT_MAX: usize = 5;
+const FAILURE_COUNT_MAX: usize = 5;
 /// The time after which a run counts as one that does not end.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 /// The interval of looks at the runs in progress.

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use self::folder::Folder;
 use crate::{
-    batch::{FAILURE_COUNT_MAX, Failure, Mode, PATIENCE, Report},
+    batch::{Failure, Mode, PATIENCE, Report},
     checkers::Violation,
     plan::Profile,
     seed::Seed,
@@ -25,7 +25,7 @@ const FAILURES: &str = "failures";
 #[derive(Clone, Debug, Args)]
 pub(super) struct SteerArgs {
     /// Steer plans towards what few runs reach: mutate those that reached it, and draw fresh ones in between. The same
-    /// seed gives the same plans, on any number of threads. A failing plan is written to a file.
+    /// seed gives the same plans, on any number of threads. The search ends with a failing plan, which is written to a file.
     #[arg(long, conflicts_with = "workers")]
     pub(super) steer: bool,
     /// With --steer: keep the plans that reached something first in this folder, and begin with those that are there.
@@ -89,7 +89,8 @@ impl SteerArgs {
             .with_earlier(earlier);
         let mut left = count.unwrap_or(u64::MAX);
         let mut is_over = false;
-        while !is_over && left > 0 && report.failures.len() < FAILURE_COUNT_MAX {
+        // The search ends with the round in which a plan fails.
+        while !is_over && left > 0 && report.failures.is_empty() {
             let round = search.propose(usize::try_from(left).unwrap_or(ROUND_SIZE).min(ROUND_SIZE));
             left -= round.len() as u64;
             let watch = |ran: &Ran| is_over |= !goes_on(ran.reached.is_none());
