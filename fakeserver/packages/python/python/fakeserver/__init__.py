@@ -1,0 +1,37 @@
+"""A fake Kubernetes API server for tests.
+
+Under pytest the fixtures `kube`, `kube_cluster` and `kube_faults` are there. Elsewhere:
+
+    with fakeserver.Server() as server:
+        api = kubernetes.client.CoreV1Api(server.api_client())
+"""
+
+from ._binary import find_binary
+from ._control import Control, ControlError
+from ._errors import (
+    BinaryNotFoundError,
+    FakeserverError,
+    FaultRefusedError,
+    MissingExtraError,
+    ObjectRefusedError,
+    ServerEndedError,
+    StartError,
+    UsageError,
+)
+from ._server import Faults, Server
+
+__all__ = [
+    "BinaryNotFoundError",
+    "Control",
+    "ControlError",
+    "FakeserverError",
+    "FaultRefusedError",
+    "Faults",
+    "MissingExtraError",
+    "ObjectRefusedError",
+    "Server",
+    "ServerEndedError",
+    "StartError",
+    "UsageError",
+    "find_binary",
+]

@@ -1,0 +1,121 @@
+"""A client of the control API, `/_control`."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlsplit
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Mapping
+
+#: The time in seconds that an answer may take.
+LIMIT = 30.0
+
+
+class ControlError(Exception):
+    """An answer of the control API that is no success."""
+
+    def __init__(self, status: int, text: str) -> None:
+        """Creates an error from a status and the text of the answer."""
+        super().__init__(f"{status}: {text.strip()}")
+        self.status = status
+        self.text = text
+
+
+class Control:
+    """The control API of one server. Failed connections are `OSError` or `http.client.HTTPException`."""
+
+    def __init__(
+        self,
+        url: str,
+        ssl_context: ssl.SSLContext | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """Creates a client for the server at `url`; `headers` are sent with every request."""
+        self._url = urlsplit(url)
+        self._ssl_context = ssl_context
+        self._headers = dict(headers or {})
+
+    def stats(self) -> dict[str, Any]:
+        """Returns the revision, the number of open watches, and the requests by resource and verb."""
+        answer: dict[str, Any] = self._json("GET", "stats")
+        return answer
+
+    def compact(self) -> None:
+        """Forgets the history: older lists and continue tokens are answered with 410."""
+        self._request("POST", "compact")
+
+    def expire(self) -> None:
+        """Forgets the history, and sends 410 to older watches."""
+        self._request("POST", "expire")
+
+    def disconnect(self) -> None:
+        """Ends every open watch."""
+        self._request("POST", "disconnect")
+
+    def reset(self) -> None:
+        """Restores the state that the server had when it started; faults stay in force."""
+        self._request("POST", "reset")
+
+    def snapshot(self) -> str:
+        """Returns the whole state, as lines of JSON."""
+        return self._request("GET", "snapshot")
+
+    def save_snapshot(self) -> None:
+        """Writes the state to the file of `--data`."""
+        self._request("POST", "snapshot")
+
+    def list_faults(self) -> dict[str, Any]:
+        """Returns the faults in force, as `items`, each with the number of its firings."""
+        answer: dict[str, Any] = self._json("GET", "faults")
+        return answer
+
+    def install_faults(self, faults: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Installs one fault, or a list of several, all or none; returns them as `items`, with their ids."""
+        answer: dict[str, Any] = self._json("POST", "faults", json.dumps(faults))
+        return answer
+
+    def get_fault(self, fault_id: int) -> dict[str, Any]:
+        """Returns a fault in force."""
+        answer: dict[str, Any] = self._json("GET", f"faults/{quote(str(fault_id), safe='')}")
+        return answer
+
+    def remove_fault(self, fault_id: int) -> None:
+        """Removes a fault."""
+        self._request("DELETE", f"faults/{quote(str(fault_id), safe='')}")
+
+    def remove_faults(self) -> None:
+        """Removes all faults."""
+        self._request("DELETE", "faults")
+
+    def fault_catalogue(self) -> list[dict[str, Any]]:
+        """Returns the faults that exist, with their parameters."""
+        answer: list[dict[str, Any]] = self._json("GET", "faults/catalogue")
+        return answer
+
+    def _json(self, method: str, path: str, body: str | None = None) -> Any:  # noqa: ANN401
+        return json.loads(self._request(method, path, body))
+
+    def _request(self, method: str, path: str, body: str | None = None) -> str:
+        host, port = self._url.hostname or "", self._url.port
+        connection: http.client.HTTPConnection
+        if self._url.scheme == "https":
+            connection = http.client.HTTPSConnection(host, port, timeout=LIMIT, context=self._ssl_context)
+        else:
+            connection = http.client.HTTPConnection(host, port, timeout=LIMIT)
+        headers = dict(self._headers)
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        try:
+            content = None if body is None else body.encode()
+            connection.request(method, f"{self._url.path.rstrip('/')}/_control/{path}", content, headers)
+            answer = connection.getresponse()
+            text = answer.read().decode()
+        finally:
+            connection.close()
+        if not http.client.OK <= answer.status < http.client.MULTIPLE_CHOICES:
+            raise ControlError(answer.status, text)
+        return text

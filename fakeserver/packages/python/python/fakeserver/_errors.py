@@ -1,0 +1,33 @@
+"""The errors of this package, but for those of the control API."""
+
+
+class FakeserverError(Exception):
+    """An error of this package."""
+
+
+class UsageError(FakeserverError, ValueError):
+    """An argument that cannot be used; the message says which, and what is needed."""
+
+
+class BinaryNotFoundError(FakeserverError):
+    """The program `fakeserver` is neither named, installed nor on the `PATH`."""
+
+
+class StartError(FakeserverError):
+    """The server did not start; the message has its command line and what it wrote to standard error."""
+
+
+class ServerEndedError(FakeserverError):
+    """The server ended before it was closed; the message has its status and what it wrote to standard error."""
+
+
+class ObjectRefusedError(FakeserverError):
+    """The server refused an object; the message names the object and has the server's reason."""
+
+
+class FaultRefusedError(FakeserverError):
+    """The server refused a fault; the message has the server's reason, which names the field."""
+
+
+class MissingExtraError(FakeserverError, ImportError):
+    """A client library is not installed; the message has the command that installs it."""
