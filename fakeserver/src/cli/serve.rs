@@ -3,6 +3,7 @@
 use std::{
     env,
     fmt::Display,
+    future::pending,
     io::{self, IsTerminal as _, Write as _},
     net::SocketAddr,
     path::{PathBuf, absolute},
@@ -18,6 +19,7 @@ use super::{
     ServerOptions, data,
     hints::Hints,
     kubeconfig::{AddedEntries, DEFAULT_CONTEXT, KubeconfigFile},
+    parent::Parent,
     security::Secured,
     signals::Signals,
     told,
@@ -33,6 +35,24 @@ pub(super) struct Options {
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8001")]
     listen: String,
 
+    #[command(flatten)]
+    entries: EntryOptions,
+
+    /// Leave out the suggestions that follow the address in a terminal.
+    #[arg(long)]
+    quiet: bool,
+
+    /// End as at SIGTERM when the process that started this one has ended, however it has ended.
+    #[arg(long)]
+    end_with_parent: bool,
+
+    #[command(flatten)]
+    server: ServerOptions,
+}
+
+/// The entries in a kubeconfig.
+#[derive(Debug, Args)]
+struct EntryOptions {
     /// A kubeconfig to add this server to: a cluster, a user and a context.
     ///
     /// Everything else in the file stays as it is. The entries are removed when the server ends, and so is the file if
@@ -57,22 +77,22 @@ pub(super) struct Options {
     /// Leave the entries in the kubeconfig when the server ends.
     #[arg(long, requires = "kubeconfig")]
     keep: bool,
+}
 
-    /// Leave out the suggestions that follow the address in a terminal.
-    #[arg(long)]
-    quiet: bool,
-
-    #[command(flatten)]
-    server: ServerOptions,
+/// The events that end the server.
+struct Stopping {
+    signals: Signals,
+    parent: Option<Parent>,
 }
 
 /// Serves until a signal. A second signal ends the process at once.
 pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
-    let mut signals = Signals::listen()?;
+    let parent = options.end_with_parent.then(Parent::current);
+    let signals = Signals::listen()?;
     let security = &options.server.security;
     let wanted = resolve(&options.listen).await?;
-    let mut secured = security.secure(wanted, &options.context)?;
-    let file = options.kubeconfig_file();
+    let mut secured = security.secure(wanted, &options.entries.context)?;
+    let file = options.entries.file();
     if let Some(file) = &file {
         let checked = file.check(&secured.kubeconfig).await;
         checked.map_err(|error| told(&error))?;
@@ -98,7 +118,10 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     };
 
     let ended = match options.announce(&secured, address, added.as_ref()) {
-        Ok(()) => until_stopped(options, &server, &secured, listener, &mut signals).await,
+        Ok(()) => {
+            let stopping = Stopping { signals, parent };
+            until_stopped(options, &server, &secured, listener, stopping).await
+        }
         Err(error) => Err(format!("cannot write to stdout: {error}")),
     };
     if let Some(added) = added
@@ -114,14 +137,14 @@ async fn until_stopped(
     server: &FakeServer,
     secured: &Secured,
     listener: TcpListener,
-    signals: &mut Signals,
+    mut stopping: Stopping,
 ) -> Result<ExitCode, String> {
     let stop = CancellationToken::new();
     let serving = secured.serve(server, listener, stop.clone());
     let stopping = async {
-        signals.recv().await;
+        stopping.first().await;
         stop.cancel();
-        let second = signals.recv().await;
+        let second = stopping.signals.recv().await;
         Ok(second.exit_code())
     };
     tokio::select! {
@@ -148,14 +171,41 @@ async fn resolve(listen: &str) -> Result<SocketAddr, String> {
         .ok_or_else(|| why(&"the name of the host has no address"))
 }
 
-// === impl Options ===
+// === impl Stopping ===
 
-impl Options {
-    fn kubeconfig_file(&self) -> Option<KubeconfigFile> {
+impl Stopping {
+    /// Completes at the first signal, or at the end of the parent if the server ends with it.
+    ///
+    /// # Cancel safety
+    ///
+    /// It can be dropped and called again.
+    async fn first(&mut self) {
+        let parent = async {
+            match self.parent {
+                Some(parent) => parent.ended().await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            _ = self.signals.recv() => {}
+            () = parent => {}
+        }
+    }
+}
+
+// === impl EntryOptions ===
+
+impl EntryOptions {
+    fn file(&self) -> Option<KubeconfigFile> {
         let file = KubeconfigFile::new(self.kubeconfig.as_ref()?, "--context");
         Some(file.with_use_context(self.use_context).with_keep(self.keep))
     }
+}
 
+// === impl Options ===
+
+impl Options {
     /// Prints where the server is, and in a terminal what can be done next.
     fn announce(
         &self,
@@ -170,13 +220,15 @@ impl Options {
             writeln!(stdout, "{}", added.command())?;
         }
         if stdout.is_terminal() && !self.quiet {
-            let file = self.kubeconfig.as_ref().map(|file| {
+            let file = self.entries.kubeconfig.as_ref().map(|file| {
                 let file = absolute(file).unwrap_or_else(|_| file.clone());
                 file.to_string_lossy().into_owned()
             });
             let hints = Hints {
                 url: &url,
-                kubeconfig: file.as_deref().map(|file| (file, self.context.as_str())),
+                kubeconfig: file
+                    .as_deref()
+                    .map(|file| (file, self.entries.context.as_str())),
                 asks_for_credentials: self.server.security.asks_for_credentials(),
             };
             let is_styled = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());

@@ -80,6 +80,35 @@ async fn it_says_where_it_listens_and_stops_at_a_signal() {
 }
 
 #[tokio::test]
+async fn it_ends_with_its_parent_if_that_is_asked_for() {
+    let program = env!("CARGO_BIN_EXE_fakeserver");
+    let script =
+        format!("{program} serve --listen 127.0.0.1:0 --end-with-parent </dev/null & echo; wait");
+    let mut parent = Command::new("sh")
+        .args(["-c", &script])
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(parent.stdout.take().unwrap()).lines();
+    let listening = async {
+        while let Some(line) = lines.next_line().await.unwrap() {
+            if let Some(url) = line.strip_prefix("listening on ") {
+                return url.to_owned();
+            }
+        }
+        panic!("it does not listen");
+    };
+    let url = timeout(PATIENCE, listening).await.unwrap();
+    let answer = get(&url, "/version").await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    parent.kill().await.unwrap();
+    // The output ends with the last process that could write to it.
+    let end = timeout(PATIENCE, lines.next_line()).await.unwrap();
+    assert_eq!(end.unwrap(), None);
+}
+
+#[tokio::test]
 async fn a_command_runs_beside_a_server_and_gives_its_status() {
     let command = r#"grep -q '^    server: http://127.0.0.1:' "$KUBECONFIG" && exit 7"#;
     let status = program().args(["run", "--", "sh", "-c", command]).status();
