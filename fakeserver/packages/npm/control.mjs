@@ -32,59 +32,41 @@ export class Control {
         this.#timeoutMs = timeoutMs;
     }
 
-    /** Returns the revision, the number of open watches, and the number of requests by resource and verb. */
+    // generated from /_control/openapi.json by scripts/packages/control_clients.py
+
+    /** Returns the counts of the server. */
     stats() {
         return this.#json('stats', 'GET', '/stats');
     }
 
-    /** Forgets the history for lists. */
-    async compact() {
-        await this.#send('compact', 'POST', '/compact');
-    }
-
-    /** Forgets the history for lists and watches. */
-    async expire() {
-        await this.#send('expire', 'POST', '/expire');
-    }
-
-    /** Ends every open watch. */
-    async disconnect() {
-        await this.#send('disconnect', 'POST', '/disconnect');
-    }
-
-    /** Takes the objects back to those of the start. Faults stay. */
-    async reset() {
-        await this.#send('reset', 'POST', '/reset');
-    }
-
-    /** Returns the whole state as lines of JSON. */
+    /** Returns the whole state, a line of JSON an object. */
     snapshot() {
         return this.#send('snapshot', 'GET', '/snapshot');
     }
 
-    /** Writes the state to the file of `--data`. */
+    /** Writes the state to the data file; 409 if the server has none. */
     async saveSnapshot() {
         await this.#send('saveSnapshot', 'POST', '/snapshot');
     }
 
-    /** Lists the faults in force. */
-    async listFaults() {
-        return (await this.#json('listFaults', 'GET', '/faults')).items;
+    /** Removes history: lists of older versions are answered with 410. Watches go on. */
+    async compact() {
+        await this.#send('compact', 'POST', '/compact');
     }
 
-    /** Installs a fault, or all of an array or none, and returns them with their ids. */
-    async installFaults(faults) {
-        return (await this.#json('installFaults', 'POST', '/faults', faults)).items;
+    /** Removes history for watches, too: one that begins at an older version receives an ERROR event with 410. */
+    async expire() {
+        await this.#send('expire', 'POST', '/expire');
     }
 
-    /** Returns a fault in force. */
-    getFault(id) {
-        return this.#json('getFault', 'GET', `/faults/${encodeURIComponent(id)}`);
+    /** Ends all open watches. */
+    async disconnect() {
+        await this.#send('disconnect', 'POST', '/disconnect');
     }
 
-    /** Removes a fault. */
-    async removeFault(id) {
-        await this.#send('removeFault', 'DELETE', `/faults/${encodeURIComponent(id)}`);
+    /** Brings the server to the state in which it began. Faults stay in force. */
+    async reset() {
+        await this.#send('reset', 'POST', '/reset');
     }
 
     /** Removes all faults. */
@@ -92,10 +74,32 @@ export class Control {
         await this.#send('removeFaults', 'DELETE', '/faults');
     }
 
-    /** Returns the catalogue of faults. */
+    /** Returns the faults in force. */
+    listFaults() {
+        return this.#json('listFaults', 'GET', '/faults');
+    }
+
+    /** Installs a fault, or several, all or none; 400 names the invalid field. */
+    installFaults(faults) {
+        return this.#json('installFaults', 'POST', '/faults', faults);
+    }
+
+    /** Returns what is known about each fault. */
     faultCatalogue() {
         return this.#json('faultCatalogue', 'GET', '/faults/catalogue');
     }
+
+    /** Removes a fault. */
+    async removeFault(id) {
+        await this.#send('removeFault', 'DELETE', `/faults/${encodeURIComponent(id)}`);
+    }
+
+    /** Returns a fault in force. */
+    getFault(id) {
+        return this.#json('getFault', 'GET', `/faults/${encodeURIComponent(id)}`);
+    }
+
+    // end of what is generated
 
     async #json(operation, method, path, body) {
         return JSON.parse(await this.#send(operation, method, path, body));

@@ -63,7 +63,7 @@ const OPERATIONS: [Operation; 13] = [
         "post",
         "/reset",
         "reset",
-        "Brings the server to the state in which it began.",
+        "Brings the server to the state in which it began. Faults stay in force.",
         Content::Nothing,
     ),
     Operation::new(
@@ -151,6 +151,7 @@ fn schemas() -> Value {
         "When": schema_of::<Trigger>("The occasions at which a fault fires, all by default. Times are of the server's clock."),
         "Fault": fault(),
         "InstalledFault": {
+            "description": "A fault in force.",
             "type": "object",
             "properties": {
                 "id": {"type": "integer", "description": "The id by which it can be removed."},
@@ -161,6 +162,7 @@ fn schemas() -> Value {
             "required": ["id", "spec", "fired", "lastRevision"],
         },
         "FaultList": {
+            "description": "Faults in force.",
             "type": "object",
             "properties": {"items": {"type": "array", "items": reference("InstalledFault")}},
             "required": ["items"],
@@ -191,7 +193,13 @@ fn fault() -> Value {
     }
     properties.insert("match".to_owned(), reference("Match"));
     properties.insert("when".to_owned(), reference("When"));
-    json!({"type": "object", "properties": properties, "required": ["fault"], "additionalProperties": false})
+    json!({
+        "description": "A fault: its name, and beside it its parameters, which the catalogue lists.",
+        "type": "object",
+        "properties": properties,
+        "required": ["fault"],
+        "additionalProperties": false,
+    })
 }
 
 /// Returns the parameters of all faults: fault, parameter, schema.
@@ -253,7 +261,12 @@ fn catalogue_entry() -> Value {
     });
     let names = properties.as_object().into_iter().flat_map(Map::keys);
     let required: Vec<&String> = names.collect();
-    json!({"type": "object", "properties": properties, "required": required})
+    json!({
+        "description": "What is known about a fault.",
+        "type": "object",
+        "properties": properties,
+        "required": required,
+    })
 }
 
 /// Returns the schema of a type, without references to others.

@@ -84,37 +84,55 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// InstalledFault is a fault in force.
+// generated from /_control/openapi.json by scripts/packages/control_clients.py
+
+// InstalledFault is what the server tells of a fault in force.
 type InstalledFault struct {
-	ID   uint64 `json:"id"`
-	Spec Fault  `json:"spec"`
-	// Fired is the number of its firings.
+	// Fired: the number of its firings.
 	Fired uint64 `json:"fired"`
-	// LastRevision is the revision at its last firing, if it has fired.
+	// ID: the id by which it can be removed.
+	ID uint64 `json:"id"`
+	// LastRevision: the revision at its last firing.
 	LastRevision *uint64 `json:"lastRevision"`
+	// Spec: as it was installed.
+	Spec Fault `json:"spec"`
 }
 
-// CatalogueEntry is a fault in the catalogue.
+// CatalogueEntry is what the server tells of a fault in the catalogue.
 type CatalogueEntry struct {
-	Number     string   `json:"number"`
-	Fault      string   `json:"fault"`
-	Effect     string   `json:"effect"`
-	Models     string   `json:"models"`
-	Suffered   string   `json:"suffered"`
+	// CanBeHeld: whether a correct client can hold it.
+	CanBeHeld bool `json:"canBeHeld"`
+	// Effect: the effect, in a paragraph.
+	Effect string `json:"effect"`
+	// Fault: the name.
+	Fault string `json:"fault"`
+	// Models: the situation that it models, in a line.
+	Models string `json:"models"`
+	// NeedsTCP: whether the fault itself happens over TCP only.
+	NeedsTCP bool `json:"needsTcp"`
+	// Number: the number, `F1` and up. Several faults may share one.
+	Number string `json:"number"`
+	// Parameters: the names of its parameters.
 	Parameters []string `json:"parameters"`
-	NeedsTCP   bool     `json:"needsTcp"`
-	CanBeHeld  bool     `json:"canBeHeld"`
+	// Suffered: clients that suffered from it, or the kind of client that does.
+	Suffered string `json:"suffered"`
 }
 
-// Stats are counts of a server.
+// Stats is what the server tells of itself.
 type Stats struct {
-	Revision      uint64 `json:"revision"`
-	Watchers      int    `json:"watchers"`
-	UnseenChanges int    `json:"unseen_changes"`
-	// Requests are counts by resource and verb.
-	Requests          map[string]map[string]uint64 `json:"requests"`
-	RequestsForgotten uint64                       `json:"requests_forgotten"`
+	// Requests: the number of requests, by resource (`deployments.apps`, `pods/status`) and verb.
+	Requests map[string]map[string]uint64 `json:"requests"`
+	// RequestsForgotten: the number of requests that the log no longer has.
+	RequestsForgotten uint64 `json:"requests_forgotten"`
+	// Revision: the revision of the last write.
+	Revision uint64 `json:"revision"`
+	// UnseenChanges: the number of changes that the controllers have not processed yet.
+	UnseenChanges uint64 `json:"unseen_changes"`
+	// Watchers: the number of open watches.
+	Watchers uint64 `json:"watchers"`
 }
+
+// end of what is generated
 
 // Error is an answer that is no success.
 type Error struct {
@@ -142,59 +160,41 @@ func New(url string, client *http.Client) *Client {
 	return &Client{strings.TrimRight(url, "/") + "/_control", client}
 }
 
-// Stats returns counts of the server.
+// generated from /_control/openapi.json by scripts/packages/control_clients.py
+
+// Stats returns the counts of the server.
 func (c *Client) Stats(ctx context.Context) (*Stats, error) {
 	return receive[Stats](ctx, c, "stats", http.MethodGet, "/stats", nil)
 }
 
-// Compact forgets the history for lists.
-func (c *Client) Compact(ctx context.Context) error {
-	return c.do(ctx, "compact", http.MethodPost, "/compact")
-}
-
-// Expire forgets the history for lists and watches.
-func (c *Client) Expire(ctx context.Context) error {
-	return c.do(ctx, "expire", http.MethodPost, "/expire")
-}
-
-// Disconnect ends every open watch.
-func (c *Client) Disconnect(ctx context.Context) error {
-	return c.do(ctx, "disconnect", http.MethodPost, "/disconnect")
-}
-
-// Reset takes the objects back to those of the start. Faults stay.
-func (c *Client) Reset(ctx context.Context) error {
-	return c.do(ctx, "reset", http.MethodPost, "/reset")
-}
-
-// Snapshot returns the whole state as lines of JSON.
+// Snapshot returns the whole state, a line of JSON an object.
 func (c *Client) Snapshot(ctx context.Context) ([]byte, error) {
 	return c.send(ctx, "snapshot", http.MethodGet, "/snapshot", nil)
 }
 
-// SaveSnapshot writes the state to the file of --data.
+// SaveSnapshot writes the state to the data file; 409 if the server has none.
 func (c *Client) SaveSnapshot(ctx context.Context) error {
 	return c.do(ctx, "saveSnapshot", http.MethodPost, "/snapshot")
 }
 
-// ListFaults lists the faults in force.
-func (c *Client) ListFaults(ctx context.Context) ([]InstalledFault, error) {
-	return c.faults(ctx, "listFaults", http.MethodGet, nil)
+// Compact removes history: lists of older versions are answered with 410. Watches go on.
+func (c *Client) Compact(ctx context.Context) error {
+	return c.do(ctx, "compact", http.MethodPost, "/compact")
 }
 
-// InstallFaults installs all of the faults or none, and returns them with their ids.
-func (c *Client) InstallFaults(ctx context.Context, faults ...Fault) ([]InstalledFault, error) {
-	return c.faults(ctx, "installFaults", http.MethodPost, faults)
+// Expire removes history for watches, too: one that begins at an older version receives an ERROR event with 410.
+func (c *Client) Expire(ctx context.Context) error {
+	return c.do(ctx, "expire", http.MethodPost, "/expire")
 }
 
-// GetFault returns a fault in force.
-func (c *Client) GetFault(ctx context.Context, id uint64) (*InstalledFault, error) {
-	return receive[InstalledFault](ctx, c, "getFault", http.MethodGet, fmt.Sprintf("/faults/%d", id), nil)
+// Disconnect ends all open watches.
+func (c *Client) Disconnect(ctx context.Context) error {
+	return c.do(ctx, "disconnect", http.MethodPost, "/disconnect")
 }
 
-// RemoveFault removes a fault.
-func (c *Client) RemoveFault(ctx context.Context, id uint64) error {
-	return c.do(ctx, "removeFault", http.MethodDelete, fmt.Sprintf("/faults/%d", id))
+// Reset brings the server to the state in which it began. Faults stay in force.
+func (c *Client) Reset(ctx context.Context) error {
+	return c.do(ctx, "reset", http.MethodPost, "/reset")
 }
 
 // RemoveFaults removes all faults.
@@ -202,22 +202,48 @@ func (c *Client) RemoveFaults(ctx context.Context) error {
 	return c.do(ctx, "removeFaults", http.MethodDelete, "/faults")
 }
 
-// FaultCatalogue returns the catalogue of faults.
-func (c *Client) FaultCatalogue(ctx context.Context) ([]CatalogueEntry, error) {
-	entries, err := receive[[]CatalogueEntry](ctx, c, "faultCatalogue", http.MethodGet, "/faults/catalogue", nil)
-	if err != nil {
-		return nil, err
-	}
-	return *entries, nil
+// ListFaults returns the faults in force.
+func (c *Client) ListFaults(ctx context.Context) ([]InstalledFault, error) {
+	return c.faults(ctx, "listFaults", http.MethodGet, "/faults", nil)
 }
 
-func (c *Client) faults(ctx context.Context, operation, method string, body any) ([]InstalledFault, error) {
+// InstallFaults installs a fault, or several, all or none; 400 names the invalid field.
+func (c *Client) InstallFaults(ctx context.Context, faults ...Fault) ([]InstalledFault, error) {
+	return c.faults(ctx, "installFaults", http.MethodPost, "/faults", faults)
+}
+
+// FaultCatalogue returns what is known about each fault.
+func (c *Client) FaultCatalogue(ctx context.Context) ([]CatalogueEntry, error) {
+	return receiveAll[CatalogueEntry](ctx, c, "faultCatalogue", http.MethodGet, "/faults/catalogue")
+}
+
+// RemoveFault removes a fault.
+func (c *Client) RemoveFault(ctx context.Context, id uint64) error {
+	return c.do(ctx, "removeFault", http.MethodDelete, fmt.Sprintf("/faults/%d", id))
+}
+
+// GetFault returns a fault in force.
+func (c *Client) GetFault(ctx context.Context, id uint64) (*InstalledFault, error) {
+	return receive[InstalledFault](ctx, c, "getFault", http.MethodGet, fmt.Sprintf("/faults/%d", id), nil)
+}
+
+// end of what is generated
+
+func (c *Client) faults(ctx context.Context, operation, method, path string, body any) ([]InstalledFault, error) {
 	type list struct{ Items []InstalledFault }
-	found, err := receive[list](ctx, c, operation, method, "/faults", body)
+	found, err := receive[list](ctx, c, operation, method, path, body)
 	if err != nil {
 		return nil, err
 	}
 	return found.Items, nil
+}
+
+func receiveAll[T any](ctx context.Context, c *Client, operation, method, path string) ([]T, error) {
+	items, err := receive[[]T](ctx, c, operation, method, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return *items, nil
 }
 
 func (c *Client) do(ctx context.Context, operation, method, path string) error {

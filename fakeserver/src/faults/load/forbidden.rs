@@ -20,7 +20,7 @@ use crate::{
 #[cfg_attr(feature = "openapi", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Forbidden {
-    /// Milliseconds for which the permission is absent, then present, and so on; always absent if `None`.
+    /// Milliseconds for which the permission is absent, then present, and so on; for good if `None`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flip_ms: Option<u64>,
 }

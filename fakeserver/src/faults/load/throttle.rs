@@ -22,7 +22,7 @@ pub struct Throttle {
     /// The form of the body.
     #[serde(skip_serializing_if = "is_default")]
     pub form: ThrottleForm,
-    /// Seconds in the details of a [`ThrottleForm::Status`], which the header may contradict; 0, the default, for none.
+    /// Seconds in the details of the form `status`, which the header may contradict; 0, the default, for none.
     #[serde(skip_serializing_if = "is_default")]
     pub status_retry_after_seconds: u32,
 }

@@ -1,10 +1,10 @@
 // Compiles with the types of the package; it is not run.
 import { connect, Control, ControlError, findProgram, start } from 'fakeserver';
-import type { FaultSpec, InstalledFault, OwnedServer, Stats } from 'fakeserver';
+import type { Fault, InstalledFault, OwnedServer, Stats } from 'fakeserver';
 import { server as ofJest } from 'fakeserver/jest';
 import { fakeserver, server as ofVitest } from 'fakeserver/vitest';
 
-const fault: FaultSpec = { fault: 'throttle', retryAfterSeconds: 2, match: { verb: 'list' }, when: { times: 1 } };
+const fault: Fault = { fault: 'throttle', retryAfterSeconds: 2, match: { verb: 'list' }, when: { times: 1 } };
 const server: OwnedServer = await start({ args: ['--tls'], startTimeoutMs: 1_000, program: findProgram() });
 const installed: InstalledFault[] = await server.control.installFaults([fault]);
 const stats: Stats = await new Control(server.url, { timeoutMs: 1_000 }).stats();

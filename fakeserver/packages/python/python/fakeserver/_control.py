@@ -39,62 +39,66 @@ class Control:
         self._ssl_context = ssl_context
         self._headers = dict(headers or {})
 
+    # generated from /_control/openapi.json by scripts/packages/control_clients.py
+
     def stats(self) -> dict[str, Any]:
-        """Returns the revision, the number of open watches, and the requests by resource and verb."""
+        """Returns the counts of the server."""
         answer: dict[str, Any] = self._json("GET", "stats")
         return answer
 
-    def compact(self) -> None:
-        """Forgets the history: older lists and continue tokens are answered with 410."""
-        self._request("POST", "compact")
-
-    def expire(self) -> None:
-        """Forgets the history, and sends 410 to older watches."""
-        self._request("POST", "expire")
-
-    def disconnect(self) -> None:
-        """Ends every open watch."""
-        self._request("POST", "disconnect")
-
-    def reset(self) -> None:
-        """Restores the state that the server had when it started; faults stay in force."""
-        self._request("POST", "reset")
-
     def snapshot(self) -> str:
-        """Returns the whole state, as lines of JSON."""
+        """Returns the whole state, a line of JSON an object."""
         return self._request("GET", "snapshot")
 
     def save_snapshot(self) -> None:
-        """Writes the state to the file of `--data`."""
+        """Writes the state to the data file; 409 if the server has none."""
         self._request("POST", "snapshot")
 
-    def list_faults(self) -> dict[str, Any]:
-        """Returns the faults in force, as `items`, each with the number of its firings."""
-        answer: dict[str, Any] = self._json("GET", "faults")
-        return answer
+    def compact(self) -> None:
+        """Removes history: lists of older versions are answered with 410. Watches go on."""
+        self._request("POST", "compact")
 
-    def install_faults(self, faults: Any) -> dict[str, Any]:  # noqa: ANN401
-        """Installs one fault, or a list of several, all or none; returns them as `items`, with their ids."""
-        answer: dict[str, Any] = self._json("POST", "faults", json.dumps(faults))
-        return answer
+    def expire(self) -> None:
+        """Removes history for watches, too: one that begins at an older version receives an ERROR event with 410."""
+        self._request("POST", "expire")
 
-    def get_fault(self, fault_id: int) -> dict[str, Any]:
-        """Returns a fault in force."""
-        answer: dict[str, Any] = self._json("GET", f"faults/{quote(str(fault_id), safe='')}")
-        return answer
+    def disconnect(self) -> None:
+        """Ends all open watches."""
+        self._request("POST", "disconnect")
 
-    def remove_fault(self, fault_id: int) -> None:
-        """Removes a fault."""
-        self._request("DELETE", f"faults/{quote(str(fault_id), safe='')}")
+    def reset(self) -> None:
+        """Brings the server to the state in which it began. Faults stay in force."""
+        self._request("POST", "reset")
 
     def remove_faults(self) -> None:
         """Removes all faults."""
         self._request("DELETE", "faults")
 
+    def list_faults(self) -> dict[str, Any]:
+        """Returns the faults in force."""
+        answer: dict[str, Any] = self._json("GET", "faults")
+        return answer
+
+    def install_faults(self, faults: Any) -> dict[str, Any]:  # noqa: ANN401
+        """Installs a fault, or several, all or none; 400 names the invalid field."""
+        answer: dict[str, Any] = self._json("POST", "faults", json.dumps(faults))
+        return answer
+
     def fault_catalogue(self) -> list[dict[str, Any]]:
-        """Returns the faults that exist, with their parameters."""
+        """Returns what is known about each fault."""
         answer: list[dict[str, Any]] = self._json("GET", "faults/catalogue")
         return answer
+
+    def remove_fault(self, fault_id: int) -> None:
+        """Removes a fault."""
+        self._request("DELETE", f"faults/{fault_id:d}")
+
+    def get_fault(self, fault_id: int) -> dict[str, Any]:
+        """Returns a fault in force."""
+        answer: dict[str, Any] = self._json("GET", f"faults/{fault_id:d}")
+        return answer
+
+    # end of what is generated
 
     def _json(self, method: str, path: str, body: str | None = None) -> Any:  # noqa: ANN401
         return json.loads(self._request(method, path, body))

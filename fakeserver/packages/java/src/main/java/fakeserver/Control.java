@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 /** A client for the control API of fakeserver, {@code /_control}. */
 public final class Control {
@@ -41,66 +42,41 @@ public final class Control {
             boolean needsTcp,
             boolean canBeHeld) {}
 
-    /** Returns counts of the server. */
+    // generated from /_control/openapi.json by scripts/packages/control_clients.py
+
+    /** Returns the counts of the server. */
     public Stats stats() {
-        Map<String, Object> answer = read("stats", "/stats");
-        return new Stats(
-                (Long) answer.get("revision"),
-                (Long) answer.get("watchers"),
-                (Long) answer.get("unseen_changes"),
-                cast(answer.get("requests")),
-                (Long) answer.get("requests_forgotten"));
+        return stats(cast(Json.read(send("stats", "GET", "/stats", null))));
     }
 
-    /** Forgets the history for lists. */
-    public void compact() {
-        send("compact", "POST", "/compact", null);
-    }
-
-    /** Forgets the history for lists and watches. */
-    public void expire() {
-        send("expire", "POST", "/expire", null);
-    }
-
-    /** Ends every open watch. */
-    public void disconnect() {
-        send("disconnect", "POST", "/disconnect", null);
-    }
-
-    /** Takes the objects back to those of the start. Faults stay. */
-    public void reset() {
-        send("reset", "POST", "/reset", null);
-    }
-
-    /** Returns the whole state as lines of JSON. */
+    /** Returns the whole state, a line of JSON an object. */
     public String snapshot() {
         return send("snapshot", "GET", "/snapshot", null);
     }
 
-    /** Writes the state to the file of {@code --data}. */
+    /** Writes the state to the data file; 409 if the server has none. */
     public void saveSnapshot() {
         send("saveSnapshot", "POST", "/snapshot", null);
     }
 
-    /** Lists the faults in force. */
-    public List<InstalledFault> listFaults() {
-        return installed(read("listFaults", "/faults"));
+    /** Removes history: lists of older versions are answered with 410. Watches go on. */
+    public void compact() {
+        send("compact", "POST", "/compact", null);
     }
 
-    /** Installs all of the faults or none, and returns them with their ids. */
-    public List<InstalledFault> installFaults(Fault... faults) {
-        String body = Json.write(Arrays.stream(faults).map(Fault::fields).toList());
-        return installed(cast(Json.read(send("installFaults", "POST", "/faults", body))));
+    /** Removes history for watches, too: one that begins at an older version receives an ERROR event with 410. */
+    public void expire() {
+        send("expire", "POST", "/expire", null);
     }
 
-    /** Returns a fault in force. */
-    public InstalledFault getFault(long id) {
-        return installedFault(read("getFault", "/faults/" + id));
+    /** Ends all open watches. */
+    public void disconnect() {
+        send("disconnect", "POST", "/disconnect", null);
     }
 
-    /** Removes a fault. */
-    public void removeFault(long id) {
-        send("removeFault", "DELETE", "/faults/" + id, null);
+    /** Brings the server to the state in which it began. Faults stay in force. */
+    public void reset() {
+        send("reset", "POST", "/reset", null);
     }
 
     /** Removes all faults. */
@@ -108,10 +84,49 @@ public final class Control {
         send("removeFaults", "DELETE", "/faults", null);
     }
 
-    /** Returns the catalogue of faults. */
+    /** Returns the faults in force. */
+    public List<InstalledFault> listFaults() {
+        return installed(cast(Json.read(send("listFaults", "GET", "/faults", null))));
+    }
+
+    /** Installs a fault, or several, all or none; 400 names the invalid field. */
+    public List<InstalledFault> installFaults(Fault... faults) {
+        return installed(cast(Json.read(send("installFaults", "POST", "/faults", bodyOf(faults)))));
+    }
+
+    /** Returns what is known about each fault. */
     public List<CatalogueEntry> faultCatalogue() {
-        List<Map<String, Object>> entries = read("faultCatalogue", "/faults/catalogue");
-        return entries.stream().map(Control::catalogueEntry).toList();
+        return all(send("faultCatalogue", "GET", "/faults/catalogue", null), Control::catalogueEntry);
+    }
+
+    /** Removes a fault. */
+    public void removeFault(long id) {
+        send("removeFault", "DELETE", "/faults/" + id, null);
+    }
+
+    /** Returns a fault in force. */
+    public InstalledFault getFault(long id) {
+        return installedFault(cast(Json.read(send("getFault", "GET", "/faults/" + id, null))));
+    }
+
+    // end of what is generated
+
+    private static String bodyOf(Fault... faults) {
+        return Json.write(Arrays.stream(faults).map(Fault::fields).toList());
+    }
+
+    private static <T> List<T> all(String text, Function<Map<String, Object>, T> item) {
+        List<Map<String, Object>> items = cast(Json.read(text));
+        return items.stream().map(item).toList();
+    }
+
+    private static Stats stats(Map<String, Object> answer) {
+        return new Stats(
+                (Long) answer.get("revision"),
+                (Long) answer.get("watchers"),
+                (Long) answer.get("unseen_changes"),
+                cast(answer.get("requests")),
+                (Long) answer.get("requests_forgotten"));
     }
 
     private static CatalogueEntry catalogueEntry(Map<String, Object> entry) {
@@ -133,10 +148,6 @@ public final class Control {
     private static InstalledFault installedFault(Map<String, Object> fault) {
         return new InstalledFault(
                 (Long) fault.get("id"), cast(fault.get("spec")), (Long) fault.get("fired"), (Long) fault.get("lastRevision"));
-    }
-
-    private <T> T read(String operation, String path) {
-        return cast(Json.read(send(operation, "GET", path, null)));
     }
 
     // The server's answers have these types.
