@@ -175,18 +175,14 @@ def go_type(schema: Schema) -> str:
 def go_types(document: Schema) -> str:
     text = ""
     schemas = document["components"]["schemas"]
-    for name in ["InstalledFault", "CatalogueEntry", "Stats"]:
-        text += f"// {name} is what the server tells of {document_word(name)}.\ntype {name} struct {{\n"
+    for name in ["InstalledFault", "FaultList", "CatalogueEntry", "Stats"]:
+        text += f"// {name}: {first_low(schemas[name]['description'])}\ntype {name} struct {{\n"
         for field, schema in schemas[name]["properties"].items():
             # With a comment on each line gofmt aligns nothing.
-            text += f"\t// {pascal(field)}: {first_low(schema.get('description', 'as it was installed.'))}\n"
+            text += f"\t// {pascal(field)}: {first_low(schema.get('description', 'see its type.'))}\n"
             text += f'\t{pascal(field)} {go_type(schema)} `json:"{field}"`\n'
         text += "}\n\n"
     return text
-
-
-def document_word(name: str) -> str:
-    return {"InstalledFault": "a fault in force", "CatalogueEntry": "a fault in the catalogue", "Stats": "itself"}[name]
 
 
 def go(document: Schema) -> str:
@@ -202,14 +198,12 @@ def go(document: Schema) -> str:
             kind, call = "error", f"c.do({start})"
         elif answer.get("type") == "string":
             kind, call = "([]byte, error)", f"c.send({start}, nil)"
-        elif named(answer) == "FaultList":
-            body = "faults" if one.has_body else "nil"
-            kind, call = "([]InstalledFault, error)", f"c.faults({start}, {body})"
         elif answer.get("type") == "array":
             item = go_type(answer["items"])
             kind, call = f"([]{item}, error)", f"receiveAll[{item}]({start.replace('ctx', 'ctx, c', 1)})"
         else:
-            kind, call = f"(*{named(answer)}, error)", f"receive[{named(answer)}]({start.replace('ctx', 'ctx, c', 1)}, nil)"
+            body = "faults" if one.has_body else "nil"
+            kind, call = f"(*{named(answer)}, error)", f"receive[{named(answer)}]({start.replace('ctx', 'ctx, c', 1)}, {body})"
         text += f"func (c *Client) {name}({arguments}) {kind} {{\n\treturn {call}\n}}\n\n"
     return text
 
@@ -233,8 +227,6 @@ def java(document: Schema) -> str:
             kind, call = "void", send
         elif answer.get("type") == "string":
             kind, call = "String", f"return {send}"
-        elif named(answer) == "FaultList":
-            kind, call = "List<InstalledFault>", f"return installed(cast(Json.read({send})))"
         elif answer.get("type") == "array":
             item = named(answer["items"])
             kind, call = f"List<{item}>", f"return all({send}, Control::{first_low(item or '')})"

@@ -70,7 +70,7 @@ func TestInformer(t *testing.T) {
 	}
 	create("three")
 	receive(t, "a change after the disconnect", added, "three")
-	fault, err := server.Control.GetFault(ctx, installed[0].ID)
+	fault, err := server.Control.GetFault(ctx, installed.Items[0].ID)
 	if err != nil || fault.Fired != 1 {
 		t.Fatal(fault, err)
 	}

@@ -31,7 +31,7 @@ class Server {
     /** Takes objects and faults back to those of the start. */
     async reset() {
         await this.control.reset();
-        for (const { id } of await this.control.listFaults()) {
+        for (const { id } of (await this.control.listFaults()).items) {
             if (!this.initialFaults.includes(id)) {
                 await this.control.removeFault(id);
             }
@@ -99,7 +99,7 @@ async function start({ args = [], program = findProgram(), startTimeoutMs = STAR
     }
     const server = new OwnedServer({ url, kubeconfig }, child, run);
     try {
-        server.initialFaults = (await server.control.listFaults()).map(({ id }) => id);
+        server.initialFaults = (await server.control.listFaults()).items.map(({ id }) => id);
     } catch (error) {
         await server.stop();
         throw error;

@@ -86,7 +86,7 @@ func (f *Fault) UnmarshalJSON(data []byte) error {
 
 // generated from /_control/openapi.json by scripts/packages/control_clients.py
 
-// InstalledFault is what the server tells of a fault in force.
+// InstalledFault: a fault in force.
 type InstalledFault struct {
 	// Fired: the number of its firings.
 	Fired uint64 `json:"fired"`
@@ -94,11 +94,17 @@ type InstalledFault struct {
 	ID uint64 `json:"id"`
 	// LastRevision: the revision at its last firing.
 	LastRevision *uint64 `json:"lastRevision"`
-	// Spec: as it was installed.
+	// Spec: see its type.
 	Spec Fault `json:"spec"`
 }
 
-// CatalogueEntry is what the server tells of a fault in the catalogue.
+// FaultList: faults in force.
+type FaultList struct {
+	// Items: see its type.
+	Items []InstalledFault `json:"items"`
+}
+
+// CatalogueEntry: what is known about a fault.
 type CatalogueEntry struct {
 	// CanBeHeld: whether a correct client can hold it.
 	CanBeHeld bool `json:"canBeHeld"`
@@ -118,7 +124,7 @@ type CatalogueEntry struct {
 	Suffered string `json:"suffered"`
 }
 
-// Stats is what the server tells of itself.
+// Stats: the counts of a server.
 type Stats struct {
 	// Requests: the number of requests, by resource (`deployments.apps`, `pods/status`) and verb.
 	Requests map[string]map[string]uint64 `json:"requests"`
@@ -203,13 +209,13 @@ func (c *Client) RemoveFaults(ctx context.Context) error {
 }
 
 // ListFaults returns the faults in force.
-func (c *Client) ListFaults(ctx context.Context) ([]InstalledFault, error) {
-	return c.faults(ctx, "listFaults", http.MethodGet, "/faults", nil)
+func (c *Client) ListFaults(ctx context.Context) (*FaultList, error) {
+	return receive[FaultList](ctx, c, "listFaults", http.MethodGet, "/faults", nil)
 }
 
 // InstallFaults installs a fault, or several, all or none; 400 names the invalid field.
-func (c *Client) InstallFaults(ctx context.Context, faults ...Fault) ([]InstalledFault, error) {
-	return c.faults(ctx, "installFaults", http.MethodPost, "/faults", faults)
+func (c *Client) InstallFaults(ctx context.Context, faults ...Fault) (*FaultList, error) {
+	return receive[FaultList](ctx, c, "installFaults", http.MethodPost, "/faults", faults)
 }
 
 // FaultCatalogue returns what is known about each fault.
@@ -228,15 +234,6 @@ func (c *Client) GetFault(ctx context.Context, id uint64) (*InstalledFault, erro
 }
 
 // end of what is generated
-
-func (c *Client) faults(ctx context.Context, operation, method, path string, body any) ([]InstalledFault, error) {
-	type list struct{ Items []InstalledFault }
-	found, err := receive[list](ctx, c, operation, method, path, body)
-	if err != nil {
-		return nil, err
-	}
-	return found.Items, nil
-}
 
 func receiveAll[T any](ctx context.Context, c *Client, operation, method, path string) ([]T, error) {
 	items, err := receive[[]T](ctx, c, operation, method, path, nil)

@@ -79,7 +79,7 @@ func TestInvalidFaultNamesItsField(t *testing.T) {
 	if !errors.As(err, &refused) || refused.StatusCode != 400 || refused.Field != "[1].retryAfter" {
 		t.Fatalf("%#v", err)
 	}
-	if faults, err := server.Control.ListFaults(t.Context()); err != nil || len(faults) != 0 {
+	if faults, err := server.Control.ListFaults(t.Context()); err != nil || len(faults.Items) != 0 {
 		t.Fatal(faults, err)
 	}
 }

@@ -137,7 +137,7 @@ func (s *Server) connect() error {
 	if err != nil {
 		return err
 	}
-	for _, fault := range faults {
+	for _, fault := range faults.Items {
 		s.initialFaults = append(s.initialFaults, fault.ID)
 	}
 	return nil
@@ -155,7 +155,7 @@ func (s *Server) Reset(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, fault := range faults {
+	for _, fault := range faults.Items {
 		if !slices.Contains(s.initialFaults, fault.ID) {
 			if err := s.Control.RemoveFault(ctx, fault.ID); err != nil {
 				return err

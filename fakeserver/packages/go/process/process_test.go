@@ -99,7 +99,7 @@ func TestResetTakesObjectsAndFaultsBack(t *testing.T) {
 	must(t, server.Reset(t.Context()))
 	faults, err := server.Control.ListFaults(t.Context())
 	must(t, err)
-	if len(faults) != 1 || faults[0].Spec.Name != control.FaultForbidden || faults[0].Spec.Match.Verb != "watch" {
+	if len(faults.Items) != 1 || faults.Items[0].Spec.Name != control.FaultForbidden || faults.Items[0].Spec.Match.Verb != "watch" {
 		t.Fatalf("faults: %+v", faults)
 	}
 	expectStatus(t, server, http.MethodGet, namespaces+"/shop", "", 404)
@@ -117,7 +117,7 @@ func TestControlOfFaults(t *testing.T) {
 	must(t, err)
 	expectStatus(t, server, http.MethodGet, "/api/v1/nodes/none", "", 429)
 	expectStatus(t, server, http.MethodGet, "/api/v1/nodes/none", "", 404)
-	found, err := server.Control.GetFault(t.Context(), installed[0].ID)
+	found, err := server.Control.GetFault(t.Context(), installed.Items[0].ID)
 	must(t, err)
 	if found.Fired != 1 || found.LastRevision == nil || found.Spec.Parameters["retryAfterSeconds"] != 2.0 {
 		t.Fatalf("fault: %+v", found)

@@ -82,7 +82,7 @@ test('an invalid fault names its field', async (t) => {
         return true;
     };
     await assert.rejects(server.control.installFaults([{ fault: 'throttle' }, { fault: 'throttle', retryAfter: 2 }]), isRefused);
-    assert.deepEqual(await server.control.listFaults(), []);
+    assert.deepEqual(await server.control.listFaults(), { items: [] });
 });
 
 test('a server that has died is told', async (t) => {

@@ -40,7 +40,7 @@ test('a reset takes objects and faults back', async () => {
     assert.equal(await create('shop'), 201);
     await server.control.installFaults([{ fault: 'throttle', when: { times: 1 } }, { fault: 'hang', when: { afterMs: 60_000 } }]);
     await server.reset();
-    assert.deepEqual(await server.control.listFaults(), []);
+    assert.deepEqual(await server.control.listFaults(), { items: [] });
     assert.equal(await status('/api/v1/namespaces/shop'), 404);
 });
 
@@ -53,12 +53,12 @@ test('a reset leaves the faults of the start', async (t) => {
     await own.control.installFaults({ fault: 'throttle' });
     await connect(own).control.stats();
     await own.reset();
-    assert.deepEqual((await own.control.listFaults()).map(({ spec }) => spec.fault), ['forbidden']);
+    assert.deepEqual((await own.control.listFaults()).items.map(({ spec }) => spec.fault), ['forbidden']);
 });
 
 test('each operation of the control API has its effect', async () => {
     const { control } = server;
-    const [{ id }] = await control.installFaults({ fault: 'throttle', match: { verb: 'get', resource: 'nodes' }, when: { times: 1 } });
+    const { items: [{ id }] } = await control.installFaults({ fault: 'throttle', match: { verb: 'get', resource: 'nodes' }, when: { times: 1 } });
     assert.equal(await status('/api/v1/nodes/none'), 429);
     assert.equal((await control.getFault(id)).fired, 1);
     await control.removeFault(id);

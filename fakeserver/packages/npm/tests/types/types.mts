@@ -6,7 +6,7 @@ import { fakeserver, server as ofVitest } from 'fakeserver/vitest';
 
 const fault: Fault = { fault: 'throttle', retryAfterSeconds: 2, match: { verb: 'list' }, when: { times: 1 } };
 const server: OwnedServer = await start({ args: ['--tls'], startTimeoutMs: 1_000, program: findProgram() });
-const installed: InstalledFault[] = await server.control.installFaults([fault]);
+const installed: InstalledFault[] = (await server.control.installFaults([fault])).items;
 const stats: Stats = await new Control(server.url, { timeoutMs: 1_000 }).stats();
 const watches: number | undefined = stats.requests['pods']?.['watch'];
 await connect({ url: ofJest.url, kubeconfig: ofVitest.kubeconfig }).reset();

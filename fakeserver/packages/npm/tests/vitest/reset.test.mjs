@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 test.each([1, 2, 3])('a name is free in test %i', async () => {
-    expect(await server.control.listFaults()).toEqual([]);
+    expect(await server.control.listFaults()).toEqual({ items: [] });
     expect(await create()).toBe(201);
     await server.control.installFaults({ fault: 'forbidden', match: { verb: 'watch' } });
 });

@@ -31,6 +31,9 @@ public final class Control {
     /** A fault in force. {@code lastRevision} is the revision at its last firing, or null. */
     public record InstalledFault(long id, Map<String, Object> spec, long fired, Long lastRevision) {}
 
+    /** Faults in force. */
+    public record FaultList(List<InstalledFault> items) {}
+
     /** A fault in the catalogue. */
     public record CatalogueEntry(
             String number,
@@ -85,13 +88,13 @@ public final class Control {
     }
 
     /** Returns the faults in force. */
-    public List<InstalledFault> listFaults() {
-        return installed(cast(Json.read(send("listFaults", "GET", "/faults", null))));
+    public FaultList listFaults() {
+        return faultList(cast(Json.read(send("listFaults", "GET", "/faults", null))));
     }
 
     /** Installs a fault, or several, all or none; 400 names the invalid field. */
-    public List<InstalledFault> installFaults(Fault... faults) {
-        return installed(cast(Json.read(send("installFaults", "POST", "/faults", bodyOf(faults)))));
+    public FaultList installFaults(Fault... faults) {
+        return faultList(cast(Json.read(send("installFaults", "POST", "/faults", bodyOf(faults)))));
     }
 
     /** Returns what is known about each fault. */
@@ -141,8 +144,8 @@ public final class Control {
                 (Boolean) entry.get("canBeHeld"));
     }
 
-    private static List<InstalledFault> installed(Map<String, List<Map<String, Object>>> list) {
-        return list.get("items").stream().map(Control::installedFault).toList();
+    private static FaultList faultList(Map<String, List<Map<String, Object>>> list) {
+        return new FaultList(list.get("items").stream().map(Control::installedFault).toList());
     }
 
     private static InstalledFault installedFault(Map<String, Object> fault) {

@@ -36,7 +36,7 @@ public final class KubeApiServer implements AutoCloseable {
         Certificates.of(kubeconfig).ifPresent(builder::sslContext);
         client = builder.build();
         control = new Control(url, client);
-        initialFaults = control.listFaults().stream().map(Control.InstalledFault::id).collect(Collectors.toSet());
+        initialFaults = control.listFaults().items().stream().map(Control.InstalledFault::id).collect(Collectors.toSet());
     }
 
     /** Starts a server with flags of {@code fakeserver serve}, and returns it once it listens. */
@@ -95,7 +95,7 @@ public final class KubeApiServer implements AutoCloseable {
     /** Takes objects and faults back to those of the start. */
     public void reset() {
         control().reset();
-        control.listFaults().stream()
+        control.listFaults().items().stream()
                 .map(Control.InstalledFault::id)
                 .filter(id -> !initialFaults.contains(id))
                 .forEach(control::removeFault);
@@ -108,7 +108,7 @@ public final class KubeApiServer implements AutoCloseable {
 
     /** Installs all of the faults or none, and returns them with their ids. */
     public List<Control.InstalledFault> installFaults(Fault... faults) {
-        return control().installFaults(faults);
+        return control().installFaults(faults).items();
     }
 
     /** Returns the id of its process. */

@@ -40,7 +40,7 @@ class ExtensionTest {
 
     @RepeatedTest(3)
     void eachTestBeginsWithTheFirstState() throws Exception {
-        assertEquals(0, server.control().listFaults().size());
+        assertEquals(0, server.control().listFaults().items().size());
         assertEquals(201, Requests.createNamespace(server, "shop"));
         server.installFaults(Fault.named("forbidden").match("verb", "watch"));
     }

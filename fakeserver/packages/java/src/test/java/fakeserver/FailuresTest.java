@@ -65,7 +65,7 @@ class FailuresTest {
             assertEquals(400, refused.status());
             assertEquals(Optional.of("[1].retryAfter"), refused.field());
             assertTrue(refused.getMessage().contains("no such parameter"), refused.getMessage());
-            assertEquals(List.of(), server.control().listFaults());
+            assertEquals(List.of(), server.control().listFaults().items());
         }
     }
 

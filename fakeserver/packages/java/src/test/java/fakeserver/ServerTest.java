@@ -27,7 +27,7 @@ class ServerTest {
         try (KubeApiServer server = KubeApiServer.start("--faults", file.toString())) {
             server.installFaults(Fault.named("throttle"));
             server.reset();
-            List<Control.InstalledFault> faults = server.control().listFaults();
+            List<Control.InstalledFault> faults = server.control().listFaults().items();
             assertEquals(1, faults.size());
             assertEquals("forbidden", faults.get(0).spec().get("fault"));
         }
@@ -49,7 +49,7 @@ class ServerTest {
             control.removeFault(id);
             assertEquals(404, assertThrows(ControlException.class, () -> control.getFault(id)).status());
             control.removeFaults();
-            assertEquals(List.of(), control.listFaults());
+            assertEquals(List.of(), control.listFaults().items());
             assertTrue(control.faultCatalogue().stream().anyMatch(entry -> entry.fault().equals("throttle")));
         }
     }
