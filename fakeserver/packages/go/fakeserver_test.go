@@ -7,7 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
@@ -33,7 +33,6 @@ func receive(t *testing.T, what string, names <-chan string, wanted string) {
 func TestInformer(t *testing.T) {
 	config, server := fakeserver.Start(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	clients := kubernetes.NewForConfigOrDie(config)
 	create := func(name string) {
 		t.Helper()
@@ -42,17 +41,23 @@ func TestInformer(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	factory := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithNamespace("default"))
-	informer, added := factory.Core().V1().ConfigMaps().Informer(), make(chan string, 8)
+	configMaps := cache.NewListWatchFromClient(clients.CoreV1().RESTClient(), "configmaps", "default", fields.Everything())
+	informer, added := cache.NewSharedInformer(configMaps, &corev1.ConfigMap{}, 0), make(chan string, 8)
 	if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(object any) {
 		added <- object.(*corev1.ConfigMap).Name
 	}}); err != nil {
 		t.Fatal(err)
 	}
 	create("one")
-	factory.Start(ctx.Done())
-	defer factory.Shutdown()
-	defer cancel()
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		informer.RunWithContext(ctx)
+	}()
+	defer func() {
+		cancel()
+		<-stopped
+	}()
 	receive(t, "the first list", added, "one")
 
 	times := uint64(1)
