@@ -62,7 +62,7 @@ install_for() {
 try_types() {
     install_for types "typescript@$TYPESCRIPT" "@types/node@20" || return 0
     cp "$SOURCE/tests/types/types.mts" .
-    in_empty timeout 120 node_modules/.bin/tsc --noEmit --strict --target es2022 --lib es2022,esnext.disposable,dom --module nodenext types.mts
+    in_empty timeout 120 node_modules/.bin/tsc --noEmit --strict --target es2022 --lib es2022 --module nodenext types.mts
     echo "package: npm: types: ok"
 }
 

@@ -16,6 +16,8 @@ const OWNED = ['--end-with-parent'];
 const START_LIMIT_MS = 30_000;
 // Longer than the server takes to answer what it is about.
 const STOP_LIMIT_MS = 10_000;
+// Processes that the program has left behind do not hold up its end.
+const OUTPUT_LIMIT_MS = 1_000;
 // Enough for an error; a server that logs a lot does not fill the memory.
 const KEPT_OF_STDERR = 64 * 1024;
 
@@ -70,8 +72,13 @@ class OwnedServer extends Server {
         removeKubeconfig(this.kubeconfig);
     }
 
+    /** How the server has ended and what it said, or nothing while it runs. */
+    get failure() {
+        return this.#run.ended && `the server has ended ${this.#run.ended}${this.#run.said()}`;
+    }
+
     reasonOf(error) {
-        return this.#run.ended ? `the server has ended ${this.#run.ended}${this.#run.said()}` : super.reasonOf(error);
+        return this.failure ?? super.reasonOf(error);
     }
 }
 if (Symbol.asyncDispose) {
@@ -123,14 +130,12 @@ function follow(child) {
             run.ended ??= `before it began: ${error.message}`;
             resolve();
         });
-        // After the end of its output.
-        child.on('close', (code, signal) => {
-            run.ended ??= signal ? `by ${signal}` : `with status ${code}`;
-            resolve();
-        });
         child.on('exit', (code, signal) => {
             run.ended ??= signal ? `by ${signal}` : `with status ${code}`;
+            setTimeout(resolve, OUTPUT_LIMIT_MS).unref();
         });
+        // With the end of its output.
+        child.on('close', resolve);
     });
     return run;
 }

@@ -17,6 +17,8 @@ export interface Server {
 /** A server that this process owns. It ends with the process, even if that is killed. */
 export interface OwnedServer extends Server {
     readonly pid: number;
+    /** How the server has ended and what it said, or nothing while it runs. */
+    readonly failure: string | undefined;
     /** Ends the server, and removes its kubeconfig. */
     stop(): Promise<void>;
     [Symbol.asyncDispose](): Promise<void>;

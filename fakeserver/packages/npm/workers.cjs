@@ -17,9 +17,13 @@ exports.startServers = async function startServers(count, options) {
     return servers;
 };
 
-/** Ends servers. */
+/** Ends servers. It is an error if one has ended before. */
 exports.stopServers = async function stopServers(servers) {
+    const failures = servers.map(({ failure }) => failure).filter(Boolean);
     await Promise.all(servers.map((server) => server.stop()));
+    if (failures.length > 0) {
+        throw new Error(failures.join('\n'));
+    }
 };
 
 /** Returns what a worker has to know of servers. */

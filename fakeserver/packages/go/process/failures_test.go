@@ -29,6 +29,7 @@ func TestErrorsOfTheStart(t *testing.T) {
 		"is killed":   {process.Options{Program: script(t, "kill -9 $$")}, `did not start: .*signal: killed`},
 		"is no file":  {process.Options{Program: "/nonexistent/fakeserver"}, `did not start: .*no such file`},
 		"is silent":   {process.Options{Program: script(t, "exec sleep 60"), StartTimeout: 200 * time.Millisecond}, `said no address within 200ms`},
+		"leaves one":  {process.Options{Program: script(t, "sleep 20; exit 1"), StartTimeout: 200 * time.Millisecond}, `said no address within 200ms`},
 		"says hello":  {process.Options{Program: script(t, "echo hello; exec sleep 60")}, `its first line is no address but: hello`},
 		"knows flags": {process.Options{Flags: []string{"--controler", "none"}}, `it said:\nerror: unexpected argument '--controler'`},
 	} {

@@ -62,6 +62,12 @@ test('a program that says nothing is an error after the limit', async (t) => {
     await assert.rejects(start({ program, startTimeoutMs: 200 }), /did not start: it said no address within 200 ms/);
 });
 
+test('a process that a program leaves behind does not hold up its end', async (t) => {
+    const began = Date.now();
+    await assert.rejects(start({ program: script(t, 'sleep 20; exit 1'), startTimeoutMs: 200 }), /said no address within 200 ms/);
+    assert.ok(Date.now() - began < 10_000);
+});
+
 test('a program that says something else is an error', async (t) => {
     const program = script(t, 'echo hello; exec sleep 60');
     await assert.rejects(start({ program }), /did not start: its first line is no address but: hello/);
@@ -97,4 +103,5 @@ test('a server that has died is told', async (t) => {
     }, /GET http.*\/_control\/stats: (the server has ended|no answer of the server)/);
     await pause(100);
     await assert.rejects(server.reset(), /the server has ended by SIGKILL/);
+    assert.equal(server.failure, 'the server has ended by SIGKILL');
 });
