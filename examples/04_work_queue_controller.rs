@@ -8,7 +8,7 @@
 //! to the two of them (`main`). The server is a simulated one in this process. On a real cluster the client would come from
 //! `informer::http::client(kube::Config::infer().await?)?`, and nothing else would change.
 
-use std::{convert::Infallible, error::Error, num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{convert::Infallible, error::Error, sync::Arc, time::Duration};
 
 use fakeserver::{
     FakeServer,
@@ -37,7 +37,7 @@ const SOURCE: &str = "default";
 /// The namespace of their copies.
 const TARGET: &str = "kube-public";
 /// The number of config maps that are worked on at once.
-const WORKERS: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not 0");
+const WORKERS: usize = 3;
 /// Nothing in this example takes longer.
 const LIMIT: Duration = Duration::from_mins(1);
 

@@ -142,6 +142,7 @@ pub mod leader_election;
 pub mod metrics;
 #[cfg(feature = "unstable-stages")]
 pub mod stages;
+mod error;
 // Pages.
 pub mod docs;
 #[cfg(feature = "_fuzzing")]
@@ -156,6 +157,7 @@ mod transcripts;
 pub use self::http::scope::Scope;
 pub use self::{
     delta_fifo::DeltaFifoOptions,
+    error::Error,
     handler::{
         AsyncEventHandler, EventHandler, Filter, FilteringHandler, HandlerFuncs, Notification,
         NotificationCause,

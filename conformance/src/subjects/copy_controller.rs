@@ -1,6 +1,6 @@
 //! A controller made of `informer`: two informers, a work queue, and writes with resource versions.
 
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use informer::{
     HandlerRegistration, Lister, ObjectKey, Scope, SharedInformer,
@@ -19,7 +19,7 @@ use super::expected_copies::Original;
 
 /// A delay so that time passes: the run would stand still where a remembered failure costs no request.
 const AS_GOOD_AS_AT_ONCE: Duration = Duration::from_millis(1);
-const WORKERS: NonZeroUsize = NonZeroUsize::new(2).expect("2 is not 0");
+const WORKERS: usize = 2;
 /// The time limit of a reconciliation, which is retried then.
 const RECONCILE_LIMIT: Duration = Duration::from_secs(30);
 

@@ -12,6 +12,11 @@ use crate::{discovery::GroupResource, http::HttpListWatch};
 /// A type of objects that a factory makes informers of: a [`Resource`], or `Compact` of one.
 ///
 /// It is sealed: every type that can be decoded has it.
+#[diagnostic::on_unimplemented(
+    message = "a factory cannot make informers of `{Self}`",
+    label = "neither a `kube::Resource` that can be decoded, nor `Compact` of one",
+    note = "a custom resource derives `kube::CustomResource`, `Clone`, `Serialize`, `Deserialize` and `JsonSchema`"
+)]
 pub trait FactoryObject: Sealed<Self::Resource> + Send + Sync + 'static {
     /// The resource that is listed and watched.
     type Resource: Resource + DeserializeOwned + Send + Sync + 'static;

@@ -51,6 +51,11 @@ enum Step {
 }
 
 /// An object whose fields can be read by path: every type that can be serialized, and [compact](crate::compact) objects.
+#[diagnostic::on_unimplemented(
+    message = "the fields of `{Self}` cannot be read by path",
+    label = "no `serde::Serialize`",
+    note = "types that derive `Serialize` have fields, and so have `Compact` objects"
+)]
 pub trait Fields {
     /// Returns the texts that `path` leads to, in their order in the object.
     ///

@@ -38,6 +38,11 @@ use crate::object::{Deleted, Object};
 ///
 /// A panic is contained and reported, both before the first await and after it. That notification is lost; the handler
 /// continues with the next.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle notifications of `{K}` with futures",
+    label = "no `AsyncEventHandler<{K}>`",
+    note = "a type of your own implements `AsyncEventHandler<{K}>`; what does not wait implements `EventHandler<{K}>` and is added by `add_handler`"
+)]
 pub trait AsyncEventHandler<K: Send + Sync + 'static>: Send + 'static {
     /// See [`EventHandler::on_add`](super::EventHandler::on_add).
     fn on_add(

@@ -36,6 +36,12 @@ pub use self::{
 /// to wait, in an [`AsyncEventHandler`]; what has to block, on a thread of its own
 /// ([`HandlerOptions::with_blocking`](crate::HandlerOptions::with_blocking)).
 #[doc(alias = "ResourceEventHandler")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle notifications of `{K}`",
+    label = "no `EventHandler<{K}>`",
+    note = "for closures there is `HandlerFuncs::new().with_add(...)`; a type of your own implements `EventHandler<{K}>`",
+    note = "what has to wait implements `AsyncEventHandler<{K}>` and is added by `add_async_handler`"
+)]
 pub trait EventHandler<K>: Send + 'static {
     /// The object is new in the cache; `in_initial_list` for what was there when the informer started, or when this
     /// handler joined.

@@ -23,6 +23,11 @@ pub use crate::known::{Known, KnownNothing};
 ///
 /// Dropping a future or a stream gives up the request.
 #[doc(alias = "ListerWatcher")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not list and watch `{K}`",
+    label = "no `ListWatch<{K}>`",
+    note = "with a `kube::Client` there is `SharedInformer::new(client, Scope::All)`; tests have `informer::testing`"
+)]
 pub trait ListWatch<K>: Send + Sync + 'static {
     /// The events of one watch.
     ///

@@ -10,15 +10,14 @@
 //! # Examples
 //!
 //! ```
-//! use std::{num::NonZeroUsize, time::Duration};
+//! use std::time::Duration;
 //!
 //! use informer::{ObjectKey, workqueue::{Action, WorkQueue, WorkQueueOptions, Workers, WorkersOptions}};
 //!
 //! # #[tokio::main(flavor = "current_thread", start_paused = true)]
 //! # async fn main() {
 //! let queue = WorkQueue::with_options(WorkQueueOptions::new().with_name("pods"));
-//! let two = NonZeroUsize::new(2).expect("2 is not 0");
-//! let workers = Workers::start(&queue, WorkersOptions::new(two), async |key: ObjectKey| {
+//! let workers = Workers::start(&queue, WorkersOptions::new(2), async |key: ObjectKey| {
 //!     println!("make the world as {key} wants it");
 //!     Ok::<_, std::io::Error>(Action::RequeueAfter(Duration::from_mins(10)))
 //! });

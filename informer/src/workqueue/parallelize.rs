@@ -2,7 +2,6 @@
 
 use std::{
     future::Future,
-    num::NonZeroUsize,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
@@ -12,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 /// Works on the pieces `0..piece_count`, each once, as many as `worker_count` at a time. Once `stop` fires, no further
 /// piece is begun, and those under way are waited for.
 ///
-/// Each worker takes `chunk_size_pieces` in a row, which matters when pieces share what is near each other. The pieces
+/// There is one worker at least. Each takes `chunk_size_pieces` in a row, one at least, which matters when pieces share what is near each other. The pieces
 /// run in the caller's task, so they overlap where they wait; a piece that computes should spawn.
 ///
 /// # Panics
@@ -26,18 +25,18 @@ use tokio_util::sync::CancellationToken;
 #[doc(alias = "WithChunkSize")]
 pub async fn parallelize_until<F, R>(
     stop: &CancellationToken,
-    worker_count: NonZeroUsize,
+    worker_count: usize,
     piece_count: usize,
-    chunk_size_pieces: NonZeroUsize,
+    chunk_size_pieces: usize,
     work_on: F,
 ) where
     F: Fn(usize) -> R,
     R: Future<Output = ()>,
 {
-    let chunk_size = chunk_size_pieces.get();
+    let chunk_size = chunk_size_pieces.max(1);
     let chunk_count = piece_count.div_ceil(chunk_size);
     let next_chunk = AtomicUsize::new(0);
-    let workers = (0..worker_count.get().min(chunk_count)).map(async |_| {
+    let workers = (0..worker_count.max(1).min(chunk_count)).map(async |_| {
         loop {
             let start = next_chunk.fetch_add(1, Ordering::Relaxed) * chunk_size;
             if start >= piece_count {

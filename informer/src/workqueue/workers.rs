@@ -4,7 +4,6 @@ use std::{
     any::Any,
     fmt::{self, Debug, Display},
     future::Future,
-    num::NonZeroUsize,
     panic::AssertUnwindSafe,
     sync::Arc,
     time::Duration,
@@ -37,7 +36,7 @@ pub enum Action {
 /// Options of [`Workers`].
 #[derive(Clone, Copy, Debug)]
 pub struct WorkersOptions {
-    count: NonZeroUsize,
+    count: usize,
     retries_max: Option<u32>,
     timeout: Option<Duration>,
 }
@@ -91,7 +90,7 @@ where
     {
         let tasks = TaskSet::new();
         let reconcile = Arc::new(reconcile);
-        for _ in 0..options.count.get() {
+        for _ in 0..options.count {
             let worker = Worker {
                 queue: queue.clone(),
                 reconcile: Arc::clone(&reconcile),
@@ -149,11 +148,11 @@ impl<T: Ord + Clone> Debug for Workers<T> {
 // === impl WorkersOptions ===
 
 impl WorkersOptions {
-    /// Creates options for `count` workers, which retry without a limit, and reconcile without a timeout.
+    /// Creates options for `count` workers, one at least, which retry without a limit, and reconcile without a timeout.
     #[doc(alias = "MaxConcurrentReconciles")]
-    pub fn new(count: NonZeroUsize) -> Self {
+    pub fn new(count: usize) -> Self {
         Self {
-            count,
+            count: count.max(1),
             retries_max: None,
             timeout: None,
         }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    num::NonZeroUsize,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -29,7 +28,7 @@ use crate::support::{ConfigMaps, number_of, numbered};
 
 const SOURCE: &str = "default";
 const TARGET: &str = "kube-public";
-const WORKERS: NonZeroUsize = NonZeroUsize::new(3).expect("3 is not 0");
+const WORKERS: usize = 3;
 
 #[derive(Clone, Copy, Debug)]
 enum Event {

@@ -50,7 +50,7 @@ impl<K: Send + Sync + 'static> Life<K> {
         resource: Resource,
     ) -> Self {
         queue.record(QueueEvent::Starts(Box::new(plan.clone())));
-        let mut options = WorkersOptions::new(plan.worker_count);
+        let mut options = WorkersOptions::new(plan.worker_count.get());
         if let Some(retries_max) = plan.retries_max {
             options = options.with_retries_max(retries_max);
         }

@@ -33,6 +33,11 @@ pub use self::{
 /// # Panics
 ///
 /// If a method panics, only that call is lost; the queue continues.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not limit the rate of `{T}`",
+    label = "no `RateLimiter<{T}>`",
+    note = "`informer::workqueue::limiters` has those of client-go, such as `ItemExponentialFailure::new(base, max)`"
+)]
 pub trait RateLimiter<T>: Send {
     /// Counts a failure of `item` and gives the time that it is to wait.
     #[doc(alias = "When")]

@@ -1,20 +1,17 @@
 //! `parallelize_until`, client-go's `parallelizer_test.go`.
 
-use std::{cell::Cell, num::NonZeroUsize};
+use std::cell::Cell;
 
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::{super::parallelize_until, MS};
 
-fn non_zero(count: usize) -> NonZeroUsize {
-    NonZeroUsize::new(count).unwrap()
-}
-
 #[tokio::test(start_paused = true)]
 async fn each_piece_is_worked_on_once_whatever_the_workers_and_chunks() {
     for (pieces, workers, chunk) in [
         (0, 1, 1),
+        (7, 0, 0),
         (1, 2, 1),
         (999, 10, 1),
         (1_000, 10, 10),
@@ -24,16 +21,10 @@ async fn each_piece_is_worked_on_once_whatever_the_workers_and_chunks() {
     ] {
         let seen: Vec<_> = (0..pieces).map(|_| Cell::new(0)).collect();
         let (seen_ref, stop) = (&seen, CancellationToken::new());
-        parallelize_until(
-            &stop,
-            non_zero(workers),
-            pieces,
-            non_zero(chunk),
-            async |piece| {
-                seen_ref[piece].set(seen_ref[piece].get() + 1);
-                tokio::task::yield_now().await;
-            },
-        )
+        parallelize_until(&stop, workers, pieces, chunk, async |piece| {
+            seen_ref[piece].set(seen_ref[piece].get() + 1);
+            tokio::task::yield_now().await;
+        })
         .await;
         let case = (pieces, workers, chunk);
         assert!(seen.iter().all(|count| count.get() == 1), "{case:?}");
@@ -43,7 +34,7 @@ async fn each_piece_is_worked_on_once_whatever_the_workers_and_chunks() {
 #[tokio::test(start_paused = true)]
 async fn as_many_pieces_as_workers_overlap() {
     let (start, stop) = (Instant::now(), CancellationToken::new());
-    parallelize_until(&stop, non_zero(4), 10, non_zero(1), async |_| {
+    parallelize_until(&stop, 4, 10, 1, async |_| {
         sleep(MS(100)).await;
     })
     .await;
@@ -54,7 +45,7 @@ async fn as_many_pieces_as_workers_overlap() {
 async fn once_stopped_no_piece_is_begun_and_those_under_way_are_finished() {
     let (begun, finished) = (Cell::new(0), Cell::new(0));
     let stop = CancellationToken::new();
-    parallelize_until(&stop, non_zero(4), 100, non_zero(10), async |piece| {
+    parallelize_until(&stop, 4, 100, 10, async |piece| {
         begun.set(begun.get() + 1);
         sleep(MS(100)).await;
         if piece == 1 {

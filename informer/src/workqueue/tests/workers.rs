@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    num::NonZeroUsize,
     sync::{Arc, Mutex},
 };
 
@@ -21,7 +20,7 @@ use super::{
 };
 
 fn options(count: usize) -> WorkersOptions {
-    WorkersOptions::new(NonZeroUsize::new(count).unwrap())
+    WorkersOptions::new(count)
 }
 
 fn queue() -> WorkQueue<u32> {
