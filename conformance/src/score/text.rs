@@ -153,7 +153,8 @@ const INTRODUCTION: &str = "\
 # Scoreboard
 
 The verdict on each contestant in each scenario, in process and on the paused clock.
-This page is written by `cargo run --release -p conformance -- score --force --markdown conformance/docs/scoreboard.md`; a test compares its first table with a run.
+This page is written by `cargo run --release -p conformance -- score --force --columns conformance/data/columns --markdown conformance/docs/scoreboard.md`; a test compares its first table with a run.
+[Clients in other languages](#clients-in-other-languages) follow at the end, from recorded columns.
 
 `informer` streams its lists, `informer-paged` does not.
 `kube-runtime` is `watcher` with `default_backoff` and a reflector's store, as its documentation shows it; the second one streams its lists, the third one is a shared store with a subscriber.
