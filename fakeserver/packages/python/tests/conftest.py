@@ -59,6 +59,11 @@ def config_map(name, namespace="default"):
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}}
 
 
+def pytest_configure(config):
+    # kr8s says so of versions that are newer than itself.
+    config.addinivalue_line("filterwarnings", "ignore:Kubernetes version:UserWarning")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(fixturedef):
     start = time.perf_counter()

@@ -56,6 +56,7 @@ def test_a_marker(suite, name):
         assert each in output, output
     # The mistake is the user's: no line of this package helps.
     assert "Traceback" not in output, output
+    assert "During handling" not in output, output
 
 
 def test_flags_of_the_configuration(suite, pytester):

@@ -142,4 +142,4 @@ def _failing(name: str) -> Iterator[None]:
     try:
         yield
     except FakeserverError as error:
-        pytest.fail(f"{name}: {error}", pytrace=False)
+        raise pytest.fail.Exception(f"{name}: {error}", pytrace=False) from None
