@@ -12,18 +12,11 @@ need() {
     fi
 }
 
-# Flags of cargo and maturin, by which the program of the profile dist has at most 20 MB: the server itself is optimized for size,
-# its dependencies for speed. Of a package with settings of its own symbols are removed by its own settings only.
-readonly SMALL=(
-    --config 'profile.dist.package.fakeserver.opt-level="s"'
-    --config 'profile.dist.package.fakeserver.strip="symbols"'
-)
-
-# Builds the stripped program of the profile dist, and prints its path.
+# Builds the stripped program, of at most 20 MB, and prints its path.
 program() {
     need cargo 'Rust, from its own installer or from the distribution'
-    cargo build --quiet --profile dist --locked "${SMALL[@]}" -p fakeserver --bin fakeserver >&2
-    echo "$TARGET/dist/fakeserver"
+    cargo build --quiet --profile small --locked -p fakeserver --bin fakeserver >&2
+    echo "$TARGET/small/fakeserver"
 }
 
 # Prints the version of the workspace, which all packages have.

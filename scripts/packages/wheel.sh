@@ -54,7 +54,7 @@ build() {
     # maturin reads the pyproject.toml of the folder in which it is run.
     (
         cd "$SOURCES"
-        PYTHONPYCACHEPREFIX=$tools/cache "$tools/bin/maturin" build --quiet --profile dist --locked "${SMALL[@]}" \
+        PYTHONPYCACHEPREFIX=$tools/cache "$tools/bin/maturin" build --quiet --profile small --locked \
             --target-dir "$TARGET" --out "$folder"
     ) >&2
     wheel=$(echo "$folder"/fakeserver-"$(version)"-*.whl)
