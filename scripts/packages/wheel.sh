@@ -74,15 +74,15 @@ alone() {
         PYTHONPYCACHEPREFIX="$folder/cache" timeout "$LIMIT" "$@"
 }
 
-# Writes the tests of the README, each a block of Python that begins with the name of its file.
+# Writes the tests of the README, each a block of Python that begins with the name of its module.
 write_readme_tests() {
     "$PYTHON" - "$SOURCES/README.md" "$1" <<'END'
 import pathlib, re, sys
 text = pathlib.Path(sys.argv[1]).read_text()
-blocks = re.findall(r"^```python\n# (test_\w+\.py)\n(.*?)^```$", text, flags=re.M | re.S)
+blocks = re.findall(r"^```python\n# (test_\w+)\n(.*?)^```$", text, flags=re.M | re.S)
 assert blocks, "the README has no test"
 for name, block in blocks:
-    pathlib.Path(sys.argv[2], name).write_text(block)
+    pathlib.Path(sys.argv[2], f"{name}.py").write_text(block)
 END
 }
 
