@@ -153,7 +153,7 @@ impl<K, L: ListWatch<K>> Connection<K, L> {
         } else {
             Request::Watch
         };
-        reporter.note_requested(kind);
+        reporter.note_watch_requested(kind);
         tracing::debug!(rv = %request.resource_version, kind = ?kind, "opening a watch");
         let limit = self.header_timeout;
         let opened = timeout(limit, self.list_watch.watch(request, &self.known)).await;

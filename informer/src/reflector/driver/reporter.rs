@@ -50,6 +50,12 @@ impl Reporter {
         self.observer.requested(request);
     }
 
+    pub(super) fn note_watch_requested(&mut self, request: Request) {
+        // A list that was given up, or asked only whether a version exists, never becomes whole.
+        self.listing = None;
+        self.note_requested(request);
+    }
+
     pub(super) fn note_list_requested(&mut self, request: &ListRequest) {
         self.note_requested(Request::List);
         if request.continue_token.is_none() {

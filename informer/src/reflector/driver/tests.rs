@@ -14,7 +14,8 @@ use crate::{
     list_watch::{ListPage, ListWatchError, Status, WatchEvent, WatchRequest},
     object::{DecodeError, ResourceVersion},
     reflector::{
-        Failure, FailureCause, Phase, Reflector, ReflectorObserver, ReflectorOptions, Request,
+        Failure, FailureCause, ListSummary, Phase, Reflector, ReflectorObserver, ReflectorOptions,
+        Request,
     },
     store::{Delta, ReflectorStore, StoreClosed},
     task::TaskSet,
@@ -78,6 +79,13 @@ impl ReflectorObserver for Journal {
 
     fn requested(&self, request: Request) {
         self.note(format!("! request {request:?}"));
+    }
+
+    fn listed(&self, list: ListSummary<'_>) {
+        self.note(format!(
+            "! listed {} at {}",
+            list.items, list.resource_version
+        ));
     }
 
     fn failed(&self, failure: &Failure<'_>) {
@@ -494,6 +502,7 @@ async fn the_observer_hears_of_phases_requests_failures_and_versions_that_went_b
             "backing off: the server failed",
             "Listing",
             "request List",
+            "listed 0 at 20",
             "Connecting",
             "request Watch",
             "failed #2 Refused, the server refuses connections",
@@ -509,10 +518,26 @@ async fn the_observer_hears_of_phases_requests_failures_and_versions_that_went_b
             "went back 20 to 9 false",
             "request List",
             "went back 20 to 10 true",
+            "listed 0 at 10",
             "Connecting",
             "request Watch",
         ]
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_that_comes_by_a_stream_is_not_reported_as_the_list_that_was_given_up() {
+    let mut world = World::new(streaming());
+    let forbidden = Status::new(403, "Forbidden", "lists only");
+    world.script.expect_watch().await.fail(forbidden);
+    let boom = Status::new(500, "InternalError", "boom");
+    world.script.expect_list().await.fail(boom);
+    let events = world.script.expect_watch().await.open();
+    events.end_of_initial_events("8");
+    world.settle().await;
+    let observed = world.journal.observed();
+    assert_eq!(observed.last().map(String::as_str), Some("Watching"));
+    assert!(!observed.iter().any(|line| line.starts_with("listed")));
 }
 
 #[tokio::test(start_paused = true)]
