@@ -9,6 +9,7 @@ use fakeserver::faults::{Fault, Recovery};
 use super::Finding;
 use crate::{
     plan::ControllerPlan,
+    subjects::FAILING,
     trace::{Controlled, Observation, QueueEvent, Trace},
 };
 
@@ -24,6 +25,8 @@ const PAUSED: &str = "paused";
 const RECONCILE_PANICKED: &str = "reconcile panicked";
 /// The message about an item that is not retried any more.
 const GIVEN_UP: &str = "item given up after too many retries";
+/// The message about an object for which the function of an index fails.
+const NOT_INDEXED: &str = "object not indexed";
 /// The messages of candidates in an election: a failed attempt, and the end of a leadership.
 const OF_CANDIDATES: [&str; 2] = ["cannot reach for the lease", "no longer leading"];
 
@@ -54,7 +57,7 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let unannounced = trace
         .numbered()
         .filter_map(|(number, observation)| match observation {
-            Observation::Warned { message, .. } => {
+            Observation::Warned { message, fields } => {
                 let is_announced = match message.as_str() {
                     TRYING_AGAIN => true,
                     HANDLER_PANICKED => handlers_panic,
@@ -62,6 +65,7 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
                     GIVEN_UP => controllers.iter().any(|plan| plan.retries_max.is_some()),
                     UNDECODABLE => types_refuse,
                     PAUSED => pauses,
+                    NOT_INDEXED => fields.contains(FAILING),
                     message if OF_CANDIDATES.contains(&message) => candidates_stand,
                     _ => false,
                 };

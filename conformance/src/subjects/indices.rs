@@ -5,7 +5,10 @@ use std::{
     time::Duration,
 };
 
-use informer::{IndexFn, Indexer, Metadata, Object, SharedInformer, Snapshot};
+use informer::{
+    EditIndexError, IndexFn, IndexerError, Metadata, NAMESPACE_INDEX, Object, SharedInformer,
+    Snapshot,
+};
 use tokio::time::sleep;
 
 use super::heard::key;
@@ -19,6 +22,10 @@ use crate::{
 pub(super) const TIER: &str = "tier";
 /// The index that comes and goes: by the values of all labels, of which an object may have several.
 const PASSING: &str = "values of labels";
+/// The one that comes in its place every other time: its function fails for some objects.
+pub(crate) const FAILING: &str = "not of all";
+/// The label value for which it fails.
+const FAILS_FOR: &str = "db";
 
 /// Objects by a value.
 type Groups = BTreeMap<String, BTreeSet<Key>>;
@@ -35,6 +42,13 @@ fn by_label_values<K: 'static>() -> IndexFn<K> {
     })
 }
 
+fn failing<K: 'static>() -> IndexFn<K> {
+    IndexFn::fallible(|object: &Object<K>| match object.labels().get(LABEL) {
+        Some(FAILS_FOR) => Err(format!("not for {FAILS_FOR}")),
+        label => Ok(label.map(str::to_owned)),
+    })
+}
+
 /// Adds the passing index to a running informer and removes it, by turns, until this is dropped.
 pub(super) fn edit<K: Send + Sync + 'static>(
     place: usize,
@@ -42,34 +56,75 @@ pub(super) fn edit<K: Send + Sync + 'static>(
     period: Duration,
     recorder: Recorder,
 ) -> TaskSet {
-    let is_there = |indexer: &Indexer<K>| {
-        let names = indexer.snapshot().index_names();
-        names.iter().any(|name| &**name == PASSING)
-    };
     TaskSet::of(async move {
         let indexer = informer.indexer();
         for turn in 0_u32.. {
             sleep(period).await;
             let adds = turn.is_multiple_of(2);
-            let edited = if adds {
-                informer.add_index(PASSING, by_label_values()).await
+            let name = if (turn / 2).is_multiple_of(2) {
+                PASSING
             } else {
-                informer.remove_index(PASSING).await
+                FAILING
+            };
+            let edited = match (adds, name) {
+                (true, PASSING) => informer.add_index(PASSING, by_label_values()).await,
+                (true, _) => informer.add_index(FAILING, failing()).await,
+                (false, name) => informer.remove_index(name).await,
             };
             let problem = match edited {
                 // It has stopped.
                 Err(_) if informer.task_count() == 0 => return,
                 Err(error) => Some(error.to_string()),
-                Ok(()) if is_there(&indexer) == adds => None,
+                Ok(()) if has_index(&indexer.snapshot(), name) == adds => None,
                 Ok(()) => {
                     Some("is there after its removal, or is not after it was added".to_owned())
                 }
             };
+            let problem = match problem {
+                None => edit_in_vain(&informer, name, adds).await,
+                problem => problem,
+            };
             if let Some(text) = problem {
-                recorder.record(differs(place, PASSING, text));
+                recorder.record(differs(place, name, text));
             }
         }
     })
+}
+
+/// Asks for edits that have to be refused: after `name` was added, or removed. Describes one that was not.
+async fn edit_in_vain<K: Send + Sync + 'static>(
+    informer: &SharedInformer<K>,
+    name: &str,
+    is_added: bool,
+) -> Option<String> {
+    let is_of = |edited: Result<(), EditIndexError>, wanted: fn(&IndexerError) -> bool| match edited
+    {
+        Err(EditIndexError::Indexer(error)) => wanted(&error),
+        // It is stopping.
+        Err(_) => true,
+        Ok(()) => false,
+    };
+    let (edited, want): (_, fn(&IndexerError) -> bool) = if is_added {
+        let again = informer.add_index(name, failing()).await;
+        (again, |error| {
+            matches!(error, IndexerError::DuplicateIndex { .. })
+        })
+    } else {
+        let again = informer.remove_index(name).await;
+        (again, |error| {
+            matches!(error, IndexerError::UnknownIndex { .. })
+        })
+    };
+    let permanent = informer.remove_index(NAMESPACE_INDEX).await;
+    let is_refused = is_of(edited, want)
+        && is_of(permanent, |error| {
+            matches!(error, IndexerError::PermanentIndex { .. })
+        });
+    (!is_refused).then(|| "an edit was not refused".to_owned())
+}
+
+fn has_index<K>(snapshot: &Snapshot<K>, name: &str) -> bool {
+    snapshot.index_names().iter().any(|own| &**own == name)
 }
 
 /// Compares all indices with the objects, and returns the differences.
@@ -96,7 +151,7 @@ pub(super) fn recount<K>(place: usize, snapshot: &Snapshot<K>) -> Vec<Observatio
         "namespace",
         &group(snapshot, |object| vec![object.key().namespace().to_owned()]),
     );
-    if snapshot.index_names().iter().any(|name| &**name == PASSING) {
+    if has_index(snapshot, PASSING) {
         compare(
             PASSING,
             &group(snapshot, |object| {
@@ -107,6 +162,15 @@ pub(super) fn recount<K>(place: usize, snapshot: &Snapshot<K>) -> Vec<Observatio
                     .collect()
             }),
         );
+    }
+    if has_index(snapshot, FAILING) {
+        let objects = snapshot.iter();
+        let want = objects.filter(|object| object.labels().get(LABEL) == Some(FAILS_FOR));
+        let got = snapshot.unindexed(FAILING).unwrap_or_default();
+        let reasons_are_told = got.iter().all(|(_, reason)| reason.contains(FAILS_FOR));
+        if !reasons_are_told || !want.map(Object::key).eq(got.iter().map(|(key, _)| key)) {
+            differences.push(differs(place, FAILING, format!("is not made of {got:?}")));
+        }
     }
     if let Err(error) = snapshot.recount() {
         differences.push(differs(place, "all", error.to_string()));

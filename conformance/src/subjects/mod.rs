@@ -11,6 +11,7 @@ mod paced_handler;
 mod adapters;
 mod indices;
 mod readers;
+mod plain_reads;
 mod handlers;
 mod controllers;
 pub(crate) mod expected_copies;
@@ -34,6 +35,7 @@ use crate::{
 };
 
 pub use self::copy_controller::OnFailure;
+pub(crate) use self::indices::FAILING;
 pub(crate) use self::subject_set::SubjectSet;
 
 /// The warning of a subject after a panic of one of its tasks.

@@ -7,7 +7,7 @@ use informer::{
     SharedInformer, Snapshot, Store,
 };
 
-use super::indices::TIER;
+use super::{indices::TIER, plain_reads};
 use crate::{
     plan::{LABEL, NAMESPACES, SLOT, SPOILED},
     trace::{Observation, Part, Recorder},
@@ -78,6 +78,12 @@ impl<K: Send + Sync + 'static> Readers<K> {
     /// Compares what they find with a scan of `snapshot`, if that is what `informer` still shows afterwards.
     pub(super) fn observe(&self, informer: &SharedInformer<K>, snapshot: &Arc<Snapshot<K>>) {
         let mut differences = Vec::new();
+        // Once in a round of the selectors.
+        if self.next.get() < SELECTORS_AT_ONCE {
+            differences.extend(plain_reads::compare(&informer.indexer(), snapshot));
+            let lister = self.lister.namespaced(NAMESPACES[0]);
+            differences.extend(plain_reads::ask_in_vain(&lister));
+        }
         for _ in 0..SELECTORS_AT_ONCE {
             let case = self.next.get();
             self.next.set((case + 1) % SELECTORS.len());
@@ -201,10 +207,12 @@ impl<K: Send + Sync + 'static> Readers<K> {
     }
 }
 
-fn version<K>(object: &Object<K>) -> (ObjectKey, String) {
+pub(super) fn version<K>(object: &Object<K>) -> (ObjectKey, String) {
     (object.key().clone(), object.resource_version().to_string())
 }
 
-fn versions<'a, K: 'a>(objects: impl Iterator<Item = &'a Object<K>>) -> Vec<(ObjectKey, String)> {
+pub(super) fn versions<'a, K: 'a>(
+    objects: impl Iterator<Item = &'a Object<K>>,
+) -> Vec<(ObjectKey, String)> {
     objects.map(version).collect()
 }
