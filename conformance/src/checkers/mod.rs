@@ -28,6 +28,7 @@
 //! | [`rewatches`] | a watch resumes exactly where the last one stopped | informer |
 //! | [`freshness`] | earlier deliveries of the server are in the cache | informer |
 //! | [`statuses`] | the status of an informer is true | informer |
+//! | [`reports`] | an informer reports the truth about itself: failures, lists, watches, numbers | informer |
 //! | [`resyncs`] | handlers that want resyncs get them in time | informer |
 //! | [`reconciles`] | a controller reconciles each object after its last change, one at a time, and sees the newest state | informer |
 //! | [`work_queues`] | a queue hands out each item when it is due, in order and at once | informer |
@@ -77,6 +78,7 @@ pub mod relists;
 pub mod rewatches;
 pub mod freshness;
 pub mod statuses;
+pub mod reports;
 pub mod resyncs;
 pub mod reconciles;
 pub mod work_queues;
@@ -102,6 +104,8 @@ mod refusals;
 mod queue_model;
 mod occasions;
 mod differences;
+mod reported_requests;
+mod reported_counts;
 
 use std::fmt;
 
@@ -129,7 +133,7 @@ enum Check {
 }
 
 /// All checkers, in the order of their findings in reports.
-pub const CHECKERS: [Checker; 43] = [
+pub const CHECKERS: [Checker; 44] = [
     Checker::of_trace("hot_loops", hot_loops::check, occasions::REQUEST),
     Checker::of_model("convergence", convergence::check, occasions::RECOVERY),
     Checker::of_model("snapshots", snapshots::check, occasions::CACHED),
@@ -177,6 +181,7 @@ pub const CHECKERS: [Checker; 43] = [
     Checker::of_trace("rewatches", rewatches::check, occasions::REWATCH),
     Checker::of_trace("freshness", freshness::check, occasions::CACHED),
     Checker::of_trace("statuses", statuses::check, occasions::STATUS),
+    Checker::of_trace("reports", reports::check, occasions::REPORTED),
     Checker::of_trace("resyncs", resyncs::check, occasions::RESYNC_WANTED),
     Checker::of_trace("reconciles", reconciles::check, occasions::RECONCILE),
     Checker::of_trace("work_queues", work_queues::check, occasions::QUEUE),
@@ -198,9 +203,10 @@ pub const CHECKERS: [Checker; 43] = [
 /// The checkers that assume instant delivery. In real time, clients keep connections as tasks for a while; data behind the
 /// transport is still in flight, or lost with its connection; a client waits from the moment at which it notices something,
 /// and longer on a busy machine. Hot loops are checked everywhere.
-pub(crate) const OF_INSTANT_DELIVERY: [&str; 11] = [
+pub(crate) const OF_INSTANT_DELIVERY: [&str; 12] = [
     "pauses",
     "statuses",
+    "reports",
     "work_queues",
     "queue_stops",
     "leaks",

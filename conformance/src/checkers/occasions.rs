@@ -16,6 +16,8 @@ pub(super) const LIST_GATE: Occasion = |seen| matches!(seen, Observation::ListGa
 
 pub(super) const STATUS: Occasion = |seen| matches!(seen, Observation::Status { .. });
 
+pub(super) const REPORTED: Occasion = |seen| matches!(seen, Observation::Reported { .. });
+
 pub(super) const RELIST: Occasion = |seen| {
     matches!(
         seen,

@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures::FutureExt;
-use informer::{Buffer, HandlerOptions, HandlerRegistration, SharedInformer};
+use informer::{Buffer, HandlerOptions, HandlerRegistration, ListenerMetrics, SharedInformer};
 use tokio::time::timeout;
 
 use super::{
@@ -17,6 +17,7 @@ use super::{
     handler_syncs::HandlerSyncs,
     paced_handler::{BlockingHandler, IsReading, PacedHandler, StreamReader},
     recording_handler::{RecordingHandler, Registration, lock},
+    reports,
 };
 use crate::{
     bugs::{Bug, BuggyHandler},
@@ -54,6 +55,36 @@ struct Joined {
     fold: HandlerFold,
     is_slow: bool,
     is_removal_awaited: bool,
+    panic_every: Option<u32>,
+}
+
+// === impl Joined ===
+
+impl Joined {
+    /// Compares what a registration tells of its handler with the plan, and with what its informer tells; `None` if they agree.
+    fn difference(
+        &self,
+        registration: &HandlerRegistration,
+        handler: usize,
+        listeners: &[ListenerMetrics],
+    ) -> Option<String> {
+        let name = reports::handler_name(handler);
+        if registration.name() != name {
+            return Some(format!("is named {}", registration.name()));
+        }
+        let own = registration.metrics();
+        let panic_count = self
+            .panic_every
+            .map_or(0, |every| own.delivered / u64::from(every));
+        if own.panics != panic_count {
+            return Some(format!("want {panic_count} panics, got {own:?}"));
+        }
+        let of_informer = listeners.iter().find(|listener| *listener.handler == *name);
+        // An informer that has not begun does not know its handlers yet.
+        let is_known = of_informer.is_some() || own.delivered > 0 || own.has_synced;
+        let want = Some(&own).filter(|_| is_known && registration.end().is_none());
+        (of_informer != want).then(|| format!("want {want:?}, got {of_informer:?}"))
+    }
 }
 
 // === impl Handlers ===
@@ -126,14 +157,14 @@ impl<K: Send + Sync + 'static> Handlers<K> {
                 syncs: self.syncs.clone(),
                 is_reading: is_reading.clone(),
             };
-            let reading = reader.read(informer.stream_with(options(plan)));
+            let reading = reader.read(informer.stream_with(options(handler, plan)));
             let task = TaskSet::of(reading);
             self.readers.insert(handler, (is_reading, task));
             return;
         }
         // On other threads the handler may be called at once, and waits for its registration then.
         let mut registered = lock(&registration);
-        *registered = Some(register(informer, outermost, plan, call));
+        *registered = Some(register(informer, handler, outermost, plan, call));
         drop(registered);
         let joined = Joined {
             registration,
@@ -141,6 +172,7 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             fold,
             is_slow: plan.delay_ms.or(plan.block_ms).is_some(),
             is_removal_awaited: plan.is_removal_awaited,
+            panic_every: plan.panic_every,
         };
         self.joined.insert(handler, joined);
     }
@@ -191,11 +223,20 @@ impl<K: Send + Sync + 'static> Handlers<K> {
         Arc::strong_count(&self.held) - 1
     }
 
-    /// Records which of them have synced.
-    pub(super) fn observe(&self) {
+    /// Records which of them have synced, and of which `informer` tells something else than they do.
+    pub(super) fn observe(&self, informer: &SharedInformer<K>) {
+        let listeners = informer.metrics().listeners;
         for (handler, joined) in &self.joined {
             if let Some(registration) = &*lock(&joined.registration) {
                 self.syncs.see(*handler, || registration.has_synced());
+                if let Some(text) = joined.difference(registration, *handler, &listeners) {
+                    self.recorder.record(Observation::Differs {
+                        informer: self.informer,
+                        part: Part::Report,
+                        name: reports::handler_name(*handler),
+                        text,
+                    });
+                }
             }
         }
     }
@@ -210,18 +251,23 @@ impl<K: Send + Sync + 'static> Handlers<K> {
             let text = "is removed without end";
             self.recorder.record(unremoved(self.informer, "some", text));
         }
-        self.observe();
+        for (handler, joined) in &self.joined {
+            if let Some(registration) = &*lock(&joined.registration) {
+                self.syncs.see(*handler, || registration.has_synced());
+            }
+        }
     }
 }
 
 /// Registers a handler that is called, in the way that its plan says.
 fn register<K: Send + Sync + 'static>(
     informer: &SharedInformer<K>,
+    handler: usize,
     inner: AnyHandler<K>,
     plan: &HandlerPlan,
     call: Arc<()>,
 ) -> HandlerRegistration {
-    let options = options(plan);
+    let options = options(handler, plan);
     let millis = Duration::from_millis;
     match (plan.delay_ms.map(millis), plan.block_ms.map(millis)) {
         (Some(delay), _) => {
@@ -244,8 +290,8 @@ fn unremoved(informer: usize, handler: &str, text: &str) -> Observation {
     }
 }
 
-fn options(plan: &HandlerPlan) -> HandlerOptions {
-    let mut options = HandlerOptions::default();
+fn options(handler: usize, plan: &HandlerPlan) -> HandlerOptions {
+    let mut options = HandlerOptions::default().with_name(reports::handler_name(handler));
     if let Some(resync_ms) = plan.resync_ms {
         options = options.with_resync_period(Duration::from_millis(resync_ms));
     }

@@ -27,12 +27,14 @@ use super::{
     contents::{Contents, Reading},
     controllers::Controllers,
     copy_controller::CopyController,
+    facade::Facade,
     handlers::Handlers,
     heard::{key, state},
     hurried::hurry,
     indices,
     interleaved::Interleaved,
     readers::Readers,
+    reports::{self, ReportRecorder},
     strict::Strict,
     version_waits::VersionWaits,
     waiters::Waiters,
@@ -42,7 +44,7 @@ use crate::{
     digest::{self, Digested},
     plan::{ControllerPlan, HandlerPlan, InformerPlan, LABEL, Selection},
     task::TaskSet,
-    trace::{Key, Link, Member, Observation, Recorder, State},
+    trace::{Key, Link, Member, Observation, Part, Recorder, State},
 };
 
 /// The limit of uncompressed bytes of compact informers: a few of the small objects of a plan.
@@ -96,6 +98,8 @@ struct InformerSubject<K> {
     index_edits: TaskSet,
     controllers: Controllers,
     contents: Contents<K>,
+    reports: Arc<ReportRecorder>,
+    facade: Facade,
     recorder: Recorder,
     extras: Extras,
 }
@@ -208,9 +212,12 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
         let companion = extras
             .has_companion
             .then(|| SharedInformer::new(client.clone(), Scope::All));
-        let informer = builder
-            .build_through(|store| BuggyStore::new(store, extras.bug))
-            .expect("the index has a name of its own");
+        let reports = ReportRecorder::new(parts.informer, parts.recorder.clone());
+        let facade = Facade::default();
+        let builder = builder.with_observer(Arc::clone(&reports) as Arc<_>);
+        let build = || builder.build_through(|store| BuggyStore::new(store, extras.bug));
+        let informer =
+            metrics::with_local_recorder(&facade, build).expect("the index has a name of its own");
         let copy_controller = extras
             .is_copying
             .then(|| CopyController::new(&informer, client, extras.on_failure));
@@ -237,6 +244,8 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
             informer,
             controllers: Controllers::new(parts.informer, parts.recorder.clone()),
             contents,
+            reports,
+            facade,
             recorder: parts.recorder,
             extras,
         })
@@ -256,6 +265,24 @@ impl<K: Send + Sync + 'static> InformerSubject<K> {
             task_count: self.informer.task_count(),
             handler_count: self.informer.metrics().listeners.len(),
             held_handler_count: self.handlers.held_count(),
+        });
+    }
+
+    fn observe_counts(&self, snapshot: &Snapshot<K>) {
+        let counts = Box::new(reports::counts(&self.informer));
+        let reported = self.reports.reported();
+        let version = snapshot.resource_version();
+        for (name, text) in self.facade.differences(&counts, version, &reported) {
+            self.recorder.record(Observation::Differs {
+                informer: self.place,
+                part: Part::Report,
+                name: name.to_owned(),
+                text,
+            });
+        }
+        self.recorder.record(Observation::Counted {
+            informer: self.place,
+            counts,
         });
     }
 
@@ -380,7 +407,7 @@ where
 
     fn observe(&self) {
         let snapshot = self.observe_cache();
-        self.handlers.observe();
+        self.handlers.observe(&self.informer);
         self.controllers.observe();
         if self.selection.is_strict {
             self.observe_undecodable(&snapshot);
@@ -389,6 +416,7 @@ where
             self.contents.see_again(object);
         }
         self.observe_status();
+        self.observe_counts(&snapshot);
         self.readers.observe(&self.informer, &snapshot);
         for difference in indices::recount(self.place, &snapshot) {
             self.recorder.record(difference);

@@ -19,6 +19,8 @@ mod copy_controller;
 mod contents;
 mod strict;
 mod hurried;
+mod reports;
+mod facade;
 mod informer;
 mod interleaved;
 mod subject_set;

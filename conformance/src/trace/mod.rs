@@ -4,8 +4,10 @@
 //! one plan.
 
 mod link;
+mod part;
 mod election;
 mod notified;
+mod report;
 mod controlled;
 mod factory;
 mod change;
@@ -23,8 +25,10 @@ pub use self::{
     factory::{FactoryEvent, FactoryRequest},
     link::Link,
     notified::{Heard, Notified, NotifiedCause},
-    observation::{Ending, Failure, Key, Member, Observation, Part, Phase, RequestKind, State},
+    observation::{Ending, Failure, Key, Member, Observation, Phase, RequestKind, State},
+    part::Part,
     recorder::Recorder,
+    report::{Counts, HandlerCounts, Report},
 };
 
 /// All observations of one run. The index of a record is its number, counted from 0.

@@ -3,8 +3,14 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{
-    change::Change, controlled::Controlled, election::ElectionEvent, factory::FactoryEvent,
-    link::Link, notified::Notified,
+    change::Change,
+    controlled::Controlled,
+    election::ElectionEvent,
+    factory::FactoryEvent,
+    link::Link,
+    notified::Notified,
+    part::Part,
+    report::{Counts, Report},
 };
 use crate::plan::{Resource, Selection};
 
@@ -184,6 +190,11 @@ pub enum Observation {
         /// The code of its status.
         status: u16,
     },
+    /// Nobody listened at the server's address.
+    Refused {
+        /// The request.
+        request: usize,
+    },
     /// A complete line arrived that is neither an event nor a list.
     Garbled {
         /// The request.
@@ -290,6 +301,20 @@ pub enum Observation {
         /// The number of handlers that exist, called or not.
         held_handler_count: usize,
     },
+    /// An informer reported something to its observer.
+    Reported {
+        /// The informer.
+        informer: usize,
+        /// The report.
+        report: Report,
+    },
+    /// The numbers that an informer tells of itself, at the moment of the last [`Status`](Self::Status).
+    Counted {
+        /// The informer.
+        informer: usize,
+        /// The numbers.
+        counts: Box<Counts>,
+    },
     /// An informer has stopped.
     InformerStopped {
         /// The informer.
@@ -393,20 +418,6 @@ pub enum Phase {
     Shutdown,
 }
 
-/// The kinds of parts that subjects compare by themselves.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Part {
-    /// An index.
-    Index,
-    /// A reader: a lister, or a store by name or by page.
-    Reader,
-    /// A filter before a handler.
-    Filter,
-    /// A handler that is removed.
-    Handler,
-}
-
 /// An object in a cache, a list or an event.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(
@@ -462,20 +473,6 @@ pub enum Failure {
     Misspoke,
     /// It does not answer.
     Unresponsive,
-}
-
-// === impl Part ===
-
-impl Part {
-    /// Returns its name in reports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Index => "index",
-            Self::Reader => "reader",
-            Self::Filter => "filter",
-            Self::Handler => "handler",
-        }
-    }
 }
 
 // === impl State ===

@@ -278,6 +278,10 @@ fn fmt_reader(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
                 .iter()
                 .try_for_each(|(key, version)| write!(f, " {key}@{version}"))
         }
+        Observation::Reported { informer, report } => write!(f, "informer {informer} {report}"),
+        Observation::Counted { informer, counts } => {
+            write!(f, "informer {informer} counts {counts}")
+        }
         wire => fmt_wire(wire, f),
     }
 }
@@ -365,6 +369,7 @@ fn fmt_wire(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             write!(f, "frame {request}: {what} {revision}")
         }
         Observation::ErrorEvent { request, status } => write!(f, "frame {request}: ERROR {status}"),
+        Observation::Refused { request } => write!(f, "request {request} is refused"),
         Observation::Garbled { request } => write!(f, "frame {request}: garbled"),
         Observation::Ended { request, ending } => {
             let how = match ending {

@@ -41,7 +41,7 @@ pub use self::{
 };
 use crate::{
     interleave::{Seam, Yields},
-    trace::{Ending, Recorder},
+    trace::Recorder,
 };
 
 /// The maximal number of requests of an informer within one second of simulated time, pages of lists included.
@@ -176,14 +176,14 @@ impl Transport {
             }
             line.yields.pass(Seam::Request).await;
             let connected = route.connect(exchange.wants_latest());
-            let (router, connection) = connected.inspect_err(|_| exchange.ended(Ending::Broken))?;
+            let (router, connection) = connected.inspect_err(|error| exchange.failed(error))?;
             let answered = tokio::select! {
                 biased;
                 // A broken connection delivers nothing more.
                 error = connection.broken() => Err(error),
                 Ok(response) = router.oneshot(request) => arrived(response),
             };
-            let response = answered.inspect_err(|_| exchange.ended(Ending::Broken))?;
+            let response = answered.inspect_err(|error| exchange.failed(error))?;
             line.yields.pass(Seam::Request).await;
             exchange.answered(response.status(), response.headers());
             let (yields, chunk_max) = (line.yields.clone(), line.chunk_max);

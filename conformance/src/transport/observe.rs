@@ -1,6 +1,6 @@
 //! Reads what checkers need from requests and answers.
 
-use std::{num::NonZeroU32, sync::Arc, time::Duration};
+use std::{io, num::NonZeroU32, sync::Arc, time::Duration};
 
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use serde::Deserialize;
@@ -173,6 +173,15 @@ impl Exchange {
         {
             self.record(Observation::AskedToWait { request, wait });
         }
+    }
+
+    /// Records the failure of a connection, before any answer.
+    pub(super) fn failed(&mut self, error: &io::Error) {
+        if self.call.is_none() && error.kind() == io::ErrorKind::ConnectionRefused {
+            let request = self.request;
+            self.record(Observation::Refused { request });
+        }
+        self.ended(Ending::Broken);
     }
 
     /// Reads a part of the body.

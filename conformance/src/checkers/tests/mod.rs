@@ -7,6 +7,7 @@ mod faults;
 mod content;
 mod waits;
 mod status;
+mod reports;
 mod threads;
 mod controllers;
 mod election;
@@ -561,6 +562,7 @@ fn differing_parts_are_found() {
         (Part::Reader, "readers"),
         (Part::Filter, "filters"),
         (Part::Handler, "leaks"),
+        (Part::Report, "reports"),
     ] {
         check(
             |story| {

@@ -1,0 +1,327 @@
+//! An informer reports the truth about itself: to its observer, in its status and by its numbers.
+//!
+//! Each failure is reported, with a cause that the transport explains and with the delay that follows; so are lists and
+//! watches, with their sizes and times. Numbers are those of the requests, failures, states and notifications before.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use informer::reflector::FailureCause;
+
+use super::{
+    Finding,
+    deliveries::{ClockLeaps, SUSPEND},
+    differences,
+    reported_counts::Tally,
+    reported_requests::{Asked, Listing},
+};
+use crate::trace::{Observation, Part, Report, RequestKind, Trace, seconds};
+
+/// The time by which a timer may be late: timers count in milliseconds.
+const TIMER_STEP: Duration = Duration::from_millis(2);
+
+/// The message of an informer after a failed request.
+const TRYING_AGAIN: &str = "trying again";
+
+/// Finds violations of the [module](self)'s invariant.
+pub fn check(trace: &Trace) -> Vec<Finding> {
+    let mut findings = differences::of(trace, Part::Report);
+    let mut leaps = ClockLeaps::default();
+    let mut tellers = Tellers::default();
+    for (number, (at, observation)) in trace.timed().enumerate() {
+        leaps.observe(at, observation);
+        tellers.is_waking = leaps.is_waking(at);
+        if let Some(text) = tellers.observe(at, observation) {
+            findings.push(Finding::at(number, format!("{observation}: {text}")));
+        }
+    }
+    findings
+}
+
+/// All informers, and what has to be known of the run.
+#[derive(Default)]
+struct Tellers {
+    informers: BTreeMap<usize, Teller>,
+    /// The informer of each request.
+    senders: BTreeMap<usize, usize>,
+    /// True if lists may have to wait for their turn.
+    has_gate: bool,
+    is_waking: bool,
+    /// True if the last warning was about a failure.
+    is_logged: bool,
+    /// The last time at which the clock was about to leap.
+    slept_at: Option<Duration>,
+}
+
+/// Describes a failure that should be in the log with the report. What happens in the course of things is not.
+fn unlogged(report: &Report, is_logged: bool) -> Option<String> {
+    let Report::Failed { cause, delay, .. } = report else {
+        return None;
+    };
+    let is_usual = matches!(cause, FailureCause::Expired | FailureCause::EndedEarly);
+    // The log tells of a pause once.
+    let is_news = !delay.is_zero() && !is_usual && !cause.is_withdrawn();
+    (is_news && !is_logged).then(|| "it has not logged that".to_owned())
+}
+
+/// The acts of one informer, and its reports.
+#[derive(Default)]
+struct Teller {
+    asked: Option<Asked>,
+    listing: Option<Listing>,
+    /// The last failure that was reported, until it is followed by a request.
+    failed: Option<Failed>,
+    attempt: u32,
+    tally: Tally,
+    /// True if it reports at all.
+    is_telling: bool,
+    is_paused: bool,
+}
+
+/// A failure that was reported.
+#[derive(Clone, Copy)]
+struct Failed {
+    cause: FailureCause,
+    at: Duration,
+    delay: Duration,
+}
+
+// === impl Tellers ===
+
+impl Tellers {
+    /// Takes an observation, and describes what is untrue about it.
+    fn observe(&mut self, at: Duration, observation: &Observation) -> Option<String> {
+        match observation {
+            Observation::ListGate { .. } => self.has_gate = true,
+            Observation::FaultBegins { name, .. } if name == SUSPEND => self.slept_at = Some(at),
+            Observation::Request {
+                informer,
+                request,
+                kind,
+            } => return self.ask(at, *informer, *request, kind),
+            Observation::InformerPauses { informer } => self.of(*informer).order(true),
+            Observation::InformerResumes { informer } => self.of(*informer).order(false),
+            Observation::Cached {
+                informer, members, ..
+            } => self.of(*informer).tally.note_cached(members.len()),
+            Observation::Undecodable {
+                informer, members, ..
+            } => self.of(*informer).tally.note_undecodable(members.len()),
+            Observation::HandlerJoins {
+                informer,
+                handler,
+                is_slow,
+                ..
+            } => self.of(*informer).tally.join(*handler, *is_slow),
+            Observation::Notified(notified) => {
+                let teller = self.of(notified.informer);
+                teller.tally.notify(notified.handler);
+            }
+            Observation::Reported { informer, report } => {
+                let is_logged = std::mem::take(&mut self.is_logged);
+                let problem = self.of(*informer).report(at, report);
+                return problem.or_else(|| unlogged(report, is_logged));
+            }
+            Observation::Warned { message, .. } => self.is_logged = message == TRYING_AGAIN,
+            Observation::Counted { informer, counts } => {
+                let is_waking = self.is_waking;
+                let is_late = self.is_late(*informer, at);
+                let teller = self.of(*informer);
+                teller.is_telling = true;
+                let failure = teller.untold(at).or(is_late);
+                return failure.or_else(|| teller.tally.untrue(at, counts, is_waking));
+            }
+            other => self.cross(at, other),
+        }
+        None
+    }
+
+    fn of(&mut self, informer: usize) -> &mut Teller {
+        self.informers.entry(informer).or_default()
+    }
+
+    fn ask(
+        &mut self,
+        at: Duration,
+        informer: usize,
+        request: usize,
+        kind: &RequestKind,
+    ) -> Option<String> {
+        self.senders.insert(request, informer);
+        let can_wait = self.has_gate
+            && !matches!(
+                kind,
+                RequestKind::Watch {
+                    is_streaming_list: false,
+                    ..
+                }
+            );
+        let is_late = self.is_late(informer, at).filter(|_| !can_wait);
+        let teller = self.of(informer);
+        let failed = teller.failed.take();
+        let is_early = failed.filter(|failed| at + TIMER_STEP < failed.at + failed.delay);
+        let problem = teller
+            .untold(at)
+            .or(is_late)
+            .or_else(|| teller.asked.as_ref()?.untold_end())
+            .or_else(|| is_early.map(|failed| failed.differs("it did not wait")));
+        if let RequestKind::List {
+            is_continued: false,
+            ..
+        } = kind
+        {
+            teller.listing = Some(Listing::new(at));
+        }
+        teller.tally.ask(kind);
+        teller.asked = Some(Asked::new(kind));
+        problem.filter(|_| teller.is_telling)
+    }
+
+    /// Describes a failure after which the informer has waited longer than it said.
+    fn is_late(&self, informer: usize, at: Duration) -> Option<String> {
+        let teller = self.informers.get(&informer)?;
+        let failed = teller.failed.filter(|_| !teller.is_paused)?;
+        let due = failed.at + failed.delay + TIMER_STEP;
+        let has_slept = self.slept_at.is_some_and(|slept| slept >= failed.at);
+        let is_late = at > due && !has_slept && !(self.has_gate && at > failed.at);
+        is_late.then(|| failed.differs("it has waited longer"))
+    }
+
+    /// Takes what crosses the transport.
+    fn cross(&mut self, at: Duration, observation: &Observation) {
+        let (Observation::Answer { request, .. }
+        | Observation::Refused { request }
+        | Observation::Page { request, .. }
+        | Observation::Frame { request, .. }
+        | Observation::Bookmark { request, .. }
+        | Observation::ErrorEvent { request, .. }
+        | Observation::Garbled { request }
+        | Observation::Ended { request, .. }) = observation
+        else {
+            return;
+        };
+        let Some(informer) = self.senders.get(request).copied() else {
+            return;
+        };
+        let teller = self.of(informer);
+        teller.tally.note_delivery(at);
+        if let Observation::Page {
+            revision,
+            has_more,
+            members,
+            ..
+        } = observation
+            && let Some(listing) = &mut teller.listing
+        {
+            listing.add(*revision, members.len(), *has_more);
+        }
+        let Some(asked) = &mut teller.asked else {
+            return;
+        };
+        if asked.observe(at, observation) {
+            teller.tally.note_state(at);
+        }
+    }
+}
+
+// === impl Teller ===
+
+impl Teller {
+    /// Takes an order of the owner, after which nothing is as it was announced.
+    fn order(&mut self, pauses: bool) {
+        self.is_paused = pauses;
+        self.failed = None;
+        self.tally.note_order();
+        if let Some(asked) = &mut self.asked {
+            asked.interrupt();
+        }
+    }
+
+    /// Describes a failure that should have been reported by now.
+    fn untold(&mut self, at: Duration) -> Option<String> {
+        self.asked.as_mut()?.untold(at)
+    }
+
+    /// Takes a report, and describes what is untrue about it.
+    fn report(&mut self, at: Duration, report: &Report) -> Option<String> {
+        self.is_telling = true;
+        match report {
+            Report::Follows => {
+                self.tally.note_whole();
+                let is_followed = self.asked.as_ref().is_some_and(Asked::is_followed);
+                (!is_followed).then(|| "it has no watch".to_owned())
+            }
+            Report::Waits { cause: None, .. } => {
+                (!self.is_paused).then(|| "it was not paused".to_owned())
+            }
+            Report::Waits { cause, delay } => {
+                let announced = self.failed.is_some_and(|failed| {
+                    (Some(failed.cause), Some(failed.delay)) == (*cause, *delay)
+                });
+                (!announced).then(|| "its last failure was another".to_owned())
+            }
+            Report::Listed {
+                revision,
+                item_count,
+                took,
+            } => {
+                self.tally.note_state(at);
+                match self.listing.take() {
+                    Some(listing) => listing.listed(at, *revision, *item_count, *took),
+                    None => Some("it has not listed since".to_owned()),
+                }
+            }
+            Report::Watched { item_count, took } => match &mut self.asked {
+                Some(asked) => asked.watched(at, *item_count, *took),
+                None => Some("it had no watch".to_owned()),
+            },
+            Report::Failed {
+                cause,
+                attempt,
+                delay,
+            } => self.fail(at, *cause, *attempt, *delay),
+            Report::Undecodable { .. } => None,
+        }
+    }
+
+    fn fail(
+        &mut self,
+        at: Duration,
+        cause: FailureCause,
+        attempt: u32,
+        delay: Duration,
+    ) -> Option<String> {
+        self.tally.note_failure(cause);
+        self.failed = Some(Failed { cause, at, delay });
+        let step = u32::from(!delay.is_zero());
+        let is_next = attempt == self.attempt + step || attempt == step;
+        let before = std::mem::replace(&mut self.attempt, attempt);
+        let Some(asked) = &mut self.asked else {
+            return Some("it has not asked for anything".to_owned());
+        };
+        asked.is_told = true;
+        if !asked.admits(cause) {
+            return Some("its last request did not fail so".to_owned());
+        }
+        if asked.is_at_once(cause) == Some(!delay.is_zero()) {
+            let how = if delay.is_zero() {
+                "wait"
+            } else {
+                "go on at once"
+            };
+            return Some(format!("after that it has to {how}"));
+        }
+        (!is_next).then(|| format!("the delay before was number {before}"))
+    }
+}
+
+// === impl Failed ===
+
+impl Failed {
+    fn differs(&self, how: &str) -> String {
+        format!(
+            "{how}, although it reported a delay of {} s at {} s",
+            seconds(self.delay),
+            seconds(self.at)
+        )
+    }
+}
