@@ -1,6 +1,6 @@
 //! The operator: each website has a deployment, and its status tells how many replicas are ready.
 
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use informer::{
     ObjectKey,
@@ -23,7 +23,7 @@ use crate::{
 /// The name by which the server remembers which fields the operator has set.
 const MANAGER: &str = "website-operator";
 /// The number of websites that are worked on at once.
-const WORKERS: NonZeroUsize = NonZeroUsize::new(4).expect("4 is not 0");
+const WORKERS: usize = 4;
 /// The time within which the caches have to be there; an operator that exceeds it exits, and is started again.
 const LIMIT: Duration = Duration::from_mins(2);
 
