@@ -259,7 +259,8 @@ impl Listing {
     pub(super) fn add(&mut self, revision: u64, count: usize, has_more: bool) {
         self.revision.get_or_insert(revision);
         self.item_count += count as u64;
-        self.is_whole = !has_more;
+        // A page may arrive before the one that it continues.
+        self.is_whole |= !has_more;
     }
 
     /// Compares what is reported of the list with what it was.

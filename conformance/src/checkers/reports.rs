@@ -75,6 +75,8 @@ struct Teller {
     /// True if it reports at all.
     is_telling: bool,
     is_paused: bool,
+    /// The time of the last order of the owner.
+    ordered_at: Option<Duration>,
 }
 
 /// A failure that was reported.
@@ -98,8 +100,8 @@ impl Tellers {
                 request,
                 kind,
             } => return self.ask(at, *informer, *request, kind),
-            Observation::InformerPauses { informer } => self.of(*informer).order(true),
-            Observation::InformerResumes { informer } => self.of(*informer).order(false),
+            Observation::InformerPauses { informer } => self.of(*informer).order(at, true),
+            Observation::InformerResumes { informer } => self.of(*informer).order(at, false),
             Observation::Cached {
                 informer, members, ..
             } => self.of(*informer).tally.note_cached(members.len()),
@@ -158,6 +160,7 @@ impl Tellers {
         let is_late = self.is_late(informer, at).filter(|_| !can_wait);
         let teller = self.of(informer);
         let failed = teller.failed.take();
+        let failed = failed.filter(|failed| Some(failed.at) != teller.ordered_at);
         let is_early = failed.filter(|failed| at + TIMER_STEP < failed.at + failed.delay);
         let problem = teller
             .untold(at)
@@ -180,6 +183,8 @@ impl Tellers {
     fn is_late(&self, informer: usize, at: Duration) -> Option<String> {
         let teller = self.informers.get(&informer)?;
         let failed = teller.failed.filter(|_| !teller.is_paused)?;
+        // An order of the same moment may have come after it.
+        let failed = Some(failed).filter(|failed| Some(failed.at) != teller.ordered_at)?;
         let due = failed.at + failed.delay + TIMER_STEP;
         let has_slept = self.slept_at.is_some_and(|slept| slept >= failed.at);
         let is_late = at > due && !has_slept && !(self.has_gate && at > failed.at);
@@ -227,8 +232,9 @@ impl Tellers {
 
 impl Teller {
     /// Takes an order of the owner, after which nothing is as it was announced.
-    fn order(&mut self, pauses: bool) {
+    fn order(&mut self, at: Duration, pauses: bool) {
         self.is_paused = pauses;
+        self.ordered_at = Some(at);
         self.failed = None;
         self.tally.note_order();
         if let Some(asked) = &mut self.asked {
