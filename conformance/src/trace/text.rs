@@ -361,11 +361,7 @@ fn fmt_wire(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             revision,
             ends_initial_events,
         } => {
-            let what = if *ends_initial_events {
-                "end of initial events"
-            } else {
-                "bookmark"
-            };
+            let what = bookmark(*ends_initial_events);
             write!(f, "frame {request}: {what} {revision}")
         }
         Observation::ErrorEvent { request, status } => write!(f, "frame {request}: ERROR {status}"),
@@ -380,6 +376,14 @@ fn fmt_wire(observation: &Observation, f: &mut Formatter<'_>) -> fmt::Result {
             write!(f, "ended {request}: {how}")
         }
         other => write!(f, "{other:?}"),
+    }
+}
+
+fn bookmark(ends_initial_events: bool) -> &'static str {
+    if ends_initial_events {
+        "end of initial events"
+    } else {
+        "bookmark"
     }
 }
 

@@ -11,7 +11,7 @@ pub(super) struct Hints<'a> {
     pub(super) url: &'a str,
     /// The file and the context by which the server can be reached, if it is in a kubeconfig.
     pub(super) kubeconfig: Option<(&'a str, &'a str)>,
-    /// Whether requests need credentials.
+    /// True if requests need credentials.
     pub(super) asks_for_credentials: bool,
 }
 
