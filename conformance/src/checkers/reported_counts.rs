@@ -1,6 +1,6 @@
 //! The numbers that an informer has to tell of itself.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, ops::RangeInclusive, time::Duration};
 
 use informer::reflector::FailureCause;
 
@@ -152,8 +152,10 @@ impl Tally {
             "undecodable",
             self.undecodable,
         );
+        // A state that is queued is not counted yet.
+        let with_queued = counts.replacements..=counts.replacements + counts.queued;
         expect(
-            self.states.admits(at, counts.replacements),
+            self.states.admits(at, with_queued),
             "states",
             self.states.value,
         );
@@ -181,14 +183,14 @@ impl Settling {
         self.value += 1;
     }
 
-    /// Returns true if it may have been this number at the moment.
-    fn admits(&self, at: Duration, number: u64) -> bool {
+    /// Returns true if it may have been one of these numbers at the moment.
+    fn admits(&self, at: Duration, numbers: RangeInclusive<u64>) -> bool {
         let least = if self.at == at {
             self.before
         } else {
             self.value
         };
-        (least..=self.value).contains(&number)
+        *numbers.start() <= self.value && least <= *numbers.end()
     }
 }
 

@@ -94,7 +94,7 @@ impl Tellers {
     fn observe(&mut self, at: Duration, observation: &Observation) -> Option<String> {
         match observation {
             Observation::ListGate { .. } => self.has_gate = true,
-            Observation::FaultBegins { name, .. } if name == SUSPEND => self.slept_at = Some(at),
+            Observation::FaultBegins { name, .. } if name == SUSPEND => self.sleep(at),
             Observation::Request {
                 informer,
                 request,
@@ -135,6 +135,15 @@ impl Tellers {
             other => self.cross(at, other),
         }
         None
+    }
+
+    fn sleep(&mut self, at: Duration) {
+        self.slept_at = Some(at);
+        let asked = self
+            .informers
+            .values_mut()
+            .filter_map(|teller| teller.asked.as_mut());
+        asked.for_each(Asked::sleep);
     }
 
     fn of(&mut self, informer: usize) -> &mut Teller {

@@ -132,9 +132,12 @@ impl LeaseRules {
                 request,
                 status,
                 lease,
-            } => self
-                .known_to(*candidacy)
-                .answered(at, *request, *status, lease.as_ref()),
+            } => {
+                // While the lease is there, 404 is a fault as any other.
+                let is_absent = *status == Some(404) && self.lease.is_none();
+                let known = self.known_to(*candidacy);
+                known.answered(at, *request, *status, lease.as_ref(), is_absent);
+            }
             _ => {}
         }
         None
@@ -239,6 +242,7 @@ impl Knowledge {
         request: usize,
         status: Option<u16>,
         lease: Option<&LeaseState>,
+        is_absent: bool,
     ) {
         self.ended = Some(at);
         let is_success = matches!(status, Some(200 | 201));
@@ -248,7 +252,7 @@ impl Knowledge {
                 Seen::update(&mut self.seen, lease, at);
             }
             // There may be no lease to return.
-            if status != Some(404) && !is_success {
+            if !is_absent && !is_success {
                 self.returns_since = None;
             }
         } else if self.writes.remove(&request) && !is_success {
