@@ -20,8 +20,6 @@ pub(super) struct Asked {
     failed_at: Option<Duration>,
     /// True if its failure was reported, or the informer was paused meanwhile.
     pub(super) is_told: bool,
-    /// True if the machine has slept since it was sent.
-    has_slept: bool,
     watched: Watched,
 }
 
@@ -98,7 +96,6 @@ impl Asked {
             item_count: 0,
             failed_at: None,
             is_told: false,
-            has_slept: false,
             watched: Watched::Missing,
         }
     }
@@ -139,16 +136,8 @@ impl Asked {
         false
     }
 
-    /// Takes that the machine sleeps: when it wakes, limits run out in the moment in which connections break.
-    pub(super) fn sleep(&mut self) {
-        self.has_slept = true;
-    }
-
     fn end(&mut self, at: Duration, ending: Ending) {
-        // A page that was asked for ahead is given up when the one before it has failed.
-        if self.stage != Stage::Page || self.ending.is_none() {
-            self.ending = Some(ending);
-        }
+        self.ending = Some(ending);
         let is_refused = self.answer.is_some_and(|answer| answer.status != 200);
         if ending == Ending::Broken || (is_refused && ending == Ending::Clean) {
             self.failed_at.get_or_insert(at);
@@ -160,6 +149,10 @@ impl Asked {
         use FailureCause::{EndedEarly, Protocol, Refused, TimedOut, Transport};
 
         let given_up = !matches!(self.ending, Some(Ending::Clean | Ending::Broken));
+        // Or the page before it has failed, and this one is given up for that.
+        if self.stage == Stage::Page && given_up {
+            return true;
+        }
         match (self.answer.map(|answer| answer.status), self.problem) {
             (None, Some(Problem::Refused)) => cause == Refused,
             (None, _) if given_up => cause == TimedOut,
@@ -167,9 +160,7 @@ impl Asked {
             (Some(200), Some(Problem::Error(code))) => is_of_code(cause, code),
             (Some(200), Some(Problem::Garbled)) => cause == Protocol,
             (Some(200), _) if given_up => cause == TimedOut,
-            (Some(200), _) if self.ending == Some(Ending::Broken) => {
-                cause == Transport || (self.has_slept && cause == TimedOut)
-            }
+            (Some(200), _) if self.ending == Some(Ending::Broken) => cause == Transport,
             // A page of another list, or of one without an end.
             (Some(200), _) if self.is_list() => cause == Protocol,
             // An end within an event counts as a break.

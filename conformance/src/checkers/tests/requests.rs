@@ -119,6 +119,33 @@ fn a_watch_that_does_not_know_of_the_last_bookmark_is_found() {
 }
 
 #[test]
+fn what_arrives_in_the_moment_of_a_pause_may_be_unread() {
+    let pauses_after_a_bookmark = |ms| {
+        move |story: &mut Story| {
+            told_well(story);
+            story.wait(1_000);
+            story.bookmark(2, 9);
+            story.wait(ms);
+            story.push(Observation::InformerPauses { informer: 0 });
+            story.end(2, Ending::Dropped);
+            story.wait(1_000);
+            story.push(Observation::InformerResumes { informer: 0 });
+            story.watch(6);
+        }
+    };
+    // The cache of the story never shows it.
+    let is_old = (
+        "freshness",
+        "cache 0 stands at 6, although the server had sent 9",
+    );
+    check(pauses_after_a_bookmark(0), &[is_old]);
+    check(
+        pauses_after_a_bookmark(1_000),
+        &[("rewatches", "although the server had sent 9 last"), is_old],
+    );
+}
+
+#[test]
 fn a_watch_from_an_expired_version_is_found() {
     check(
         |story| {
