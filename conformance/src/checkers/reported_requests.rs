@@ -149,8 +149,8 @@ impl Asked {
         use FailureCause::{EndedEarly, Protocol, Refused, TimedOut, Transport};
 
         let given_up = !matches!(self.ending, Some(Ending::Clean | Ending::Broken));
-        // Or the page before it has failed, and this one is given up for that.
-        if self.stage == Stage::Page && given_up {
+        // It may be the page before it that has failed: a page is asked for while that is read.
+        if self.stage == Stage::Page {
             return true;
         }
         match (self.answer.map(|answer| answer.status), self.problem) {
