@@ -20,7 +20,7 @@ use std::{
 };
 
 use self::{handlers::Handlers, requests::Requests, waits::Waits};
-use super::Finding;
+use super::{Finding, deliveries::ClockLeaps};
 use crate::trace::{FactoryEvent, Member, Observation, Phase, Trace};
 
 /// An informer by its list, and by the view whose transform it has.
@@ -61,7 +61,10 @@ struct Factory {
 pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut factory = Factory::default();
     let mut findings = Vec::new();
-    for (number, observation) in trace.observations().enumerate() {
+    let mut leaps = ClockLeaps::default();
+    for (number, (at, observation)) in trace.timed().enumerate() {
+        leaps.observe(at, observation);
+        factory.requests.note_waking(leaps.is_waking(at));
         let texts = match observation {
             Observation::Factory(event) => factory.observe(event),
             Observation::Phase(Phase::Shutdown) => factory.waits.unended(factory.run),

@@ -14,6 +14,8 @@ pub(super) struct Requests {
     open: BTreeMap<usize, Open>,
     /// True while a start takes effect, if the factory was running before.
     is_started_again: bool,
+    /// True if the machine has just woken: silent watches are given up in that moment.
+    is_waking: bool,
 }
 
 struct Open {
@@ -24,6 +26,11 @@ struct Open {
 // === impl Requests ===
 
 impl Requests {
+    /// Takes whether the machine has just woken, before an observation of that moment.
+    pub(super) fn note_waking(&mut self, is_waking: bool) {
+        self.is_waking = is_waking;
+    }
+
     /// Takes an observation, and describes the violations that it shows. The factory is in the state `run` before it.
     pub(super) fn observe(
         &mut self,
@@ -44,7 +51,9 @@ impl Requests {
                     return vec![format!("a start ends watch {request}, which was running")];
                 }
             }
-            FactoryEvent::Starts => self.is_started_again = run == Run::Running,
+            FactoryEvent::Starts => {
+                self.is_started_again = run == Run::Running && !self.is_waking;
+            }
             FactoryEvent::Started => self.is_started_again = false,
             FactoryEvent::Stopped { .. } => return self.left_open(|_| true),
             FactoryEvent::Released { .. } => {
