@@ -109,14 +109,9 @@ impl Tally {
     }
 
     /// Describes the first number that is untrue.
-    pub(super) fn untrue(
-        &mut self,
-        at: Duration,
-        counts: &Counts,
-        is_waking: bool,
-    ) -> Option<String> {
+    pub(super) fn untrue(&mut self, at: Duration, counts: &Counts) -> Option<String> {
         // What arrives at this moment may not have been read.
-        let is_quiet = self.delivered_at < at && !is_waking;
+        let is_quiet = self.delivered_at < at;
         let is_sent =
             |sent: u64, counted: u64| (sent..=sent + 1 + self.order_count).contains(&counted);
         let mut wrong = None;

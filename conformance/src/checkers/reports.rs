@@ -2,6 +2,9 @@
 //!
 //! Each failure is reported, with a cause that the transport explains and with the delay that follows; so are lists and
 //! watches, with their sizes and times. Numbers are those of the requests, failures, states and notifications before.
+//!
+//! Nothing is compared from the first sleep of the machine on: when it wakes, limits run out in the moment in which
+//! connections break. A failed later page may have any cause, since it may be the page before it that failed.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -9,7 +12,7 @@ use informer::reflector::FailureCause;
 
 use super::{
     Finding,
-    deliveries::{ClockLeaps, SUSPEND},
+    deliveries::SUSPEND,
     differences,
     reported_counts::Tally,
     reported_requests::{Asked, Listing},
@@ -25,15 +28,11 @@ const TRYING_AGAIN: &str = "trying again";
 /// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = differences::of(trace, Part::Report);
-    let mut leaps = ClockLeaps::default();
     let mut tellers = Tellers::default();
     for (number, (at, observation)) in trace.timed().enumerate() {
-        // When a machine wakes, limits run out in the moment in which connections break: from its first sleep on nothing is compared.
         if matches!(observation, Observation::FaultBegins { name, .. } if name == SUSPEND) {
             break;
         }
-        leaps.observe(at, observation);
-        tellers.is_waking = leaps.is_waking(at);
         if let Some(text) = tellers.observe(at, observation) {
             findings.push(Finding::at(number, format!("{observation}: {text}")));
         }
@@ -49,7 +48,6 @@ struct Tellers {
     senders: BTreeMap<usize, usize>,
     /// True if lists may have to wait for their turn.
     has_gate: bool,
-    is_waking: bool,
     /// True if the last warning was about a failure.
     is_logged: bool,
 }
@@ -126,12 +124,11 @@ impl Tellers {
             }
             Observation::Warned { message, .. } => self.is_logged = message == TRYING_AGAIN,
             Observation::Counted { informer, counts } => {
-                let is_waking = self.is_waking;
                 let is_late = self.is_late(*informer, at);
                 let teller = self.of(*informer);
                 teller.is_telling = true;
                 let failure = teller.untold(at).or(is_late);
-                return failure.or_else(|| teller.tally.untrue(at, counts, is_waking));
+                return failure.or_else(|| teller.tally.untrue(at, counts));
             }
             other => self.cross(at, other),
         }
