@@ -1,6 +1,8 @@
-//! One error for all that this crate can fail with.
+//! One error for what the functions of this crate fail with.
 
 /// Any error of this crate, for functions that meet several kinds and pass them on with `?`.
+///
+/// Left out are [`UntilError`](crate::watch::UntilError), which holds an error of the caller, and ends that are no failures.
 ///
 /// Each variant holds the error of one operation, whose documentation says whether to retry; it is shown as that error, and
 /// [`source`](std::error::Error::source) is that of the error, too. Functions of this crate return the narrow types.
@@ -40,6 +42,12 @@ pub enum Error {
     /// A read of a lister.
     #[error(transparent)]
     Lister(#[from] crate::ListerError),
+    /// A count of an index that is not that of its objects.
+    #[error(transparent)]
+    Recount(#[from] crate::RecountError),
+    /// A field of an object that cannot be read.
+    #[error(transparent)]
+    ReadField(#[from] crate::field_path::ReadFieldError),
     /// A selector that is not one.
     #[error(transparent)]
     ParseSelector(#[from] crate::ParseSelectorError),

@@ -15,7 +15,7 @@ use crate::{discovery::GroupResource, http::HttpListWatch};
 #[diagnostic::on_unimplemented(
     message = "a factory cannot make informers of `{Self}`",
     label = "neither a `kube::Resource` that can be decoded, nor `Compact` of one",
-    note = "a custom resource derives `kube::CustomResource`, `Clone`, `Serialize`, `Deserialize` and `JsonSchema`"
+    note = "a custom resource is what `#[derive(kube::CustomResource)]` makes of its spec"
 )]
 pub trait FactoryObject: Sealed<Self::Resource> + Send + Sync + 'static {
     /// The resource that is listed and watched.

@@ -26,7 +26,7 @@ pub use crate::known::{Known, KnownNothing};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not list and watch `{K}`",
     label = "no `ListWatch<{K}>`",
-    note = "with a `kube::Client` there is `SharedInformer::new(client, Scope::All)`; tests have `informer::testing`"
+    note = "with a `kube::Client` there is `SharedInformer::new(client, Scope::All)` (feature `http`); tests have `informer::testing` (feature `testing`)"
 )]
 pub trait ListWatch<K>: Send + Sync + 'static {
     /// The events of one watch.

@@ -46,7 +46,7 @@ impl Reporter {
         }
     }
 
-    pub(super) fn note_requested(&self, request: Request) {
+    fn note_requested(&self, request: Request) {
         self.observer.requested(request);
     }
 
