@@ -3,6 +3,10 @@
 //! Each failure is reported, with a cause that the transport explains and with the delay that follows; so are lists and
 //! watches, with their sizes and times. Numbers are those of the requests, failures, states and notifications before.
 //!
+//! Not compared: reports of what does not decode, numbers of handlers that take their time while something is under way, the
+//! panics of handlers, and numbers that an order of the owner to pause or to go on may have changed. Numbers of requests may be
+//! one ahead of the transport.
+//!
 //! Nothing is compared from the first sleep of the machine on: when it wakes, limits run out in the moment in which
 //! connections break. A failed later page may have any cause, since it may be the page before it that failed.
 

@@ -129,10 +129,11 @@ pub(super) fn ask_in_vain<K>(lister: &NamespacedLister<K>) -> Vec<Difference> {
     if !is_everything("") || is_everything("tier") {
         differences.push(("everything".to_owned(), "is something else".to_owned()));
     }
-    if let Err(error @ ListerError::NotFound { .. }) = lister.get(NOBODY)
-        && !error.to_string().contains(NAMESPACES[0])
-    {
-        differences.push((NOBODY.to_owned(), format!("is described as {error}")));
+    match lister.get(NOBODY) {
+        Err(error @ ListerError::NotFound { .. }) if error.to_string().contains(NAMESPACES[0]) => {}
+        Err(ListerError::NotStarted { .. }) => {}
+        Err(error) => differences.push((NOBODY.to_owned(), format!("is described as {error}"))),
+        Ok(_) => differences.push((NOBODY.to_owned(), "is there".to_owned())),
     }
     differences
 }

@@ -2,7 +2,7 @@
 //!
 //! - Requests that agree in list and transform have one informer, and others another one: the factory counts them so, none has
 //!   two requests open, and objects have the transform of their view.
-//! - A start leaves the informers alone that run. Between a shutdown and the next start there is no request, no task and no
+//! - A start leaves the informers alone that run, unless the machine wakes in that moment: silent watches are given up then. Between a shutdown and the next start there is no request, no task and no
 //!   notification.
 //! - A handler is notified legally through all generations: of what it does not know, and of nothing twice. When a shutdown has
 //!   ended, it knows what the cache holds. Handlers of a former factory, of a released informer and those that have left hear
@@ -64,9 +64,8 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut leaps = ClockLeaps::default();
     for (number, (at, observation)) in trace.timed().enumerate() {
         leaps.observe(at, observation);
-        factory.requests.note_waking(leaps.is_waking(at));
         let texts = match observation {
-            Observation::Factory(event) => factory.observe(event),
+            Observation::Factory(event) => factory.observe(event, leaps.is_waking(at)),
             Observation::Phase(Phase::Shutdown) => factory.waits.unended(factory.run),
             _ => Vec::new(),
         };
@@ -79,8 +78,10 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
 
 impl Factory {
     /// Takes an observation, and describes the violations that it shows.
-    fn observe(&mut self, event: &FactoryEvent) -> Vec<String> {
-        let mut texts = self.requests.observe(event, self.run, &self.kept);
+    fn observe(&mut self, event: &FactoryEvent, is_waking: bool) -> Vec<String> {
+        let mut texts = self
+            .requests
+            .observe(event, self.run, &self.kept, is_waking);
         texts.extend(self.waits.observe(event, self.run, &self.kept));
         match event {
             FactoryEvent::Told {

@@ -14,8 +14,6 @@ pub(super) struct Requests {
     open: BTreeMap<usize, Open>,
     /// True while a start takes effect, if the factory was running before.
     is_started_again: bool,
-    /// True if the machine has just woken: silent watches are given up in that moment.
-    is_waking: bool,
 }
 
 struct Open {
@@ -26,17 +24,14 @@ struct Open {
 // === impl Requests ===
 
 impl Requests {
-    /// Takes whether the machine has just woken, before an observation of that moment.
-    pub(super) fn note_waking(&mut self, is_waking: bool) {
-        self.is_waking = is_waking;
-    }
-
-    /// Takes an observation, and describes the violations that it shows. The factory is in the state `run` before it.
+    /// Takes an observation, and describes the violations that it shows. The factory is in the state `run` before it, and
+    /// the machine may have just woken: silent watches are given up in that moment.
     pub(super) fn observe(
         &mut self,
         event: &FactoryEvent,
         run: Run,
         kept: &BTreeMap<Informer, BTreeSet<usize>>,
+        is_waking: bool,
     ) -> Vec<String> {
         match event {
             FactoryEvent::Asks {
@@ -52,7 +47,7 @@ impl Requests {
                 }
             }
             FactoryEvent::Starts => {
-                self.is_started_again = run == Run::Running && !self.is_waking;
+                self.is_started_again = run == Run::Running && !is_waking;
             }
             FactoryEvent::Started => self.is_started_again = false,
             FactoryEvent::Stopped { .. } => return self.left_open(|_| true),
