@@ -21,7 +21,7 @@ const BOLD: (&str, &str) = ("\x1b[1m", "\x1b[0m");
 // === impl Hints ===
 
 impl Hints<'_> {
-    /// Returns the text. It has colours and links if `is_styled`.
+    /// Returns the text. It has bold headings and links if `is_styled`.
     pub(super) fn text(&self, is_styled: bool) -> String {
         let (bold, plain) = if is_styled { BOLD } else { ("", "") };
         let url = self.url;
@@ -39,30 +39,40 @@ impl Hints<'_> {
         let kubectl = match self.kubeconfig {
             Some((file, context)) => {
                 add(&format!("  export KUBECONFIG={}", quoted(file)));
-                format!("kubectl --context {}", quoted(context))
+                Some(format!("kubectl --context {}", quoted(context)))
             }
-            None if self.asks_for_credentials => "kubectl".to_owned(),
-            None => format!("kubectl --server {url}"),
+            None => (!self.is_guarded()).then(|| format!("kubectl --server {url}")),
         };
-        if self.kubeconfig.is_none() && self.asks_for_credentials {
-            add("  requests need credentials: `--kubeconfig FILE` writes them to a file");
-        } else {
+        if let Some(kubectl) = kubectl {
             add(&format!("  {kubectl} get namespaces"));
             add(&format!(
                 "  {kubectl} create configmap hello --from-literal=to=you"
             ));
             add(&format!("  {kubectl} get configmaps --watch"));
+        } else {
+            add("  `--kubeconfig FILE` writes what clients need to reach it");
         }
         add(&format!(
             "{bold}Faults{plain}, all in {}",
             link("/_control/faults/catalogue")
         ));
-        add(&format!(
-            "  curl {url}/_control/faults -d '{{\"fault\": \"throttle\", \"match\": {{\"verb\": \"list\"}}}}'"
-        ));
-        add(&format!("  curl -X DELETE {url}/_control/faults"));
+        if self.is_guarded() {
+            add(
+                "  requests to it need what all requests need: the certificates or tokens of the kubeconfig",
+            );
+        } else {
+            add(&format!(
+                "  curl {url}/_control/faults -d '{{\"fault\": \"throttle\", \"match\": {{\"verb\": \"list\"}}}}'"
+            ));
+            add(&format!("  curl -X DELETE {url}/_control/faults"));
+        }
         add("Ctrl-C ends the server. --quiet leaves this out.");
         text
+    }
+
+    /// Returns true if a request needs more than the address: credentials, or an authority to trust.
+    fn is_guarded(&self) -> bool {
+        self.asks_for_credentials || self.url.starts_with("https:")
     }
 }
 
@@ -111,7 +121,7 @@ mod tests {
             ..HINTS
         };
         let text = hints.text(true);
-        assert!(text.contains("`--kubeconfig FILE` writes them"), "{text}");
+        assert!(text.contains("`--kubeconfig FILE` writes"), "{text}");
         assert!(!text.contains("kubectl"), "{text}");
         assert!(
             text.contains("\x1b]8;;http://127.0.0.1:8001/_control/faults/catalogue\x1b\\"),

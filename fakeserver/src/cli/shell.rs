@@ -44,10 +44,10 @@ pub(super) fn man(options: &Man) -> Result<ExitCode, String> {
             pages.push((format!("{name}.1"), page(command.clone())?));
         }
     }
-    fs::create_dir_all(folder)
-        .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     let files: Vec<PathBuf> = pages.iter().map(|(name, _)| folder.join(name)).collect();
     options.output.check(files.iter().map(PathBuf::as_path))?;
+    fs::create_dir_all(folder)
+        .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
     for (file, (_, page)) in files.iter().zip(&pages) {
         options.output.write(file, page.as_bytes())?;
     }

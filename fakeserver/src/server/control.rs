@@ -15,7 +15,7 @@ use crate::task;
 
 /// `POST /_control/{compact,expire,disconnect,reset,snapshot}` and `GET /_control/{stats,snapshot}`.
 ///
-/// `GET /_control/openapi.json` describes them all.
+/// `GET /_control/openapi.json` describes those, without itself.
 ///
 /// To get the snapshot is to have it; to post to it is to have it written to the data file.
 ///
@@ -27,12 +27,10 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
         let below = below.strip_prefix('/');
         return serve_faults(&server.api.faults, |_| None, method, below, body).await;
     }
-    #[cfg(feature = "openapi")]
-    if action == "openapi.json" && method == Method::GET {
-        return Json(document()).into_response();
-    }
     let is_expected = match action {
         "stats" => method == Method::GET,
+        #[cfg(feature = "openapi")]
+        "openapi.json" => method == Method::GET,
         "compact" | "expire" | "disconnect" | "reset" => method == Method::POST,
         "snapshot" => method == Method::GET || method == Method::POST,
         _ => return StatusCode::NOT_FOUND.into_response(),
@@ -42,6 +40,8 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
     }
     match action {
         "stats" => return Json(server.stats()).into_response(),
+        #[cfg(feature = "openapi")]
+        "openapi.json" => return Json(document()).into_response(),
         "snapshot" if method == Method::GET => {
             let kind = [(header::CONTENT_TYPE, "application/jsonl")];
             return (kind, server.snapshot().to_bytes()).into_response();
