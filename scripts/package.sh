@@ -40,12 +40,22 @@ export TARGET=${CARGO_TARGET_DIR:-$PWD/target}
 export PACKAGES=$TARGET/packages
 mkdir -p "$PACKAGES"
 status=0
+
+# note STATUS: a failure counts more than a tool that is missing.
+note() {
+    if [ "$1" != 2 ]; then
+        status=1
+    elif [ "$status" = 0 ]; then
+        status=2
+    fi
+}
+
 for name in "${names[@]}"; do
     start=$SECONDS
     built=()
     # Each is a process of its own, in which `set -e` holds.
     paths=$("scripts/packages/$name.sh" build) || {
-        status=$?
+        note $?
         echo "package: $name: not built" >&2
         continue
     }
@@ -56,11 +66,11 @@ for name in "${names[@]}"; do
     done
     if $is_tested; then
         start=$SECONDS
-        if ! "scripts/packages/$name.sh" try "${built[@]}" >&2; then
+        "scripts/packages/$name.sh" try "${built[@]}" >&2 || {
+            note $?
             echo "package: $name: its test failed" >&2
-            status=1
             continue
-        fi
+        }
         echo "package: $name: its test passed in $((SECONDS - start)) s" >&2
     fi
 done

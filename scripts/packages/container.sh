@@ -4,11 +4,11 @@
 # shellcheck source=scripts/packages/common.sh
 . "$(dirname "$0")/common.sh"
 
-# Prints the target whose programs are static: musl's, if Rust has it here.
+# Prints the target whose programs are static: musl's, if Rust and a compiler of C have it here.
 static_target() {
     local libraries
     libraries=$(rustc --print sysroot)/lib/rustlib
-    if [ -d "$libraries/$(uname -m)-unknown-linux-musl" ]; then
+    if [ -d "$libraries/$(uname -m)-unknown-linux-musl" ] && command -v musl-gcc >/dev/null; then
         echo "$(uname -m)-unknown-linux-musl"
     else
         echo "$(uname -m)-unknown-linux-gnu"
@@ -44,21 +44,21 @@ try_root() {
 try_image() {
     local builder
     for builder in podman docker buildah; do
-        if command -v "$builder" >/dev/null; then
+        if "$builder" info >/dev/null 2>&1; then
             "$builder" build -t fakeserver-try "$1"
             return
         fi
     done
-    echo 'container: no image is built: there is no podman, docker or buildah'
+    echo 'container: no image is built: no podman, docker or buildah works here'
 }
 
 try_action() {
-    local folder=$1 wheels=("$PACKAGES"/fakeserver-*.whl)
+    local folder=$1 wheels=("$PACKAGES"/fakeserver-"$(version)"-*.whl)
     if [ ! -f "${wheels[0]}" ]; then
         echo 'container: the action is not tried: there is no wheel; `scripts/package.sh wheel` builds one'
         return
     fi
-    RUNNER_TEMP=$folder GITHUB_PATH=$folder/path GITHUB_ENV=$folder/env FAKESERVER_WHEEL=${wheels[-1]} FAKESERVER_ASSETS=true \
+    RUNNER_TEMP=$folder GITHUB_PATH=$folder/path GITHUB_ENV=$folder/env FAKESERVER_WHEEL=${wheels[0]} FAKESERVER_ASSETS=true \
         fakeserver/packages/action/install.sh
     PATH=$(cat "$folder/path"):$PATH fakeserver --version
     # shellcheck disable=SC1091

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The crate, as `cargo install` takes it, and an archive of the program with its manual pages and completions, as `cargo binstall`
-# takes it.
+# The crate, as `cargo install` takes it, and an archive of the program with its manual pages and completions.
 # shellcheck source=scripts/packages/common.sh
 . "$(dirname "$0")/common.sh"
 
 build() {
+    need cargo 'Rust, from its own installer or from the distribution'
     local version triple archive built
     version=$(version)
     cargo package --quiet --locked --allow-dirty --no-verify -p fakeserver --target-dir "$TARGET/package-crate" >&2
@@ -35,7 +35,10 @@ try_program() {
 try() {
     local folder path
     need curl 'from the distribution'
-    folder=$(fresh crate-try)
+    # Outside of this workspace, to which the crate would belong otherwise.
+    folder=$(mktemp -d)
+    # shellcheck disable=SC2064
+    trap "rm -r '$folder'" EXIT
     for path; do
         tar -C "$folder" -xzf "$path"
         case $path in

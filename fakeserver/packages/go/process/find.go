@@ -32,7 +32,7 @@ func FindProgram() (string, error) {
 		where = "at " + beside
 	}
 	return "", fmt.Errorf("there is no program fakeserver on the PATH or %s: install it "+
-		"(cargo install fakeserver, pip install fakeserver, npm install --global fakeserver), or set %s to its path", where, variable)
+		"(cargo install --path fakeserver in its repository, or a package that scripts/package.sh builds there), or set %s to its path", where, variable)
 }
 
 // besideModule returns the path of the program in the folder of this module, or nothing if the folder is unknown (-trimpath).

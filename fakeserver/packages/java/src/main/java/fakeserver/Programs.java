@@ -37,7 +37,8 @@ final class Programs {
                 .or(() -> beside.filter(Programs::isProgram))
                 .orElseThrow(() -> new ServerException("there is no program fakeserver on the PATH or at "
                         + beside.map(Path::toString).orElse("bin/fakeserver beside the archive")
-                        + ": install it (cargo install fakeserver, pip install fakeserver, npm install --global fakeserver), or set "
+                        + ": install it "
+                        + "(cargo install --path fakeserver in its repository, or a package that scripts/package.sh builds there), or set "
                         + VARIABLE + " to its path"));
     }
 
