@@ -37,7 +37,7 @@ try_root() {
     server=$!
     read -r -t 20 line <&"$output"
     url=${line#listening on }
-    curl --silent --show-error --fail --max-time 10 "$url/api/v1/namespaces/default" | grep -q '"name":"default"'
+    curl --silent --show-error --fail --max-time 10 "$url/api/v1/namespaces/default" | grep '"name": *"default"' >/dev/null
     kill "$server"
 }
 
