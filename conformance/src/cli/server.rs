@@ -73,6 +73,12 @@ impl ServerArgs {
         config.default_retry = false;
         config.disable_compression = true;
         let url = config.cluster_url.clone();
+        if url.host().is_none() || !matches!(url.scheme_str(), Some("http" | "https")) {
+            let name = self.name();
+            return Err(format!(
+                "{name}: a URL is wanted, as in http://127.0.0.1:8001"
+            ));
+        }
         Client::try_from(config).map_err(|error| format!("no client for {url}: {}", whole(&error)))
     }
 

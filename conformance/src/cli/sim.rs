@@ -79,7 +79,8 @@ struct Limits {
 
 impl Args {
     pub(super) fn run(self) -> ExitCode {
-        if let Err(error) = self.output.check(self.json.as_deref()) {
+        let checked = self.output.check(self.json.as_deref());
+        if let Err(error) = checked.and_then(|()| self.steering.check()) {
             eprintln!("{error}");
             return ExitCode::from(2);
         }

@@ -35,6 +35,7 @@ mod negative_controls;
 mod bugs;
 mod meta;
 mod properties;
+mod refusals;
 mod regressions;
 mod proxy;
 mod proxy_program;

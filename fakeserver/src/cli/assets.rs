@@ -44,10 +44,20 @@ pub(super) fn assets(options: &Options) -> Result<ExitCode, String> {
 pub(super) fn fill(folder: &Path, force: bool) -> Result<PathBuf, String> {
     let why = |error: io::Error| format!("assets {}: {error}", folder.display());
     let program = env::current_exe().and_then(fs::canonicalize).map_err(why)?;
+    if fs::metadata(folder).is_ok_and(|found| !found.is_dir()) {
+        let folder = folder.display();
+        return Err(format!("assets {folder}: it is a file; name a folder"));
+    }
     fs::create_dir_all(folder).map_err(why)?;
     let folder = fs::canonicalize(folder).map_err(why)?;
-    for name in NAMES {
-        place(&program, &folder.join(name), force)?;
+    let mut missing = Vec::new();
+    for file in NAMES.map(|name| folder.join(name)) {
+        if is_to_be_made(&program, &file, force)? {
+            missing.push(file);
+        }
+    }
+    for file in missing {
+        place(&program, &file)?;
     }
     let link = folder.join(KUBECTL);
     match on_path(KUBECTL, &folder) {
@@ -78,21 +88,28 @@ pub(super) fn default_folder() -> Result<PathBuf, String> {
         .join(env!("CARGO_PKG_VERSION")))
 }
 
-/// Makes `file` the program: a hard link, or a copy where that cannot be.
-fn place(program: &Path, file: &Path, force: bool) -> Result<(), String> {
+/// Returns true unless `file` is the program already.
+///
+/// # Errors
+///
+/// It is a file that is not this program's, without `force`.
+fn is_to_be_made(program: &Path, file: &Path, force: bool) -> Result<bool, String> {
     let why = |error: io::Error| format!("assets {}: {error}", file.display());
     match file.symlink_metadata() {
-        Ok(_) if is_same(program, file).map_err(why)? => return Ok(()),
-        Ok(_) if !force && !is_ours(file).map_err(why)? => {
-            return Err(format!(
-                "assets {}: fakeserver has not made this file; `--force` replaces it, and another folder keeps it",
-                file.display()
-            ));
-        }
-        Ok(_) => {}
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(why(error)),
+        Ok(_) if is_same(program, file).map_err(why)? => Ok(false),
+        Ok(_) if !force && !is_ours(file).map_err(why)? => Err(format!(
+            "assets {}: fakeserver has not made this file; `--force` replaces it, and another folder keeps it",
+            file.display()
+        )),
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(why(error)),
     }
+}
+
+/// Makes `file` the program: a hard link, or a copy where that cannot be.
+fn place(program: &Path, file: &Path) -> Result<(), String> {
+    let why = |error: io::Error| format!("assets {}: {error}", file.display());
     // Beside it first: who starts the program meanwhile finds a whole one.
     let new = file.with_extension(format!("new-{}", std::process::id()));
     let made = fs::hard_link(program, &new).or_else(|_| {
@@ -160,6 +177,7 @@ mod tests {
         let error = fill(folder.path(), false).unwrap_err();
         assert!(error.contains("--force"), "{error}");
         assert_eq!(fs::read(&file).unwrap(), b"a real one");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         fill(folder.path(), true).unwrap();
         // What it has made itself is replaced without being asked.
         for _ in 0..2 {

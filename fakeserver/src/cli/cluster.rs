@@ -112,7 +112,7 @@ fn parse_mix(text: &str) -> Result<Mix, String> {
             .ok_or_else(|| format!("{part:?} has no share; try `rollouts=4,jobs=0`"))?;
         let share: u32 = share
             .parse()
-            .map_err(|error| format!("{part:?}: {error}"))?;
+            .map_err(|error| format!("{part:?}: {error}; try `rollouts=4,jobs=0`"))?;
         let field = match name {
             "rollouts" => &mut mix.rollouts,
             "scalings" => &mut mix.scalings,

@@ -8,7 +8,9 @@ use jiff::SignedDuration;
 use tracing::warn;
 
 use super::told;
-use crate::{FakeServer, FakeServerBuilder, Restart, server::Progress, task};
+use crate::{
+    BuildError, FakeServer, FakeServerBuilder, Restart, SnapshotError, server::Progress, task,
+};
 
 #[derive(Debug, Args)]
 pub(super) struct DataOptions {
@@ -57,7 +59,7 @@ impl DataOptions {
             shown.set_length(all as u64);
             shown.set_position(done as u64);
         })));
-        let server = builder.try_build().map_err(|error| told(&error));
+        let server = builder.try_build().map_err(|error| refusal(&error));
         bar.finish_and_clear();
         server
     }
@@ -95,6 +97,18 @@ pub(super) async fn while_saving(
         () = serving => {}
         () = saving => {}
     }
+}
+
+/// Says why there is no server, and what to do about a file that cannot be used.
+fn refusal(error: &BuildError) -> String {
+    let advice = match error {
+        BuildError::Data(SnapshotError::Damaged { .. } | SnapshotError::TooNew { .. }) => {
+            "; it is left as it is, and another `--data` begins anew"
+        }
+        BuildError::Data(SnapshotError::InUse { .. }) => "; each server needs a file of its own",
+        _ => "",
+    };
+    format!("{}{advice}", told(error))
 }
 
 /// On a terminal only.

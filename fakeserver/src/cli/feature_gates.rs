@@ -40,12 +40,13 @@ impl FeatureGateOptions {
 
     /// # Errors
     ///
-    /// A list is no list of pairs, or names what kube-apiserver does not have or cannot set; in its words.
+    /// A list is no list of pairs, or names what kube-apiserver does not have or cannot set; in its words, after the option.
     pub(super) fn configure(
         &self,
         builder: FakeServerBuilder,
     ) -> Result<FakeServerBuilder, String> {
-        let set = parse(&self.feature_gates)?;
+        let set =
+            parse(&self.feature_gates).map_err(|error| format!("--feature-gates: {error}"))?;
         for name in set
             .keys()
             .filter(|name| !matches!(name.as_str(), CBOR | ALL_ALPHA))

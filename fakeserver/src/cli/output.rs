@@ -27,7 +27,7 @@ impl OutputArgs {
         for file in files {
             match fs::metadata(file) {
                 Ok(old) => self.check_old(&old).map_err(|error| told(file, &error))?,
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => check_folder(file)?,
                 Err(error) => return Err(told(file, &error)),
             }
         }
@@ -65,6 +65,17 @@ impl OutputArgs {
     }
 }
 
+/// Fails if a file cannot be made for want of a folder.
+fn check_folder(file: &Path) -> Result<(), String> {
+    match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+            let (file, folder) = (file.display(), folder.display());
+            Err(format!("cannot write {file}: there is no folder {folder}"))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn told(file: &Path, error: &io::Error) -> String {
     format!("cannot write {}: {error}", file.display())
 }
@@ -77,6 +88,18 @@ mod tests {
 
     const CAREFUL: OutputArgs = OutputArgs { force: false };
     const FORCED: OutputArgs = OutputArgs { force: true };
+
+    #[test]
+    fn a_folder_that_is_missing_is_told_before_the_work() {
+        let folder = tempfile::tempdir().unwrap();
+        CAREFUL
+            .check([&*folder.path().join("report"), Path::new("report")])
+            .unwrap();
+        let refused = CAREFUL
+            .check([&*folder.path().join("none/report")])
+            .unwrap_err();
+        assert!(refused.contains("there is no folder"), "{refused}");
+    }
 
     #[test]
     fn what_exists_is_replaced_on_request_only() {

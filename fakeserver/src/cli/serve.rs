@@ -4,7 +4,7 @@ use std::{
     env,
     fmt::Display,
     future::pending,
-    io::{self, IsTerminal as _, Write as _},
+    io::{self, ErrorKind, IsTerminal as _, Write as _},
     net::SocketAddr,
     path::{PathBuf, absolute},
     process::ExitCode,
@@ -97,12 +97,9 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
         let checked = file.check(&secured.kubeconfig).await;
         checked.map_err(|error| told(&error))?;
     }
-    let listener = TcpListener::bind(wanted).await.map_err(|error| {
-        format!(
-            "cannot listen on {}: {error}; `--listen 127.0.0.1:0` takes a free port",
-            options.listen
-        )
-    })?;
+    let listener = TcpListener::bind(wanted)
+        .await
+        .map_err(|error| not_listening(&options.listen, &error))?;
     let address = listener
         .local_addr()
         .map_err(|error| format!("the listener has no address: {error}"))?;
@@ -169,6 +166,18 @@ async fn resolve(listen: &str) -> Result<SocketAddr, String> {
     found
         .min_by_key(SocketAddr::is_ipv6)
         .ok_or_else(|| why(&"the name of the host has no address"))
+}
+
+/// Says why an address cannot be listened on, and which one can.
+fn not_listening(listen: &str, error: &io::Error) -> String {
+    let advice = match error.kind() {
+        ErrorKind::AddrNotAvailable => {
+            "this machine has no such address, but `127.0.0.1:8001`, or `0.0.0.0:8001` for all it has"
+        }
+        ErrorKind::PermissionDenied => "ports from 1024 on need no privileges",
+        _ => "`--listen 127.0.0.1:0` takes a free port",
+    };
+    format!("cannot listen on {listen}: {error}; {advice}")
 }
 
 // === impl Stopping ===

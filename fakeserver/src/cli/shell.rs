@@ -37,6 +37,10 @@ pub(super) fn man(options: &Man) -> Result<ExitCode, String> {
     let Some(folder) = &options.dir else {
         return say(&page(program)?);
     };
+    if fs::metadata(folder).is_ok_and(|found| !found.is_dir()) {
+        let folder = folder.display();
+        return Err(format!("man {folder}: it is a file; name a folder"));
+    }
     let mut pages = vec![("fakeserver.1".to_owned(), page(program.clone())?)];
     let own = |command: &&clap::Command| command.get_name() != "help";
     for command in program.get_subcommands().filter(own) {
@@ -45,9 +49,9 @@ pub(super) fn man(options: &Man) -> Result<ExitCode, String> {
         }
     }
     let files: Vec<PathBuf> = pages.iter().map(|(name, _)| folder.join(name)).collect();
-    options.output.check(files.iter().map(PathBuf::as_path))?;
     fs::create_dir_all(folder)
         .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    options.output.check(files.iter().map(PathBuf::as_path))?;
     for (file, (_, page)) in files.iter().zip(&pages) {
         options.output.write(file, page.as_bytes())?;
     }

@@ -171,7 +171,7 @@ fn fault(name: &str, parameters: Map<String, Value>) -> Result<Fault, SpecError>
     let Some(fault) = Fault::named(name) else {
         return Err(SpecError::new(
             "fault",
-            format!("there is no fault {name:?}"),
+            format!("there is no fault {name:?}; `/_control/faults/catalogue` lists them"),
         ));
     };
     let known = fault.entry().parameters;

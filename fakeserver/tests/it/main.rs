@@ -38,6 +38,7 @@ mod access;
 mod adoption;
 mod budgets;
 mod quotas;
+mod refusals;
 mod limit_ranges;
 mod tls;
 mod certificates;

@@ -70,6 +70,17 @@ struct Ran {
 // === impl SteerArgs ===
 
 impl SteerArgs {
+    /// Fails if the corpus is no folder.
+    pub(super) fn check(&self) -> Result<(), String> {
+        match &self.corpus {
+            Some(corpus) if corpus.exists() && !corpus.is_dir() => Err(format!(
+                "--corpus {}: it is a file; name a folder",
+                corpus.display()
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// Runs plans until `goes_on` returns false after one of them, or there were `count` of them. It is asked after each run.
     pub(super) fn run(
         &self,

@@ -150,7 +150,7 @@ const NO_SPECS: &[(&str, &str, &str)] = &[
     (
         r#"{"fault":"flood"}"#,
         "fault",
-        "there is no fault \"flood\"",
+        "there is no fault \"flood\"; `/_control/faults/catalogue` lists them",
     ),
     (
         r#"{"fault":"hang","code":500}"#,

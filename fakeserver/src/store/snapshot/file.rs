@@ -65,23 +65,31 @@ fn replace(file: &Path, mut new: NamedTempFile, bytes: &[u8]) -> io::Result<()> 
 /// A new file to replace `file` by, always of the same name: what a server that was killed has left is removed.
 fn successor(file: &Path) -> io::Result<NamedTempFile> {
     let name = beside(file, ".new");
-    match File::open(&name) {
-        Ok(left) => {
-            let mut head = Vec::new();
-            left.take(64).read_to_end(&mut head)?;
-            if !format::is_begun(&head) {
-                let why = format!("{} is no snapshot: move it away", name.display());
-                return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
-            }
-            fs::remove_file(&name)?;
+    match may_be_snapshot(&name)? {
+        Some(true) => fs::remove_file(&name)?,
+        Some(false) => {
+            let why = format!("{} is no snapshot: move it away", name.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error),
+        None => {}
     }
     tempfile::Builder::new()
         .prefix(name.file_name().unwrap_or_default())
         .rand_bytes(0)
         .tempfile_in(directory_of(file))
+}
+
+/// Returns whether a file begins as a snapshot does; nothing if there is no such file.
+fn may_be_snapshot(file: &Path) -> io::Result<Option<bool>> {
+    match File::open(file) {
+        Ok(opened) => {
+            let mut head = Vec::new();
+            opened.take(64).read_to_end(&mut head)?;
+            Ok(Some(format::is_begun(&head)))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 fn beside(file: &Path, ending: &str) -> PathBuf {
@@ -122,6 +130,10 @@ impl DataFile {
             source,
         };
         let resolved = resolve(path).map_err(not_read)?;
+        if may_be_snapshot(&resolved).map_err(not_read)? == Some(false) {
+            // It fails, and nothing is put beside a file that is somebody else's.
+            read(path)?;
+        }
         let lock = File::options()
             .create(true)
             .truncate(false)
