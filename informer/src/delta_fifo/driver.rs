@@ -16,6 +16,7 @@ use crate::{
 /// Dropping it closes the queue and drops what is in it.
 #[doc(alias = "RealFIFO")]
 #[doc(alias = "DeltaFIFO")]
+#[doc(alias = "QueueWithBatch")]
 #[derive(Debug)]
 pub struct DeltaFifo<K> {
     shared: Arc<Shared<K>>,

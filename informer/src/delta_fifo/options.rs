@@ -1,6 +1,7 @@
 //! The capacity of the queue.
 
 /// The bounds of a queue.
+#[doc(alias = "RealFIFOOptions")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DeltaFifoOptions {

@@ -71,6 +71,7 @@ impl SharedInformerFactory {
     /// # Panics
     ///
     /// Outside of a tokio runtime.
+    #[doc(alias = "StartWithContext")]
     pub fn start(&self) {
         let mut state = self.shared.lock();
         state.is_running = true;
@@ -89,6 +90,7 @@ impl SharedInformerFactory {
     /// # Cancel safety
     ///
     /// Nothing is lost if dropped.
+    #[doc(alias = "WaitForCacheSyncWithContext")]
     pub async fn wait_for_cache_sync(&self, limit: Duration) -> Result<(), CacheSyncError> {
         let entries = self.shared.lock().entries.values().cloned().collect();
         wait_for_all(entries, limit).await

@@ -14,6 +14,7 @@ use crate::object::{Deleted, Object, ObjectKey};
 ///
 /// Keeps the keys that the handler knows, so that a deletion reaches it even if the filter does not accept the last state.
 #[doc(alias = "FilteringResourceEventHandler")]
+#[doc(alias = "TypedFilteringResourceEventHandler")]
 pub struct FilteringHandler<F, H> {
     filter: F,
     handler: H,

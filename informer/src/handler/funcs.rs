@@ -25,6 +25,7 @@ type OnNotification<K> = Box<dyn FnMut(&Notification<K>) + Send>;
 /// # let _ = handler;
 /// ```
 #[doc(alias = "ResourceEventHandlerFuncs")]
+#[doc(alias = "TypedResourceEventHandlerFuncs")]
 pub struct HandlerFuncs<K> {
     add: Option<OnAdd<K>>,
     update: Option<OnUpdate<K>>,

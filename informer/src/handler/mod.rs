@@ -36,6 +36,7 @@ pub use self::{
 /// to wait, in an [`AsyncEventHandler`]; what has to block, on a thread of its own
 /// ([`HandlerOptions::with_blocking`](crate::HandlerOptions::with_blocking)).
 #[doc(alias = "ResourceEventHandler")]
+#[doc(alias = "TypedResourceEventHandler")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not handle notifications of `{K}`",
     label = "no `EventHandler<{K}>`",

@@ -15,9 +15,12 @@ use crate::{
 /// Each call answers from what was published last; for several questions about one moment, ask a
 /// [`snapshot`](Self::snapshot).
 #[doc(alias = "ThreadSafeStore")]
+#[doc(alias = "TypedIndexer")]
 pub struct Indexer<K>(Arc<ArcSwap<Snapshot<K>>>);
 
 /// Changes an indexer. There is one for each.
+#[doc(alias = "ThreadSafeStoreWithTransaction")]
+#[doc(alias = "TransactionStore")]
 pub struct IndexerWriter<K>(Arc<ArcSwap<Snapshot<K>>>);
 
 // === impl IndexerWriter ===
@@ -45,6 +48,7 @@ impl<K> IndexerWriter<K> {
     /// # Panics
     ///
     /// If `edit` panics; then nothing is published.
+    #[doc(alias = "Transaction")]
     pub fn write<T>(&mut self, edit: impl FnOnce(&mut Snapshot<K>) -> T) -> T {
         let mut draft = Snapshot::clone(&self.0.load());
         let outcome = edit(&mut draft);

@@ -36,6 +36,7 @@ use crate::{
 /// # Ok::<(), informer::field_path::ParseFieldPathError>(())
 /// ```
 #[doc(alias = "IndexFunc")]
+#[doc(alias = "TypedIndexFunc")]
 pub struct IndexFn<K>(ObjectFn<K, Vec<Arc<str>>>);
 
 // === impl IndexFn ===

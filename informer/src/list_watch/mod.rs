@@ -23,6 +23,7 @@ pub use crate::known::{Known, KnownNothing};
 ///
 /// Dropping a future or a stream gives up the request.
 #[doc(alias = "ListerWatcher")]
+#[doc(alias = "ListerWatcherWithContext")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not list and watch `{K}`",
     label = "no `ListWatch<{K}>`",

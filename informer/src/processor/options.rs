@@ -50,6 +50,7 @@ impl HandlerOptions {
     /// It costs no request. A period below one second is one second; zero means never. The period is this handler's
     /// own, independent of other handlers and of when it joins; a resync that is due before the last one was handled is
     /// skipped.
+    #[doc(alias = "SyncAllInfo")]
     #[must_use]
     pub fn with_resync_period(mut self, period: Duration) -> Self {
         self.resync_period = (!period.is_zero()).then(|| period.max(RESYNC_PERIOD_MIN));

@@ -88,6 +88,7 @@ pub use crate::{
 /// While listing, the new state is held beside the store's until it is complete; objects that [are
 /// known](Self::with_known) are shared between the two.
 #[doc(alias = "NewReflector")]
+#[doc(alias = "ListAndWatchWithContext")]
 pub struct Reflector<K, L, S> {
     list_watch: L,
     store: S,

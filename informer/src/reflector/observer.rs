@@ -12,6 +12,7 @@ use crate::{
 ///
 /// Calls come from the reflector's task, in order, and must not block.
 #[doc(alias = "WatchErrorHandler")]
+#[doc(alias = "WatchErrorHandlerWithContext")]
 pub trait ReflectorObserver: Send + Sync + 'static {
     /// The reflector does something else now.
     fn phase_changed(&self, phase: Phase) {

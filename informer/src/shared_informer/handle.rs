@@ -41,6 +41,7 @@ use crate::{
 ///
 /// An informer is started once and not again after it stopped.
 #[doc(alias = "SharedIndexInformer")]
+#[doc(alias = "TypedSharedIndexInformer")]
 pub struct SharedInformer<K>(pub(super) Arc<Inner<K>>);
 
 pub(super) struct Inner<K> {
@@ -100,6 +101,7 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
     /// # Panics
     ///
     /// Outside of a tokio runtime.
+    #[doc(alias = "RunWithContext")]
     pub fn start(&self) {
         let Some(Unstarted { runner, reflector }) = self.take_unstarted() else {
             return;
@@ -187,6 +189,7 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
     /// # Cancel safety
     ///
     /// Nothing is lost if dropped. Any number of tasks may wait; all of them are woken.
+    #[doc(alias = "WaitForNamedCacheSyncWithContext")]
     pub async fn wait_for_cache_sync(&self, limit: Duration) -> Result<(), SyncError> {
         self.0.state.sync.wait(limit).await
     }

@@ -22,10 +22,13 @@ pub enum Delta<K> {
     /// The whole state, in one item: what is not in it is gone.
     ReplacedAll(Replacement<K>),
     /// All changes up to this version were written before.
+    #[doc(alias = "ReflectorBookmarkStore")]
+    #[doc(alias = "BookmarkInfo")]
     Bookmark(ResourceVersion),
 }
 
 /// The state of a selection at one version.
+#[doc(alias = "ReplacedAllInfo")]
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Replacement<K> {

@@ -36,6 +36,7 @@ use crate::{
 /// # }
 /// ```
 #[doc(alias = "NewRetryWatcher")]
+#[doc(alias = "NewRetryWatcherWithContext")]
 pub struct RetryWatcher<K, L: ListWatch<K>> {
     driver: Driver<K, L, Latest<K>>,
 }

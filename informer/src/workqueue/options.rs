@@ -11,6 +11,8 @@ use super::{
 const FAIR_SHARE: NonZeroU32 = NonZeroU32::new(16).expect("16 is not zero");
 
 /// Options of a queue. The default keeps client-go's promises.
+#[doc(alias = "TypedRateLimitingQueueConfig")]
+#[doc(alias = "TypedQueueConfig")]
 pub struct WorkQueueOptions<T> {
     pub(super) name: Option<Arc<str>>,
     pub(super) rate_limiter: Box<dyn RateLimiter<T>>,

@@ -30,6 +30,7 @@ use super::{
 /// item that is none of these, but for the failures that the [limiter](super::limiters) remembers.
 #[doc(alias = "TypedRateLimitingInterface")]
 #[doc(alias = "TypedDelayingInterface")]
+#[doc(alias = "TypedInterface")]
 #[doc(alias = "RateLimitingInterface")]
 #[doc(alias = "PriorityQueue")]
 pub struct WorkQueue<T: Ord + Clone> {

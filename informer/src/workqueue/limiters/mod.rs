@@ -38,6 +38,7 @@ pub use self::{
     label = "no `RateLimiter<{T}>`",
     note = "`informer::workqueue::limiters` has those of client-go, such as `ItemExponentialFailure::new(base, max)`"
 )]
+#[doc(alias = "TypedRateLimiter")]
 pub trait RateLimiter<T>: Send {
     /// Counts a failure of `item` and gives the time that it is to wait.
     #[doc(alias = "When")]
