@@ -10,6 +10,10 @@ pub mod client_go {}
 #[cfg_attr(any(doc, doctest), doc = include_str!("../docs/clients.md"))]
 pub mod clients {}
 
+/// Issues of kube-rs, controller-runtime and client-go, and what happens here.
+#[cfg_attr(doc, doc = include_str!("../docs/issues.md"))]
+pub mod issues {}
+
 /// From `reflector` and `Store` to an informer in ten lines.
 #[cfg_attr(any(doc, doctest), doc = include_str!("../docs/kube-runtime.md"))]
 pub mod kube_runtime {}

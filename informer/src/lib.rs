@@ -60,6 +60,7 @@
 //! # Pages
 //!
 //! - [`docs::clients`]: the clients of client-go, and what they are called here.
+//! - [`docs::issues`]: known issues of other libraries, and what happens here.
 //! - [`docs::kube_runtime`]: from `reflector` and `Store` to an informer in ten lines.
 //!
 //! # Where things are

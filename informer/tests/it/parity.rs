@@ -1,5 +1,6 @@
 //! The page that compares with client-go is true as far as a test can tell: each row names tests, the tests exist, and each
-//! name of client-go's catalogue is either ported or left out with a reason.
+//! name of client-go's catalogue is either ported or left out with a reason. So is the page of issues: each row names files
+//! and tests that exist.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,6 +31,7 @@ const NAMES_HEAD: [&str; 4] = ["client-go", "here", "what differs, and why", "te
 const NAMES_LEFT_OUT_HEAD: [&str; 2] = ["client-go", "why it is left out"];
 const PORTED_HEAD: [&str; 3] = ["test of client-go", "tests here", "what differs, and why"];
 const LEFT_OUT_HEAD: [&str; 2] = ["test of client-go", "why it is left out"];
+const ISSUES_HEAD: [&str; 4] = ["issue", "what hurts", "with `informer`", "shown by"];
 
 // === impl Page ===
 
@@ -138,6 +140,44 @@ fn check_tests(name: &str, cell: &str, tests: &BTreeSet<String>, faults: &mut Ve
     for test in words(cell).filter(|test| !tests.contains(*test)) {
         faults.push(format!("{name} names {test}, which is no test"));
     }
+}
+
+/// Everything that is wrong with the page of issues, given the tests of each file; `None` if there is no such file.
+fn faults_of_issues(
+    page: &str,
+    tests_of_file: impl Fn(&str) -> Option<BTreeSet<String>>,
+) -> Vec<String> {
+    let mut faults = Vec::new();
+    let mut seen = BTreeSet::new();
+    let rows = page.lines().filter_map(row);
+    for cells in rows.filter(|cells| cells[0].starts_with('[')) {
+        let issue = cells[0].split(']').next().unwrap_or_default();
+        let issue = issue.trim_start_matches('[').to_owned();
+        if cells.len() != ISSUES_HEAD.len() || cells.iter().any(String::is_empty) {
+            faults.push(format!("{issue} is no whole row"));
+            continue;
+        }
+        let mut tests = BTreeSet::new();
+        for word in words(&cells[3]) {
+            if word.contains('/') {
+                tests = tests_of_file(word).unwrap_or_else(|| {
+                    faults.push(format!("{issue} names {word}, which is no file"));
+                    BTreeSet::new()
+                });
+            } else if !tests.contains(word) {
+                faults.push(format!(
+                    "{issue} names {word}, which is no test of that file"
+                ));
+            }
+        }
+        if words(&cells[3]).next().is_none() {
+            faults.push(format!("{issue} names nothing that shows it"));
+        }
+        if !seen.insert(issue.clone()) {
+            faults.push(format!("{issue} has two rows"));
+        }
+    }
+    faults
 }
 
 /// The functions of a source that are marked as tests.
@@ -259,4 +299,47 @@ fn commented_out() {}
 ";
     let expected = ["marked", "with_arguments"].map(str::to_owned);
     assert_eq!(tests_of(source), BTreeSet::from(expected));
+}
+
+#[test]
+fn each_issue_names_files_and_tests_that_exist() {
+    let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(crate_folder.join("docs/issues.md")).unwrap();
+    let root = crate_folder.join("..");
+    let faults = faults_of_issues(&page, |file| {
+        let text = fs::read_to_string(root.join(file)).ok()?;
+        Some(tests_of(&text))
+    });
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let count = page.lines().filter(|line| line.starts_with("| [")).count();
+    assert!(count >= 40, "{count} issues");
+}
+
+#[test]
+fn what_is_wrong_with_the_page_of_issues_is_found() {
+    let page = "
+| issue | what hurts | with `informer` | shown by |
+|---|---|---|---|
+| [a#1](https://a) (open) | It hurts. | It does not. | `src/a.rs`: `it_is_good`; `src/b.txt` |
+| [a#2](https://a) (open) | It hurts. | It does not. | `src/a.rs`: `it_was_good` |
+| [a#3](https://a) (open) | It hurts. | It does not. | `src/gone.rs` |
+| [a#4](https://a) (open) | It hurts. | | `src/a.rs` |
+| [a#5](https://a) (open) | It hurts. | It does not. | by inspection |
+| [a#1](https://a) (open) | It hurts. | It does not. | `src/b.txt` |
+";
+    let faults = faults_of_issues(page, |file| match file {
+        "src/a.rs" => Some(BTreeSet::from(["it_is_good".to_owned()])),
+        "src/b.txt" => Some(BTreeSet::new()),
+        _ => None,
+    });
+    assert_eq!(
+        faults,
+        [
+            "a#2 names it_was_good, which is no test of that file",
+            "a#3 names src/gone.rs, which is no file",
+            "a#4 is no whole row",
+            "a#5 names nothing that shows it",
+            "a#1 has two rows",
+        ]
+    );
 }
