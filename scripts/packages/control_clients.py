@@ -129,7 +129,7 @@ def typescript_type(schema: Schema) -> str:
         return " | ".join(typescript_type(each) for each in schema["oneOf"])
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     if "enum" in schema:
-        return " | ".join(f"'{value}'" for value in schema["enum"])
+        return " | ".join("null" if value is None else f"'{value}'" for value in schema["enum"])
     if kinds == ["array"]:
         return typescript_type(schema["items"]) + "[]"
     if kinds == ["object"]:

@@ -113,7 +113,7 @@ export interface Match {
     /** The subresource; empty for none. */
     subresource?: string | null;
     /** The verb: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or `discover`. */
-    verb?: string | null;
+    verb?: 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'discover' | null;
 }
 
 /** The counts of a server. */

@@ -17,6 +17,7 @@ pub struct Filter {
     client: Option<String>,
     /// The verb: `get`, `list`, `watch`, `create`, `update`, `patch`, `delete`, `deletecollection`, or `discover`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schemars(extend("enum" = verb_values())))]
     verb: Option<String>,
     /// The API group; the core group is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,6 +51,12 @@ const VERBS: [&str; 9] = [
     "deletecollection",
     "discover",
 ];
+
+/// Returns the values that `verb` may have.
+#[cfg(feature = "openapi")]
+fn verb_values() -> Vec<Option<&'static str>> {
+    VERBS.map(Some).into_iter().chain([None]).collect()
+}
 
 // === impl Filter ===
 
