@@ -19,7 +19,8 @@ build() {
     need cargo 'Rust, from its own installer or from the distribution'
     local triple context archive
     triple=$(static_target)
-    RUSTFLAGS='-C target-feature=+crt-static' cargo build --quiet --profile small --locked \
+    # Randomness comes from the system call: a static program finds no function of that name, and an empty root no device.
+    RUSTFLAGS='-C target-feature=+crt-static --cfg getrandom_backend="linux_getrandom"' cargo build --quiet --profile small --locked \
         -p fakeserver --no-default-features --features cli --bin fakeserver --target "$triple" >&2
     context=$(fresh container)/fakeserver-container
     mkdir "$context"
