@@ -78,6 +78,7 @@
 //! | `tls` | yes | connections to real clusters by rustls |
 //! | `discovery` | yes | discovery, the REST mapper, and factories of informers |
 //! | `leader-election` | yes | leader election by a Lease |
+//! | `controller` | yes | controllers and managers: caches, queue, workers, leader election and what is around them |
 //! | `compact` | | compressed objects in memory; compiles zstd, which is C |
 //! | `kube-runtime` | | streams that feed a `kube_runtime::Controller` |
 //! | `testing` | | a scripted [`ListWatch`](list_watch::ListWatch) and a recording handler |
@@ -128,7 +129,7 @@ mod lister;
 mod shared_informer;
 pub mod watch;
 #[cfg(feature = "kube-runtime")]
-pub mod controller;
+pub mod kube_runtime_streams;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 // Surface.
@@ -140,6 +141,10 @@ pub mod rest_mapper;
 pub mod factory;
 #[cfg(feature = "leader-election")]
 pub mod leader_election;
+#[cfg(feature = "controller")]
+pub mod controller;
+#[cfg(feature = "controller")]
+pub mod manager;
 pub mod metrics;
 #[cfg(feature = "unstable-stages")]
 pub mod stages;

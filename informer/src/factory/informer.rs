@@ -10,6 +10,7 @@ use super::{
 use crate::{
     discovery::GroupVersionResource,
     handler::EventHandler,
+    http::Scope,
     indexer::IndexFn,
     processor::HandlerOptions,
     shared_informer::{EditIndexError, SharedInformer},
@@ -155,6 +156,18 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
     /// What is added to one of these belongs to it, and is not there after a new start.
     pub fn informers(&self) -> impl ExactSizeIterator<Item = SharedInformer<K>> {
         self.entries.iter().map(|entry| entry.informer())
+    }
+
+    /// Returns the present informer of a namespace, or of all; `None` if the namespace is not watched.
+    #[cfg(feature = "controller")]
+    pub(crate) fn informer_of(&self, namespace: &str) -> Option<SharedInformer<K>> {
+        let covers = |scope: &Scope| match scope {
+            Scope::All => true,
+            Scope::Namespace(own) => own == namespace,
+        };
+        let mut entries = self.entries.iter();
+        let entry = entries.find(|entry| covers(&entry.key().scope))?;
+        Some(entry.informer())
     }
 
     /// Returns the watched resource.

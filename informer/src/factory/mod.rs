@@ -90,6 +90,8 @@ mod request;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "controller")]
+pub(crate) use self::request::is_namespaced;
 pub use self::{
     config::InformerConfig,
     driver::SharedInformerFactory,

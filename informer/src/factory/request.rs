@@ -247,6 +247,7 @@ fn dynamic_type<K: FactoryObject<Resource: Resource<DynamicType: Default>>>() ->
     DynamicType::<K>::default()
 }
 
-fn is_namespaced<K: Resource + 'static>() -> bool {
+/// Returns true if the objects of a kind are in namespaces.
+pub(crate) fn is_namespaced<K: Resource + 'static>() -> bool {
     TypeId::of::<K::Scope>() != TypeId::of::<ClusterResourceScope>()
 }

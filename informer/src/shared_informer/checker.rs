@@ -79,6 +79,28 @@ impl<K: Send + Sync + 'static> Checker<K> {
         Ok(report)
     }
 
+    /// Returns the server's present version, by a list of one item.
+    pub(super) async fn latest_version(
+        &self,
+        limit: Duration,
+    ) -> Result<ResourceVersion, ConsistencyError> {
+        let request = ListRequest {
+            limit: Some(1),
+            ..ListRequest::default()
+        };
+        let known: Arc<dyn Known<K>> = Arc::new(self.indexer.clone());
+        let page = tokio::time::timeout(limit, (self.relist.list)(request, known)).await;
+        let page = page.map_err(|_| ConsistencyError::Deadline {
+            resource: self.resource(),
+            limit,
+        })?;
+        let page = page.map_err(|source| ConsistencyError::List {
+            resource: self.resource(),
+            source,
+        })?;
+        Ok(page.resource_version)
+    }
+
     /// Checks after each list, until `stop` or the informer's end.
     pub(super) async fn run(self: Arc<Self>, stop: CancellationToken) {
         let checks = async {

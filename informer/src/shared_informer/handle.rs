@@ -260,7 +260,40 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         object: &T,
         limit: Duration,
     ) -> Result<Option<Object<K>>, WaitError> {
-        self.waiter().written(&Metadata::of(object), limit).await
+        self.shows(&Metadata::of(object), limit).await
+    }
+
+    /// Does the same for metadata of an object.
+    pub(crate) async fn shows(
+        &self,
+        written: &Metadata,
+        limit: Duration,
+    ) -> Result<Option<Object<K>>, WaitError> {
+        self.waiter().written(written, limit).await
+    }
+
+    /// Asks the server for its present version of what the informer selects, by a list of one item, at most for `limit`.
+    ///
+    /// With [`wait_until`](Self::wait_until) it makes the cache as new as a read of the server would be: also after a write whose
+    /// answer was lost. Where nothing is written, the wait takes until the server's next bookmark, about a minute.
+    ///
+    /// # Errors
+    ///
+    /// No answer within `limit`, or a refusal; trying again is useful. The informer has no [`ListWatch`]: that is final.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped.
+    pub async fn latest_version(
+        &self,
+        limit: Duration,
+    ) -> Result<ResourceVersion, ConsistencyError> {
+        match &self.0.checker {
+            Some(checker) => checker.latest_version(limit).await,
+            None => Err(ConsistencyError::Stopped {
+                resource: Arc::clone(self.0.state.sync.resource()),
+            }),
+        }
     }
 
     /// Compares the cache with what the server says it was at the cache's version, and reports differences by key.

@@ -158,6 +158,13 @@ impl WorkersOptions {
         }
     }
 
+    /// Starts `count` workers, one at least.
+    #[must_use]
+    pub fn with_count(mut self, count: usize) -> Self {
+        self.count = count.max(1);
+        self
+    }
+
     /// Gives up an item that fails more than `retries_max` times in a row, until it is added again.
     #[must_use]
     pub fn with_retries_max(mut self, retries_max: u32) -> Self {

@@ -16,7 +16,7 @@
 //! - `controller_converges`: informer, queue and workers reach the desired state after any faults
 //! - `catalogue`: tests of client-go's own suite that had no counterpart here
 //! - `parity`: the page that compares with client-go names tests that exist, and all of client-go's
-//! - `controller`: a controller of kube-runtime that is fed from shared informers
+//! - `kube_runtime_streams`: a controller of kube-runtime that is fed from shared informers
 //! - `handlers`: streams, awaited and blocking handlers, and queues, against the fake server
 //! - `status_and_policy`: what an informer shows of itself, and what its owner can do about failures
 //! - `observability`: what an informer reports and logs, and that no object contents are in it
@@ -41,7 +41,8 @@ mod leader_election;
 mod controller_converges;
 mod catalogue;
 mod parity;
-mod controller;
+mod controllers;
+mod kube_runtime_streams;
 mod handlers;
 mod status_and_policy;
 mod observability;

@@ -4,7 +4,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use fakeserver::FakeServer;
 use futures::StreamExt;
-use informer::{Scope, SharedInformer, controller};
+use informer::{Scope, SharedInformer, kube_runtime_streams};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 use kube::{
     Api, Resource,
@@ -56,7 +56,7 @@ async fn a_controller_of_kube_runtime_runs_on_shared_informers() {
     let scope = || Scope::Namespace("default".into());
     let map_informer = SharedInformer::<ConfigMap>::new(client.clone(), scope());
     let secret_informer = SharedInformer::<Secret>::new(client, scope());
-    let (objects, store) = controller::reflect(&map_informer, ());
+    let (objects, store) = kube_runtime_streams::reflect(&map_informer, ());
     let (tx, mut reconciled) = mpsc::unbounded_channel();
     let reconcile = move |object: Arc<ConfigMap>, _: Arc<()>| {
         let name = object.metadata.name.clone().unwrap_or_default();
@@ -67,7 +67,7 @@ async fn a_controller_of_kube_runtime_runs_on_shared_informers() {
         }
     };
     let running = Controller::for_stream(objects, store.clone())
-        .owns_shared_stream(controller::touched_objects(&secret_informer))
+        .owns_shared_stream(kube_runtime_streams::touched_objects(&secret_informer))
         .run(reconcile, |_, _, _| Action::await_change(), Arc::new(()));
     let drive = running.for_each(async |_| {});
     let check = async {
@@ -120,7 +120,7 @@ async fn a_store_is_ready_once_it_has_what_the_informer_held() {
     informer.start();
     informer.wait_for_cache_sync(LIMIT).await.unwrap();
     // It joins late.
-    let (mut objects, store) = controller::reflect(&informer, ());
+    let (mut objects, store) = kube_runtime_streams::reflect(&informer, ());
     assert!(timeout(LIMIT, store.wait_until_ready()).await.is_err());
     let first = objects.next().await.unwrap().unwrap();
     assert_eq!(first.metadata.name.as_deref(), Some("a"));
@@ -130,7 +130,9 @@ async fn a_store_is_ready_once_it_has_what_the_informer_held() {
     assert_eq!(second.metadata.name.as_deref(), Some("b"));
     store.wait_until_ready().await.unwrap();
     assert_eq!(store.len(), 2);
-    let mut touched = controller::touched_objects(&informer).owned().boxed();
+    let mut touched = kube_runtime_streams::touched_objects(&informer)
+        .owned()
+        .boxed();
     let copy = touched.next().await.unwrap().unwrap();
     assert_eq!(copy.metadata.name.as_deref(), Some("a"));
     informer.shutdown().await;

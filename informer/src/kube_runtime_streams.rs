@@ -10,14 +10,14 @@
 //! use std::sync::Arc;
 //!
 //! use futures::StreamExt;
-//! use informer::{SharedInformer, controller};
+//! use informer::{SharedInformer, kube_runtime_streams};
 //! use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 //! use kube_runtime::controller::{Action, Controller};
 //!
 //! async fn run(deployments: &SharedInformer<Deployment>, replica_sets: &SharedInformer<ReplicaSet>) {
-//!     let (objects, store) = controller::reflect(deployments, ());
+//!     let (objects, store) = kube_runtime_streams::reflect(deployments, ());
 //!     Controller::for_stream(objects, store)
-//!         .owns_shared_stream(controller::touched_objects(replica_sets))
+//!         .owns_shared_stream(kube_runtime_streams::touched_objects(replica_sets))
 //!         .run(
 //!             async |deployment: Arc<Deployment>, _| {
 //!                 println!("{:?}", deployment.metadata.name);

@@ -1,0 +1,201 @@
+//! Controllers of any kind, ready to run: prepared with caches, then started.
+
+use std::{
+    fmt,
+    sync::{Arc, Weak},
+    time::Duration,
+};
+
+use futures::future::{BoxFuture, FutureExt, join_all};
+use kube::Client;
+
+use crate::{
+    factory::{ScopedInformer, ScopedRegistration, SharedInformerFactory},
+    object::ObjectKey,
+    processor::{HandlerRegistration, ListenerMetrics},
+    shared_informer::{ConsistencyError, WaitError},
+    workqueue::{WorkQueue, Workers},
+};
+
+/// A controller that has its reconcile function, to be run by a [`Manager`](crate::manager::Manager).
+pub struct Runnable {
+    pub(super) name: Arc<str>,
+    pub(super) prepare: Prepare,
+}
+
+/// A controller whose caches are asked for. Nothing wakes it yet.
+pub(crate) struct Prepared {
+    pub(super) name: Arc<str>,
+    pub(super) queue: WorkQueue<ObjectKey>,
+    pub(super) caches: Vec<Arc<dyn FollowedCache>>,
+    pub(super) sources: Vec<AttachSource>,
+    pub(super) work: StartWorkers,
+}
+
+/// Asks a factory for the caches of a controller.
+pub(super) type Prepare = Box<dyn FnOnce(&Client, &SharedInformerFactory) -> Prepared + Send>;
+
+/// Starts the workers of a controller.
+pub(super) type StartWorkers = Box<dyn FnOnce(&WorkQueue<ObjectKey>) -> Workers<ObjectKey> + Send>;
+
+/// Adds the handler of a source, which queues keys.
+pub(super) type AttachSource = Box<dyn FnOnce(&WorkQueue<ObjectKey>) -> ScopedRegistration + Send>;
+
+/// A controller at work.
+pub(crate) struct Running {
+    name: Arc<str>,
+    workers: Workers<ObjectKey>,
+    registrations: Vec<ScopedRegistration>,
+    activity: Activity,
+}
+
+/// The activity of a controller, as others can see it.
+#[derive(Clone)]
+pub(crate) struct Activity {
+    queue: WorkQueue<ObjectKey>,
+    /// Whoever holds one keeps its handler from being removed.
+    handlers: Vec<Weak<HandlerRegistration>>,
+    caches: Vec<Arc<dyn FollowedCache>>,
+}
+
+/// A cache that a controller follows.
+pub(crate) trait FollowedCache: Send + Sync {
+    /// Completes when the cache is as new as the server is at the call.
+    fn catch_up(&self, limit: Duration) -> BoxFuture<'_, Result<(), CatchUpError>>;
+}
+
+/// A cache that is not as new as the server. Trying again is useful.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CatchUpError {
+    #[error(transparent)]
+    Version(#[from] ConsistencyError),
+    #[error(transparent)]
+    Wait(#[from] WaitError),
+}
+
+// === impl Runnable ===
+
+impl Runnable {
+    /// Returns the name of the controller.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Asks the factory for the caches.
+    pub(crate) fn prepare(self, client: &Client, factory: &SharedInformerFactory) -> Prepared {
+        (self.prepare)(client, factory)
+    }
+}
+
+impl fmt::Debug for Runnable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runnable")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+// === impl Prepared ===
+
+impl Prepared {
+    /// Attaches the sources, then starts the workers.
+    pub(crate) fn start(self) -> Running {
+        let sources = self.sources.into_iter();
+        let registrations: Vec<_> = sources.map(|attach| attach(&self.queue)).collect();
+        let handlers = registrations
+            .iter()
+            .flat_map(ScopedRegistration::registrations);
+        let handlers = handlers.map(|handler| Arc::downgrade(&handler)).collect();
+        let workers = (self.work)(&self.queue);
+        Running {
+            name: self.name,
+            workers,
+            registrations,
+            activity: Activity {
+                queue: self.queue,
+                handlers,
+                caches: self.caches,
+            },
+        }
+    }
+}
+
+// === impl Running ===
+
+impl Running {
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    pub(crate) fn activity(&self) -> Activity {
+        self.activity.clone()
+    }
+
+    /// Hears nothing new, works off what is queued, and ends; false if that took longer than `limit`: the rest is dropped.
+    pub(crate) async fn shutdown(self, limit: Duration) -> bool {
+        let drained = async move {
+            join_all(
+                self.registrations
+                    .into_iter()
+                    .map(ScopedRegistration::remove),
+            )
+            .await;
+            self.workers.shutdown().await;
+        };
+        tokio::time::timeout(limit, drained).await.is_ok()
+    }
+
+    /// Ends at once: reconciles under way are dropped.
+    pub(crate) async fn abort(self) {
+        self.workers.abort().await;
+        join_all(
+            self.registrations
+                .into_iter()
+                .map(ScopedRegistration::remove),
+        )
+        .await;
+    }
+}
+
+// === impl Activity ===
+
+impl Activity {
+    /// Returns true if nothing is queued or in flight, and nothing is due within `horizon`.
+    pub(crate) fn is_idle(&self, horizon: Duration) -> bool {
+        let soon = tokio::time::Instant::now() + horizon;
+        self.queue.is_empty()
+            && self.queue.processing_len() == 0
+            && !self.queue.delayed().iter().any(|(_, due)| *due <= soon)
+            && self.handlers().all(|handler| handler.pending == 0)
+    }
+
+    /// Returns how many notifications were received.
+    pub(crate) fn received(&self) -> u64 {
+        self.handlers().map(|handler| handler.delivered).sum()
+    }
+
+    fn handlers(&self) -> impl Iterator<Item = ListenerMetrics> {
+        let handlers = self.handlers.iter().filter_map(Weak::upgrade);
+        handlers.map(|handler| handler.metrics())
+    }
+
+    pub(crate) fn caches(&self) -> &[Arc<dyn FollowedCache>] {
+        &self.caches
+    }
+}
+
+// === impl FollowedCache ===
+
+impl<K: Send + Sync + 'static> FollowedCache for ScopedInformer<K> {
+    fn catch_up(&self, limit: Duration) -> BoxFuture<'_, Result<(), CatchUpError>> {
+        let informers: Vec<_> = self.informers().collect();
+        let catch_up = async move {
+            for informer in informers {
+                let version = informer.latest_version(limit).await?;
+                informer.wait_until(&version, limit).await?;
+            }
+            Ok(())
+        };
+        catch_up.boxed()
+    }
+}

@@ -1,0 +1,417 @@
+//! From the first request to the end in good order.
+
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures::future::join_all;
+use kube::Client;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::{Health, ManagerError, SettleError, health::Stage, settle::settle};
+use crate::{
+    controller::{Activity, Prepared, Runnable, Running},
+    factory::SharedInformerFactory,
+    leader_election::{LeaderElector, Leadership},
+    task::TaskSet,
+};
+
+/// The longest wait for the first state of the caches, unless it is told otherwise.
+const SYNC_LIMIT: Duration = Duration::from_mins(2);
+/// The longest wait for the end of the controllers, unless it is told otherwise: as long as a pod has by default.
+const STOP_LIMIT: Duration = Duration::from_secs(30);
+/// The longest wait of [`RunningManager::settle`]. The clock of tests is paused, so that it takes no time.
+const SETTLE_LIMIT: Duration = Duration::from_hours(1);
+
+/// Runs controllers over one factory of informers.
+///
+/// The [module](super) tells the order of things.
+#[doc(alias = "NewManager")]
+#[must_use = "it does nothing until it is run or started"]
+pub struct Manager {
+    client: Client,
+    factory: SharedInformerFactory,
+    is_own_factory: bool,
+    controllers: Vec<Runnable>,
+    elector: Option<LeaderElector>,
+    sync_limit: Duration,
+    stop_limit: Duration,
+    health: Health,
+}
+
+/// What a manager does around its controllers.
+struct Course {
+    factory: SharedInformerFactory,
+    elector: Option<LeaderElector>,
+    sync_limit: Duration,
+    stop_limit: Duration,
+    health: Health,
+}
+
+/// A manager that runs beside its owner, as in tests. Dropping it ends the manager at once: reconciles under way are dropped.
+#[must_use = "dropping it ends the manager"]
+pub struct RunningManager {
+    stop: CancellationToken,
+    health: Health,
+    running: watch::Receiver<Vec<(Arc<str>, Activity)>>,
+    outcome: Arc<Mutex<Option<Result<(), ManagerError>>>>,
+    tasks: TaskSet,
+}
+
+// === impl Manager ===
+
+impl Manager {
+    /// Creates a manager over `client`, with a factory of its own for all namespaces.
+    ///
+    /// Use a client made by [`http::client`](crate::http::client).
+    pub fn new(client: Client) -> Self {
+        let factory = SharedInformerFactory::new(client.clone());
+        Self {
+            client,
+            factory,
+            is_own_factory: true,
+            controllers: Vec::new(),
+            elector: None,
+            sync_limit: SYNC_LIMIT,
+            stop_limit: STOP_LIMIT,
+            health: Health::default(),
+        }
+    }
+
+    /// Takes the caches from `factory`, for its namespaces and with its selectors. Others may use it, too: it is started, and not shut
+    /// down.
+    pub fn with_factory(mut self, factory: &SharedInformerFactory) -> Self {
+        self.factory = factory.clone();
+        self.is_own_factory = false;
+        self
+    }
+
+    /// Runs a controller, too.
+    #[doc(alias = "Add")]
+    pub fn with_controller(mut self, controller: Runnable) -> Self {
+        self.controllers.push(controller);
+        self
+    }
+
+    /// Lets the controllers work only while this copy of the program leads.
+    #[doc(alias = "LeaderElection")]
+    pub fn with_leader_election(mut self, elector: LeaderElector) -> Self {
+        self.elector = Some(elector);
+        self
+    }
+
+    /// Waits at most so long for the first state of the caches; two minutes by default.
+    #[doc(alias = "CacheSyncTimeout")]
+    pub fn with_sync_limit(mut self, limit: Duration) -> Self {
+        self.sync_limit = limit;
+        self
+    }
+
+    /// Waits at most so long for the end of the controllers; 30 s by default.
+    #[doc(alias = "GracefulShutdownTimeout")]
+    pub fn with_stop_limit(mut self, limit: Duration) -> Self {
+        self.stop_limit = limit;
+        self
+    }
+
+    /// Returns the health of this manager, for probes.
+    pub fn health(&self) -> Health {
+        self.health.clone()
+    }
+
+    /// Runs until SIGINT or SIGTERM, and ends in good order. A second signal ends it at once.
+    ///
+    /// # Errors
+    ///
+    /// As of [`run`](Self::run); or the signals cannot be listened to.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with time and signals enabled.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, everything ends at once.
+    pub async fn run_until_signal(self) -> Result<(), ManagerError> {
+        let mut signals = Signals::listen().map_err(ManagerError::Signals)?;
+        let stop = CancellationToken::new();
+        let running = self.run(stop.clone());
+        tokio::pin!(running);
+        tokio::select! {
+            biased;
+            outcome = &mut running => return outcome,
+            () = signals.next() => stop.cancel(),
+        }
+        tokio::select! {
+            biased;
+            outcome = running => outcome,
+            () = signals.next() => Ok(()),
+        }
+    }
+
+    /// Runs until `stop`, and ends in good order.
+    ///
+    /// # Errors
+    ///
+    /// The caches are not filled in time, the leadership is lost, or the controllers do not end in time. A program ends then, and is
+    /// started again.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with time enabled.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, everything ends at once: reconciles under way are dropped, and the lease is given back if the runtime goes on.
+    pub async fn run(self, stop: CancellationToken) -> Result<(), ManagerError> {
+        self.run_observed(stop, &watch::Sender::new(Vec::new()))
+            .await
+    }
+
+    /// Runs in a task of its own until it is shut down or dropped: for tests.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with time enabled.
+    pub fn start(self) -> RunningManager {
+        let stop = CancellationToken::new();
+        let (sender, running) = watch::channel(Vec::new());
+        let outcome = Arc::new(Mutex::new(None));
+        let tasks = TaskSet::new();
+        let manager = RunningManager {
+            stop: stop.clone(),
+            health: self.health(),
+            running,
+            outcome: Arc::clone(&outcome),
+            tasks,
+        };
+        let dropped = manager.tasks.stop_token().clone();
+        manager.tasks.spawn(async move {
+            if let Some(ended) = dropped
+                .run_until_cancelled(self.run_observed(stop, &sender))
+                .await
+            {
+                *outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
+            }
+        });
+        manager
+    }
+
+    async fn run_observed(
+        self,
+        stop: CancellationToken,
+        running: &watch::Sender<Vec<(Arc<str>, Activity)>>,
+    ) -> Result<(), ManagerError> {
+        let course = Course {
+            factory: self.factory,
+            elector: self.elector,
+            sync_limit: self.sync_limit,
+            stop_limit: self.stop_limit,
+            health: self.health,
+        };
+        let controllers = self.controllers.into_iter();
+        let prepared: Vec<_> = controllers
+            .map(|controller| controller.prepare(&self.client, &course.factory))
+            .collect();
+        let start = || {
+            let controllers: Vec<Running> = prepared.into_iter().map(Prepared::start).collect();
+            let activities = controllers.iter();
+            let activities = activities.map(|own| (Arc::clone(own.name()), own.activity()));
+            running.send_replace(activities.collect());
+            controllers
+        };
+        course.factory.start();
+        let outcome = course.lead(&stop, start).await;
+        course.health.reach(Stage::Ended);
+        if self.is_own_factory {
+            course.factory.shutdown().await;
+        }
+        outcome
+    }
+}
+
+// === impl Course ===
+
+impl Course {
+    /// Waits for the caches and for the leadership, then lets the controllers work.
+    async fn lead(
+        &self,
+        stop: &CancellationToken,
+        start: impl FnOnce() -> Vec<Running>,
+    ) -> Result<(), ManagerError> {
+        let synced = self.factory.wait_for_cache_sync(self.sync_limit);
+        match stop.run_until_cancelled(synced).await {
+            Some(synced) => synced?,
+            None => return Ok(()),
+        }
+        self.health.reach(Stage::Synced);
+        let leadership = match &self.elector {
+            Some(elector) => match stop.run_until_cancelled(Box::pin(elector.acquire())).await {
+                Some(leadership) => Some(leadership),
+                None => return Ok(()),
+            },
+            None => None,
+        };
+        self.health.reach(Stage::Leading);
+        let controllers = start();
+        tokio::select! {
+            biased;
+            () = lost(leadership.as_ref()) => {
+                join_all(controllers.into_iter().map(Running::abort)).await;
+                return Err(ManagerError::LeadershipLost);
+            }
+            () = stop.cancelled() => {}
+        }
+        let drained = tokio::select! {
+            biased;
+            // What is still under way is dropped.
+            () = lost(leadership.as_ref()) => return Err(ManagerError::LeadershipLost),
+            drained = drain(controllers, self.stop_limit) => drained,
+        };
+        if let Some(leadership) = leadership {
+            leadership.release().await;
+        }
+        drained
+    }
+}
+
+impl fmt::Debug for Manager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Manager")
+            .field("controllers", &self.controllers)
+            .field("elector", &self.elector)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Completes when the leadership is lost; never, if there is no election.
+async fn lost(leadership: Option<&Leadership>) {
+    match leadership {
+        Some(leadership) => leadership.lost().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Ends the controllers in good order.
+async fn drain(controllers: Vec<Running>, limit: Duration) -> Result<(), ManagerError> {
+    let ends = controllers.into_iter().map(async |controller| {
+        let name = Arc::clone(controller.name());
+        (!controller.shutdown(limit).await).then_some(name)
+    });
+    let late: Vec<_> = join_all(ends).await.into_iter().flatten().collect();
+    if late.is_empty() {
+        return Ok(());
+    }
+    Err(ManagerError::NotDrained {
+        controllers: late,
+        limit,
+    })
+}
+
+// === impl RunningManager ===
+
+impl RunningManager {
+    /// Returns its health.
+    pub fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// Waits until the controllers have nothing left to do: nothing queued, under way, or due within a minute, with caches that are
+    /// as new as the server is, and nothing heard meanwhile.
+    ///
+    /// Meant for tokio's paused clock, where it takes no time: where nothing is written, a cache learns that it is up to date only by
+    /// the server's next bookmark, about a minute later.
+    ///
+    /// # Errors
+    ///
+    /// There was something to do for an hour: controllers undo what others do, say, or a reconcile fails each time. Or the manager
+    /// has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if dropped.
+    pub async fn settle(&self) -> Result<(), SettleError> {
+        let (mut running, mut ended) = (self.running.clone(), self.running.clone());
+        let settled = async {
+            let controllers = running
+                .wait_for(|controllers| !controllers.is_empty())
+                .await;
+            let controllers = controllers.map_err(|_| SettleError::Ended)?.clone();
+            settle(&controllers, SETTLE_LIMIT).await
+        };
+        tokio::select! {
+            biased;
+            settled = settled => settled,
+            () = async { while ended.changed().await.is_ok() {} } => Err(SettleError::Ended),
+        }
+    }
+
+    /// Ends in good order, and returns how the manager ended.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Manager::run`].
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, everything ends at once.
+    pub async fn shutdown(self) -> Result<(), ManagerError> {
+        self.stop.cancel();
+        self.tasks.wait().await;
+        let mut outcome = self.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        outcome.take().unwrap_or(Ok(()))
+    }
+}
+
+impl fmt::Debug for RunningManager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningManager")
+            .field("health", &self.health)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The signals that end a program.
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(unix)]
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            biased;
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}

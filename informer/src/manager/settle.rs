@@ -1,0 +1,63 @@
+//! Waits until controllers have nothing left to do.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::future::join_all;
+
+use super::SettleError;
+use crate::controller::Activity;
+
+/// What is due later than this is not waited for, such as a requeue after ten minutes.
+const HORIZON: Duration = Duration::from_mins(1);
+/// The time between two looks. The clock of tests is paused, so that it takes none.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Waits until all controllers are idle with caches that are as new as the server is.
+///
+/// A round is: idle, all caches catch up, still idle, and nothing was heard meanwhile.
+pub(super) async fn settle(
+    controllers: &[(Arc<str>, Activity)],
+    limit: Duration,
+) -> Result<(), SettleError> {
+    let rounds = async {
+        loop {
+            while !controllers
+                .iter()
+                .all(|(_, activity)| activity.is_idle(HORIZON))
+            {
+                tokio::time::sleep(INTERVAL).await;
+            }
+            let heard = heard(controllers);
+            let caches = controllers
+                .iter()
+                .flat_map(|(_, activity)| activity.caches());
+            let caught_up = join_all(caches.map(|cache| cache.catch_up(limit))).await;
+            // Handlers hear of it a moment later.
+            tokio::time::sleep(INTERVAL).await;
+            let is_idle = controllers
+                .iter()
+                .all(|(_, activity)| activity.is_idle(HORIZON));
+            if is_idle && heard == self::heard(controllers) && caught_up.iter().all(Result::is_ok) {
+                return;
+            }
+        }
+    };
+    let timed = tokio::time::timeout(limit, rounds).await;
+    timed.map_err(|_| {
+        let busy = controllers
+            .iter()
+            .filter(|(_, activity)| !activity.is_idle(HORIZON));
+        SettleError::Deadline {
+            limit,
+            busy: busy.map(|(name, _)| Arc::clone(name)).collect(),
+        }
+    })
+}
+
+/// Returns the number of notifications that all controllers have received.
+fn heard(controllers: &[(Arc<str>, Activity)]) -> u64 {
+    controllers
+        .iter()
+        .map(|(_, activity)| activity.received())
+        .sum()
+}
