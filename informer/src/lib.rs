@@ -78,7 +78,7 @@
 //! | `tls` | yes | connections to real clusters by rustls |
 //! | `discovery` | yes | discovery, the REST mapper, and factories of informers |
 //! | `leader-election` | yes | leader election by a Lease |
-//! | `controller` | yes | controllers and managers: caches, queue, workers, leader election and what is around them |
+//! | `controller` | yes | controllers, managers that run them, and what they need: events, conditions |
 //! | `compact` | | compressed objects in memory; compiles zstd, which is C |
 //! | `kube-runtime` | | streams that feed a `kube_runtime::Controller` |
 //! | `testing` | | a scripted [`ListWatch`](list_watch::ListWatch) and a recording handler |
@@ -141,6 +141,8 @@ pub mod rest_mapper;
 pub mod factory;
 #[cfg(feature = "leader-election")]
 pub mod leader_election;
+#[cfg(feature = "controller")]
+pub mod conditions;
 #[cfg(feature = "controller")]
 pub mod controller;
 #[cfg(feature = "controller")]

@@ -31,7 +31,8 @@ impl WallClock {
         })
     }
 
-    pub(super) fn now(&self) -> Timestamp {
+    /// Returns the time of day.
+    pub fn now(&self) -> Timestamp {
         match self.0 {
             #[expect(
                 clippy::disallowed_methods,
