@@ -83,4 +83,8 @@ pub enum Error {
     #[cfg(feature = "leader-election")]
     #[error(transparent)]
     LeaderElection(#[from] crate::leader_election::LeaderElectionError),
+    /// Events that were not written in time.
+    #[cfg(feature = "controller")]
+    #[error(transparent)]
+    Flush(#[from] crate::events::FlushError),
 }

@@ -142,6 +142,8 @@ pub mod factory;
 #[cfg(feature = "leader-election")]
 pub mod leader_election;
 #[cfg(feature = "controller")]
+pub mod events;
+#[cfg(feature = "controller")]
 pub mod conditions;
 #[cfg(feature = "controller")]
 pub mod controller;

@@ -40,6 +40,6 @@
 //!
 //! The labels are those of the informer, and `handler`, its name. The gauge goes to zero when the handler ends.
 //!
-//! [Work queues](crate::workqueue::metrics) have metrics of their own.
+//! [Work queues](crate::workqueue::metrics) and [event recorders](crate::events::metrics) have metrics of their own.
 
 pub use crate::{processor::metrics::*, shared_informer::metrics::*};
