@@ -4,11 +4,11 @@
 //! cargo run -p examples --example 04_work_queue_controller
 //! ```
 //!
-//! From top to bottom: what the controller does (`Mirror`), how one copy of the program runs (`run_copy`), and what happens
-//! to the two of them (`main`). The server is a simulated one in this process. On a real cluster the client would come from
+//! The controller is `mirror`; `run_copy` runs it in one copy of the program, and `main` tells what happens to the two of them. The
+//! server is a simulated one in this process. On a real cluster the client would come from
 //! `informer::http::client(kube::Config::infer().await?)?`, and nothing else would change.
 
-use std::{convert::Infallible, error::Error, sync::Arc, time::Duration};
+use std::{convert::Infallible, error::Error, time::Duration};
 
 use fakeserver::{
     FakeServer,
@@ -16,11 +16,13 @@ use fakeserver::{
 };
 use http::StatusCode;
 use informer::{
-    HandlerFuncs, Lister, ObjectKey, Scope, SharedInformer,
-    http::HttpListWatch,
+    Scope,
+    controller::{Context, Controller, Runnable},
+    factory::{Selectors, SharedInformerFactory},
     leader_election::{LeaderElector, LeaseLock},
+    manager::Manager,
     watch::{self, ObjectState},
-    workqueue::{Action, WorkQueue, Workers, WorkersOptions},
+    workqueue::Action,
 };
 use k8s_openapi::{
     api::{coordination::v1::Lease, core::v1::ConfigMap},
@@ -36,58 +38,30 @@ use tokio_util::sync::CancellationToken;
 const SOURCE: &str = "default";
 /// The namespace of their copies.
 const TARGET: &str = "kube-public";
-/// The number of config maps that are worked on at once.
-const WORKERS: usize = 3;
 /// Nothing in this example takes longer.
 const LIMIT: Duration = Duration::from_mins(1);
 
 type AnyError = Box<dyn Error + Send + Sync>;
 
-// What the controller does.
-
-/// Keeps each copy as its source is.
-struct Mirror {
-    /// The informer's cache: reading from it costs no request.
-    sources: Lister<ConfigMap>,
-    /// The server, for writing.
-    copies: Api<ConfigMap>,
+/// Returns a controller that keeps each copy as its source is.
+fn mirror(identity: &'static str) -> Runnable {
+    Controller::<ConfigMap>::new("mirror")
+        .with_workers(3)
+        .reconcile(move |ctx: Context<ConfigMap>, key| async move {
+            let Some(source) = ctx.object() else {
+                let copies: Api<ConfigMap> = Api::namespaced(ctx.client().clone(), TARGET);
+                if copies.get_opt(key.name()).await?.is_some() {
+                    copies.delete(key.name(), &DeleteParams::default()).await?;
+                }
+                return Ok(Action::AwaitChange);
+            };
+            let mut copy = config_map(key.name(), source.get().data.clone().into_iter().flatten());
+            copy.metadata.namespace = Some(TARGET.to_owned());
+            ctx.apply(&copy).await?;
+            println!("{identity}: {key} is in place");
+            Ok::<_, kube::Error>(Action::AwaitChange)
+        })
 }
-
-impl Mirror {
-    /// Brings the copy of `key` to its desired state. If this fails, the item is retried after a delay.
-    async fn reconcile(&self, key: ObjectKey) -> Result<Action, AnyError> {
-        let source = match self.sources.namespaced(SOURCE).get(key.name()) {
-            Ok(source) => source,
-            Err(error) if error.is_not_found() => return self.remove(key.name()).await,
-            // A cache that cannot answer says nothing about what exists.
-            Err(error) => return Err(error.into()),
-        };
-        let wanted = source.get().data.clone();
-        match self.copies.get_opt(key.name()).await? {
-            Some(copy) if copy.data == wanted => {}
-            Some(mut copy) => {
-                copy.data = wanted;
-                // The request has its version, so that a concurrent change is a conflict and is not overwritten.
-                let params = PostParams::default();
-                self.copies.replace(key.name(), &params, &copy).await?;
-            }
-            None => {
-                let copy = config_map(key.name(), wanted.into_iter().flatten());
-                self.copies.create(&PostParams::default(), &copy).await?;
-            }
-        }
-        Ok(Action::AwaitChange)
-    }
-
-    async fn remove(&self, name: &str) -> Result<Action, AnyError> {
-        if self.copies.get_opt(name).await?.is_some() {
-            self.copies.delete(name, &DeleteParams::default()).await?;
-        }
-        Ok(Action::AwaitChange)
-    }
-}
-
-// How one copy of the program runs.
 
 /// Waits until this copy leads, works until `stop` or until it leads no longer, and leaves in good order.
 async fn run_copy(
@@ -95,78 +69,19 @@ async fn run_copy(
     identity: &'static str,
     stop: CancellationToken,
 ) -> Result<(), AnyError> {
-    // Of all copies of the program the one that holds the Lease `default/mirror` works. The others wait here.
+    // Of all copies of the program the one that holds the Lease `default/mirror` works. The others wait with warm caches.
     let lock = LeaseLock::new(client.clone(), SOURCE, "mirror");
-    let elector = LeaderElector::new(lock, identity)?;
-    let Some(leadership) = stop.run_until_cancelled(elector.acquire()).await else {
-        return Ok(());
-    };
-    println!("{identity}: leads");
-
-    // The informer keeps a local copy of the sources, and reports every change.
-    let scope = Scope::Namespace(SOURCE.to_owned());
-    let labelled = HttpListWatch::<ConfigMap>::new(client.clone(), scope).with_labels("mirror=yes");
-    let informer = SharedInformer::builder(labelled).build()?;
-
-    // The queue holds the keys to look at, each once. What changed, and how often, does not matter: reconcile looks at the
-    // state as it is when its turn comes.
-    let queue = WorkQueue::new();
-    let registration = informer.add_handler(queue_keys(&queue));
-    informer.start();
-    informer.wait_for_cache_sync(LIMIT).await?;
-
-    // The workers take keys from the queue, retry what fails after growing delays, and forget the failures of what succeeds.
-    let mirror = Arc::new(Mirror {
-        sources: informer.lister(),
-        copies: Api::namespaced(client, TARGET),
-    });
-    let workers = Workers::start(
-        &queue,
-        WorkersOptions::new(WORKERS),
-        move |key: ObjectKey| {
-            let mirror = Arc::clone(&mirror);
-            async move {
-                let outcome = mirror.reconcile(key.clone()).await;
-                match &outcome {
-                    Ok(_) => println!("{identity}: {key} is in place"),
-                    Err(error) => println!("{identity}: {key} is tried again: {error}"),
-                }
-                outcome
-            }
-        },
-    );
-
-    tokio::select! {
-        biased;
-        // Another replica may lead already: running reconciles are dropped.
-        () = leadership.lost() => {
-            println!("{identity}: leads no longer");
-            workers.abort().await;
-        }
-        // Nothing new is heard, what is queued is worked off, and only then is the lease given back.
-        () = stop.cancelled() => {
-            registration.remove().await;
-            tokio::select! {
-                biased;
-                // What is still under way is dropped with the workers.
-                () = leadership.lost() => println!("{identity}: leads no longer"),
-                _ = workers.shutdown() => {}
-            }
-        }
-    }
-    informer.shutdown().await;
-    leadership.release().await;
+    let labelled = Selectors::everything().with_labels(&"mirror=yes".parse()?);
+    let factory = SharedInformerFactory::new(client.clone());
+    let factory = factory.with_namespace(SOURCE).with_selectors(labelled);
+    Manager::new(client)
+        .with_factory(&factory)
+        .with_leader_election(LeaderElector::new(lock, identity)?)
+        .with_controller(mirror(identity))
+        .run(stop)
+        .await?;
     println!("{identity}: has left");
     Ok(())
-}
-
-/// Adds the key of each object that was added, changed or deleted.
-fn queue_keys(queue: &WorkQueue<ObjectKey>) -> HandlerFuncs<ConfigMap> {
-    let (added, updated, deleted) = (queue.clone(), queue.clone(), queue.clone());
-    HandlerFuncs::new()
-        .with_add(move |object, _| added.add(object.key().clone()))
-        .with_update(move |_, object| updated.add(object.key().clone()))
-        .with_delete(move |object| deleted.add(object.key().clone()))
 }
 
 // What happens to the two copies.
@@ -199,10 +114,10 @@ async fn story(
     let sources: Api<ConfigMap> = Api::namespaced(client.clone(), SOURCE);
     let params = PostParams::default();
 
-    // The server fails the first two creates of a copy. The only effect is a retry.
+    // The server fails the first two applies of a copy. The only effect is a retry.
     let rule = ServerError::new(StatusCode::INTERNAL_SERVER_ERROR)
         .rule()
-        .matching(Filter::any().verb("create").namespace(TARGET));
+        .matching(Filter::any().verb("patch").namespace(TARGET));
     let fault = server.faults().install(rule.times(2));
     sources.create(&params, &source("a", "1")).await?;
     let mut b = sources.create(&params, &source("b", "1")).await?;

@@ -13,8 +13,13 @@ mod website;
 
 use std::error::Error;
 
+use informer::{
+    leader_election::{LeaderElector, LeaseLock},
+    manager::{self, Manager},
+};
 use kube::CustomResourceExt as _;
-use tokio_util::sync::CancellationToken;
+use metrics_exporter_prometheus::PrometheusBuilder;
+use tokio::net::TcpListener;
 
 use self::website::Website;
 
@@ -27,14 +32,22 @@ async fn main() -> Result<(), AnyError> {
         println!("{}", serde_json::to_string_pretty(&Website::crd())?);
         return Ok(());
     }
+    let metrics = PrometheusBuilder::new().install_recorder()?;
     let client = informer::http::client(kube::Config::infer().await?)?;
-    let stop = CancellationToken::new();
-    let signal = async {
-        tokio::signal::ctrl_c().await?;
-        stop.cancel();
-        Ok(())
-    };
-    tokio::try_join!(operator::run(client, stop.clone()), signal)?;
+    // Of several copies of the program one works, and the others wait with warm caches.
+    let lock = LeaseLock::new(client.clone(), "default", operator::NAME);
+    let identity = std::env::var("HOSTNAME").unwrap_or_else(|_| std::process::id().to_string());
+    let manager = Manager::new(client)
+        .with_leader_election(LeaderElector::new(lock, identity)?)
+        .with_controller(operator::controller());
+    let paths = manager::endpoints(&manager.health());
+    let paths = paths.merge(manager::metrics_endpoint(move || metrics.render()));
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    println!("probes and metrics at http://{}", listener.local_addr()?);
+    manager
+        .with_endpoints(listener, paths)
+        .run_until_signal()
+        .await?;
     Ok(())
 }
 // ANCHOR_END: main

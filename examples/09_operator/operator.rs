@@ -1,19 +1,20 @@
-//! The operator: each website has a deployment, and its status tells how many replicas are ready.
+//! The operator: each website has a deployment, a service, and an entry in the directory of all sites; its status tells how many
+//! replicas are ready.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use informer::{
     ObjectKey,
-    factory::{ScopedLister, SharedInformerFactory},
-    workqueue::{Action, Enqueue, OwnerKind, WorkQueue, Workers, WorkersOptions},
+    controller::{Context, Controller, Runnable},
+    events::EventType,
+    workqueue::Action,
 };
-use k8s_openapi::api::apps::v1::Deployment;
-use kube::{
-    Api, Client, Resource as _,
-    api::{Patch, PatchParams},
+use k8s_openapi::api::{
+    apps::v1::Deployment,
+    core::v1::{ConfigMap, Service},
 };
+use kube::{Resource as _, ResourceExt as _};
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     AnyError,
@@ -21,101 +22,87 @@ use crate::{
 };
 
 /// The name by which the server remembers which fields the operator has set.
-const MANAGER: &str = "website-operator";
-/// The number of websites that are worked on at once.
-const WORKERS: usize = 4;
-/// The time within which the caches have to be there; an operator that exceeds it exits, and is started again.
-const LIMIT: Duration = Duration::from_mins(2);
+pub(crate) const NAME: &str = "website-operator";
+/// The mark of websites whose entry in the directory has to go before they do.
+const FINALIZER: &str = "example.com/directory";
+/// The namespace of the directory: a config map for each website.
+pub(crate) const DIRECTORY: &str = "kube-public";
+
+// ANCHOR: controller
+/// Returns the operator, to be run by a manager.
+pub(crate) fn controller() -> Runnable {
+    Controller::<Website>::new(NAME)
+        .owns::<Deployment>()
+        .owns::<Service>()
+        .reads::<ConfigMap>()
+        .with_finalizer(FINALIZER)
+        .with_workers(4)
+        .with_timeout(Duration::from_secs(30))
+        .reconcile(async |ctx, key| reconcile(&ctx, &key).await)
+}
+// ANCHOR_END: controller
 
 // ANCHOR: reconcile
-/// Brings the cluster from the state that it has to the one that a website asks for.
-struct Reconciler {
-    /// The cache of the websites: reading from it costs no request.
-    websites: ScopedLister<Website>,
-    client: Client,
-}
-
-impl Reconciler {
-    /// Does what is to be done for the website `key`. If this fails, the queue retries it after a growing delay.
-    async fn reconcile(&self, key: ObjectKey) -> Result<Action, AnyError> {
-        let website = match self.websites.namespaced(key.namespace())?.get(key.name()) {
-            Ok(website) => website,
-            // The garbage collector removes the deployment, since the website owns it.
-            Err(error) if error.is_not_found() => return Ok(Action::AwaitChange),
-            Err(error) => return Err(error.into()),
-        };
-        let website = website.get();
-        let deployments: Api<Deployment> = Api::namespaced(self.client.clone(), key.namespace());
-        let apply = PatchParams::apply(MANAGER).force();
-        let desired = Patch::Apply(deployment(website));
-        // An apply that changes nothing writes nothing.
-        let deployment = deployments.patch(key.name(), &apply, &desired).await?;
-
-        let ready = deployment.status.and_then(|status| status.ready_replicas);
-        let status = Some(WebsiteStatus {
-            ready_replicas: ready.unwrap_or_default(),
-        });
-        if website.status != status {
-            let websites: Api<Website> = Api::namespaced(self.client.clone(), key.namespace());
-            let patch = Patch::Merge(json!({"status": status}));
-            let params = PatchParams::default();
-            websites.patch_status(key.name(), &params, &patch).await?;
-        }
-        Ok(Action::AwaitChange)
+/// Does what is to be done for the website `key`. If this fails, it is called again after a growing delay.
+async fn reconcile(ctx: &Context<Website>, key: &ObjectKey) -> Result<Action, AnyError> {
+    let Some(website) = ctx.object() else {
+        // The garbage collector removes what the website owned.
+        return Ok(Action::AwaitChange);
+    };
+    let website = website.get();
+    let entry = entry(website)?;
+    if ctx.is_cleanup() {
+        ctx.delete(&entry).await?;
+        return Ok(Action::AwaitChange);
     }
-}
+    // An apply that would change nothing is not sent.
+    let deployment = ctx.apply(&deployment(website)?).await?;
+    ctx.apply(&service(website)?).await?;
+    ctx.apply(&entry).await?;
 
+    let ready = deployment
+        .status
+        .as_ref()
+        .and_then(|status| status.ready_replicas);
+    let status = WebsiteStatus {
+        ready_replicas: ready.unwrap_or_default(),
+    };
+    if ctx.set_status(&status).await? && status.ready_replicas == website.spec.replicas {
+        ctx.event(EventType::Normal, "Ready", &format!("{key} is served"));
+    }
+    Ok(Action::AwaitChange)
+}
+// ANCHOR_END: reconcile
+
+// ANCHOR: desired
 /// Returns the deployment that `website` asks for.
-fn deployment(website: &Website) -> serde_json::Value {
-    let name = website.metadata.name.as_deref().unwrap_or_default();
-    let labels = json!({"website": name});
+fn deployment(website: &Website) -> Result<Deployment, serde_json::Error> {
+    let labels = json!({"website": website.name_any()});
     let container = json!({"name": "website", "image": website.spec.image});
-    json!({
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": name, "ownerReferences": [website.controller_owner_ref(&())]},
+    serde_json::from_value(json!({
+        "metadata": {"name": website.name_any(), "ownerReferences": [website.controller_owner_ref(&())]},
         "spec": {
             "replicas": website.spec.replicas,
             "selector": {"matchLabels": labels},
             "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
         },
-    })
+    }))
 }
-// ANCHOR_END: reconcile
 
-// ANCHOR: run
-/// Works until `stop`, and leaves in good order.
-pub(crate) async fn run(client: Client, stop: CancellationToken) -> Result<(), AnyError> {
-    // A cache of each resource, which follows the server by a watch.
-    let factory = SharedInformerFactory::new(client.clone());
-    let websites = factory.informer_for::<Website>();
-    let deployments = factory.informer_for::<Deployment>();
-
-    // The keys of websites to look at, each once: of those that changed, and of the owners of changed deployments.
-    let queue = WorkQueue::new();
-    let owner = OwnerKind::new("example.com", "Website");
-    websites.add_handler(Enqueue::for_object(&queue)).detach();
-    deployments
-        .add_handler(Enqueue::for_owner(&queue, owner))
-        .detach();
-    factory.start();
-    factory.wait_for_cache_sync(LIMIT).await?;
-
-    // Workers take keys from the queue; no two work on the same one at a time.
-    let reconciler = Arc::new(Reconciler {
-        websites: websites.lister(),
-        client,
-    });
-    let options = WorkersOptions::new(WORKERS).with_timeout(Duration::from_secs(30));
-    let workers = Workers::start(&queue, options, move |key| {
-        let reconciler = Arc::clone(&reconciler);
-        async move { reconciler.reconcile(key).await }
-    });
-
-    stop.cancelled().await;
-    factory.shutdown().await;
-    // What is queued is worked off.
-    workers.shutdown().await;
-    Ok(())
+/// Returns the service of the replicas.
+fn service(website: &Website) -> Result<Service, serde_json::Error> {
+    serde_json::from_value(json!({
+        "metadata": {"name": website.name_any(), "ownerReferences": [website.controller_owner_ref(&())]},
+        "spec": {"selector": {"website": website.name_any()}, "ports": [{"port": 80, "protocol": "TCP"}]},
+    }))
 }
-// ANCHOR_END: run
+
+/// Returns the entry in the directory, which is in another namespace, so that the website cannot own it.
+fn entry(website: &Website) -> Result<ConfigMap, serde_json::Error> {
+    let (namespace, name) = (website.namespace().unwrap_or_default(), website.name_any());
+    serde_json::from_value(json!({
+        "metadata": {"name": format!("{namespace}.{name}"), "namespace": DIRECTORY},
+        "data": {"url": format!("http://{name}.{namespace}.svc")},
+    }))
+}
+// ANCHOR_END: desired

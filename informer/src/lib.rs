@@ -79,6 +79,7 @@
 //! | `discovery` | yes | discovery, the REST mapper, and factories of informers |
 //! | `leader-election` | yes | leader election by a Lease |
 //! | `controller` | yes | controllers, managers that run them, and what they need: events, conditions |
+//! | `endpoints` | | probes and metrics of a manager over HTTP |
 //! | `compact` | | compressed objects in memory; compiles zstd, which is C |
 //! | `kube-runtime` | | streams that feed a `kube_runtime::Controller` |
 //! | `testing` | | a scripted [`ListWatch`](list_watch::ListWatch) and a recording handler |

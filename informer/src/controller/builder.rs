@@ -1,6 +1,11 @@
 //! The parts of a controller, one after another.
 
-use std::{fmt, future::Future, sync::Arc, time::Duration};
+use std::{
+    fmt,
+    future::Future,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use kube::{Client, Resource};
 use serde::de::DeserializeOwned;
@@ -235,6 +240,7 @@ impl<K: ControllerKind> Controller<K> {
                 controller: Arc::clone(&self.name),
                 listers: followed.listers,
                 gate: followed.gate,
+                recorder: OnceLock::new(),
             }),
             finalizer: self.finalizer,
             gate_limit: self.gate_limit,

@@ -4,7 +4,7 @@ use std::{
     any::{Any, TypeId, type_name},
     collections::BTreeMap,
     fmt,
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
@@ -21,6 +21,7 @@ use super::{
     request::{Failure, Request},
 };
 use crate::{
+    events::{EventRecorder, EventType},
     factory::ScopedLister,
     object::{Object, ObjectKey},
 };
@@ -55,6 +56,8 @@ pub(super) struct Parts {
     pub(super) controller: Arc<str>,
     pub(super) listers: Listers,
     pub(super) gate: ConsistencyGate,
+    /// Made when the first event is recorded.
+    pub(super) recorder: OnceLock<EventRecorder>,
 }
 
 /// The listers of a controller, by the types of their objects.
@@ -81,6 +84,24 @@ impl<K: ControllerKind> Context<K> {
         self.object()?
             .get()
             .controller_owner_ref(&K::DynamicType::default())
+    }
+
+    /// Records an event about the object, if there is one, as the controller. It is written in the background; similar ones are
+    /// combined, and too many are dropped ([`events`](crate::events)).
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with time enabled.
+    #[doc(alias = "Eventf")]
+    pub fn event(&self, kind: EventType, reason: &str, message: &str) {
+        let Some(object) = &self.object else {
+            return;
+        };
+        let parts = &self.parts;
+        let recorder = parts
+            .recorder
+            .get_or_init(|| EventRecorder::new(parts.client.clone(), &*parts.controller));
+        recorder.event(&**object.get(), kind, reason, message);
     }
 
     /// Writes the status of the object, if it differs from the cached one; true if it was written.

@@ -1,12 +1,13 @@
 //! From the first request to the end in good order.
 
 use std::{
+    convert::Infallible,
     fmt,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use futures::future::join_all;
+use futures::future::{BoxFuture, join_all};
 use kube::Client;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -40,6 +41,8 @@ pub struct Manager {
     sync_limit: Duration,
     stop_limit: Duration,
     health: Health,
+    /// What is served beside the controllers, until they have ended.
+    served: Vec<BoxFuture<'static, ()>>,
 }
 
 /// What a manager does around its controllers.
@@ -78,6 +81,7 @@ impl Manager {
             sync_limit: SYNC_LIMIT,
             stop_limit: STOP_LIMIT,
             health: Health::default(),
+            served: Vec::new(),
         }
     }
 
@@ -114,6 +118,17 @@ impl Manager {
     #[doc(alias = "GracefulShutdownTimeout")]
     pub fn with_stop_limit(mut self, limit: Duration) -> Self {
         self.stop_limit = limit;
+        self
+    }
+
+    /// Serves paths on `listener` from the start to the end: those of [`endpoints`](super::endpoints()), say.
+    #[cfg(feature = "endpoints")]
+    pub fn with_endpoints(
+        mut self,
+        listener: tokio::net::TcpListener,
+        paths: axum::Router,
+    ) -> Self {
+        self.served.push(super::endpoints::serve(listener, paths));
         self
     }
 
@@ -224,12 +239,23 @@ impl Manager {
             controllers
         };
         course.factory.start();
-        let outcome = course.lead(&stop, start).await;
-        course.health.reach(Stage::Ended);
-        if self.is_own_factory {
-            course.factory.shutdown().await;
+        let controlling = async {
+            let outcome = course.lead(&stop, start).await;
+            course.health.reach(Stage::Ended);
+            if self.is_own_factory {
+                course.factory.shutdown().await;
+            }
+            outcome
+        };
+        let served = async {
+            join_all(self.served).await;
+            std::future::pending::<Infallible>().await
+        };
+        tokio::select! {
+            biased;
+            outcome = controlling => outcome,
+            never = served => match never {},
         }
-        outcome
     }
 }
 

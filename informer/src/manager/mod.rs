@@ -37,8 +37,12 @@
 mod error;
 mod health;
 mod settle;
+#[cfg(feature = "endpoints")]
+mod endpoints;
 mod driver;
 
+#[cfg(feature = "endpoints")]
+pub use self::endpoints::{endpoints, metrics_endpoint};
 pub use self::{
     driver::{Manager, RunningManager},
     error::{ManagerError, SettleError},
