@@ -60,7 +60,7 @@ pub struct Controller<K> {
 /// Asks a factory for the cache of a kind.
 type Follow = Box<dyn FnOnce(&mut Followed<'_>) + Send>;
 
-/// What a controller follows.
+/// The kinds that a controller follows, and their caches.
 struct Followed<'a> {
     factory: &'a SharedInformerFactory,
     listers: Listers,

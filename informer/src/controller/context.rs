@@ -1,4 +1,4 @@
-//! What a reconcile has at hand.
+//! The surroundings of a reconcile.
 
 use std::{
     any::{Any, TypeId, type_name},
@@ -26,7 +26,7 @@ use crate::{
     object::{Object, ObjectKey},
 };
 
-/// What a reconcile has at hand: the object as the cache has it, the caches of all kinds that the controller follows, and writes
+/// The surroundings of a reconcile: the object as the cache has it, the caches of all kinds that the controller follows, and writes
 /// that the next reconcile of the key will see.
 ///
 /// Writes are noted in the controller's [`ConsistencyGate`]. Those that would change nothing are not sent.
@@ -50,7 +50,7 @@ pub struct UnknownKind {
     pub kind: &'static str,
 }
 
-/// What all reconciles of a controller share.
+/// The parts that all reconciles of a controller share.
 pub(super) struct Parts {
     pub(super) client: Client,
     pub(super) controller: Arc<str>,

@@ -1,4 +1,4 @@
-//! Which notifications wake a controller.
+//! Conditions of the notifications that wake a controller.
 
 use std::{fmt, sync::Arc};
 

@@ -53,7 +53,7 @@ pub(crate) struct Running {
 #[derive(Clone)]
 pub(crate) struct Activity {
     queue: WorkQueue<ObjectKey>,
-    /// Whoever holds one keeps its handler from being removed.
+    /// Weak, since a strong one would keep its handler from being removed.
     handlers: Vec<Weak<HandlerRegistration>>,
     caches: Vec<Arc<dyn FollowedCache>>,
 }

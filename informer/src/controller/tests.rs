@@ -1,4 +1,4 @@
-//! Which applies and patches change nothing, and which notifications satisfy which predicates.
+//! Applies and patches that change nothing, and notifications that satisfy predicates.
 
 use fakeserver::FakeServer;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};

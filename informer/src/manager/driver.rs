@@ -41,11 +41,11 @@ pub struct Manager {
     sync_limit: Duration,
     stop_limit: Duration,
     health: Health,
-    /// What is served beside the controllers, until they have ended.
+    /// Servers that run beside the controllers until these have ended.
     served: Vec<BoxFuture<'static, ()>>,
 }
 
-/// What a manager does around its controllers.
+/// The course of a manager around its controllers.
 struct Course {
     factory: SharedInformerFactory,
     elector: Option<LeaderElector>,

@@ -7,7 +7,7 @@ use futures::future::join_all;
 use super::SettleError;
 use crate::controller::Activity;
 
-/// What is due later than this is not waited for, such as a requeue after ten minutes.
+/// The time within which something due is waited for; a requeue after ten minutes is not.
 const HORIZON: Duration = Duration::from_mins(1);
 /// The time between two looks. The clock of tests is paused, so that it takes none.
 const INTERVAL: Duration = Duration::from_millis(50);

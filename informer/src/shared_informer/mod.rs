@@ -35,6 +35,7 @@ mod runner;
 mod builder;
 #[cfg(feature = "compact")]
 mod compact;
+mod freshness;
 mod handle;
 mod handlers;
 mod informer;
