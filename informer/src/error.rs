@@ -87,4 +87,20 @@ pub enum Error {
     #[cfg(feature = "controller")]
     #[error(transparent)]
     Flush(#[from] crate::events::FlushError),
+    /// A manager that could not run to its end.
+    #[cfg(feature = "controller")]
+    #[error(transparent)]
+    Manager(#[from] crate::manager::ManagerError),
+    /// Controllers that did not come to rest.
+    #[cfg(feature = "controller")]
+    #[error(transparent)]
+    Settle(#[from] crate::manager::SettleError),
+    /// A cache that does not show a write.
+    #[cfg(feature = "controller")]
+    #[error(transparent)]
+    Gate(#[from] crate::controller::GateError),
+    /// A kind that a controller does not follow.
+    #[cfg(feature = "controller")]
+    #[error(transparent)]
+    UnknownKind(#[from] crate::controller::UnknownKind),
 }

@@ -84,7 +84,8 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
     ///
     /// # Errors
     ///
-    /// No answer within `limit`, or a refusal; trying again is useful. The informer has no [`ListWatch`]: that is final.
+    /// No answer within `limit`, or a refusal; trying again is useful. The informer has no
+    /// [`ListWatch`](crate::list_watch::ListWatch): that is final.
     ///
     /// # Cancel safety
     ///

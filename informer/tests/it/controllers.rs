@@ -19,7 +19,7 @@ use informer::{
     Object, ObjectKey,
     controller::{Context, Controller, Predicate, Runnable, Terminal},
     leader_election::{LeaderElector, LeaseLock},
-    manager::{Manager, ManagerError, SettleError},
+    manager::{self, Manager, ManagerError, SettleError},
     workqueue::Action,
 };
 use k8s_openapi::{
@@ -36,6 +36,7 @@ use kube::{
 use serde_json::json;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
 
 type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -661,6 +662,30 @@ async fn a_manager_that_cannot_start_stop_or_rest_says_why() -> Result<(), AnyEr
         .with_sync_limit(Duration::from_secs(1))
         .start();
     assert!(matches!(manager.settle().await, Err(SettleError::Ended)));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn probes_tell_whether_a_manager_is_live_and_ready() -> Result<(), AnyError> {
+    let server = server();
+    let manager = Manager::new(server.client()).with_controller(copying(&Calls::default()));
+    let paths = manager::endpoints(&manager.health());
+    let paths = paths.merge(manager::metrics_endpoint(|| "up 1\n".to_owned()));
+    let ask = async |path: &str| {
+        let request = http::Request::get(path).body(axum::body::Body::empty())?;
+        let answer = paths.clone().oneshot(request).await?;
+        let code = answer.status().as_u16();
+        let body = axum::body::to_bytes(answer.into_body(), 1_000).await?;
+        Ok::<_, AnyError>((code, String::from_utf8(body.to_vec())?))
+    };
+    assert_eq!(ask("/healthz").await?, (200, "live\n".to_owned()));
+    assert_eq!(ask("/readyz").await?, (503, "not ready\n".to_owned()));
+    let manager = manager.start();
+    manager.settle().await?;
+    assert_eq!(ask("/readyz").await?, (200, "ready\n".to_owned()));
+    assert_eq!(ask("/metrics").await?, (200, "up 1\n".to_owned()));
+    manager.shutdown().await?;
+    assert_eq!(ask("/healthz").await?, (503, "not live\n".to_owned()));
     Ok(())
 }
 
