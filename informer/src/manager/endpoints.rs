@@ -21,10 +21,13 @@ const METRICS_TYPE: &str = "text/plain; version=0.0.4";
 /// ```
 /// use informer::manager::{self, Manager};
 ///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
 /// # let client = fakeserver::FakeServer::builder().build().client();
 /// let manager = Manager::new(client);
 /// let paths = manager::endpoints(&manager.health()).merge(manager::metrics_endpoint(String::new));
 /// # let _ = paths;
+/// # }
 /// ```
 pub fn endpoints(health: &Health) -> Router {
     let (live, ready) = (health.clone(), health.clone());
