@@ -29,6 +29,8 @@ use crate::{
 
 /// The longest wait of a reconcile for its own writes, unless it is told otherwise.
 const GATE_LIMIT: Duration = Duration::from_secs(10);
+/// The longest reconcile, unless it is told otherwise: a request that is never answered would keep its key for ever.
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// A kind that a controller can follow: any `kube::Resource` that can be decoded.
 #[diagnostic::on_unimplemented(
@@ -87,7 +89,7 @@ impl<K> ControllerKind for K where
 impl<K: ControllerKind> Controller<K> {
     /// Creates a controller by its name, which logs and metrics have, and by which the server remembers the fields that it applies.
     ///
-    /// It works on one key at a time.
+    /// It works on one key at a time, for two minutes at most.
     #[doc(alias = "For")]
     pub fn new(name: impl Into<Arc<str>>) -> Self {
         let name = name.into();
@@ -95,7 +97,7 @@ impl<K: ControllerKind> Controller<K> {
             predicate: Predicate::spec_changed(),
             sources: Vec::new(),
             finalizer: None,
-            workers: WorkersOptions::new(1),
+            workers: WorkersOptions::new(1).with_timeout(TIMEOUT),
             queue: WorkQueueOptions::controller_runtime().with_name(Arc::clone(&name)),
             gate_limit: GATE_LIMIT,
             name,
@@ -177,7 +179,7 @@ impl<K: ControllerKind> Controller<K> {
         self
     }
 
-    /// Drops a reconcile that takes longer, which counts as a failure.
+    /// Drops a reconcile that takes longer, which counts as a failure; two minutes by default.
     #[doc(alias = "ReconciliationTimeout")]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.workers = self.workers.with_timeout(timeout);

@@ -130,10 +130,9 @@ impl<K: ControllerKind> Context<K> {
         let request = Request::<K>::new(self.client(), namespace);
         let patch = Patch::Merge(patch);
         let params = PatchParams::default();
-        let answer = request
-            .patch(self.key.name(), Some("status"), &params, &patch)
-            .await;
-        self.noted(namespace, answer).map(|_| true)
+        let unknown = self.unknown::<K>(namespace);
+        let write = request.patch(self.key.name(), Some("status"), &params, &patch);
+        self.noted(unknown, write.await).map(|_| true)
     }
 }
 
@@ -195,10 +194,10 @@ impl<K> Context<K> {
         }
         let params = PatchParams::apply(&self.parts.controller).force();
         let request = Request::<T>::new(self.client(), &namespace);
-        let answer = request
-            .patch(name, None, &params, &Patch::Apply(body))
-            .await;
-        self.noted(&namespace, answer).map(Arc::new)
+        let patch = Patch::Apply(body);
+        let unknown = self.unknown::<T>(&namespace);
+        let write = request.patch(name, None, &params, &patch);
+        self.noted(unknown, write.await).map(Arc::new)
     }
 
     /// Creates an object; without a namespace, in that of the reconciled key.
@@ -220,8 +219,9 @@ impl<K> Context<K> {
             field_manager: Some(self.parts.controller.to_string()),
             ..PostParams::default()
         };
-        let answer = request.create(&params, object).await;
-        self.noted(&namespace, answer)
+        let unknown = self.unknown::<T>(&namespace);
+        let write = request.create(&params, object);
+        self.noted(unknown, write.await)
     }
 
     /// Deletes the object that was read, and no other one of its name; true unless it is gone already.
@@ -247,18 +247,17 @@ impl<K> Context<K> {
             ..DeleteParams::default()
         };
         let request = Request::<T>::new(self.client(), &namespace);
-        let answer = request
-            .delete(meta.name.as_deref().unwrap_or_default(), &params)
-            .await;
-        match answer {
-            Err(error) if error.is_gone() => Ok(false),
-            Ok(None) => {
-                // The answer has no version: the present one is no older.
-                self.parts.gate.lost::<T>(&self.key, &namespace);
-                Ok(true)
+        let name = meta.name.as_deref().unwrap_or_default();
+        let unknown = self.unknown::<T>(&namespace);
+        match request.delete(name, &params).await {
+            // It is gone, and the answer has no version: the server's present one is no older.
+            Ok(None) => Ok(true),
+            Ok(Some(left)) => self.noted(unknown, Ok(left)).map(|_| true),
+            Err(error) if error.is_gone() => {
+                unknown.disarm();
+                Ok(false)
             }
-            Ok(Some(left)) => self.noted(&namespace, Ok(left)).map(|_| true),
-            Err(error) => self.noted::<T>(&namespace, Err(error)).map(|_| true),
+            Err(error) => self.noted::<T>(unknown, Err(error)).map(|_| true),
         }
     }
 
@@ -284,16 +283,24 @@ impl<K> Context<K> {
         })
     }
 
+    /// Notes a write as lost when it is dropped, unless there is an answer.
+    fn unknown<T: Resource + 'static>(&self, namespace: &str) -> OnDrop<impl FnOnce()> {
+        OnDrop(Some(|| self.parts.gate.lost::<T>(&self.key, namespace)))
+    }
+
     /// Notes the outcome of a write in the gate.
     fn noted<T: Resource + 'static>(
         &self,
-        namespace: &str,
+        unknown: OnDrop<impl FnOnce()>,
         outcome: Result<T, kube::Error>,
     ) -> Result<T, kube::Error> {
         match &outcome {
-            Ok(answer) => self.parts.gate.wrote(&self.key, answer),
-            Err(error) if error.is_lost() => self.parts.gate.lost::<T>(&self.key, namespace),
-            Err(_) => {}
+            Ok(answer) => {
+                unknown.disarm();
+                self.parts.gate.wrote(&self.key, answer);
+            }
+            Err(error) if error.is_lost() => drop(unknown),
+            Err(_) => unknown.disarm(),
         }
         outcome
     }
@@ -308,6 +315,9 @@ impl<K> fmt::Debug for Context<K> {
             .finish_non_exhaustive()
     }
 }
+
+/// Calls a function when it is dropped, unless it is disarmed before.
+struct OnDrop<F: FnOnce()>(Option<F>);
 
 /// Says the kind of an object that is applied, and leaves out what the server sets.
 fn complete<T: Resource<DynamicType: Default>>(body: &mut Value) {
@@ -327,6 +337,22 @@ fn complete<T: Resource<DynamicType: Default>>(body: &mut Value) {
     }
     if let Some(object) = body.as_object_mut() {
         object.remove("status");
+    }
+}
+
+// === impl OnDrop ===
+
+impl<F: FnOnce()> OnDrop<F> {
+    fn disarm(mut self) {
+        self.0 = None;
+    }
+}
+
+impl<F: FnOnce()> Drop for OnDrop<F> {
+    fn drop(&mut self) {
+        if let Some(function) = self.0.take() {
+            function();
+        }
     }
 }
 

@@ -46,7 +46,7 @@
 //!
 //! - A key is reconciled after the last change that satisfies its source's [`Predicate`], one reconcile of it at a time.
 //! - A reconcile reads caches that show what the reconcile of that key before it wrote ([`ConsistencyGate`]).
-//! - An error, a panic or a time-out is tried again after a growing delay; a [`Terminal`] error is not.
+//! - An error, a panic or a reconcile of more than two minutes is tried again after a growing delay; a [`Terminal`] error is not.
 //! - A status that the controller writes does not wake it ([`Predicate::spec_changed`]).
 //! - Nothing is made for an object before its finalizer is on, and the object stays until a clean-up succeeded.
 //!

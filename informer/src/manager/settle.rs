@@ -9,6 +9,9 @@ use crate::controller::Activity;
 
 /// The time within which something due is waited for; a requeue after ten minutes is not.
 const HORIZON: Duration = Duration::from_mins(1);
+/// The longest wait of a cache to be as new as the server, before that is asked again: an answer may be lost, and a bookmark takes a
+/// minute.
+const CATCH_UP_LIMIT: Duration = Duration::from_mins(3);
 /// The time between two looks. The clock of tests is paused, so that it takes none.
 const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -31,7 +34,7 @@ pub(super) async fn settle(
             let caches = controllers
                 .iter()
                 .flat_map(|(_, activity)| activity.caches());
-            let caught_up = join_all(caches.map(|cache| cache.catch_up(limit))).await;
+            let caught_up = join_all(caches.map(|cache| cache.catch_up(CATCH_UP_LIMIT))).await;
             // Handlers hear of it a moment later.
             tokio::time::sleep(INTERVAL).await;
             let is_idle = controllers
