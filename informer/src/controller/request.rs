@@ -106,7 +106,8 @@ impl Failure for kube::Error {
 
     fn is_lost(&self) -> bool {
         match self {
-            Self::Api(status) => status.code >= 500,
+            // Of a write that was sent twice on its way, the second answer is that the object is there already.
+            Self::Api(status) => status.code >= 500 || status.reason == "AlreadyExists",
             Self::BuildRequest(_) | Self::SerdeError(_) | Self::Auth(_) => false,
             _ => true,
         }

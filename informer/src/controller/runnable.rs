@@ -8,6 +8,7 @@ use std::{
 
 use futures::future::{BoxFuture, FutureExt, join_all};
 use kube::Client;
+use tokio::time::Instant;
 
 use crate::{
     factory::{ScopedInformer, ScopedRegistration, SharedInformerFactory},
@@ -160,12 +161,14 @@ impl Running {
 // === impl Activity ===
 
 impl Activity {
-    /// Returns true if nothing is queued or in flight, and nothing is due within `horizon`.
+    /// Returns true if nothing is queued or in flight, nothing that failed waits to be tried again, and nothing is due within `horizon`.
     pub(crate) fn is_idle(&self, horizon: Duration) -> bool {
-        let soon = tokio::time::Instant::now() + horizon;
+        let soon = Instant::now() + horizon;
+        let is_due =
+            |(key, due): &(ObjectKey, Instant)| *due <= soon || self.queue.num_requeues(key) > 0;
         self.queue.is_empty()
             && self.queue.processing_len() == 0
-            && !self.queue.delayed().iter().any(|(_, due)| *due <= soon)
+            && !self.queue.delayed().iter().any(is_due)
             && self.handlers().all(|handler| handler.pending == 0)
     }
 

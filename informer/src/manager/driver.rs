@@ -345,7 +345,7 @@ impl RunningManager {
         &self.health
     }
 
-    /// Waits until the controllers have nothing left to do: nothing queued, under way, or due within a minute, with caches that are
+    /// Waits until the controllers have nothing left to do: nothing queued, under way, to be tried again, or due within a minute, with caches that are
     /// as new as the server is, and nothing heard meanwhile.
     ///
     /// Meant for tokio's paused clock, where it takes no time: where nothing is written, a cache learns that it is up to date only by
