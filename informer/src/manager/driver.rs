@@ -337,6 +337,39 @@ async fn drain(controllers: Vec<Running>, limit: Duration) -> Result<(), Manager
     })
 }
 
+// === impl Runnable ===
+
+impl Runnable {
+    /// Runs this controller alone, in a task of its own, until it is shut down or dropped: for tests.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime with time enabled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use informer::{controller::{Controller, Runnable}, workqueue::Action};
+    /// # use k8s_openapi::api::core::v1::ConfigMap;
+    /// # fn controller() -> Runnable {
+    /// #     Controller::<ConfigMap>::new("idle").reconcile(async |_, _| Ok::<_, kube::Error>(Action::AwaitChange))
+    /// # }
+    /// #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// async fn main() -> Result<(), informer::Error> {
+    ///     let server = fakeserver::FakeServer::builder().build();
+    ///     let running = controller().run_in(server.client());
+    ///     // Objects are created, changed and deleted; then, whatever has to be done:
+    ///     running.settle().await?;
+    ///     // What the server has now is what the controller makes of it.
+    ///     running.shutdown().await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn run_in(self, client: Client) -> RunningManager {
+        Manager::new(client).with_controller(self).start()
+    }
+}
+
 // === impl RunningManager ===
 
 impl RunningManager {
