@@ -10,7 +10,6 @@ use super::{
 use crate::{
     discovery::GroupVersionResource,
     handler::EventHandler,
-    http::Scope,
     indexer::IndexFn,
     processor::HandlerOptions,
     shared_informer::{EditIndexError, SharedInformer},
@@ -161,9 +160,9 @@ impl<K: Send + Sync + 'static> ScopedInformer<K> {
     /// Returns the present informer of a namespace, or of all; `None` if the namespace is not watched.
     #[cfg(feature = "controller")]
     pub(crate) fn informer_of(&self, namespace: &str) -> Option<SharedInformer<K>> {
-        let covers = |scope: &Scope| match scope {
-            Scope::All => true,
-            Scope::Namespace(own) => own == namespace,
+        let covers = |scope: &crate::http::Scope| match scope {
+            crate::http::Scope::All => true,
+            crate::http::Scope::Namespace(own) => own == namespace,
         };
         let mut entries = self.entries.iter();
         let entry = entries.find(|entry| covers(&entry.key().scope))?;
