@@ -19,5 +19,6 @@ pub(super) async fn handle(proxy: &Proxy, method: &Method, action: &str, body: B
         return StatusCode::NOT_FOUND.into_response();
     }
     let refusal = |spec: &FaultSpec| support::check(spec).err().map(|error| error.to_string());
-    serve_faults(proxy.faults(), refusal, method, below, body).await
+    // The resources are those of another server.
+    serve_faults(proxy.faults(), refusal, |_| None, method, below, body).await
 }

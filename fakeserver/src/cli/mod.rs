@@ -295,6 +295,9 @@ fn install_faults(server: &FakeServer, file: &Path) -> Result<(), String> {
     Ok(())
 }
 
+        if let Some(warning) = server.fault_warning(spec) {
+            eprintln!("warning: --faults {shown}: {warning}");
+        }
 fn parse_age(text: &str) -> Result<KeptAge, String> {
     if text == "off" {
         return Ok(KeptAge(None));

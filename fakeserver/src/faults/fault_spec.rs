@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value};
 
 use super::{Fault, Filter, Rule, SpecError, Trigger};
+use crate::value::similar::closest_name;
 
 /// A rule as a value, with a form in JSON for tests in any language:
 ///
@@ -166,13 +167,20 @@ fn part<T: de::DeserializeOwned + Default>(
     serde_path_to_error::deserialize(value).map_err(|error| SpecError::within(name, &error))
 }
 
+/// Says that there is no such fault, and which one may be meant.
+pub(crate) fn unknown_fault(name: &str) -> String {
+    let similar = closest_name(name, Fault::all().map(Fault::name));
+    let similar = similar.map(|similar| format!(" (did you mean {similar:?}?)"));
+    let similar = similar.unwrap_or_default();
+    format!(
+        "there is no fault {name:?}{similar}; `fakeserver faults` and `/_control/faults/catalogue` list them"
+    )
+}
+
 /// Returns the fault `name` with these parameters.
 fn fault(name: &str, parameters: Map<String, Value>) -> Result<Fault, SpecError> {
     let Some(fault) = Fault::named(name) else {
-        return Err(SpecError::new(
-            "fault",
-            format!("there is no fault {name:?}; `/_control/faults/catalogue` lists them"),
-        ));
+        return Err(SpecError::new("fault", unknown_fault(name)));
     };
     let known = fault.entry().parameters;
     let mut given = parameters.keys();

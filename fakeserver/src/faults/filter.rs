@@ -22,7 +22,7 @@ pub struct Filter {
     /// The API group; the core group is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<String>,
-    /// The plural name of the resource.
+    /// The plural name of the resource, as in `configmaps`.
     #[serde(skip_serializing_if = "Option::is_none")]
     resource: Option<String>,
     /// The namespace in the path.
@@ -56,6 +56,35 @@ const VERBS: [&str; 9] = [
 #[cfg(feature = "openapi")]
 fn verb_values() -> Vec<Option<&'static str>> {
     VERBS.map(Some).into_iter().chain([None]).collect()
+}
+
+/// Returns the reason why no request has this verb.
+fn verb_problem(verb: &str) -> Option<String> {
+    let is_known = VERBS.contains(&verb);
+    (!is_known).then(|| {
+        let known = VERBS.join(", ");
+        format!("unknown verb {verb:?}, expected one of {known}")
+    })
+}
+
+/// Returns the reason why no resource can have this plural name.
+fn resource_problem(resource: &str) -> Option<String> {
+    let in_plurals = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if resource.bytes().all(in_plurals) {
+        return None;
+    }
+    let advice = if resource == "*" {
+        "a match without `resource` is for all"
+    } else if resource.contains('/') {
+        "what stands behind the slash is for `subresource`"
+    } else if resource.contains('.') {
+        "what stands behind the dot is for `group`"
+    } else {
+        "it has lower-case letters, digits and `-` only, as in \"configmaps\""
+    };
+    Some(format!(
+        "{resource:?} is no plural name of a resource: {advice}"
+    ))
 }
 
 // === impl Filter ===
@@ -131,16 +160,22 @@ impl Filter {
         self.verb.as_deref()
     }
 
+    /// Returns its resource, if one is set.
+    pub(crate) fn wanted_resource(&self) -> Option<&str> {
+        self.resource.as_deref()
+    }
+
+    /// Returns its group, if one is set.
+    pub(crate) fn wanted_group(&self) -> Option<&str> {
+        self.group.as_deref()
+    }
+
     /// Returns a field that can never match, with the reason.
     pub(super) fn problem(&self) -> Option<(&'static str, String)> {
-        let verb = self.verb.as_deref()?;
-        (!VERBS.contains(&verb)).then(|| {
-            let known = VERBS.join(", ");
-            (
-                "verb",
-                format!("unknown verb {verb:?}, expected one of {known}"),
-            )
-        })
+        let verb = self.verb.as_deref().and_then(verb_problem);
+        let resource = || self.resource.as_deref().and_then(resource_problem);
+        let verb = verb.map(|problem| ("verb", problem));
+        verb.or_else(|| resource().map(|problem| ("resource", problem)))
     }
 
     fn has_come_to(&self, version: u64) -> bool {

@@ -10,8 +10,13 @@ use tracing::error;
 
 #[cfg(feature = "openapi")]
 use super::control_openapi::document;
-use super::{assembly::Server, beginning, control_faults::serve_faults, data};
-use crate::task;
+use super::{
+    assembly::Server,
+    beginning,
+    control_faults::{serve_faults, unserved},
+    data,
+};
+use crate::{faults::FaultSpec, task};
 
 /// `POST /_control/{compact,expire,disconnect,reset,snapshot}` and `GET /_control/{stats,snapshot}`.
 ///
@@ -25,7 +30,8 @@ pub(super) async fn handle(server: &Server, method: &Method, action: &str, body:
     let faults = action.strip_prefix("faults");
     if let Some(below) = faults.filter(|below| below.is_empty() || below.starts_with('/')) {
         let below = below.strip_prefix('/');
-        return serve_faults(&server.api.faults, |_| None, method, below, body).await;
+        let warning = |spec: &FaultSpec| unserved(&backend.registry(), spec);
+        return serve_faults(&server.api.faults, |_| None, warning, method, below, body).await;
     }
     let is_expected = match action {
         "stats" => method == Method::GET,

@@ -5,13 +5,17 @@ use axum::{
     body::Body,
     response::{IntoResponse, Response},
 };
-use http::{Method, StatusCode};
+use http::{Method, StatusCode, header};
 use serde::Serialize;
 
 use crate::{
     edge::request::read_body,
     faults::{CatalogueEntry, Fault, FaultSpec, Faults, InstalledFault, SpecError},
-    value::status::{Cause, Details, Named, Status},
+    kinds::registry::Registry,
+    value::{
+        similar::closest_name,
+        status::{Cause, Details, Named, Status, warning_headers},
+    },
 };
 
 /// The maximum number of faults in force that were made of specs.
@@ -28,7 +32,8 @@ struct FaultList {
 ///
 /// `below` is what stands behind `/_control/faults/` in the path.
 ///
-/// Where `refusal` says why a fault cannot be made here, it is refused with 422.
+/// Where `refusal` says why a fault cannot be made here, it is refused with 422. Where `warning` says why one will hardly do
+/// anything, the answer has a `Warning` header.
 ///
 /// # Cancel safety
 ///
@@ -36,13 +41,14 @@ struct FaultList {
 pub async fn serve_faults(
     faults: &Faults,
     refusal: impl Fn(&FaultSpec) -> Option<String>,
+    warning: impl Fn(&FaultSpec) -> Option<String>,
     method: &Method,
     below: Option<&str>,
     body: Body,
 ) -> Response {
     let answer = match (method, below) {
         (&Method::GET, None) => Ok(list(faults)),
-        (&Method::POST, None) => install(faults, refusal, body).await,
+        (&Method::POST, None) => install(faults, refusal, warning, body).await,
         (&Method::DELETE, None) => {
             for fault in faults.installed() {
                 faults.remove(fault.id);
@@ -69,6 +75,7 @@ fn list(faults: &Faults) -> Response {
 async fn install(
     faults: &Faults,
     refusal: impl Fn(&FaultSpec) -> Option<String>,
+    warning: impl Fn(&FaultSpec) -> Option<String>,
     body: Body,
 ) -> Result<Response, Status> {
     let body = read_body(body).await?;
@@ -90,6 +97,7 @@ async fn install(
             ))
         });
     }
+    let warnings: Vec<String> = specs.iter().filter_map(warning).collect();
     let mut ids = Vec::new();
     for spec in &specs {
         let guard = faults.install_spec(spec);
@@ -98,7 +106,45 @@ async fn install(
     }
     let installed = faults.installed().into_iter();
     let items = installed.filter(|fault| ids.contains(&fault.id)).collect();
-    Ok((StatusCode::CREATED, Json(FaultList { items })).into_response())
+    let mut answer = (StatusCode::CREATED, Json(FaultList { items })).into_response();
+    for warning in warning_headers(&warnings) {
+        answer.headers_mut().append(header::WARNING, warning);
+    }
+    Ok(answer)
+}
+
+/// Returns a warning if the fault is for a resource that is not served now.
+pub(super) fn unserved(registry: &Registry, spec: &FaultSpec) -> Option<String> {
+    let wanted = spec.filter.wanted_resource()?;
+    let group = spec.filter.wanted_group();
+    let groups = registry.groups().iter();
+    let resources =
+        groups.flat_map(|group| group.versions.iter().map(move |version| (group, version)));
+    let served: Vec<(&str, &str)> = resources
+        .flat_map(|(group, version)| {
+            let plurals = version.resources.iter().map(|resource| &*resource.plural);
+            plurals.map(|plural| (&*group.name, plural))
+        })
+        .collect();
+    let is_wanted = |own: &str| group.is_none_or(|group| group == own);
+    let is_served = |&(own, plural): &(&str, &str)| is_wanted(own) && plural == wanted;
+    if wanted.is_empty() || served.iter().any(is_served) {
+        return None;
+    }
+    let fault = spec.fault.name();
+    let within = group.map(|group| format!(" in the group {group:?}"));
+    let within = within.unwrap_or_default();
+    let plurals = served.iter().filter(|(own, _)| is_wanted(own));
+    let similar = closest_name(wanted, plurals.map(|(_, plural)| *plural));
+    let elsewhere = || served.iter().find(|(_, plural)| *plural == wanted);
+    let advice = match (similar, elsewhere()) {
+        (Some(similar), _) => format!("did you mean {similar:?}?"),
+        (None, Some((own, _))) => format!("it is of the group {own:?}"),
+        (None, None) => "it is for a resource that is defined later, or never fires".to_owned(),
+    };
+    Some(format!(
+        "{fault}: match.resource: no resource {wanted:?} is served{within} now; {advice}"
+    ))
 }
 
 fn show(faults: &Faults, id: &str) -> Result<Response, Status> {

@@ -46,6 +46,8 @@ use http::Uri;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+#[cfg(feature = "cli")]
+use crate::faults::FaultSpec;
 use crate::{
     UserInfo, controllers,
     edge::authentication::Peer,
@@ -205,6 +207,12 @@ impl FakeServer {
 
     /// Returns the faults, to install and count them.
     pub fn faults(&self) -> Faults {
+    /// Returns a warning if the fault of `spec` is for a resource that is not served now.
+    #[cfg(feature = "cli")]
+    pub(crate) fn fault_warning(&self, spec: &FaultSpec) -> Option<String> {
+        control_faults::unserved(&self.server.backend().registry(), spec)
+    }
+
         self.server.api.faults.clone()
     }
 

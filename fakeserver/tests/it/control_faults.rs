@@ -96,6 +96,57 @@ async fn what_is_no_fault_is_refused_by_its_field() {
 }
 
 #[tokio::test]
+async fn a_fault_for_a_resource_that_is_not_served_is_warned_of() {
+    let api = Api::new();
+    let warned = async |filter: Value| {
+        let spec = json!({"fault": "conflict", "match": filter});
+        let created = api.post(FAULTS, &spec).await;
+        assert_eq!(created.code, 201, "{created:?}");
+        let warnings = created.headers.get_all("warning").iter();
+        let warnings: Vec<_> = warnings
+            .map(|value| value.to_str().unwrap().to_owned())
+            .collect();
+        warnings.join("; ")
+    };
+    for filter in [
+        json!({"resource": "configmaps"}),
+        json!({"resource": "deployments", "group": "apps"}),
+        json!({"resource": ""}),
+        json!({"namespace": "later"}),
+    ] {
+        assert_eq!(warned(filter).await, "");
+    }
+    assert_eq!(
+        warned(json!({"resource": "configmap"})).await,
+        "299 - \"conflict: match.resource: no resource \\\"configmap\\\" is served now; did you mean \\\"configmaps\\\"?\""
+    );
+    let elsewhere = warned(json!({"resource": "deployments", "group": ""})).await;
+    assert!(
+        elsewhere.ends_with("it is of the group \\\"apps\\\"\""),
+        "{elsewhere}"
+    );
+    let later = warned(json!({"resource": "greetings"})).await;
+    assert!(
+        later.ends_with("it is for a resource that is defined later, or never fires\""),
+        "{later}"
+    );
+    for (resource, advice) in [
+        ("ConfigMap", "lower-case letters"),
+        ("pods/status", "`subresource`"),
+        ("deployments.apps", "`group`"),
+        ("*", "without `resource`"),
+    ] {
+        let spec = json!({"fault": "conflict", "match": {"resource": resource}});
+        let refused = api.post(FAULTS, &spec).await;
+        assert_eq!(
+            refused.json()["details"]["causes"][0]["field"],
+            "match.resource"
+        );
+        assert!(refused.refused(400).contains(advice), "{resource}");
+    }
+}
+
+#[tokio::test]
 async fn there_is_a_limit_to_how_many_are_in_force() {
     let api = Api::new();
     let many: Vec<Value> = (0..256).map(|_| json!({"fault": "conflict"})).collect();

@@ -284,6 +284,16 @@ async fn faults_of_a_file_are_in_force_when_it_listens() {
         assert!(refused.stdout.is_empty(), "it never listened");
         let said = String::from_utf8(refused.stderr).unwrap();
         assert!(said.contains("--faults") && said.contains(why), "{said}");
+    let text = r#"{"fault":"gone","match":{"resource":"configmap"}}"#;
+    std::fs::write(&file, text).unwrap();
+    let mut run = program();
+    run.args(["run", "--faults", faults[1], "--", "true"]);
+    let warned = timeout(PATIENCE, run.output()).await.unwrap().unwrap();
+    assert!(warned.status.success());
+    let said = String::from_utf8(warned.stderr).unwrap();
+    assert!(said.starts_with("warning: --faults "), "{said}");
+    assert!(said.ends_with("did you mean \"configmaps\"?\n"), "{said}");
+
     }
 }
 

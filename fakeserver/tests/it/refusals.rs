@@ -143,7 +143,7 @@ const FILES: &[Refusal] = &[
         1,
         &[
             "unknown.json: [1].fault",
-            "`/_control/faults/catalogue` lists them",
+            "`/_control/faults/catalogue` list them",
         ],
     ),
     (

@@ -150,7 +150,12 @@ const NO_SPECS: &[(&str, &str, &str)] = &[
     (
         r#"{"fault":"flood"}"#,
         "fault",
-        "there is no fault \"flood\"; `/_control/faults/catalogue` lists them",
+        "there is no fault \"flood\"; `fakeserver faults` and `/_control/faults/catalogue` list them",
+    ),
+    (
+        r#"{"fault":"server_eror"}"#,
+        "fault",
+        "there is no fault \"server_eror\" (did you mean \"server_error\"?); `fakeserver faults`",
     ),
     (
         r#"{"fault":"hang","code":500}"#,

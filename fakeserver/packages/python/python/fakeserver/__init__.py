@@ -11,6 +11,7 @@ from ._control import Control, ControlError
 from ._errors import (
     BinaryNotFoundError,
     FakeserverError,
+    FakeserverWarning,
     FaultRefusedError,
     MissingExtraError,
     ObjectRefusedError,
@@ -25,6 +26,7 @@ __all__ = [
     "Control",
     "ControlError",
     "FakeserverError",
+    "FakeserverWarning",
     "FaultRefusedError",
     "Faults",
     "MissingExtraError",

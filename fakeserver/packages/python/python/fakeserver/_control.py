@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
+import sys
+import warnings
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
+
+from ._errors import FakeserverWarning
 
 if TYPE_CHECKING:
     import ssl
@@ -118,8 +124,22 @@ class Control:
             connection.request(method, f"{self._url.path.rstrip('/')}/_control/{path}", content, headers)
             answer = connection.getresponse()
             text = answer.read().decode()
+            warned = answer.headers.get_all("Warning", [])
         finally:
             connection.close()
         if not http.client.OK <= answer.status < http.client.MULTIPLE_CHOICES:
             raise ControlError(answer.status, text)
+        for each in warned:
+            _warn(each)
         return text
+
+
+def _warn(header: str) -> None:
+    """Warns of what a `Warning` header says, at the line that called this package."""
+    # Headers are decoded as Latin-1.
+    found = re.fullmatch(r'299 - "(.*)"', header.encode("latin-1").decode(errors="replace"))
+    text = re.sub(r"\\(.)", r"\1", found[1]) if found else header
+    folder, level, frame = Path(__file__).parent, 1, sys._getframe()  # noqa: SLF001
+    while frame.f_back is not None and Path(frame.f_code.co_filename).parent == folder:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, FakeserverWarning, stacklevel=level)

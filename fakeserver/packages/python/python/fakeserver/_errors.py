@@ -1,4 +1,4 @@
-"""The errors of this package, but for those of the control API."""
+"""The errors and warnings of this package, but for those of the control API."""
 
 
 class FakeserverError(Exception):
@@ -27,6 +27,10 @@ class ObjectRefusedError(FakeserverError):
 
 class FaultRefusedError(FakeserverError):
     """The server refused a fault; the message has the server's reason, which names the field."""
+
+
+class FakeserverWarning(UserWarning):
+    """A use of this package that is likely a mistake: a fault that cannot fire yet, a marker that has no effect."""
 
 
 class MissingExtraError(FakeserverError, ImportError):
