@@ -108,7 +108,7 @@ export interface Match {
     name?: string | null;
     /** The namespace in the path. */
     namespace?: string | null;
-    /** The plural name of the resource. */
+    /** The plural name of the resource, as in `configmaps`. */
     resource?: string | null;
     /** The subresource; empty for none. */
     subresource?: string | null;
@@ -130,7 +130,7 @@ export interface Stats {
     watchers: number;
 }
 
-/** The occasions at which a fault fires, all by default. Times are of the server's clock. */
+/** The occasions at which a fault fires, all by default: requests, or frames of watches, that it matches and affects. Times are of the server's clock. */
 export interface When {
     /** Milliseconds from the installation to the start of the rule's time. */
     afterMs?: number;
@@ -175,7 +175,7 @@ export class Control {
     expire(): Promise<void>;
     /** Ends all open watches. */
     disconnect(): Promise<void>;
-    /** Brings the server to the state in which it began. Faults stay in force. */
+    /** Restores the state of the start: later objects are gone, and all watches end. Faults stay in force. */
     reset(): Promise<void>;
     /** Removes all faults. */
     removeFaults(): Promise<void>;

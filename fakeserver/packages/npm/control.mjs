@@ -64,7 +64,7 @@ export class Control {
         await this.#send('disconnect', 'POST', '/disconnect');
     }
 
-    /** Brings the server to the state in which it began. Faults stay in force. */
+    /** Restores the state of the start: later objects are gone, and all watches end. Faults stay in force. */
     async reset() {
         await this.#send('reset', 'POST', '/reset');
     }

@@ -12,6 +12,7 @@ mod apiserver;
 mod assets;
 mod command;
 mod envtest;
+mod faults;
 mod etcd;
 mod shell;
 mod parent;
@@ -53,6 +54,7 @@ const LOG_VARIABLE: &str = "FAKESERVER_LOG";
         fakeserver run -- kubectl get namespaces\n  \
         fakeserver envtest -- go test ./...\n  \
         export KUBEBUILDER_ASSETS=$(fakeserver assets)\n  \
+        fakeserver faults throttle\n  \
         fakeserver run --tls --authorization rbac -- kubectl auth whoami\n  \
         fakeserver serve --tls --authorization rbac --token secret=jane,developers --kubeconfig ./kubeconfig"
 )]
@@ -86,6 +88,8 @@ enum Command {
     Assets(assets::Options),
     /// Run a command whose test environments (envtest) start this program, and end with its exit status.
     Envtest(envtest::Options),
+    /// Print the faults that there are, or one with its parameters and the fields of a rule.
+    Faults(faults::Options),
     /// Print the completions of a shell: `source <(fakeserver completions bash)`.
     Completions(shell::Completions),
     /// Print the manual page, or write all pages into a folder.
@@ -195,6 +199,7 @@ pub fn main() -> ExitCode {
                     Command::Run(options) => run::run(options).await,
                     Command::Assets(options) => assets::assets(options),
                     Command::Envtest(options) => envtest::envtest(options).await,
+                    Command::Faults(options) => faults::faults(options),
                     Command::Completions(options) => shell::completions(options),
                     Command::Man(options) => shell::man(options),
                 }
@@ -290,14 +295,14 @@ fn install_faults(server: &FakeServer, file: &Path) -> Result<(), String> {
     let text = std::fs::read(file).map_err(|error| format!("--faults {shown}: {error}"))?;
     let specs = FaultSpec::read(&text).map_err(|error| format!("--faults {shown}: {error}"))?;
     for spec in &specs {
+        if let Some(warning) = server.fault_warning(spec) {
+            eprintln!("warning: --faults {shown}: {warning}");
+        }
         server.faults().install_spec(spec).detach();
     }
     Ok(())
 }
 
-        if let Some(warning) = server.fault_warning(spec) {
-            eprintln!("warning: --faults {shown}: {warning}");
-        }
 fn parse_age(text: &str) -> Result<KeptAge, String> {
     if text == "off" {
         return Ok(KeptAge(None));

@@ -63,7 +63,7 @@ const OPERATIONS: [Operation; 13] = [
         "post",
         "/reset",
         "reset",
-        "Brings the server to the state in which it began. Faults stay in force.",
+        "Restores the state of the start: later objects are gone, and all watches end. Faults stay in force.",
         Content::Nothing,
     ),
     Operation::new(
@@ -147,8 +147,8 @@ pub(super) fn document() -> Value {
 fn schemas() -> Value {
     json!({
         "Stats": schema_of::<Stats>("The counts of a server."),
-        "Match": schema_of::<Filter>("The requests and watches that a fault affects; what is absent matches all."),
-        "When": schema_of::<Trigger>("The occasions at which a fault fires, all by default. Times are of the server's clock."),
+        "Match": match_schema(),
+        "When": when_schema(),
         "Fault": fault(),
         "InstalledFault": {
             "description": "A fault in force.",
@@ -171,6 +171,21 @@ fn schemas() -> Value {
     })
 }
 
+/// Returns the schema of the `match` of a fault.
+pub(crate) fn match_schema() -> Value {
+    schema_of::<Filter>(
+        "The requests and watches that a fault affects; what is absent matches all.",
+    )
+}
+
+/// Returns the schema of the `when` of a fault.
+pub(crate) fn when_schema() -> Value {
+    schema_of::<Trigger>(
+        "The occasions at which a fault fires, all by default: requests, or frames of watches, that it matches and affects. \
+         Times are of the server's clock.",
+    )
+}
+
 /// Returns the schema of a fault: its name, with the parameters of all faults, and `match` and `when`.
 fn fault() -> Value {
     let names: Vec<&str> = Fault::all().map(Fault::name).collect();
@@ -179,7 +194,7 @@ fn fault() -> Value {
         "fault".to_owned(),
         json!({"type": "string", "enum": names, "description": "The name of the fault."}),
     );
-    for (fault, parameter, mut schema) in parameters() {
+    for (fault, parameter, mut schema) in fault_parameters() {
         schema["description"] = format!(
             "{fault}: {}",
             schema["description"].as_str().unwrap_or_default()
@@ -203,7 +218,7 @@ fn fault() -> Value {
 }
 
 /// Returns the parameters of all faults: fault, parameter, schema.
-fn parameters() -> Vec<(String, String, Value)> {
+pub(crate) fn fault_parameters() -> Vec<(String, String, Value)> {
     let faults = schema_of::<Fault>("");
     let variants = faults["oneOf"].as_array().into_iter().flatten();
     let of_variant = |variant: &Value| {

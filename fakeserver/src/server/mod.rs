@@ -62,6 +62,8 @@ use self::assembly::Server;
 pub(crate) use self::beginning::Progress;
 #[cfg(feature = "tls")]
 pub use self::certificates::{CertificateError, Certificates, ClientCertificate};
+#[cfg(feature = "cli")]
+pub(crate) use self::control_openapi::{fault_parameters, match_schema, when_schema};
 pub use self::{
     builder::FakeServerBuilder, control_faults::serve_faults, error::BuildError, listen::Listener,
     requests::RequestRecord, stats::Stats,
@@ -205,14 +207,14 @@ impl FakeServer {
         beginning::reset(&self.server);
     }
 
-    /// Returns the faults, to install and count them.
-    pub fn faults(&self) -> Faults {
     /// Returns a warning if the fault of `spec` is for a resource that is not served now.
     #[cfg(feature = "cli")]
     pub(crate) fn fault_warning(&self, spec: &FaultSpec) -> Option<String> {
         control_faults::unserved(&self.server.backend().registry(), spec)
     }
 
+    /// Returns the faults, to install and count them.
+    pub fn faults(&self) -> Faults {
         self.server.api.faults.clone()
     }
 

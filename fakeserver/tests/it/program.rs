@@ -2,6 +2,8 @@
 
 use std::{path::Path, process::Stdio, time::Duration};
 
+use fakeserver::faults::Fault;
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines},
     net::TcpStream,
@@ -395,16 +397,47 @@ async fn the_name_of_a_host_is_an_address_and_no_suggestions_go_to_a_pipe() {
 
 #[tokio::test]
 async fn pages_and_completions_come_from_the_command_line() {
-    let told = async |arguments: &[&str]| {
-        let output = program().args(arguments).output();
-        let output = timeout(PATIENCE, output).await.unwrap().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (
-            output.status.code(),
-            text(output.stdout),
-            text(output.stderr),
-        )
-    };
+/// Runs the program to its end, and returns its status and its output.
+async fn told(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = program().args(arguments).output();
+    let output = timeout(PATIENCE, output).await.unwrap().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[tokio::test]
+async fn faults_are_described_without_a_server() {
+    let (code, list, _) = told(&["faults"]).await;
+    assert_eq!(code, Some(0));
+    let listed = list.lines().filter(|line| line.contains("  ")).count();
+    assert_eq!(listed, Fault::all().count(), "{list}");
+    let (code, page, _) = told(&["faults", "server_error"]).await;
+    assert_eq!(code, Some(0));
+    for part in [
+        "default: 500",
+        "minResourceVersion",
+        "probability",
+        "Example: {",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let (code, json, _) = told(&["faults", "--json"]).await;
+    assert_eq!(code, Some(0));
+    let entries: Vec<Value> = serde_json::from_str(&json).unwrap();
+    assert_eq!(entries.len(), Fault::all().count());
+    let (_, json, _) = told(&["faults", "throttle", "--json"]).await;
+    let entry: Value = serde_json::from_str(&json).unwrap();
+    let seconds = &entry["parameterSchemas"]["retryAfterSeconds"];
+    assert_eq!(
+        (&seconds["type"], &seconds["default"]),
+        (&json!("integer"), &json!(1))
+    );
+}
+
     for shell in ["bash", "zsh", "fish"] {
         let (code, script, _) = told(&["completions", shell]).await;
         assert_eq!(code, Some(0));

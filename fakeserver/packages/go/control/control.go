@@ -198,7 +198,7 @@ func (c *Client) Disconnect(ctx context.Context) error {
 	return c.do(ctx, "disconnect", http.MethodPost, "/disconnect")
 }
 
-// Reset brings the server to the state in which it began. Faults stay in force.
+// Reset restores the state of the start: later objects are gone, and all watches end. Faults stay in force.
 func (c *Client) Reset(ctx context.Context) error {
 	return c.do(ctx, "reset", http.MethodPost, "/reset")
 }

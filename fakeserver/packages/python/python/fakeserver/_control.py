@@ -73,7 +73,7 @@ class Control:
         self._request("POST", "disconnect")
 
     def reset(self) -> None:
-        """Brings the server to the state in which it began. Faults stay in force."""
+        """Restores the state of the start: later objects are gone, and all watches end. Faults stay in force."""
         self._request("POST", "reset")
 
     def remove_faults(self) -> None:

@@ -77,7 +77,7 @@ public final class Control {
         send("disconnect", "POST", "/disconnect", null);
     }
 
-    /** Brings the server to the state in which it began. Faults stay in force. */
+    /** Restores the state of the start: later objects are gone, and all watches end. Faults stay in force. */
     public void reset() {
         send("reset", "POST", "/reset", null);
     }
