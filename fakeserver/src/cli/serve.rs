@@ -3,15 +3,18 @@
 use std::{
     env,
     fmt::Display,
+    fs::Permissions,
     future::pending,
     io::{self, ErrorKind, IsTerminal as _, Write as _},
     net::SocketAddr,
-    path::{PathBuf, absolute},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf, absolute},
     process::ExitCode,
     time::Duration,
 };
 
 use clap::{Args, builder::NonEmptyStringValueParser};
+use tempfile::{Builder, TempDir};
 use tokio::net::{TcpListener, lookup_host};
 use tokio_util::sync::CancellationToken;
 
@@ -77,6 +80,11 @@ struct EntryOptions {
     /// Leave the entries in the kubeconfig when the server ends.
     #[arg(long, requires = "kubeconfig")]
     keep: bool,
+
+    /// Make the folder of the kubeconfig, which must not exist, for this user alone; when the server ends, it is removed with
+    /// all that is in it.
+    #[arg(long, requires = "kubeconfig", conflicts_with = "keep")]
+    own_folder: bool,
 }
 
 /// The events that end the server.
@@ -93,6 +101,8 @@ pub(super) async fn serve(options: &Options) -> Result<ExitCode, String> {
     let wanted = resolve(&options.listen).await?;
     let mut secured = security.secure(wanted, &options.entries.context)?;
     let file = options.entries.file();
+    // Dropped, and with it removed, after all that uses it.
+    let _folder = options.entries.make_folder()?;
     if let Some(file) = &file {
         let checked = file.check(&secured.kubeconfig).await;
         checked.map_err(|error| told(&error))?;
@@ -209,6 +219,29 @@ impl EntryOptions {
     fn file(&self) -> Option<KubeconfigFile> {
         let file = KubeconfigFile::new(self.kubeconfig.as_ref()?, "--context");
         Some(file.with_use_context(self.use_context).with_keep(self.keep))
+    }
+
+    /// Makes the folder of the kubeconfig, if that is asked for. Dropping it removes it.
+    fn make_folder(&self) -> Result<Option<TempDir>, String> {
+        let file = self.kubeconfig.as_ref().filter(|_| self.own_folder);
+        let Some(file) = file else {
+            return Ok(None);
+        };
+        let shown = file.display();
+        let folder = absolute(file).map_err(|error| format!("--own-folder: {shown}: {error}"))?;
+        let (Some(parent), Some(name)) = (
+            folder.parent().and_then(Path::parent),
+            folder.parent().and_then(Path::file_name),
+        ) else {
+            return Err(format!("--own-folder: {shown} is in no folder of its own"));
+        };
+        let made = Builder::new()
+            .prefix(name)
+            .rand_bytes(0)
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(parent);
+        made.map(Some)
+            .map_err(|error| format!("--own-folder: {error}; name a folder that does not exist"))
     }
 }
 

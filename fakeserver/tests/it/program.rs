@@ -1,6 +1,6 @@
 //! The program, as a process.
 
-use std::{path::Path, process::Stdio, time::Duration};
+use std::{os::unix::fs::PermissionsExt as _, path::Path, process::Stdio, time::Duration};
 
 use fakeserver::faults::Fault;
 use serde_json::{Value, json};
@@ -84,8 +84,14 @@ async fn it_says_where_it_listens_and_stops_at_a_signal() {
 #[tokio::test]
 async fn it_ends_with_its_parent_if_that_is_asked_for() {
     let program = env!("CARGO_BIN_EXE_fakeserver");
-    let script =
-        format!("{program} serve --listen 127.0.0.1:0 --end-with-parent </dev/null & echo; wait");
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("own");
+    let kubeconfig = folder.join("kubeconfig");
+    let kubeconfig = kubeconfig.to_str().unwrap();
+    let files = format!("--kubeconfig {kubeconfig} --own-folder");
+    let script = format!(
+        "{program} serve --listen 127.0.0.1:0 {files} --end-with-parent </dev/null & echo; wait"
+    );
     let mut parent = Command::new("sh")
         .args(["-c", &script])
         .stdout(Stdio::piped())
@@ -104,10 +110,16 @@ async fn it_ends_with_its_parent_if_that_is_asked_for() {
     let url = timeout(PATIENCE, listening).await.unwrap();
     let answer = get(&url, "/version").await;
     assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    assert!(lines.next_line().await.unwrap().is_some(), "the export");
+    let mode = std::fs::metadata(&folder).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    std::fs::write(folder.join("copy"), "of a client").unwrap();
     parent.kill().await.unwrap();
     // The output ends with the last process that could write to it.
     let end = timeout(PATIENCE, lines.next_line()).await.unwrap();
     assert_eq!(end.unwrap(), None);
+    assert!(directory.path().exists());
+    assert!(!folder.exists(), "it is left");
 }
 
 #[tokio::test]
@@ -272,6 +284,16 @@ async fn faults_of_a_file_are_in_force_when_it_listens() {
     assert!(installed.contains("\"server_error\""), "{installed}");
     assert!(installed.contains("\"gone\""), "{installed}");
 
+    let text = r#"{"fault":"gone","match":{"resource":"configmap"}}"#;
+    std::fs::write(&file, text).unwrap();
+    let mut run = program();
+    run.args(["run", "--faults", faults[1], "--", "true"]);
+    let warned = timeout(PATIENCE, run.output()).await.unwrap().unwrap();
+    assert!(warned.status.success());
+    let said = String::from_utf8(warned.stderr).unwrap();
+    assert!(said.starts_with("warning: --faults "), "{said}");
+    assert!(said.ends_with("did you mean \"configmaps\"?\n"), "{said}");
+
     std::fs::write(&file, r#"{"fault":"nonsense"}"#).unwrap();
     let wrong = [
         (file.to_str().unwrap(), "nonsense"),
@@ -286,16 +308,6 @@ async fn faults_of_a_file_are_in_force_when_it_listens() {
         assert!(refused.stdout.is_empty(), "it never listened");
         let said = String::from_utf8(refused.stderr).unwrap();
         assert!(said.contains("--faults") && said.contains(why), "{said}");
-    let text = r#"{"fault":"gone","match":{"resource":"configmap"}}"#;
-    std::fs::write(&file, text).unwrap();
-    let mut run = program();
-    run.args(["run", "--faults", faults[1], "--", "true"]);
-    let warned = timeout(PATIENCE, run.output()).await.unwrap().unwrap();
-    assert!(warned.status.success());
-    let said = String::from_utf8(warned.stderr).unwrap();
-    assert!(said.starts_with("warning: --faults "), "{said}");
-    assert!(said.ends_with("did you mean \"configmaps\"?\n"), "{said}");
-
     }
 }
 
@@ -395,8 +407,6 @@ async fn the_name_of_a_host_is_an_address_and_no_suggestions_go_to_a_pipe() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "");
 }
 
-#[tokio::test]
-async fn pages_and_completions_come_from_the_command_line() {
 /// Runs the program to its end, and returns its status and its output.
 async fn told(arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = program().args(arguments).output();
@@ -438,6 +448,8 @@ async fn faults_are_described_without_a_server() {
     );
 }
 
+#[tokio::test]
+async fn pages_and_completions_come_from_the_command_line() {
     for shell in ["bash", "zsh", "fish"] {
         let (code, script, _) = told(&["completions", shell]).await;
         assert_eq!(code, Some(0));

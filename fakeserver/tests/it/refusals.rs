@@ -223,6 +223,25 @@ const OPTIONS: &[Refusal] = &[
         &["a token and its user", "try `secret=jane,developers`"],
     ),
     ("serve --keep", 2, &["--kubeconfig <FILE>"]),
+    (
+        "serve --kubeconfig folder/kubeconfig --own-folder",
+        1,
+        &[
+            "--own-folder",
+            "folder",
+            "name a folder that does not exist",
+        ],
+    ),
+    (
+        "serve --kubeconfig nowhere/own/kubeconfig --own-folder",
+        1,
+        &["--own-folder", "nowhere/own", "No such file or directory"],
+    ),
+    (
+        "faults server_eror",
+        1,
+        &["did you mean \"server_error\"?", "`fakeserver faults`"],
+    ),
     ("serve --log ==", 1, &["--log \"==\"", "try `info`"]),
     ("run", 2, &["<COMMAND>", "Usage"]),
     (

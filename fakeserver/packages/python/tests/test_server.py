@@ -75,7 +75,8 @@ def test_a_server_closes_with_an_open_watch_soon():
 def test_a_server_that_ignores_its_end_is_killed(tmp_path, monkeypatch):
     path = tmp_path / "program"
     path.write_text(
-        "#!/bin/sh\ntrap '' TERM\nwhile [ $# -gt 0 ]; do [ $1 = --kubeconfig ] && touch $2; shift; done\n"
+        "#!/bin/sh\ntrap '' TERM\n"
+        "while [ $# -gt 0 ]; do [ $1 = --kubeconfig ] && mkdir ${2%/*} && touch $2; shift; done\n"
         "echo listening on http://127.0.0.1:1\nwhile :; do sleep 0.1; done\n"
     )
     path.chmod(0o755)
@@ -89,6 +90,8 @@ def test_a_server_that_ignores_its_end_is_killed(tmp_path, monkeypatch):
 SCRIPT = """
 import os, sys, time, fakeserver
 server = fakeserver.Server().start()
+# As a copy of a client.
+server.kubeconfig.with_name("kubeconfig-1").write_text("")
 print(server.pid, server.kubeconfig, flush=True)
 """
 #: The ends of a process that does not close its server.
@@ -113,7 +116,7 @@ def test_a_server_ends_with_its_process(end):
     process.wait(LIMIT)
     process.stdout.close()
     assert has_ended(int(pid))
-    assert not Path(kubeconfig).exists()
+    assert not Path(kubeconfig).parent.exists()
 
 
 def test_a_server_survives_a_fork():
@@ -127,7 +130,9 @@ def test_a_server_survives_a_fork():
         assert server.stats()["revision"] > 0
 
 
-def test_no_server_outlives_a_session_that_is_killed(pytester):
+def test_no_server_outlives_a_session_that_is_killed(pytester, monkeypatch):
+    folder = pytester.mkdir("tmp")
+    monkeypatch.setenv("TMPDIR", str(folder))
     pytester.makepyfile("""
         import pytest, time
         @pytest.mark.kube(flags=["--tls"])
@@ -150,6 +155,7 @@ def test_no_server_outlives_a_session_that_is_killed(pytester):
     session.stdout.close()
     assert len(pids) == 3
     assert all(has_ended(pid) for pid in pids)
+    assert list(folder.iterdir()) == []
 
 
 def test_nothing_of_the_user_is_touched(pytester, suite, monkeypatch):

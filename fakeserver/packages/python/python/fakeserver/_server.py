@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import os
+import secrets
 import selectors
 import shlex
 import shutil
@@ -41,6 +42,7 @@ OWN_FLAGS = {
     "--context": f"the context is `{NAME}`",
     "--use-context": "the context is the current one",
     "--keep": "the kubeconfig ends with the server",
+    "--own-folder": "the folder of `server.kubeconfig` ends with the server",
     "--end-with-parent": "every server ends with its process",
     "--faults": "use `faults=`, or the fixture `kube_faults`",
 }
@@ -299,12 +301,14 @@ class _Process:
     """The process of a server, with its folder."""
 
     def __init__(self, flags: list[str], start_limit: float, stop_limit: float) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="fakeserver-"))
+        # The program makes it, and removes it even if this process is killed.
+        self.folder = Path(tempfile.gettempdir()) / f"fakeserver-{secrets.token_hex(8)}"
         self.is_closed = False
         self._stop_limit = stop_limit
         # It has no name, so that nothing of it is left if this process is killed.
         self._stderr: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        own = ["--listen", "127.0.0.1:0", "--kubeconfig", str(self.folder / "kubeconfig"), "--end-with-parent"]
+        files = ["--kubeconfig", str(self.folder / "kubeconfig"), "--own-folder"]
+        own = ["--listen", "127.0.0.1:0", *files, "--end-with-parent"]
         try:
             self._command = [find_binary(), "serve", *own, *flags]
             # In a session of its own, so that the terminal's Ctrl-C leaves it to this process.
@@ -317,7 +321,6 @@ class _Process:
             )
         except BaseException as error:
             self._stderr.close()
-            shutil.rmtree(self.folder, ignore_errors=True)
             if isinstance(error, OSError):
                 raise StartError(f"{shlex.join(self._command)} cannot be run: {error}") from error
             raise
@@ -395,7 +398,7 @@ class _Process:
 
 
 def _end(process: subprocess.Popen[bytes], folder: Path, limit: float, owner: int) -> None:
-    """Ends a process and removes its folder. In a fork of the process that started it, this has no effect."""
+    """Ends a process, and removes its folder if it did not. In a fork of the process that started it, has no effect."""
     if os.getpid() != owner:
         return
     if process.stdout is not None:
