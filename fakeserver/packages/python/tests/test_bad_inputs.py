@@ -22,7 +22,15 @@ MARKERS = {
     "an object that is not one of a list": ("objects={}", ["objects: a list is needed"]),
     "an object without a kind": (
         "objects=[{'metadata': {'name': 'x'}}]",
-        ["an object x: an object has an apiVersion and a kind"],
+        ["an object x: needs an apiVersion and a kind; `apiVersion` and `kind` are missing"],
+    ),
+    "an object without a version": (
+        "objects=[{'kind': 'Foo'}]",
+        ["Foo (without a name): needs an apiVersion and a kind; `apiVersion` is missing"],
+    ),
+    "an object whose kind is no text": (
+        "objects=[{'apiVersion': 'v1', 'kind': 3}]",
+        ["needs an apiVersion and a kind; `kind` is 3, no text"],
     ),
     "an object of an unknown kind": (
         "objects=[{'apiVersion': 'apps/v1', 'kind': 'Deploymnt', 'metadata': {'name': 'x'}}]",
@@ -78,6 +86,7 @@ FAULTS = {
     "a parameter of another type": ({"fault": "throttle", "retryAfterSeconds": "soon"}, "retryAfterSeconds"),
     "an unknown field": ({"fault": "throttle", "whn": {}}, "whn"),
     "a probability above 1": ({"fault": "throttle", "when": {"probability": 2}}, "when.probability"),
+    "a kind in place of a plural": ({"fault": "conflict", "match": {"resource": "ConfigMap"}}, "match.resource"),
 }
 
 
@@ -87,10 +96,57 @@ def test_a_fault(kube_faults, name):
     with pytest.raises(fakeserver.FaultRefusedError) as refused:
         kube_faults.install(fault)
     assert field in str(refused.value)
+    # One error, without the request behind it.
+    assert refused.value.__cause__ is None
+    assert refused.value.__suppress_context__
     assert kube_faults.installed() == []
     with pytest.raises(fakeserver.ControlError) as error:
         kube_faults._server.control.install_faults(fault)
     assert error.value.status == 400
+
+
+def test_a_fault_that_is_misspelt(kube_faults):
+    with pytest.raises(fakeserver.FaultRefusedError) as refused:
+        kube_faults.install({"fault": "server_eror"})
+    assert 'did you mean "server_error"?' in str(refused.value)
+    assert "`kube.control.fault_catalogue()`" in str(refused.value)
+
+
+def test_a_fault_for_a_resource_that_is_not_served(kube, kube_faults, recwarn):
+    def told():
+        return [(str(each.message), each.filename) for each in recwarn if each.category is fakeserver.FakeserverWarning]
+
+    kube_faults.install({"fault": "conflict", "match": {"resource": "configmaps"}})
+    assert told() == []
+    kube_faults.install({"fault": "conflict", "match": {"resource": "configmap"}})
+    expected = 'conflict: match.resource: no resource "configmap" is served now; did you mean "configmaps"?'
+    assert told() == [(expected, __file__)]
+    kube_faults.install({"fault": "conflict", "match": {"resource": "orders"}})
+    assert "defined later, or never fires" in told()[1][0]
+    kube.create(DEFINITION)
+    kube_faults.install({"fault": "conflict", "match": {"resource": "orders"}})
+    assert len(told()) == 2
+
+
+def test_a_marker_without_the_fixture(suite):
+    outcomes, output = suite("""
+        import pytest
+        pytestmark = pytest.mark.kube(objects=[])
+        @pytest.mark.kube(flags=["--tls"])
+        def test_marked():
+            pass
+        @pytest.mark.kube(flags=["--tls"])
+        def test_takes_it(kube):
+            assert kube.url.startswith("https:")
+        @pytest.mark.kube(flags=["--tls"])
+        def test_takes_it_late(request):
+            assert request.getfixturevalue("kube").url.startswith("https:")
+        def test_of_a_marked_module():
+            pass
+    """)
+    assert outcomes == {"passed": 4, "warnings": 1}, output
+    assert "FakeserverWarning: @pytest.mark.kube has no effect" in output
+    assert "write `def test_marked(kube)`" in output
 
 
 def test_a_custom_resource_that_breaks_its_schema(kube):

@@ -106,7 +106,7 @@ class Creator:
         name = described(obj)
         version, kind = obj.get("apiVersion"), obj.get("kind")
         if not isinstance(version, str) or not isinstance(kind, str):
-            raise ObjectRefusedError(f"{name}: an object has an apiVersion and a kind")
+            raise ObjectRefusedError(f"{name}: needs an apiVersion and a kind; {_problem(obj)}")
         resource = self._resource(name, version, kind)
         path = _root(version)
         if resource["namespaced"]:
@@ -195,6 +195,15 @@ def message_of(text: str) -> str:
         return text.strip()
     message = answer.get("message") if isinstance(answer, dict) else None
     return message if isinstance(message, str) else text.strip()
+
+
+def _problem(obj: Mapping[str, Any]) -> str:
+    """Describes which of the fields that say what an object is are missing or no text."""
+    fields = ("apiVersion", "kind")
+    missing = [f"`{field}`" for field in fields if obj.get(field) is None]
+    if missing:
+        return f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+    return " and ".join(f"`{field}` is {obj[field]!r}, no text" for field in fields if not isinstance(obj[field], str))
 
 
 def described(obj: Mapping[str, Any]) -> str:

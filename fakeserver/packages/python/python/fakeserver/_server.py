@@ -61,14 +61,28 @@ class Faults:
     def install(self, fault: FaultSource) -> list[dict[str, Any]]:
         """Installs one fault, or a list of several, all or none; returns them with their ids.
 
+        A fault is a dict: its name as `fault`, its parameters beside it, and optionally `match` and `when`:
+
+            {"fault": "server_error", "code": 503, "match": {"verb": "create"}, "when": {"times": 1}}
+
+        `match` selects requests, all without it: `client`, `verb`, `group`, `resource` (the plural), `namespace`,
+        `name`, `subresource`, `minResourceVersion`. `when` selects occasions, all without it: `nth`, `times`,
+        `afterMs`, `forMs`, `probability`, `seed`. On the command line `fakeserver faults` lists the names, and
+        `fakeserver faults NAME` describes the parameters of one and these fields.
+
         Raises:
             FaultRefusedError: The server refused a fault; the message names the field.
+
+        Warns:
+            FakeserverWarning: The server has no such resource now: the fault fires only if one is defined.
 
         """
         try:
             installed = self._server._call(lambda: self._server.control.install_faults(fault))  # noqa: SLF001
         except ControlError as error:
-            raise FaultRefusedError(f"the server refused the fault {fault!r}: {message_of(error.text)}") from error
+            why = message_of(error.text).replace("`/_control/faults/catalogue`", "`kube.control.fault_catalogue()`")
+            # The error of the request behind it says no more.
+            raise FaultRefusedError(f"the server refused the fault {fault!r}: {why}") from None
         items: list[dict[str, Any]] = installed["items"]
         return items
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ._errors import FakeserverError, UsageError
+from ._errors import FakeserverError, FakeserverWarning, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +31,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Registers the marker."""
     config.addinivalue_line("markers", MARKER)
+
+
+#: Set in the stash of a test that has the fixture `kube`.
+_HAS_KUBE = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Warns of a marker of a test that takes no fixture `kube`, not even while it runs."""
+    yield
+    is_marked = any(marker.name == "kube" for marker in item.own_markers)
+    if is_marked and not item.stash.get(_HAS_KUBE, False):
+        item.warn(
+            FakeserverWarning(
+                "@pytest.mark.kube has no effect: the test does not take the fixture `kube`; "
+                f"write `def {getattr(item, 'originalname', None) or item.name}(kube)`"
+            )
+        )
 
 
 class _Pool:
@@ -97,6 +115,7 @@ def kube_cluster(request: pytest.FixtureRequest) -> Iterator[Server]:
 def kube(request: pytest.FixtureRequest, _kube_pool: _Pool) -> Iterator[Server]:
     """Provides a server on which nothing of an earlier test is visible, with the marker's flags and objects."""
     flags, objects = _marked(request)
+    request.node.stash[_HAS_KUBE] = True
     with _failing("kube"):
         server = _kube_pool.take(flags, objects)
     yield server
