@@ -98,6 +98,8 @@ try() {
         echo "package: wheel: this machine has Rust where the package is tried, so that its absence is not" >&2
     fi
     alone fakeserver --version
+    # A line of the README that looks like a header of a mail would break it.
+    alone python -c 'import importlib.metadata; print(importlib.metadata.metadata("fakeserver"))' >/dev/null
     alone fakeserver run -- python -c 'import os; assert os.path.exists(os.environ["KUBECONFIG"])'
     alone python -c 'import fakeserver
 with fakeserver.Server() as server: print("package: wheel: without pytest:", server.stats()["revision"], "revisions")'
