@@ -1,5 +1,7 @@
 //! The status of an informer is true: it reports a watch while it has one, a pause while it was asked for one, and neither
 //! after that. So users learn that their cache is behind while it is.
+//!
+//! An order counts from the start on: before it, no task is there that could follow it.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -89,6 +91,11 @@ impl Links {
                 }
                 self.watches
                     .retain(|_, watch| watch.ended.is_none_or(|ended| ended == at));
+            }
+            Observation::InformerStarts { informer, .. } => {
+                if let Some((since, _)) = self.pauses.get_mut(informer) {
+                    *since = at;
+                }
             }
             Observation::InformerPauses { informer } => {
                 self.pauses.insert(*informer, (at, true));

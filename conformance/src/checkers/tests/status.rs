@@ -1,7 +1,10 @@
 //! Statuses of informers, pauses, and the remains of handlers that left.
 
-use super::{Story, check, told_well};
-use crate::trace::{Ending, Link, Observation, RequestKind};
+use super::{A, Story, check, check_by, member, told_well};
+use crate::{
+    plan::{Resource, Selection},
+    trace::{Ending, Link, Observation, RequestKind},
+};
 
 /// The request by which the handler was notified of everything.
 const WATCH: usize = 2;
@@ -92,6 +95,41 @@ fn a_status_that_is_not_that_of_a_pause_is_found() {
         },
         &[("statuses", "it was resumed")],
     );
+}
+
+#[test]
+fn a_pause_before_the_start_counts_from_the_start_on() {
+    let says_after = |ms| {
+        move |story: &mut Story| {
+            told_well(story);
+            story.push(Observation::InformerPauses { informer: 1 });
+            story.wait(1_000);
+            story.push(Observation::InformerStarts {
+                informer: 1,
+                selection: Selection::all(Resource::Pods),
+            });
+            story.wait(ms);
+            story.push(Observation::Status {
+                informer: 1,
+                link: Link::Other,
+                task_count: 2,
+                handler_count: 0,
+                held_handler_count: 0,
+            });
+        }
+    };
+    let find = |ms, want: &[(&str, &str)]| {
+        let members = [member(A, "a", 5)];
+        check_by(
+            |checker| checker == "statuses",
+            says_after(ms),
+            &members,
+            want,
+        );
+    };
+    // Its tasks have not run yet.
+    find(0, &[]);
+    find(1, &[("statuses", "it was paused")]);
 }
 
 #[test]
