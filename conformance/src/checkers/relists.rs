@@ -55,6 +55,8 @@ struct Following {
     has_reason: bool,
     /// The time at which the last whole state came.
     came: Option<Duration>,
+    /// The time of the last order to pause.
+    paused: Option<Duration>,
     /// The request in progress.
     exchange: Option<Exchange>,
 }
@@ -81,7 +83,8 @@ impl Following {
 
     fn state_came(&mut self, at: Duration, observation: &Observation) {
         self.has_state = true;
-        self.has_reason = false;
+        // So may one that comes in the moment of a pause.
+        self.has_reason = self.paused == Some(at);
         self.came = Some(at);
         if let (Some(exchange), Observation::Bookmark { .. }) = (&mut self.exchange, observation) {
             // Now it is a watch.
@@ -95,6 +98,7 @@ impl Following {
     /// Takes note of a pause: a state that came at the same moment may have been given up before it was stored.
     fn pause(&mut self, at: Duration) {
         self.has_reason |= self.came == Some(at);
+        self.paused = Some(at);
     }
 
     fn note_unanswered(&mut self) {

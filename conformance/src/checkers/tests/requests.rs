@@ -241,6 +241,29 @@ fn a_relist_without_a_reason_is_found() {
 }
 
 #[test]
+fn a_list_that_arrives_in_the_moment_of_a_pause_may_be_asked_for_again() {
+    let pauses = |ms| {
+        move |story: &mut Story| {
+            story.told_well_and_ended();
+            story.refused(6, 410);
+            story.wait(2_000);
+            story.push(Observation::InformerPauses { informer: 0 });
+            story.wait(ms);
+            story.relisted();
+            story.wait(1_000);
+            story.push(Observation::InformerResumes { informer: 0 });
+            story.relisted();
+        }
+    };
+    let find = |ms, want: &[(&str, &str)]| {
+        let members = [member(A, "a", 5)];
+        check_by(|checker| checker == "relists", pauses(ms), &members, want);
+    };
+    find(0, &[]);
+    find(1, &[("relists", "for no reason")]);
+}
+
+#[test]
 fn a_relist_that_has_a_reason_is_right() {
     type Tell = fn(&mut Story);
     let reasons: [Tell; 5] = [
