@@ -35,10 +35,14 @@ pub(super) struct Delivered {
     pub(super) before_look: Option<u64>,
     /// The time of the last "expired" answer, unless a state followed.
     pub(super) expired_at: Option<Duration>,
-    /// The version that was delivered before the moment of `version`.
+    /// The version that was delivered before the moment of `version`, and is sure to have been read.
     settled: Option<u64>,
     /// The moment at which `version` was delivered.
-    pub(super) at: Duration,
+    at: Duration,
+    /// The moment of the last order to pause.
+    paused_at: Option<Duration>,
+    /// True if `version` came in the moment of a pause: the informer may have given up its stream before it read that.
+    is_unread: bool,
 }
 
 struct OpenRequest {
@@ -132,6 +136,10 @@ impl Deliveries {
                 self.change(at, *request, *revision);
                 false
             }
+            Observation::InformerPauses { informer } => {
+                self.of(*informer).pause(at);
+                false
+            }
             _ => false,
         }
     }
@@ -186,23 +194,24 @@ impl Deliveries {
 
 impl Delivered {
     /// Returns the version that was delivered before `now`; deliveries at this very moment may be in flight.
-    pub(super) fn settled(&self, now: Duration) -> Option<u64> {
-        if now > self.at {
+    ///
+    /// An informer that wakes up, or is paused, may give up a stream before it has read the events of that moment.
+    pub(super) fn read(&self, now: Duration, leaps: &ClockLeaps) -> Option<u64> {
+        if now > self.at && !self.may_be_unread(leaps) {
             self.version
         } else {
             self.settled.min(self.version)
         }
     }
 
-    /// Returns the same for an informer that may have been asleep: on waking, it may abandon a silent stream before it
-    /// has read the events of that moment.
-    pub(super) fn read(&self, now: Duration, leaps: &ClockLeaps) -> Option<u64> {
-        let now = if leaps.is_waking(self.at) {
-            self.at
-        } else {
-            now
-        };
-        self.settled(now)
+    /// Returns true if the stream that brought the last version may have been given up before that was read.
+    pub(super) fn may_be_unread(&self, leaps: &ClockLeaps) -> bool {
+        self.is_unread || leaps.is_waking(self.at)
+    }
+
+    fn pause(&mut self, at: Duration) {
+        self.paused_at = Some(at);
+        self.is_unread |= self.at == at;
     }
 
     /// Takes a whole state. One that is older than the present version is accepted only if the most recent was
@@ -220,15 +229,20 @@ impl Delivered {
 
     fn change(&mut self, at: Duration, version: u64) {
         self.before_look = None;
-        if self.version.is_none_or(|told| told < version) {
+        // The next stream brings what was not read once more.
+        let is_again = self.is_unread && self.version == Some(version);
+        if is_again || self.version.is_none_or(|told| told < version) {
             self.set(at, version);
         }
     }
 
     fn set(&mut self, at: Duration, version: u64) {
         if at > self.at {
-            self.settled = self.version;
+            if !self.is_unread {
+                self.settled = self.version;
+            }
             self.at = at;
+            self.is_unread = self.paused_at == Some(at);
         }
         self.version = Some(version);
     }

@@ -3,8 +3,6 @@
 //! From an older version the server would repeat events, and report sooner that it has expired; from a newer one
 //! changes would be lost. An expired version is not used again before a whole state has arrived.
 
-use std::{collections::BTreeMap, time::Duration};
-
 use super::{
     Finding,
     deliveries::{ClockLeaps, Deliveries},
@@ -16,12 +14,8 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut heard = Deliveries::default();
     let mut leaps = ClockLeaps::default();
-    let mut paused: BTreeMap<usize, Duration> = BTreeMap::new();
     for (number, (at, observation)) in trace.timed().enumerate() {
         leaps.observe(at, observation);
-        if let Observation::InformerPauses { informer } = observation {
-            paused.insert(*informer, at);
-        }
         if let Observation::Request {
             informer,
             kind:
@@ -38,15 +32,10 @@ pub fn check(trace: &Trace) -> Vec<Finding> {
             if told.expired_at.is_some_and(|when| leaps.is_waking(when)) {
                 told.expired_at = None;
             }
-            // So does one that is paused in that moment.
-            let read = if leaps.is_waking(told.at) {
-                Some(told.read(at, &leaps))
-            } else {
-                let is_paused_then = paused.get(informer) == Some(&told.at);
-                is_paused_then.then(|| told.settled(told.at))
-            };
-            let may_be_unread =
-                read.is_some_and(|read| asked.is_some() && read <= asked && asked <= told.version);
+            let may_be_unread = told.may_be_unread(&leaps)
+                && asked.is_some()
+                && told.read(at, &leaps) <= asked
+                && asked <= told.version;
             let wrong = if told.expired_at.is_some() {
                 Some("although that has expired".to_owned())
             } else if may_be_unread

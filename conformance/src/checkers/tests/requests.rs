@@ -130,7 +130,7 @@ fn what_arrives_in_the_moment_of_a_pause_may_be_unread() {
             story.end(2, Ending::Dropped);
             story.wait(1_000);
             story.push(Observation::InformerResumes { informer: 0 });
-            story.watch(6);
+            story.watch(6)
         }
     };
     // The cache of the story never shows it.
@@ -138,11 +138,26 @@ fn what_arrives_in_the_moment_of_a_pause_may_be_unread() {
         "freshness",
         "cache 0 stands at 6, although the server had sent 9",
     );
-    check(pauses_after_a_bookmark(0), &[is_old]);
+    let goes_on = |ms| {
+        move |story: &mut Story| {
+            pauses_after_a_bookmark(ms)(story);
+        }
+    };
+    check(goes_on(0), &[]);
     check(
-        pauses_after_a_bookmark(1_000),
+        goes_on(1_000),
         &[("rewatches", "although the server had sent 9 last"), is_old],
     );
+    let hears_it_again = |ms| {
+        move |story: &mut Story| {
+            let watch = pauses_after_a_bookmark(0)(story);
+            story.wait(1_000);
+            story.bookmark(watch, 9);
+            story.wait(ms);
+        }
+    };
+    check(hears_it_again(0), &[]);
+    check(hears_it_again(1), &[is_old]);
 }
 
 #[test]
