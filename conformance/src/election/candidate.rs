@@ -104,12 +104,16 @@ impl CandidateRun {
 
     async fn run(self, before: Option<TaskSet>, mut stopped: oneshot::Receiver<StopKind>) {
         let candidacy = self.candidacy;
-        if let Some(before) = before {
-            tokio::select! {
-                biased;
-                _ = &mut stopped => return,
-                () = before.wait() => {}
+        let before = async {
+            if let Some(before) = before {
+                before.wait().await;
             }
+        };
+        // When a machine wakes, a stop may come before the first step of this task: then it never stands.
+        tokio::select! {
+            biased;
+            _ = &mut stopped => return,
+            () = before => {}
         }
         loop {
             self.record(ElectionEvent::Stands { candidacy });
