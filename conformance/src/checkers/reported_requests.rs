@@ -1,6 +1,6 @@
 //! The reports that an informer may make of a request, by what crossed the transport.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use informer::reflector::FailureCause;
 
@@ -61,12 +61,20 @@ struct Answer {
 }
 
 /// The list of an informer that was requested last.
-#[derive(Clone, Copy)]
 pub(super) struct Listing {
     began: Duration,
     revision: Option<u64>,
+    /// The number of objects of the pages before the last failure.
+    kept_count: u64,
+    /// The pages since then, by their requests; `None` for one that has not arrived.
+    pages: BTreeMap<usize, Option<Page>>,
+}
+
+/// A page that has arrived.
+#[derive(Clone, Copy)]
+struct Page {
     item_count: u64,
-    is_whole: bool,
+    is_last: bool,
 }
 
 // === impl Asked ===
@@ -250,21 +258,38 @@ impl Asked {
 // === impl Listing ===
 
 impl Listing {
-    pub(super) fn new(at: Duration) -> Self {
+    /// Creates the list that begins with a request.
+    pub(super) fn new(at: Duration, request: usize) -> Self {
         Self {
             began: at,
             revision: None,
-            item_count: 0,
-            is_whole: false,
+            kept_count: 0,
+            pages: BTreeMap::from([(request, None)]),
         }
     }
 
-    /// Takes a page.
-    pub(super) fn add(&mut self, revision: u64, count: usize, has_more: bool) {
+    /// Takes a request for a later page.
+    pub(super) fn ask(&mut self, request: usize) {
+        self.pages.insert(request, None);
+    }
+
+    /// Takes a page, which may arrive before the one that it continues.
+    pub(super) fn add(&mut self, request: usize, revision: u64, count: usize, has_more: bool) {
+        let Some(page) = self.pages.get_mut(&request) else {
+            return;
+        };
+        *page = Some(Page {
+            item_count: count as u64,
+            is_last: !has_more,
+        });
         self.revision.get_or_insert(revision);
-        self.item_count += count as u64;
-        // A page may arrive before the one that it continues.
-        self.is_whole |= !has_more;
+    }
+
+    /// Takes a failure: with a page, those are given up that were asked for ahead.
+    pub(super) fn fail(&mut self) {
+        let pages = std::mem::take(&mut self.pages).into_values();
+        let kept = pages.map_while(|page| page);
+        self.kept_count += kept.map(|page| page.item_count).sum::<u64>();
     }
 
     /// Compares what is reported of the list with what it was.
@@ -276,15 +301,18 @@ impl Listing {
         took: Duration,
     ) -> Option<String> {
         let lasted = at.saturating_sub(self.began);
-        let is_true = self.is_whole
-            && self.revision == Some(revision)
-            && self.item_count == item_count
-            && lasted == took;
-        let whole = if self.is_whole { "whole" } else { "not whole" };
+        let arrived = self.pages.values().flatten();
+        let count = self.kept_count + arrived.map(|page| page.item_count).sum::<u64>();
+        let is_complete = self.pages.values().all(Option::is_some);
+        let last = self.pages.values().next_back().copied().flatten();
+        let is_whole = is_complete && last.is_some_and(|page| page.is_last);
+        let is_true =
+            is_whole && self.revision == Some(revision) && count == item_count && lasted == took;
+        let whole = if is_whole { "whole" } else { "not whole" };
         let was = || {
             format!(
-                "its list is {whole}, of {} at {:?} in {lasted:?}",
-                self.item_count, self.revision
+                "its list is {whole}, of {count} at {:?} in {lasted:?}",
+                self.revision
             )
         };
         (!is_true).then(was)

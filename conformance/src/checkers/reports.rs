@@ -169,12 +169,11 @@ impl Tellers {
             .or(is_late)
             .or_else(|| teller.asked.as_ref()?.untold_end())
             .or_else(|| is_early.map(|failed| failed.differs("it did not wait")));
-        if let RequestKind::List {
-            is_continued: false,
-            ..
-        } = kind
-        {
-            teller.listing = Some(Listing::new(at));
+        if let RequestKind::List { is_continued, .. } = kind {
+            match &mut teller.listing {
+                Some(listing) if *is_continued => listing.ask(request),
+                listing => *listing = Some(Listing::new(at, request)),
+            }
         }
         teller.tally.ask(kind);
         teller.asked = Some(Asked::new(kind));
@@ -218,7 +217,7 @@ impl Tellers {
         } = observation
             && let Some(listing) = &mut teller.listing
         {
-            listing.add(*revision, members.len(), *has_more);
+            listing.add(*request, *revision, members.len(), *has_more);
         }
         let Some(asked) = &mut teller.asked else {
             return;
@@ -299,6 +298,9 @@ impl Teller {
     ) -> Option<String> {
         self.tally.note_failure(cause);
         self.failed = Some(Failed { cause, at, delay });
+        if let Some(listing) = &mut self.listing {
+            listing.fail();
+        }
         let step = u32::from(!delay.is_zero());
         let is_next = attempt == self.attempt + step || attempt == step;
         let before = std::mem::replace(&mut self.attempt, attempt);

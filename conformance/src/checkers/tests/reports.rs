@@ -37,6 +37,29 @@ impl Story {
         });
     }
 
+    /// Asks for the next page.
+    fn next_page(&mut self) -> usize {
+        self.request(RequestKind::List {
+            revision: String::new(),
+            is_continued: true,
+        })
+    }
+
+    /// Brings a page of one object.
+    fn brings(&mut self, request: usize, key: &str, has_more: bool) {
+        self.push(Observation::Answer {
+            request,
+            status: 200,
+        });
+        self.push(Observation::Page {
+            request,
+            revision: 6,
+            has_more,
+            members: vec![member(key, key, 2)],
+        });
+        self.end(request, Ending::Clean);
+    }
+
     /// Sends a request that is answered with this status.
     fn denied(&mut self, status: u16) {
         let request = self.request(RequestKind::List {
@@ -278,6 +301,66 @@ fn a_wait_in_vain_or_none_at_all_is_found() {
             });
         },
         &["it has not logged that"],
+    );
+}
+
+#[test]
+fn a_page_that_was_asked_for_ahead_of_one_that_failed_is_not_counted() {
+    let listed = |item_count, asks_again: bool| {
+        move |story: &mut Story| {
+            let page = |story: &mut Story, key, has_more| {
+                let request = story.next_page();
+                story.brings(request, key, has_more);
+            };
+            let first = story.request(RequestKind::List {
+                revision: String::new(),
+                is_continued: false,
+            });
+            story.brings(first, "one/pod-0", true);
+            let broken = story.next_page();
+            page(story, "one/pod-2", true);
+            story.end(broken, Ending::Broken);
+            story.fails(FailureCause::Transport, 1, 1_000);
+            story.wait(1_000);
+            page(story, "one/pod-1", true);
+            if asks_again {
+                page(story, "one/pod-2", true);
+            }
+            page(story, "one/pod-3", false);
+            story.reports(Report::Listed {
+                revision: 6,
+                item_count,
+                took: Duration::from_secs(1),
+            });
+        }
+    };
+    check(listed(4, true), &[]);
+    check(
+        listed(5, true),
+        &["its list is whole, of 4 at Some(6) in 1s"],
+    );
+    check(
+        listed(4, false),
+        &["its list is whole, of 3 at Some(6) in 1s"],
+    );
+}
+
+#[test]
+fn a_list_without_its_last_page_is_found() {
+    check(
+        |story| {
+            let first = story.request(RequestKind::List {
+                revision: String::new(),
+                is_continued: false,
+            });
+            story.brings(first, A, true);
+            story.reports(Report::Listed {
+                revision: 6,
+                item_count: 1,
+                took: Duration::ZERO,
+            });
+        },
+        &["its list is not whole, of 1 at Some(6) in 0ns"],
     );
 }
 
