@@ -68,6 +68,8 @@ pub(super) struct Listing {
     kept_count: u64,
     /// The pages since then, by their requests; `None` for one that has not arrived.
     pages: BTreeMap<usize, Option<Page>>,
+    /// The times at which their requests ended.
+    ended: BTreeMap<usize, Duration>,
 }
 
 /// A page that has arrived.
@@ -183,6 +185,11 @@ impl Asked {
         self.stage == Stage::Watch && is_open
     }
 
+    /// Returns true if it is a later page.
+    pub(super) fn is_page(&self) -> bool {
+        self.stage == Stage::Page
+    }
+
     fn is_list(&self) -> bool {
         matches!(self.stage, Stage::List | Stage::Page)
     }
@@ -215,9 +222,10 @@ impl Asked {
         }
     }
 
-    /// Describes what should have been reported by now: a failure, or the end of a watch.
-    pub(super) fn untold(&mut self, at: Duration) -> Option<String> {
-        let has_failed = self.failed_at.is_some_and(|failed_at| failed_at < at);
+    /// Describes a failure that should have been reported by now, if it was known from `known_from` on.
+    pub(super) fn untold(&mut self, at: Duration, known_from: Duration) -> Option<String> {
+        let failed_at = self.failed_at.map(|failed_at| failed_at.max(known_from));
+        let has_failed = failed_at.is_some_and(|failed_at| failed_at < at);
         if has_failed && !self.is_told {
             self.is_told = true;
             return Some("its last request failed, and it has not reported that".to_owned());
@@ -265,6 +273,7 @@ impl Listing {
             revision: None,
             kept_count: 0,
             pages: BTreeMap::from([(request, None)]),
+            ended: BTreeMap::new(),
         }
     }
 
@@ -283,6 +292,20 @@ impl Listing {
             is_last: !has_more,
         });
         self.revision.get_or_insert(revision);
+    }
+
+    /// Takes the end of a request.
+    pub(super) fn end(&mut self, at: Duration, request: usize) {
+        self.ended.insert(request, at);
+    }
+
+    /// Returns the time from which on a failure of the last page is known to the informer: it reads a page that was asked for
+    /// ahead after the one before it. `None` if that is still under way.
+    pub(super) fn reads_last_from(&self) -> Option<Duration> {
+        let before = self.pages.keys().rev().skip(1);
+        let ends = before.map(|request| self.ended.get(request).copied());
+        ends.max_by_key(|end| end.unwrap_or(Duration::MAX))
+            .unwrap_or(Some(Duration::ZERO))
     }
 
     /// Takes a failure: with a page, those are given up that were asked for ahead.

@@ -219,6 +219,11 @@ impl Tellers {
         {
             listing.add(*request, *revision, members.len(), *has_more);
         }
+        if let Observation::Ended { .. } = observation
+            && let Some(listing) = &mut teller.listing
+        {
+            listing.end(at, *request);
+        }
         let Some(asked) = &mut teller.asked else {
             return;
         };
@@ -244,7 +249,10 @@ impl Teller {
 
     /// Describes a failure that should have been reported by now.
     fn untold(&mut self, at: Duration) -> Option<String> {
-        self.asked.as_mut()?.untold(at)
+        let asked = self.asked.as_mut()?;
+        let listing = self.listing.as_ref().filter(|_| asked.is_page());
+        let known_from = listing.map_or(Some(Duration::ZERO), Listing::reads_last_from)?;
+        asked.untold(at, known_from)
     }
 
     /// Takes a report, and describes what is untrue about it.

@@ -346,6 +346,47 @@ fn a_page_that_was_asked_for_ahead_of_one_that_failed_is_not_counted() {
 }
 
 #[test]
+fn a_refusal_of_a_page_that_was_asked_for_ahead_is_reported_when_the_one_before_it_has_ended() {
+    let counted = |ending: Option<Ending>, ms| {
+        move |story: &mut Story| {
+            // From here on it tells of itself.
+            story.counts(&Counts::default());
+            let first = story.request(RequestKind::List {
+                revision: String::new(),
+                is_continued: false,
+            });
+            story.push(Observation::Answer {
+                request: first,
+                status: 200,
+            });
+            let ahead = story.next_page();
+            story.push(Observation::Answer {
+                request: ahead,
+                status: 410,
+            });
+            story.end(ahead, Ending::Clean);
+            story.wait(1_000);
+            if let Some(ending) = ending {
+                story.end(first, ending);
+            }
+            story.wait(ms);
+            story.counts(&Counts {
+                lists: 1,
+                ..Counts::default()
+            });
+        }
+    };
+    check(counted(None, 5_000), &[]);
+    for ending in [Ending::Clean, Ending::Broken] {
+        check(counted(Some(ending), 0), &[]);
+        check(
+            counted(Some(ending), 1),
+            &["its last request failed, and it has not reported that"],
+        );
+    }
+}
+
+#[test]
 fn a_list_without_its_last_page_is_found() {
     check(
         |story| {
