@@ -2,9 +2,9 @@
 //!
 //! That the cache and its handlers take them for gone is checked as any other departure.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
-use super::Finding;
+use super::{Finding, anomalies::Anomalies};
 use crate::{
     model::Model,
     trace::{Key, Observation, Trace},
@@ -12,8 +12,10 @@ use crate::{
 
 /// Finds violations of the [module](self)'s invariant.
 pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
+    // A state that a fault merges away is missing until the one that it is merged into.
+    let merging = Anomalies::coalescing(trace);
     let mut findings = Vec::new();
-    for (number, observation) in trace.numbered() {
+    for (number, (at, observation)) in trace.timed().enumerate() {
         let Observation::Undecodable {
             informer,
             revision,
@@ -32,10 +34,10 @@ pub fn check(trace: &Trace, model: &Model) -> Vec<Finding> {
         }
         let got: BTreeMap<Key, u64> = members.iter().cloned().collect();
         if want != got {
-            findings.push(Finding::at(
-                number,
-                format!("informer {informer} does not tell what it cannot decode at its version"),
-            ));
+            let text =
+                format!("informer {informer} does not tell what it cannot decode at its version");
+            let merged = merging.touching(*informer, &(Duration::ZERO..=at));
+            findings.push(Finding::at(number, text).expected_of(merged));
         }
     }
     findings

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{A, Story, check, member, state, told_initially, told_well};
+use super::{A, Story, check, check_all, fault_begins, member, state, told_initially, told_well};
 use crate::{
     plan::{Resource, Selection},
     trace::{Change, Heard, Key, Notified, NotifiedCause, Observation, Side, State},
@@ -104,6 +104,23 @@ fn what_is_spoiled_counts_as_undecodable_while_it_is_there() {
     check(tell(9, &[]), wrong);
     check(tell(9, &[("node-0", 8)]), wrong);
     check(tell(10, &[("node-0", 9)]), wrong);
+}
+
+#[test]
+fn what_a_fault_merges_away_is_not_told() {
+    let expected_of = |informer| {
+        let mut story = Story::new();
+        fault_begins(&mut story, "coalesce", Some(informer));
+        refusing(&mut story, 9, &[]);
+        let violations = check_all(&story.finish(&[member(A, "a", 5)]));
+        let mut untold = violations
+            .iter()
+            .filter(|violation| violation.checker == "undecodable");
+        let untold = untold.next().expect("it tells of nothing at 9");
+        untold.finding.expected_of
+    };
+    assert_eq!(expected_of(1), Some(7));
+    assert_eq!(expected_of(0), None);
 }
 
 fn told_by(story: &mut Story, cause: NotifiedCause, old: State, new: State) {
