@@ -16,6 +16,8 @@ pub(super) struct LeaseRules {
     /// The last content of the lease, even if it was deleted since.
     last: Option<LeaseState>,
     candidacies: BTreeMap<Candidacy, Knowledge>,
+    /// The renew deadline, from the sending of a write on.
+    renew: Duration,
 }
 
 /// The knowledge and the state of a candidacy.
@@ -24,8 +26,10 @@ struct Knowledge {
     seen: Option<Seen>,
     /// The reads under way.
     reads: BTreeSet<usize>,
-    /// The writes under way.
-    writes: BTreeSet<usize>,
+    /// The writes under way, and the times at which they were sent.
+    writes: BTreeMap<usize, Duration>,
+    /// The time at which the last write was sent that succeeded.
+    renewed: Option<Duration>,
     /// The end of the last request.
     ended: Option<Duration>,
     /// The time at which the last write was sent.
@@ -52,6 +56,7 @@ impl LeaseRules {
             lease: None,
             last: None,
             candidacies: BTreeMap::new(),
+            renew: Duration::ZERO,
         }
     }
 
@@ -81,6 +86,7 @@ impl LeaseRules {
         is_waking: bool,
     ) -> Option<String> {
         match event {
+            ElectionEvent::Begins { renew, .. } => self.renew = *renew,
             ElectionEvent::LeaseChanged {
                 revision,
                 before,
@@ -103,14 +109,10 @@ impl LeaseRules {
             ElectionEvent::Leads { candidacy, .. } => self.known_to(*candidacy).leads = true,
             ElectionEvent::Lost { candidacy } => self.known_to(*candidacy).leads = false,
             ElectionEvent::Stops { candidacy, kind } => {
+                let renew = self.renew;
                 let known = self.known_to(*candidacy);
                 if known.leads && *kind != StopKind::Crash {
-                    // Those under way are given up, too.
-                    known.reads.clear();
-                    known.writes.clear();
-                    // After a sleep its deadline may have passed before.
-                    known.returns_since = (!is_waking).then_some(at);
-                    known.has_given_up = true;
+                    known.give_up(at, renew, is_waking);
                 }
                 known.leads = false;
             }
@@ -123,7 +125,7 @@ impl LeaseRules {
                 if method == "GET" {
                     known.reads.insert(*request);
                 } else {
-                    known.writes.insert(*request);
+                    known.writes.insert(*request, at);
                     known.last_write = Some(at);
                 }
             }
@@ -236,6 +238,18 @@ impl LeaseRules {
 // === impl Knowledge ===
 
 impl Knowledge {
+    /// Takes an order to release or to drop its leadership.
+    fn give_up(&mut self, at: Duration, renew: Duration, is_waking: bool) {
+        // Those under way are given up, too.
+        self.reads.clear();
+        self.writes.clear();
+        // It may have lost at its deadline before, and then it writes nothing more: in this moment, or while the machine was
+        // asleep.
+        let has_expired = self.renewed.is_some_and(|renewed| renewed + renew <= at);
+        self.returns_since = (!is_waking && !has_expired).then_some(at);
+        self.has_given_up = true;
+    }
+
     fn answered(
         &mut self,
         at: Duration,
@@ -255,8 +269,12 @@ impl Knowledge {
             if !is_absent && !is_success {
                 self.returns_since = None;
             }
-        } else if self.writes.remove(&request) && !is_success {
-            self.returns_since = None;
+        } else if let Some(sent) = self.writes.remove(&request) {
+            if is_success {
+                self.renewed = Some(sent);
+            } else {
+                self.returns_since = None;
+            }
         }
     }
 }

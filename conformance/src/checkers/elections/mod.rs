@@ -5,7 +5,8 @@
 //!   without a holder.
 //! - The transitions count up by one with each change of the holder, and a renewal leaves them and the time of acquisition as
 //!   they are. Nobody deletes the lease, and nobody but its last leader removes the holder, once it has given up.
-//! - Whoever releases or drops a leadership holds the lease no more when its last request has been answered, if none failed.
+//! - Whoever releases or drops a leadership before its deadline holds the lease no more when its last request has been answered,
+//!   if none failed.
 //! - An attempt has three requests at most, and a retry period passes before the next one.
 //! - If nothing fails, somebody leads within two attempts and the duration of the lease after its last change, and within one
 //!   attempt if it has no holder. The time of an attempt is the retry period with its jitter.

@@ -492,6 +492,25 @@ fn whoever_releases_returns_the_lease_unless_a_request_fails() {
 }
 
 #[test]
+fn whoever_is_to_release_at_its_deadline_may_have_lost_then() {
+    let stopped_after = |ms: u64| {
+        move |play: &mut Play<'_>| {
+            play.first_leads();
+            play.wait(ms);
+            play.stops(0, StopKind::Release);
+            play.gave_up(0);
+            play.wait(1_000);
+        }
+    };
+    check(stopped_after(10_000), &[]);
+    let found = (
+        "elections",
+        "candidate 0 gave up at 9.999 s, and still holds the lease",
+    );
+    check(stopped_after(9_999), &[found]);
+}
+
+#[test]
 fn attempts_are_a_retry_period_apart() {
     let again_after = |ms: u64, count: usize| {
         move |play: &mut Play<'_>| {
