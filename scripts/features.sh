@@ -8,8 +8,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# The number of crates that `fakeserver` with the feature `client` alone may have, itself included.
-readonly CRATES_MAX=160
+# The number of crates that `fakeserver` with the feature `client` alone may have, itself included: 161, and room for what a
+# new version of one of them brings.
+readonly CRATES_MAX=165
 
 said=$(mktemp)
 trap 'rm -f "$said"' EXIT

@@ -2,7 +2,7 @@
 
 /// The parts of a URL.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct GoUrl<'a> {
+pub(crate) struct GoUrl<'a> {
     /// In lower case.
     pub(super) scheme: String,
     pub(super) user: &'a str,
@@ -20,7 +20,7 @@ impl<'a> GoUrl<'a> {
     /// # Errors
     ///
     /// Returns what is wrong with the text.
-    pub(super) fn parse(url: &'a str) -> Result<Self, String> {
+    pub(crate) fn parse(url: &'a str) -> Result<Self, String> {
         let (url, fragment) = url.split_once('#').unwrap_or((url, ""));
         if url.bytes().any(|byte| byte.is_ascii_control()) {
             return Err("net/url: invalid control character in URL".to_owned());

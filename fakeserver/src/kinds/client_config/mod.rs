@@ -7,7 +7,7 @@ mod validation;
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Value;
 
-pub(crate) use self::validation::client_config_errors;
+pub(crate) use self::{go_url::GoUrl, validation::client_config_errors};
 
 /// The port of services that name none.
 const PORT_DEFAULT: u64 = 443;

@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode, header};
-use url::Url;
+use iri_string::types::{UriReferenceStr, UriStr};
 
 use super::routes::Answer;
+use crate::kinds::client_config::GoUrl;
 
 /// A request that is still to be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,13 +52,13 @@ impl Call {
             return Ok(None);
         };
         let location = String::from_utf8_lossy(location.as_bytes());
-        let url = Url::parse(&self.url)
-            .and_then(|url| url.join(&location))
-            .map_err(|error| format!("failed to parse Location header {location:?}: {error}"))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(format!("unsupported protocol scheme {:?}", url.scheme()));
+        let url = self.resolve(&location).map_err(|error| {
+            format!("failed to parse Location header {location:?}: parse {location:?}: {error}")
+        })?;
+        let scheme = url.split(':').next().unwrap_or_default();
+        if !matches!(scheme, "http" | "https") {
+            return Err(format!("unsupported protocol scheme {scheme:?}"));
         }
-        let url = url.to_string();
         Ok(Some(if keeps_body {
             Self {
                 url,
@@ -70,6 +71,16 @@ impl Call {
                 body: Bytes::new(),
             }
         }))
+    }
+
+    /// Returns the URL that `reference` stands for in an answer to this request.
+    fn resolve(&self, reference: &str) -> Result<String, String> {
+        GoUrl::parse(reference)?;
+        let base = UriStr::new(&self.url).map_err(|error| error.to_string())?;
+        let reference = UriReferenceStr::new(reference).map_err(|error| error.to_string())?;
+        Ok(reference
+            .resolve_against(base.to_absolute_and_fragment().0)
+            .to_string())
     }
 }
 
@@ -117,6 +128,7 @@ mod tests {
             (307, Some("//g/x?y=1"), "POST https://g/x?y=1 2"),
             (301, Some("http://g/x"), "GET http://g/x 0"),
             (303, Some("/x"), "GET https://h:1/x 0"),
+            (307, Some("../d?y"), "POST https://h:1/d?y 2"),
             (
                 307,
                 Some("ftp://g/x"),
@@ -125,7 +137,7 @@ mod tests {
             (
                 307,
                 Some("https://["),
-                "failed to parse Location header \"https://[\": invalid IPv6 address",
+                "failed to parse Location header \"https://[\": parse \"https://[\": missing ']' in host",
             ),
         ] {
             assert_eq!(followed(code, location), expected, "{code} {location:?}");

@@ -160,7 +160,7 @@ async fn redirects_are_followed_ten_requests_long() {
     let looping = webhooks.ask(&at("/loop"), LIMIT, &question).await;
     assert_eq!(
         looping.unwrap_err().to_string(),
-        "Post \"https://hooks.default.svc/loop\": stopped after 10 redirects"
+        "Post \"https://hooks.default.svc:443/loop\": stopped after 10 redirects"
     );
 }
 
