@@ -64,6 +64,7 @@ type Follow = Box<dyn FnOnce(&mut Followed<'_>) + Send>;
 
 /// The kinds that a controller follows, and their caches.
 struct Followed<'a> {
+    client: &'a Client,
     factory: &'a SharedInformerFactory,
     listers: Listers,
     gate: ConsistencyGate,
@@ -226,6 +227,7 @@ impl<K: ControllerKind> Controller<K> {
         E: Into<BoxError> + 'static,
     {
         let mut followed = Followed {
+            client,
             factory,
             listers: Listers::default(),
             gate: ConsistencyGate::new(),
@@ -302,7 +304,7 @@ impl Followed<'_> {
         let informers = self.factory.informer_for::<T>();
         if self.listers.get::<T>().is_none() {
             self.listers.add(informers.lister());
-            self.gate.add_scoped(&informers);
+            self.gate.add_scoped(self.client, &informers);
             self.caches.push(Arc::new(informers.clone()));
         }
         informers

@@ -130,7 +130,7 @@ impl<K: ControllerKind> Context<K> {
         let request = Request::<K>::new(self.client(), namespace);
         let patch = Patch::Merge(patch);
         let params = PatchParams::default();
-        let unknown = self.unknown::<K>(namespace);
+        let unknown = self.unknown::<K>(namespace, Some(self.key.name()));
         let write = request.patch(self.key.name(), Some("status"), &params, &patch);
         self.noted(unknown, write.await).map(|_| true)
     }
@@ -195,7 +195,7 @@ impl<K> Context<K> {
         let params = PatchParams::apply(&self.parts.controller).force();
         let request = Request::<T>::new(self.client(), &namespace);
         let patch = Patch::Apply(body);
-        let unknown = self.unknown::<T>(&namespace);
+        let unknown = self.unknown::<T>(&namespace, Some(name));
         let write = request.patch(name, None, &params, &patch);
         self.noted(unknown, write.await).map(Arc::new)
     }
@@ -219,7 +219,7 @@ impl<K> Context<K> {
             field_manager: Some(self.parts.controller.to_string()),
             ..PostParams::default()
         };
-        let unknown = self.unknown::<T>(&namespace);
+        let unknown = self.unknown::<T>(&namespace, object.meta().name.as_deref());
         let write = request.create(&params, object);
         self.noted(unknown, write.await)
     }
@@ -248,9 +248,9 @@ impl<K> Context<K> {
         };
         let request = Request::<T>::new(self.client(), &namespace);
         let name = meta.name.as_deref().unwrap_or_default();
-        let unknown = self.unknown::<T>(&namespace);
+        let unknown = self.unknown::<T>(&namespace, Some(name));
         match request.delete(name, &params).await {
-            // It is gone, and the answer has no version: the server's present one is no older.
+            // It is gone, and the answer has no version: the next reconcile waits until the cache shows that.
             Ok(None) => Ok(true),
             Ok(Some(left)) => self.noted(unknown, Ok(left)).map(|_| true),
             Err(error) if error.is_gone() => {
@@ -284,8 +284,14 @@ impl<K> Context<K> {
     }
 
     /// Notes a write as lost when it is dropped, unless there is an answer.
-    fn unknown<T: Resource + 'static>(&self, namespace: &str) -> OnDrop<impl FnOnce()> {
-        OnDrop(Some(|| self.parts.gate.lost::<T>(&self.key, namespace)))
+    fn unknown<T: Resource + 'static>(
+        &self,
+        namespace: &str,
+        name: Option<&str>,
+    ) -> OnDrop<impl FnOnce()> {
+        OnDrop(Some(move || {
+            self.parts.gate.lost_of::<T>(&self.key, namespace, name);
+        }))
     }
 
     /// Notes the outcome of a write in the gate.

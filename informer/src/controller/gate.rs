@@ -8,9 +8,14 @@ use std::{
 };
 
 use futures::future::{BoxFuture, FutureExt, try_join_all};
-use kube::Resource;
+use kube::{Client, Resource};
+use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
-use super::pending::{Pending, Unseen};
+use super::{
+    pending::{Lost, Pending, Unseen},
+    request::Request,
+};
 use crate::{
     factory::ScopedInformer,
     object::{Metadata, ObjectKey},
@@ -22,7 +27,7 @@ use crate::{
 /// A cache lags behind the server. A reconcile that counts the pods of its object right after one that made some may not see
 /// them, and makes them again. A version that the server answered with is noted by [`wrote`](Self::wrote); [`wait`](Self::wait)
 /// of the same key ends when the caches concerned show it or a later one. A write whose answer was lost is noted by
-/// [`lost`](Self::lost); then the server is asked for its present version.
+/// [`lost`](Self::lost); then the server is asked for the object, or, if its name is not known, for its present version.
 ///
 /// [`Controller`](super::Controller)s have one by themselves. With other loops, such as kube-runtime's `Controller`, call `wait`
 /// at the beginning of a reconcile, and `wrote` or `lost` after each write. A clone is another handle to the same gate.
@@ -76,6 +81,9 @@ pub enum GateError {
     /// The answer to a write was lost, and the server does not say how new it is. Waiting again is useful.
     #[error("it is unknown how much a cache has to show after a lost answer")]
     Unknown(#[from] ConsistencyError),
+    /// The answer to a write was lost, and the server does not say what became of the object. Waiting again is useful.
+    #[error("it is unknown what became of a write whose answer was lost")]
+    Unanswered(#[source] Box<kube::Error>),
 }
 
 #[derive(Default)]
@@ -91,16 +99,19 @@ trait Cache: Send + Sync {
     /// Completes when the cache shows a write.
     fn shows(&self, written: Metadata, limit: Duration) -> BoxFuture<'_, Result<(), GateError>>;
 
-    /// Completes when the cache is as new as the server is at the call.
-    fn is_as_new(
-        &self,
-        namespace: Box<str>,
-        limit: Duration,
-    ) -> BoxFuture<'_, Result<(), GateError>>;
+    /// Completes when the cache shows what became of a write.
+    fn shows_lost(&self, write: Lost, limit: Duration) -> BoxFuture<'_, Result<(), GateError>>;
 }
 
 /// The informers of one type, by namespace.
-struct Informers<K, F>(F, std::marker::PhantomData<fn() -> K>);
+struct Informers<K, F> {
+    informer_of: F,
+    /// Asks the server for an object by namespace and name.
+    ask: Option<Box<Ask>>,
+    kind: std::marker::PhantomData<fn() -> K>,
+}
+
+type Ask = dyn Fn(Lost) -> BoxFuture<'static, Result<Option<Metadata>, kube::Error>> + Send + Sync;
 
 // === impl ConsistencyGate ===
 
@@ -117,14 +128,30 @@ impl ConsistencyGate {
         K: Resource + Send + Sync + 'static,
     {
         let informer = informer.clone();
-        self.add::<K, _>(move |_: &str| Some(informer.clone()));
+        self.add::<K, _>(move |_: &str| Some(informer.clone()), None);
         self
     }
 
     /// Waits for writes of the type `K`, too, until the informer of their namespace shows them.
-    pub(super) fn add_scoped<K: Send + Sync + 'static>(&self, informers: &ScopedInformer<K>) {
-        let informers = informers.clone();
-        self.add::<K, _>(move |namespace: &str| informers.informer_of(namespace));
+    pub(super) fn add_scoped<K>(&self, client: &Client, informers: &ScopedInformer<K>)
+    where
+        K: Resource<DynamicType: Default> + DeserializeOwned + Send + Sync + 'static,
+    {
+        let (client, informers) = (client.clone(), informers.clone());
+        let ask = move |write: Lost| {
+            let client = client.clone();
+            let answer = async move {
+                let name = write.name.unwrap_or_default();
+                Request::<K>::new(&client, &write.namespace)
+                    .metadata(&name)
+                    .await
+            };
+            answer.boxed()
+        };
+        self.add::<K, _>(
+            move |namespace: &str| informers.informer_of(namespace),
+            Some(Box::new(ask)),
+        );
     }
 
     /// Notes what the server answered to a write that was made for `key`; to a deletion, the object of the answer.
@@ -139,8 +166,22 @@ impl ConsistencyGate {
 
     /// Notes that the answer to a write in `namespace` was lost: it may have been carried out.
     pub fn lost<K: Resource + 'static>(&self, key: &ObjectKey, namespace: &str) {
+        self.lost_of::<K>(key, namespace, None);
+    }
+
+    /// Notes the same of a write to an object whose name is known.
+    pub(super) fn lost_of<K: Resource + 'static>(
+        &self,
+        key: &ObjectKey,
+        namespace: &str,
+        name: Option<&str>,
+    ) {
         if self.knows(TypeId::of::<K>()) {
-            self.pending().lost(key, TypeId::of::<K>(), namespace);
+            let write = Lost {
+                namespace: namespace.into(),
+                name: name.map(Into::into),
+            };
+            self.pending().lost(key, TypeId::of::<K>(), write);
         }
     }
 
@@ -174,18 +215,22 @@ impl ConsistencyGate {
             let answered = writes.answered.iter().cloned();
             let lost = writes.lost.iter().cloned();
             let answered = answered.map(|written| cache.shows(written, limit));
-            Some(answered.chain(lost.map(|namespace| cache.is_as_new(namespace, limit))))
+            Some(answered.chain(lost.map(|write| cache.shows_lost(write, limit))))
         });
         try_join_all(waits.flatten()).await?;
         Ok(())
     }
 
-    fn add<K, F>(&self, informer_of: F)
+    fn add<K, F>(&self, informer_of: F, ask: Option<Box<Ask>>)
     where
         K: Send + Sync + 'static,
         F: Fn(&str) -> Option<SharedInformer<K>> + Send + Sync + 'static,
     {
-        let cache = Informers::<K, F>(informer_of, std::marker::PhantomData);
+        let cache = Informers::<K, F> {
+            informer_of,
+            ask,
+            kind: std::marker::PhantomData,
+        };
         self.caches().push(Arc::new(cache));
     }
 
@@ -226,7 +271,7 @@ where
 
     fn shows(&self, written: Metadata, limit: Duration) -> BoxFuture<'_, Result<(), GateError>> {
         let wait = async move {
-            let Some(informer) = (self.0)(written.key.namespace()) else {
+            let Some(informer) = (self.informer_of)(written.key.namespace()) else {
                 return Ok(());
             };
             match informer.shows(&written, limit).await {
@@ -238,17 +283,22 @@ where
         wait.boxed()
     }
 
-    fn is_as_new(
-        &self,
-        namespace: Box<str>,
-        limit: Duration,
-    ) -> BoxFuture<'_, Result<(), GateError>> {
+    fn shows_lost(&self, write: Lost, limit: Duration) -> BoxFuture<'_, Result<(), GateError>> {
         let wait = async move {
-            let Some(informer) = (self.0)(&namespace) else {
+            let Some(informer) = (self.informer_of)(&write.namespace) else {
                 return Ok(());
             };
-            let version = informer.latest_version(limit).await?;
-            Ok(informer.wait_until(&version, limit).await?)
+            let Some((ask, name)) = self.ask.as_ref().zip(write.name.as_deref()) else {
+                let version = informer.latest_version(limit).await?;
+                return Ok(informer.wait_until(&version, limit).await?);
+            };
+            let key = ObjectKey::new(&*write.namespace, name);
+            let answer = timeout(limit, ask(write.clone())).await;
+            let answer = answer.map_err(|_| informer.not_told_within(limit))?;
+            match answer.map_err(|error| GateError::Unanswered(Box::new(error)))? {
+                Some(present) => self.shows(present, limit).await,
+                None => Ok(informer.lacks(&key, limit).await?),
+            }
         };
         wait.boxed()
     }

@@ -16,8 +16,16 @@ pub(super) type Unseen = BTreeMap<TypeId, Writes>;
 pub(super) struct Writes {
     /// The objects as the server answered, without those that a later one of these makes superfluous.
     pub(super) answered: Vec<Metadata>,
-    /// The namespaces in which there was a write whose answer was lost.
-    pub(super) lost: Vec<Box<str>>,
+    /// The objects to which there was a write whose answer was lost.
+    pub(super) lost: Vec<Lost>,
+}
+
+/// An object to which there was a write whose answer was lost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lost {
+    pub(super) namespace: Box<str>,
+    /// `None` if the server was to choose it.
+    pub(super) name: Option<Box<str>>,
 }
 
 // === impl Pending ===
@@ -36,10 +44,10 @@ impl Pending {
     }
 
     /// Notes a write that may have been carried out, or not.
-    pub(super) fn lost(&mut self, key: &ObjectKey, of: TypeId, namespace: &str) {
+    pub(super) fn lost(&mut self, key: &ObjectKey, of: TypeId, write: Lost) {
         let lost = &mut self.writes(key, of).lost;
-        if !lost.iter().any(|known| **known == *namespace) {
-            lost.push(namespace.into());
+        if !lost.contains(&write) {
+            lost.push(write);
         }
     }
 
@@ -106,8 +114,12 @@ mod tests {
     fn what_is_written_during_a_wait_is_not_forgotten_with_it() {
         let (mut pending, key) = (Pending::default(), ObjectKey::new("a", "x"));
         let pods = TypeId::of::<u8>();
-        pending.lost(&key, pods, "a");
-        pending.lost(&key, pods, "a");
+        let lost = Lost {
+            namespace: "a".into(),
+            name: None,
+        };
+        pending.lost(&key, pods, lost.clone());
+        pending.lost(&key, pods, lost);
         let seen = pending.of(&key).unwrap();
         assert_eq!(seen[&pods].lost.len(), 1);
         pending.answered(&key, pods, written("a", "pod-1", "9"));

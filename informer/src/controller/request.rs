@@ -5,8 +5,11 @@ use std::marker::PhantomData;
 use kube::{
     Client, Resource,
     api::{DeleteParams, GetParams, Patch, PatchParams, PostParams},
+    core::PartialObjectMeta,
 };
 use serde::{Serialize, de::DeserializeOwned};
+
+use crate::object::Metadata;
 
 /// Requests in one namespace; in none, if it is empty.
 pub(super) struct Request<'a, K> {
@@ -49,6 +52,17 @@ impl<'a, K: Resource<DynamicType: Default> + DeserializeOwned> Request<'a, K> {
         {
             Err(error) if error.is_gone() => Ok(None),
             found => found.map(Some),
+        }
+    }
+
+    /// Reads the metadata of the object; `None` if there is none.
+    pub(super) async fn metadata(&self, name: &str) -> Result<Option<Metadata>, kube::Error> {
+        let request = self.at.get_metadata(name, &GetParams::default());
+        let request = request.map_err(kube::Error::BuildRequest)?;
+        let found = self.client.request::<PartialObjectMeta<K>>(request).await;
+        match found {
+            Err(error) if error.is_gone() => Ok(None),
+            found => found.map(|object| Some(Metadata::of(&object))),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::{ConsistencyError, ConsistencyReport, SharedInformer, WaitError, progress::Waiter};
-use crate::object::{Metadata, Object, ResourceVersion};
+use crate::object::{Metadata, Object, ObjectKey, ResourceVersion};
 
 // === impl SharedInformer ===
 
@@ -75,6 +75,19 @@ impl<K: Send + Sync + 'static> SharedInformer<K> {
         limit: Duration,
     ) -> Result<Option<Object<K>>, WaitError> {
         self.waiter().written(written, limit).await
+    }
+
+    /// Waits until the cache holds no object of `key`, at most for `limit`.
+    pub(crate) async fn lacks(&self, key: &ObjectKey, limit: Duration) -> Result<(), WaitError> {
+        self.waiter().lacks(key, limit).await
+    }
+
+    /// Returns the error of a question to the server that was not answered within `limit`.
+    pub(crate) fn not_told_within(&self, limit: Duration) -> ConsistencyError {
+        ConsistencyError::Deadline {
+            resource: Arc::clone(self.0.state.sync.resource()),
+            limit,
+        }
     }
 
     /// Asks the server for its present version of what the informer selects, by a list of one item, at most for `limit`.

@@ -155,6 +155,13 @@ impl<K> Waiter<'_, K> {
         .await
     }
 
+    /// Waits until there is no object of `key`.
+    pub(super) async fn lacks(&self, key: &ObjectKey, limit: Duration) -> Result<(), WaitError> {
+        let version = ResourceVersion::default();
+        let look = |snapshot: &Snapshot<K>| snapshot.get(key).is_none().then_some(Ok(()));
+        self.wait(&version, limit, look).await
+    }
+
     /// Returns the outcome of the wait if the cache shows `version` or a later one; `None` if not yet.
     fn reached(
         &self,
