@@ -34,6 +34,8 @@ pub mod fuzzing;
 pub use self::cluster::{Churn, ClusterOptions};
 #[cfg(feature = "controllers")]
 pub use self::controllers::Workloads;
+#[cfg(feature = "cel")]
+pub use self::kinds::cel::{CelError, CelExpression, CelInput};
 pub use self::{
     clock::Clock,
     controllers::Controllers,

@@ -323,7 +323,7 @@ fn parse_bytes(text: &str) -> Result<KeptBytes, String> {
         .map_err(|error| format!("{error}; try `134217728` or `off`"))
 }
 
-fn parse_controllers(text: &str) -> Result<Controllers, String> {
+pub fn parse_controllers(text: &str) -> Result<Controllers, String> {
     let mut controllers = Controllers::none();
     for name in text.split(',').map(str::trim) {
         controllers = match name {

@@ -34,9 +34,11 @@ mod interpreter;
 mod attributes;
 mod error;
 mod program;
+mod expression;
 #[cfg(test)]
 mod tests;
 
+pub use self::expression::{CelError, CelExpression, CelInput};
 pub(crate) use self::{
     authorizer::{Authorize, Check, authorizer, request_resource},
     cost::Sizes,
