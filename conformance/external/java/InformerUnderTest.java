@@ -1,5 +1,6 @@
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.sun.net.httpserver.HttpServer;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
@@ -18,10 +19,14 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
@@ -33,10 +38,14 @@ import java.util.stream.Collectors;
  */
 public final class InformerUnderTest {
   private static final ObjectMapper JSON = new ObjectMapper();
+  /** The output of the protocol. Whatever else is printed, by loggers too, goes to standard error. */
+  private static final PrintStream OUT = System.out;
 
   private InformerUnderTest() {}
 
-  public static void main(String[] arguments) throws IOException {
+  public static void main(String[] arguments) throws Exception {
+    System.setOut(System.err);
+    warmUp();
     // An update may lead from one object to another one of the same name.
     say(Map.of("say", "hello", "library", "fabric8 kubernetes-client", "version", Version.clientVersion(), "replacesByUpdate", true));
     SharedIndexInformer<? extends HasMetadata> informer = null;
@@ -53,9 +62,41 @@ public final class InformerUnderTest {
     System.exit(0);
   }
 
+  /**
+   * Loads what an informer needs, with a server of one pod: that takes seconds, in which a run would be over. A process that
+   * has run for a while has it.
+   */
+  private static void warmUp() throws Exception {
+    HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    String pod = "{\"metadata\":{\"name\":\"p\",\"namespace\":\"n\",\"uid\":\"u\",\"resourceVersion\":\"1\"}}";
+    byte[] list = ("{\"kind\":\"PodList\",\"apiVersion\":\"v1\",\"metadata\":{\"resourceVersion\":\"1\"},\"items\":[" + pod + "]}")
+        .getBytes(StandardCharsets.UTF_8);
+    server.createContext(
+        "/",
+        exchange -> {
+          exchange.getResponseHeaders().add("Content-Type", "application/json");
+          exchange.sendResponseHeaders(200, list.length);
+          exchange.getResponseBody().write(list);
+          exchange.close();
+        });
+    server.start();
+    try (KubernetesClient client = client("http://localhost:" + server.getAddress().getPort())) {
+      SharedIndexInformer<Pod> informer = client.pods().inAnyNamespace().runnableInformer(0);
+      informer.start().toCompletableFuture().get(20, TimeUnit.SECONDS);
+      JSON.writeValueAsString(stateOf(informer.getStore().list().get(0)));
+      informer.stop();
+    } finally {
+      server.stop(0);
+    }
+  }
+
+  private static KubernetesClient client(String server) {
+    Config config = new ConfigBuilder(Config.empty()).withMasterUrl(server).build();
+    return new KubernetesClientBuilder().withConfig(config).build();
+  }
+
   private static SharedIndexInformer<? extends HasMetadata> start(JsonNode command) {
-    Config config = new ConfigBuilder(Config.empty()).withMasterUrl(command.get("server").asText()).build();
-    KubernetesClient client = new KubernetesClientBuilder().withConfig(config).build();
+    KubernetesClient client = client(command.get("server").asText());
     return switch (command.get("resource").asText()) {
       case "pods" -> start(selected(client.resources(Pod.class), command));
       case "configmaps" -> start(selected(client.resources(ConfigMap.class), command));
@@ -110,8 +151,8 @@ public final class InformerUnderTest {
 
   private static synchronized void say(Map<String, Object> line) {
     try {
-      System.out.println(JSON.writeValueAsString(line));
-      System.out.flush();
+      OUT.println(JSON.writeValueAsString(line));
+      OUT.flush();
     } catch (IOException error) {
       throw new IllegalStateException(error);
     }
