@@ -14,6 +14,7 @@ pub mod seed;
 pub mod plan;
 pub mod trace;
 // Ingredients.
+mod process_group;
 mod call;
 mod digest;
 pub mod interleave;
@@ -38,6 +39,8 @@ pub mod batch;
 pub mod steer;
 pub mod hunt;
 pub mod score;
+// Users' controllers.
+pub mod survive;
 // Transcripts of a real server.
 pub mod golden;
 pub mod corpus;

@@ -11,6 +11,7 @@ mod server;
 mod proxy;
 mod columns;
 mod score;
+mod survive;
 mod subject;
 mod report;
 mod threads;
@@ -73,6 +74,11 @@ enum Command {
     /// Runs every scenario against every contestant and reports each contestant's verdict.
     #[command(after_help = SCORE_EXAMPLES)]
     Score(score::Args),
+    /// Runs a controller under crashes, lost answers, stale caches and more, at each of its writes.
+    ///
+    /// The controller is any command: it gets a kubeconfig of a server of its own, and is killed, stopped and restarted.
+    #[command(after_help = SURVIVE_EXAMPLES)]
+    Survive(Box<survive::Args>),
     /// Runs an informer as a process under test, which reports on standard output in lines of JSON.
     ///
     /// A reference for the protocol of docs/external.md, and a way to try it by hand.
@@ -153,6 +159,15 @@ Examples:
   conformance score --json score.json                      the cells as JSON, too; --force replaces an old file
 Exit status: 0 if every cell holds that has to, 1 if one does not, 2 if the command line is wrong.";
 
+const SURVIVE_EXAMPLES: &str = "\
+Examples:
+  conformance survive --crds config/crd --workload survive.yaml -- ./my-operator
+  conformance survive --workload survive.yaml --families crash,stale -- python3 operator.py
+  conformance survive --workload survive.yaml --plans 500 --seed 7 -- ./my-operator
+  conformance survive --replay survive-report/0007.json      one plan of a report again
+Exit status: 0 if every plan keeps every promise, 1 if one does not, 2 if the subject cannot be run through the workload, or the
+command line is wrong.";
+
 const SUBJECT_EXAMPLES: &str = "\
 Examples:
   conformance score --against tcp --subject external --command 'conformance subject' --scenario half-a-line
@@ -175,6 +190,7 @@ impl Cli {
             Some(Command::Diff(args)) => args.run(),
             Some(Command::Proxy(args)) => args.run(),
             Some(Command::Score(args)) => args.run(),
+            Some(Command::Survive(args)) => args.run(),
             Some(Command::Subject(args)) => args.run(),
         }
     }

@@ -29,7 +29,7 @@ struct ApiPath {
 
 /// The facts about a request to the API, at a server that stood at `revision` when that was last seen. Nothing for any
 /// other request: rules are not asked about it.
-pub(super) fn facts(parts: &Parts, revision: u64) -> Option<RequestFacts> {
+pub(crate) fn facts(parts: &Parts, revision: u64) -> Option<RequestFacts> {
     let path = ApiPath::parse(parts.uri.path())?;
     let query: Vec<(String, String)> = parameters(&parts.uri);
     let parameter = |name: &str| {

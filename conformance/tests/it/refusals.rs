@@ -73,6 +73,44 @@ const REFUSED: &[(&str, &[&str])] = &[
         &["--upstream here", "as in http://127.0.0.1:8001"],
     ),
     ("proxy", &["--upstream <URL>"]),
+    (
+        "survive --workload notes",
+        &["there is no subject", "after `--`"],
+    ),
+    ("survive -- true", &["--workload <FILE>"]),
+    (
+        "survive --workload nothing.yaml -- true",
+        &["cannot read nothing.yaml"],
+    ),
+    ("survive --workload notes -- true", &["notes: "]),
+    (
+        "survive --workload half.yaml -- true",
+        &["half.yaml: step 1: it needs one of `apply`"],
+    ),
+    (
+        "survive --workload quiet.yaml --rules half.yaml -- true",
+        &["half.yaml: rule \"r\": it needs one of `always:`"],
+    ),
+    (
+        "survive --workload quiet.yaml --crds nothing.yaml -- true",
+        &["the definitions cannot be served", "nothing.yaml"],
+    ),
+    (
+        "survive --workload quiet.yaml --report folder -- true",
+        &["folder holds other files", "--force"],
+    ),
+    (
+        "survive --workload quiet.yaml --controllers none,x -- true",
+        &["--controllers"],
+    ),
+    (
+        "survive --replay half.json",
+        &["half.json is no file of a report"],
+    ),
+    (
+        "survive --workload quiet.yaml --families x -- true",
+        &["'x'", "crash"],
+    ),
     ("simm", &["'sim'"]),
     ("sim --seeds 3 extra", &["'extra'", "Usage"]),
 ];
@@ -96,7 +134,14 @@ fn what_cannot_be_done_is_said_with_what_to_do_and_nothing_is_changed() {
     fs::write(folder.join("notes"), "eggs, milk\n").unwrap();
     fs::write(folder.join("rubbish"), [0xff, 0xfe, 0, 1]).unwrap();
     fs::write(folder.join("half.json"), r#"{"seed": 1}"#).unwrap();
+    fs::write(
+        folder.join("half.yaml"),
+        "steps: [{name: s}]\nrules: [{name: r}]\n",
+    )
+    .unwrap();
+    fs::write(folder.join("quiet.yaml"), "steps: [{quiet: 1s}]\n").unwrap();
     fs::create_dir(folder.join("folder")).unwrap();
+    fs::write(folder.join("folder/notes"), "bread\n").unwrap();
     let before = files(folder);
     for (command_line, expected) in REFUSED {
         let output = Command::new(env!("CARGO_BIN_EXE_conformance"))

@@ -10,7 +10,7 @@ use std::{
 };
 
 use futures::StreamExt;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Pid;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     process::{Child, ChildStderr, ChildStdin, ChildStdout},
@@ -24,6 +24,7 @@ use super::{
     error::Breach,
     machine::{Conversation, LINE_MAX_BYTES},
 };
+use crate::process_group::ProcessGroup;
 
 /// The time for a process to exit after the end of its output, and for its descendants to close its standard error.
 const GOING: Duration = Duration::from_secs(1);
@@ -48,7 +49,7 @@ struct Boot {
 struct Running {
     child: Child,
     /// Kills the descendants of the process when dropped.
-    group: Group,
+    group: ProcessGroup,
     input: ChildStdin,
     lines: FramedRead<ChildStdout, LinesCodec>,
     errors: Errors,
@@ -58,13 +59,6 @@ struct Running {
 struct Errors {
     pipe: Option<ChildStderr>,
     last: Vec<u8>,
-}
-
-/// The process group of the child and its descendants. Dropping it kills them.
-struct Group {
-    id: Pid,
-    /// Kills the child even if this program exits without dropping anything.
-    _guard: Child,
 }
 
 /// Runs `program` until there are no more `commands`, and then to its end. Its messages and breaches go to `seen`. `ready`
@@ -169,7 +163,7 @@ impl Running {
             .spawn()?;
         let id = child.id().and_then(|id| i32::try_from(id).ok());
         let id = id.and_then(Pid::from_raw);
-        let group = Group::new(id.expect("it has not been waited for"))?;
+        let group = ProcessGroup::new(id.expect("it has not been waited for"))?;
         let output = child.stdout.take().expect("its output is piped");
         Ok(Self {
             input: child.stdin.take().expect("its input is piped"),
@@ -266,37 +260,5 @@ fn told(status: ExitStatus) -> String {
     match status.code() {
         Some(code) => format!("ended with status {code}"),
         None => format!("ended by {status}"),
-    }
-}
-
-// === impl Group ===
-
-impl Group {
-    fn new(id: Pid) -> io::Result<Self> {
-        let guard = tokio::process::Command::new("sh")
-            .arg("-c")
-            // The input ends when the sender is gone.
-            .arg("read -r _; kill -s KILL -- \"-$0\"")
-            .arg(id.as_raw_nonzero().to_string())
-            .process_group(0)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn();
-        match guard {
-            Ok(guard) => Ok(Self { id, _guard: guard }),
-            Err(error) => {
-                let _ = kill_process_group(id, Signal::KILL);
-                Err(error)
-            }
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // The group may be empty. Its number is not reused while a member lives, nor soon after.
-        let _ = kill_process_group(self.id, Signal::KILL);
     }
 }

@@ -1,0 +1,462 @@
+//! The command `survive`: a user's controller under crashes, lost answers, stale caches and the like.
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    thread,
+    time::Duration,
+};
+
+use clap::Args as ClapArgs;
+use fakeserver::{Controllers, Workloads, cli::parse_controllers};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::{Deserialize, Serialize};
+
+use super::say;
+use crate::{
+    call::whole,
+    survive::{
+        Acceptance, Accepted, Campaign, CampaignError, Choice, Family, Plan, Reference, Report,
+        Setup, SubjectCommand, Verdict, Workload, junit, timeline,
+    },
+};
+
+/// The runs of each core: they mostly wait.
+const JOBS_PER_CORE: usize = 8;
+/// The longest time of a run.
+const RUN_LIMIT: Duration = Duration::from_mins(5);
+/// The file by which a report is known to be ours.
+const REPORT: &str = "report.json";
+
+#[derive(Debug, ClapArgs)]
+pub(super) struct Args {
+    /// File or folder of definitions of custom resources, and of other objects that are there from the start; repeats.
+    #[arg(long, value_name = "PATH")]
+    crds: Vec<PathBuf>,
+    /// Steps of the user: `steps:`, `replicas:` and `rules:`.
+    #[arg(long, value_name = "FILE", required_unless_present = "replay")]
+    workload: Option<PathBuf>,
+    /// Rules in CEL beside those of the workload, in the form of its `rules:`.
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+    /// Controllers of the server, as in `fakeserver serve --controllers`.
+    #[arg(long, value_name = "LIST", default_value = "default,service-accounts,workloads", value_parser = checked_controllers)]
+    controllers: String,
+    /// Families of plans [default: all but pairs].
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
+    families: Vec<Family>,
+    /// Number of plans: as many of each family as there is room for, and then pairs [default: each write by each family].
+    #[arg(long, value_name = "N")]
+    plans: Option<usize>,
+    /// Begin no new run after so many minutes.
+    #[arg(long, value_name = "M")]
+    minutes: Option<u64>,
+    /// Number of runs at once [default: 8 a core].
+    #[arg(long, value_name = "J")]
+    jobs: Option<usize>,
+    /// Seed of pairs.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Pattern of the subject's output that says it is ready, besides its first watch or write.
+    #[arg(long, value_name = "REGEX")]
+    ready_output: Option<regex::Regex>,
+    /// Folder of the report: report.json, junit.xml, and for each failure a timeline and a file to replay it.
+    #[arg(long, value_name = "DIR", default_value = "survive-report")]
+    report: PathBuf,
+    /// Replace a report folder that holds other files, too.
+    #[arg(long)]
+    force: bool,
+    /// Accept what is found, for this reason, in the file beside the workload that later runs read.
+    #[arg(long, value_name = "REASON", conflicts_with = "replay")]
+    accept: Option<String>,
+    /// Run the plan of a file of the report again.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "crds", "rules", "plans", "families"])]
+    replay: Option<PathBuf>,
+    /// The subject and its arguments, executed without a shell. `{server}`, `{kubeconfig}` and `{workdir}` are replaced.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// A plan of a report, with all that is needed to run it again.
+#[derive(Debug, Serialize, Deserialize)]
+struct Replay {
+    command: Vec<String>,
+    controllers: String,
+    workload: Workload,
+    /// The texts of the definitions' files.
+    definitions: Vec<String>,
+    plan: Plan,
+}
+
+// === impl Args ===
+
+impl Args {
+    pub(super) fn run(self) -> ExitCode {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build();
+        let outcome = match runtime {
+            Ok(runtime) => runtime.block_on(async {
+                tokio::select! {
+                    outcome = self.survive() => outcome,
+                    _ = tokio::signal::ctrl_c() => Err("interrupted".to_owned()),
+                }
+            }),
+            Err(error) => Err(format!("no runtime: {error}")),
+        };
+        match outcome {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
+            Err(message) => {
+                eprintln!("{message}");
+                ExitCode::from(2)
+            }
+        }
+    }
+
+    async fn survive(&self) -> Result<bool, String> {
+        let temporary = Temporary::make()?;
+        if let Some(file) = &self.replay {
+            return self.replay(file, temporary.path()).await;
+        }
+        if self.command.is_empty() {
+            return Err("there is no subject: give its command after `--`".to_owned());
+        }
+        let path = self.workload.as_deref().unwrap_or(Path::new(""));
+        let mut workload = Workload::read(path).map_err(|error| whole(&error))?;
+        if let Some(rules) = &self.rules {
+            workload.add_rules(rules).map_err(|error| whole(&error))?;
+        }
+        check_report(&self.report, self.force)?;
+        let accepted_file = path.with_extension("accepted.json");
+        let accepted = read_accepted(&accepted_file)?;
+        let setup = self.setup(&self.command, &self.crds);
+        let campaign = Campaign::new(setup, workload).await;
+        let campaign = campaign.map_err(|error| whole(&error))?;
+        empty_report(&self.report)?;
+        let choice = self.choice(temporary.path());
+        let reference = campaign.reference(temporary.path()).await;
+        let reference = reference.map_err(|error| self.without_reference(&error))?;
+        let plans = choice.plans(&reference, campaign.workload());
+        let bar = progress(plans.len());
+        let verdicts = campaign
+            .verdicts(&reference, plans, &choice, |verdict| {
+                if !verdict.findings.is_empty() {
+                    bar.println(format!("{}: {}", verdict.plan, verdict.findings[0]));
+                }
+                bar.inc(1);
+            })
+            .await;
+        bar.finish_and_clear();
+        let mut verdicts = verdicts.map_err(|error| whole(&error))?;
+        for verdict in &mut verdicts {
+            accepted.apply(verdict);
+        }
+        let verdicts = shrunk(&campaign, &reference, verdicts).await?;
+        if let Some(reason) = &self.accept {
+            accept(&accepted_file, accepted, &verdicts, reason)?;
+        }
+        self.tell(&campaign, &reference, &verdicts)
+    }
+
+    /// Tells why there is no reference, and keeps the subject's output.
+    fn without_reference(&self, error: &CampaignError) -> String {
+        let told = whole(error);
+        let CampaignError::NoReference { output, .. } = error else {
+            return told;
+        };
+        let kept = self.report.join("0000.log");
+        match fs::copy(output, &kept) {
+            Ok(_) => format!("{told}\nits output: {}", kept.display()),
+            Err(_) => told,
+        }
+    }
+
+    fn setup(&self, command: &[OsString], definitions: &[PathBuf]) -> Setup {
+        let (program, arguments) = command.split_first().expect("it was checked before");
+        Setup {
+            command: SubjectCommand {
+                program: program.clone(),
+                arguments: arguments.to_vec(),
+            },
+            definitions: definitions.to_vec(),
+            controllers: controllers(&self.controllers),
+            ready_output: self.ready_output.clone(),
+            run_limit: RUN_LIMIT,
+        }
+    }
+
+    fn choice(&self, folder: &Path) -> Choice {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Choice {
+            families: match self.families.as_slice() {
+                [] => Family::ALL.to_vec(),
+                chosen => chosen.to_vec(),
+            },
+            plans: self.plans,
+            limit: self
+                .minutes
+                .map(|minutes| Duration::from_secs(minutes * 60)),
+            jobs: self.jobs.unwrap_or(cores * JOBS_PER_CORE),
+            seed: self.seed,
+            folder: folder.to_owned(),
+        }
+    }
+
+    /// Writes the report and prints it. Returns whether all promises were kept.
+    fn tell(
+        &self,
+        campaign: &Campaign,
+        reference: &Reference,
+        verdicts: &[Verdict],
+    ) -> Result<bool, String> {
+        let mut replays = BTreeMap::new();
+        let definitions = texts(&self.crds)?;
+        for (place, verdict) in verdicts.iter().enumerate() {
+            if verdict.findings.is_empty() {
+                continue;
+            }
+            let name = format!("{:04}", place + 1);
+            let replay = Replay {
+                command: self
+                    .command
+                    .iter()
+                    .map(|it| it.display().to_string())
+                    .collect(),
+                controllers: self.controllers.clone(),
+                workload: campaign.workload().clone(),
+                definitions: definitions.clone(),
+                plan: verdict.plan.clone(),
+            };
+            let text = serde_json::to_string_pretty(&replay).expect("plain values");
+            let file = self.report.join(format!("{name}.json"));
+            write(&file, &text)?;
+            replays.insert(place, file);
+            let told = timeline(&verdict.trace, &verdict.findings);
+            write(&self.report.join(format!("{name}.txt")), &told)?;
+            let output = verdict.folder.join("replica-0").join("output.log");
+            if let Ok(output) = fs::read(&output) {
+                let file = self.report.join(format!("{name}.log"));
+                fs::write(&file, output)
+                    .map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+            }
+        }
+        let report = Report {
+            reference,
+            verdicts,
+            replays,
+        };
+        write(&self.report.join(REPORT), &report.json())?;
+        write(&self.report.join("junit.xml"), &junit(verdicts))?;
+        say(&report.to_string());
+        if let Some(file) = report.replays.values().next() {
+            say(&format!(
+                "each replays: conformance survive --replay {}; what happened is in the files of the same name\n",
+                file.display()
+            ));
+        }
+        Ok(report.failed_count() == 0 && report.is_reference_clean())
+    }
+
+    async fn replay(&self, file: &Path, folder: &Path) -> Result<bool, String> {
+        let text = fs::read_to_string(file)
+            .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+        let replay: Replay = serde_json::from_str(&text)
+            .map_err(|error| format!("{} is no file of a report: {error}", file.display()))?;
+        let mut definitions = Vec::new();
+        for (place, text) in replay.definitions.iter().enumerate() {
+            let path = folder.join(format!("definitions-{place}.yaml"));
+            write(&path, text)?;
+            definitions.push(path);
+        }
+        let command: Vec<OsString> = match self.command.as_slice() {
+            [] => replay.command.iter().map(OsString::from).collect(),
+            given => given.to_vec(),
+        };
+        if command.is_empty() {
+            return Err(format!("{} has no command", file.display()));
+        }
+        let mut setup = self.setup(&command, &definitions);
+        setup.controllers = controllers(&replay.controllers);
+        let campaign = Campaign::new(setup, replay.workload).await;
+        let campaign = campaign.map_err(|error| whole(&error))?;
+        let reference = campaign.reference(folder).await;
+        let reference = reference.map_err(|error| whole(&error))?;
+        let folder = folder.join("replay");
+        let verdict = campaign.verdict(&reference, replay.plan, &folder);
+        let verdict = Box::pin(verdict).await.map_err(|error| whole(&error))?;
+        say(&format!("{}\n", verdict.plan));
+        say(&timeline(&verdict.trace, &verdict.findings));
+        for finding in &verdict.findings {
+            say(&format!("{finding}\n"));
+        }
+        if verdict.findings.is_empty() {
+            say("every promise was kept\n");
+        }
+        Ok(verdict.findings.is_empty())
+    }
+}
+
+fn checked_controllers(text: &str) -> Result<String, String> {
+    parse_controllers(text).map(|_| text.to_owned())
+}
+
+/// Returns the controllers of a list, which start and stop pods in a moment.
+fn controllers(text: &str) -> Controllers {
+    let moment = Duration::from_millis(50);
+    let parsed = parse_controllers(text).unwrap_or_default();
+    if !text.split(',').any(|name| name.trim() == "workloads") {
+        return parsed;
+    }
+    let workloads = Workloads::default();
+    parsed.with_workloads(workloads.with_pod_start(moment).with_pod_stop(moment))
+}
+
+async fn shrunk(
+    campaign: &Campaign,
+    reference: &Reference,
+    verdicts: Vec<Verdict>,
+) -> Result<Vec<Verdict>, String> {
+    let mut done = Vec::new();
+    for verdict in verdicts {
+        if verdict.findings.is_empty() || verdict.plan.perturbations.len() < 2 {
+            done.push(verdict);
+            continue;
+        }
+        let smaller = campaign.shrink(reference, verdict).await;
+        done.push(smaller.map_err(|error| whole(&error))?);
+    }
+    Ok(done)
+}
+
+/// Fails if the folder of the report holds files of others.
+fn check_report(folder: &Path, force: bool) -> Result<(), String> {
+    let entries = entries(folder);
+    let has_foreign = entries.iter().any(|path| !is_of_report(path));
+    let is_report = entries.is_empty() || folder.join(REPORT).exists();
+    if (has_foreign || !is_report) && !force {
+        return Err(format!(
+            "{} holds other files than a report's; choose another --report, or --force to put one among them",
+            folder.display()
+        ));
+    }
+    Ok(())
+}
+
+/// Makes the folder of the report, and removes the files of an earlier one.
+fn empty_report(folder: &Path) -> Result<(), String> {
+    let failed = |error| format!("cannot write the report to {}: {error}", folder.display());
+    fs::create_dir_all(folder).map_err(failed)?;
+    for path in entries(folder).iter().filter(|path| is_of_report(path)) {
+        fs::remove_file(path).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).collect()
+}
+
+/// Returns whether a file has one of the names of a report's: report.json, junit.xml, or a number.
+fn is_of_report(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.unwrap_or_default();
+    let numbered = name
+        .split('.')
+        .next()
+        .is_some_and(|stem| stem.len() == 4 && stem.bytes().all(|byte| byte.is_ascii_digit()));
+    matches!(name, REPORT | "junit.xml") || numbered
+}
+
+fn read_accepted(file: &Path) -> Result<Accepted, String> {
+    match fs::read_to_string(file) {
+        Ok(text) => serde_json::from_str(&text)
+            .map_err(|error| format!("{} does not tell what is accepted: {error}", file.display())),
+        Err(_) => Ok(Accepted::default()),
+    }
+}
+
+fn accept(
+    file: &Path,
+    mut accepted: Accepted,
+    verdicts: &[Verdict],
+    reason: &str,
+) -> Result<(), String> {
+    for finding in verdicts.iter().flat_map(|verdict| &verdict.findings) {
+        let is_new = accepted.0.iter().all(|known| {
+            known.finding.promise != finding.promise || known.finding.text != finding.text
+        });
+        if is_new {
+            let mut finding = finding.clone();
+            finding.at_ms = None;
+            accepted.0.push(Acceptance {
+                finding,
+                reason: reason.to_owned(),
+            });
+        }
+    }
+    let text = serde_json::to_string_pretty(&accepted).expect("plain values");
+    write(file, &text)?;
+    say(&format!(
+        "accepted from now on, in {}: {} findings\n",
+        file.display(),
+        accepted.0.len()
+    ));
+    Ok(())
+}
+
+/// Returns the texts of files, and of the files in folders.
+fn texts(paths: &[PathBuf]) -> Result<Vec<String>, String> {
+    let mut texts = Vec::new();
+    for path in paths {
+        let failed = |error| format!("cannot read {}: {error}", path.display());
+        if path.is_dir() {
+            let entries = fs::read_dir(path).map_err(failed)?;
+            let mut inside: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+            inside.sort();
+            inside.retain(|path| {
+                let extension = path.extension().and_then(|extension| extension.to_str());
+                path.is_dir() || matches!(extension, Some("yaml" | "yml" | "json"))
+            });
+            texts.extend(self::texts(&inside)?);
+        } else {
+            texts.push(fs::read_to_string(path).map_err(failed)?);
+        }
+    }
+    Ok(texts)
+}
+
+fn write(file: &Path, text: &str) -> Result<(), String> {
+    fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
+
+fn progress(count: usize) -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:30} {pos} of {len} plans, {eta} left");
+    let bar = ProgressBar::new(u64::try_from(count).unwrap_or(u64::MAX));
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// The folder of the runs, which is removed in the end.
+struct Temporary(tempfile::TempDir);
+
+// === impl Temporary ===
+
+impl Temporary {
+    fn make() -> Result<Self, String> {
+        let folder = tempfile::Builder::new().prefix("survive-").tempdir();
+        folder
+            .map(Self)
+            .map_err(|error| format!("no temporary folder: {error}"))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}

@@ -1,0 +1,327 @@
+//! All runs of a subject: the reference, the plans side by side, and the smaller ones of those that fail.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use futures::{StreamExt, stream};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use tokio::time::Instant;
+
+use super::{
+    draw,
+    execute::{self, Outcome, RunError, Setup},
+    finding::Finding,
+    kinds::ServedKinds,
+    plan::{Family, Plan},
+    promises::{self, Case, rules::Rules},
+    reference::Reference,
+    trace::RunTrace,
+    workload::Workload,
+};
+
+/// The choice of runs.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// The families of plans.
+    pub families: Vec<Family>,
+    /// The number of plans, at most; of all those of the families if not told.
+    pub plans: Option<usize>,
+    /// The time in which new plans are begun.
+    pub limit: Option<Duration>,
+    /// The number of runs at once.
+    pub jobs: usize,
+    /// The seed of pairs.
+    pub seed: u64,
+    /// The folder of the runs' folders.
+    pub folder: PathBuf,
+}
+
+/// The verdict on one plan.
+#[derive(Debug)]
+pub struct Verdict {
+    /// The plan.
+    pub plan: Plan,
+    /// The promises that it broke; none if it survived.
+    pub findings: Vec<Finding>,
+    /// True if its writes did not come, so that it says nothing.
+    pub is_idle: bool,
+    /// The record of the run.
+    pub trace: RunTrace,
+    /// The duration of the steps.
+    pub took: Duration,
+    /// The folder of its output.
+    pub folder: PathBuf,
+}
+
+/// The failure of a campaign. A retry helps only if its cause is gone.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CampaignError {
+    /// A run cannot begin.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A rule is wrong.
+    #[error("{0}")]
+    Rule(String),
+    /// A folder cannot be made.
+    #[error("cannot make {}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// The failure.
+        #[source]
+        source: io::Error,
+    },
+    /// The subject did not get through the steps without perturbation.
+    #[error("without any perturbation the subject does not get through the workload: {reason}")]
+    NoReference {
+        /// The reason.
+        reason: String,
+        /// The file with its output.
+        output: PathBuf,
+    },
+}
+
+/// The subject, its workload, and the compiled rules.
+#[derive(Debug)]
+pub struct Campaign {
+    setup: Setup,
+    workload: Workload,
+    rules: Rules,
+}
+
+/// The findings that are accepted, and the reasons.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Accepted(pub Vec<Acceptance>);
+
+/// A finding that is accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Acceptance {
+    /// The finding.
+    #[serde(flatten)]
+    pub finding: Finding,
+    /// The reason.
+    pub reason: String,
+}
+
+// === impl Campaign ===
+
+impl Campaign {
+    /// Prepares the runs of a subject.
+    ///
+    /// # Errors
+    ///
+    /// The definitions cannot be served, or an expression is wrong.
+    pub async fn new(setup: Setup, workload: Workload) -> Result<Self, CampaignError> {
+        execute::compiled(&workload)?;
+        let server = execute::server(&setup)?;
+        let kinds = ServedKinds::read(&server.router()).await;
+        let rules = Rules::compile(&workload, &kinds).map_err(CampaignError::Rule)?;
+        server.shutdown().await;
+        Ok(Self {
+            setup,
+            workload,
+            rules,
+        })
+    }
+
+    /// Returns the workload.
+    pub fn workload(&self) -> &Workload {
+        &self.workload
+    }
+
+    /// Runs twice without perturbation, side by side.
+    ///
+    /// # Errors
+    ///
+    /// A run cannot begin, or the subject does not get through the steps.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the subject's processes are killed.
+    pub async fn reference(&self, folder: &Path) -> Result<Reference, CampaignError> {
+        let plan = Plan::default();
+        let folders = ["reference-1", "reference-2"].map(|name| folder.join(name));
+        let first = self.run(&plan, &folders[0]);
+        let second = self.run(&plan, &folders[1]);
+        let (first, second) = Box::pin(async { tokio::join!(first, second) }).await;
+        let (first, second) = (first?, second?);
+        let mut findings = Vec::new();
+        for outcome in [&first, &second] {
+            let found = self.judge(outcome, &plan, None);
+            let failed = found.iter().find(|it| it.text.starts_with("step "));
+            if let Some(failed) = failed {
+                return Err(CampaignError::NoReference {
+                    reason: failed.text.clone(),
+                    output: outcome.output.first().cloned().unwrap_or_default(),
+                });
+            }
+            findings.extend(found);
+        }
+        Ok(Reference::of([&first, &second], findings))
+    }
+
+    /// Runs plans side by side, and tells `watch` of each verdict as it comes.
+    ///
+    /// # Errors
+    ///
+    /// A run cannot begin.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the subject's processes are killed.
+    pub async fn verdicts(
+        &self,
+        reference: &Reference,
+        plans: Vec<Plan>,
+        choice: &Choice,
+        mut watch: impl FnMut(&Verdict),
+    ) -> Result<Vec<Verdict>, CampaignError> {
+        let deadline = choice.limit.map(|limit| Instant::now() + limit);
+        let is_over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let numbered = plans.into_iter().enumerate();
+        let runs = numbered.map(|(number, plan)| async move {
+            if is_over() {
+                return Ok(None);
+            }
+            let folder = choice.folder.join(format!("{:04}", number + 1));
+            let verdict = self.verdict(reference, plan, &folder).await?;
+            Ok(Some(verdict))
+        });
+        let mut runs = Box::pin(stream::iter(runs).buffered(choice.jobs.max(1)));
+        let mut verdicts = Vec::new();
+        while let Some(verdict) = runs.next().await {
+            let verdict: Result<Option<Verdict>, CampaignError> = verdict;
+            if let Some(verdict) = verdict? {
+                watch(&verdict);
+                verdicts.push(verdict);
+            }
+        }
+        Ok(verdicts)
+    }
+
+    /// Runs one plan.
+    ///
+    /// # Errors
+    ///
+    /// The run cannot begin.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the subject's processes are killed.
+    pub async fn verdict(
+        &self,
+        reference: &Reference,
+        plan: Plan,
+        folder: &Path,
+    ) -> Result<Verdict, CampaignError> {
+        let outcome = self.run(&plan, folder).await?;
+        let findings = self.judge(&outcome, &plan, Some(reference));
+        let verdict = Verdict {
+            is_idle: outcome.not_done.len() == plan.perturbations.len()
+                && !plan.perturbations.is_empty(),
+            plan,
+            trace: outcome.trace,
+            took: outcome.took,
+            folder: folder.to_owned(),
+            findings,
+        };
+        if verdict.findings.is_empty() {
+            // It is there for people who look for the cause of a failure.
+            let _ = fs::remove_dir_all(folder);
+        }
+        Ok(verdict)
+    }
+
+    /// Drops perturbations as long as the same promise is broken.
+    ///
+    /// # Errors
+    ///
+    /// A run cannot begin.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the subject's processes are killed.
+    pub async fn shrink(
+        &self,
+        reference: &Reference,
+        mut verdict: Verdict,
+    ) -> Result<Verdict, CampaignError> {
+        let mut place = 0;
+        while verdict.plan.perturbations.len() > 1 && place < verdict.plan.perturbations.len() {
+            let mut plan = verdict.plan.clone();
+            plan.perturbations.remove(place);
+            let folder = verdict.folder.with_extension(format!("without-{place}"));
+            let smaller = self.verdict(reference, plan, &folder).await?;
+            let is_same = |finding: &Finding| {
+                let mut known = verdict.findings.iter();
+                known.any(|known| known.promise == finding.promise)
+            };
+            if smaller.findings.iter().any(is_same) {
+                verdict = smaller;
+            } else {
+                place += 1;
+            }
+        }
+        Ok(verdict)
+    }
+
+    async fn run(&self, plan: &Plan, folder: &Path) -> Result<Outcome, CampaignError> {
+        fs::create_dir_all(folder).map_err(|source| CampaignError::Folder {
+            path: folder.to_owned(),
+            source,
+        })?;
+        let run = execute::run(&self.setup, &self.workload, plan, folder);
+        Ok(Box::pin(run).await?)
+    }
+
+    fn judge(&self, outcome: &Outcome, plan: &Plan, reference: Option<&Reference>) -> Vec<Finding> {
+        promises::check(&Case {
+            outcome,
+            plan,
+            workload: &self.workload,
+            reference,
+            rules: &self.rules,
+        })
+    }
+}
+
+impl Choice {
+    /// Returns the plans that are chosen of those of a reference.
+    pub fn plans(&self, reference: &Reference, workload: &Workload) -> Vec<Plan> {
+        let singles = draw::plans(reference, workload, &self.families);
+        let mut chosen = match self.plans {
+            Some(count) => draw::sample(singles.clone(), count),
+            None => singles.clone(),
+        };
+        let wanted = self.plans.unwrap_or_default();
+        let has_pairs = self.families.contains(&Family::Pairs) || wanted > chosen.len();
+        let pair_count = match self.plans {
+            Some(count) => count.saturating_sub(chosen.len()),
+            None => singles.len(),
+        };
+        if has_pairs && singles.len() > 1 {
+            let seeds = (self.seed..).take(pair_count);
+            chosen.extend(seeds.map(|seed| draw::pair(&singles, seed)));
+        }
+        chosen
+    }
+}
+
+// === impl Accepted ===
+
+impl Accepted {
+    /// Takes accepted findings out of a verdict.
+    pub fn apply(&self, verdict: &mut Verdict) {
+        let is_accepted = |finding: &Finding| {
+            self.0.iter().any(|known| {
+                known.finding.promise == finding.promise && known.finding.text == finding.text
+            })
+        };
+        verdict.findings.retain(|finding| !is_accepted(finding));
+    }
+}

@@ -1,0 +1,235 @@
+//! The steps of the user, one after the other, and the restart in the end.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use fakeserver::{CelExpression, CelInput, Clock};
+use serde_json::{Value, json};
+use tokio::{
+    sync::oneshot,
+    time::{Instant, sleep},
+};
+
+use super::{
+    frozen::MERGE_WITHIN,
+    kinds::ObjectRef,
+    plan::{Perturbation, Plan},
+    run::{QUIET_WITHIN, Run, TICK},
+    subject::Order,
+    trace::Event,
+    workload::{Action, Step, Workload},
+};
+
+/// The longest wait for the subject to read or write at all.
+const READY_WITHIN: Duration = Duration::from_mins(1);
+/// The quiet in the end, and that after the restart.
+const LAST_QUIET: Duration = Duration::from_secs(1);
+
+/// The steps of a run.
+pub(super) struct Course<'a> {
+    pub(super) run: &'a Arc<Run>,
+    pub(super) workload: &'a Workload,
+    pub(super) plan: &'a Plan,
+    /// The compiled expressions of the steps that have one.
+    pub(super) waits: &'a [Option<CelExpression>],
+}
+
+// === impl Course ===
+
+impl Course<'_> {
+    /// Goes through the steps, and waits in the end until nothing is written any more.
+    pub(super) async fn perform(&self) {
+        let run = self.run;
+        run.until(READY_WITHIN, || run.recorder.is_ready()).await;
+        let mut is_cut = false;
+        for (place, step) in self.workload.steps.iter().enumerate() {
+            // What came between two changes that are seen as one is left out.
+            if is_cut && !step.action.is_change() {
+                continue;
+            }
+            let cut = self.cut_at(place);
+            if let Some(resource) = cut {
+                run.recorder
+                    .note(Event::Perturbed(format!("cut off {resource}")));
+                run.cut.freeze(resource, 0);
+            }
+            run.recorder.note(Event::Step {
+                place,
+                text: step.to_string(),
+            });
+            if let Err(reason) = self.step(place, step).await {
+                run.recorder.note(Event::StepFailed { place, reason });
+                break;
+            }
+            if is_cut {
+                run.reconnect();
+            }
+            is_cut = cut.is_some();
+        }
+        run.reconnect();
+        run.until(QUIET_WITHIN, || !run.is_held()).await;
+        self.end().await;
+    }
+
+    /// Returns the resource that the subject is cut off from a step on.
+    fn cut_at(&self, place: usize) -> Option<&str> {
+        let mut perturbations = self.plan.perturbations.iter();
+        perturbations.find_map(|it| match it {
+            Perturbation::Skip { step, resource } if *step == place => Some(resource.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Waits until nothing is written, restarts the subject, and waits until nothing is written again.
+    async fn end(&self) {
+        let run = self.run;
+        let quiet = last_quiet(self.workload);
+        if let Err(reason) = self.quiet(quiet).await {
+            run.recorder.note(Event::StepFailed {
+                place: self.workload.steps.len(),
+                reason,
+            });
+            return;
+        }
+        run.recorder.restart_begins();
+        run.recorder
+            .note(Event::Perturbed("restart in the end".to_owned()));
+        for orders in run.orders.get().into_iter().flatten() {
+            let (done, is_done) = oneshot::channel();
+            if orders.send(Order::Restart(done)).await.is_ok() {
+                let _ = is_done.await;
+            }
+        }
+        run.until(READY_WITHIN, || run.recorder.is_ready()).await;
+        run.recorder.restart_quiet();
+        let _ = self.quiet(quiet).await;
+    }
+
+    async fn step(&self, place: usize, step: &Step) -> Result<(), String> {
+        let run = self.run;
+        match &step.action {
+            Action::Apply(objects) => {
+                for object in objects {
+                    run.apply(object)?;
+                }
+                run.recorder.restart_quiet();
+                Ok(())
+            }
+            Action::Patch {
+                object,
+                media_type,
+                body,
+                status,
+            } => {
+                let mut path = run.world.path(object)?;
+                if *status {
+                    path.push_str("/status");
+                }
+                let body = body.to_string().into_bytes();
+                self.request("PATCH", &path, media_type.media_type(), body)
+                    .await
+            }
+            Action::Delete {
+                object,
+                propagation,
+            } => {
+                let path = run.world.path(object)?;
+                let options = json!({
+                    "kind": "DeleteOptions",
+                    "apiVersion": "v1",
+                    "propagationPolicy": propagation.as_deref().unwrap_or("Background"),
+                });
+                self.request(
+                    "DELETE",
+                    &path,
+                    "application/json",
+                    options.to_string().into(),
+                )
+                .await
+            }
+            Action::Wait { object, within, .. } => {
+                let wait = self.waits[place].as_ref();
+                let wait = wait.expect("expressions of waits are compiled");
+                self.wait(object, wait, *within).await
+            }
+            Action::Quiet(time) => self.quiet(*time).await,
+        }
+    }
+
+    async fn wait(
+        &self,
+        object: &ObjectRef,
+        until: &CelExpression,
+        within: Duration,
+    ) -> Result<(), String> {
+        let mut last = String::new();
+        let is_true = || {
+            let found = self.run.world.object(object).unwrap_or_default();
+            let inputs = BTreeMap::from([("object", CelInput::Json(found)), ("now", now())]);
+            until.evaluate(&inputs)
+        };
+        let deadline = Instant::now() + within;
+        loop {
+            match is_true() {
+                Ok(Value::Bool(true)) => return Ok(()),
+                Ok(other) => last = format!("it is {other}"),
+                Err(error) => last.clone_from(&error.to_string()),
+            }
+            if Instant::now() >= deadline {
+                return Err(format!("not true within {within:?}: {last}"));
+            }
+            sleep(TICK).await;
+        }
+    }
+
+    async fn quiet(&self, time: Duration) -> Result<(), String> {
+        // What is merged comes later.
+        let time = time + self.delay();
+        let run = self.run;
+        if run
+            .until(QUIET_WITHIN, || run.recorder.is_quiet(time))
+            .await
+        {
+            return Ok(());
+        }
+        Err(format!(
+            "the subject was not quiet for {time:?} within {QUIET_WITHIN:?}"
+        ))
+    }
+
+    /// Sends a request as the user, after which the subject has something to do.
+    async fn request(
+        &self,
+        method: &str,
+        path: &str,
+        media_type: &str,
+        body: Vec<u8>,
+    ) -> Result<(), String> {
+        let answer = self.run.world.request(method, path, media_type, body);
+        let answer = answer.await;
+        self.run.recorder.restart_quiet();
+        answer
+    }
+
+    /// Returns by how much the plan delays what the subject sees.
+    fn delay(&self) -> Duration {
+        let merges = |it: &Perturbation| matches!(it, Perturbation::Merge { .. });
+        if self.plan.perturbations.iter().any(merges) {
+            MERGE_WITHIN * 2
+        } else {
+            Duration::ZERO
+        }
+    }
+}
+
+fn now() -> CelInput {
+    CelInput::Timestamp(Clock::wall().now_text())
+}
+
+/// Returns the quiet in the end: as long as the longest that the user asks for.
+fn last_quiet(workload: &Workload) -> Duration {
+    let quiets = workload.steps.iter().filter_map(|step| match step.action {
+        Action::Quiet(time) => Some(time),
+        _ => None,
+    });
+    quiets.max().unwrap_or_default().max(LAST_QUIET)
+}

@@ -1,0 +1,341 @@
+//! The state in the end, in a form that two runs have in common, and the differences of two of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::history::Found;
+
+/// Fields of `metadata` that are different in each run.
+const OWN_METADATA: [&str; 6] = [
+    "creationTimestamp",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+    "selfLink",
+    "uid",
+];
+/// Resources whose objects tell about the run, and not about its result.
+const ASIDE: [&str; 3] = [
+    "events",
+    "events.events.k8s.io",
+    "leases.coordination.k8s.io",
+];
+
+/// The objects in the end by their names, with what is different in each run taken out. Several objects have one name if the
+/// server completed it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EndState(BTreeMap<String, Vec<Value>>);
+
+/// A difference of two end states.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Difference {
+    /// The object: resource, namespace and name.
+    pub object: String,
+    /// The field; empty if it is about the object as a whole.
+    pub path: String,
+    /// The difference.
+    pub text: String,
+}
+
+/// The fields that are different in runs without perturbation, too.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mask(pub BTreeSet<(String, String)>);
+
+// === impl EndState ===
+
+impl EndState {
+    /// Takes what runs have in common out of the objects in the end.
+    pub fn of(found: &[Found]) -> Self {
+        let kept: Vec<&Found> = found
+            .iter()
+            .filter(|found| !ASIDE.contains(&found.kind.full_name().as_str()))
+            .collect();
+        let values: Vec<Value> = kept.iter().map(|found| found.value()).collect();
+        let names = Names::of(&values);
+        let mut objects: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        for (found, value) in kept.iter().zip(&values) {
+            let name = names.title(&found.kind.full_name(), value);
+            objects.entry(name).or_default().push(names.common(value));
+        }
+        for same in objects.values_mut() {
+            same.sort_by_key(ToString::to_string);
+        }
+        Self(objects)
+    }
+
+    /// Returns how `other` differs from this one, but for what `mask` leaves out.
+    pub fn differences(&self, other: &Self, mask: &Mask) -> Vec<Difference> {
+        let names: BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
+        let mut found = Vec::new();
+        for name in names {
+            let none = Vec::new();
+            let ours = self.0.get(name).unwrap_or(&none);
+            let theirs = other.0.get(name).unwrap_or(&none);
+            if ours.len() != theirs.len() {
+                let text = match (ours.len(), theirs.len()) {
+                    (0, 1) => "is left over".to_owned(),
+                    (1, 0) => "is missing".to_owned(),
+                    (ours, theirs) => format!("there are {theirs} instead of {ours}"),
+                };
+                found.push(Difference::whole(name, text));
+                continue;
+            }
+            for (ours, theirs) in ours.iter().zip(theirs) {
+                compare(name, "", ours, theirs, &mut found);
+            }
+        }
+        found.retain(|difference| !mask.hides(difference));
+        found.dedup();
+        found
+    }
+
+    /// Returns the number of objects.
+    pub fn object_count(&self) -> usize {
+        self.0.values().map(Vec::len).sum()
+    }
+}
+
+fn compare(object: &str, path: &str, ours: &Value, theirs: &Value, found: &mut Vec<Difference>) {
+    match (ours, theirs) {
+        (Value::Object(a), Value::Object(b)) => {
+            let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            for key in keys {
+                let path = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
+                };
+                let null = Value::Null;
+                let (a, b) = (a.get(key).unwrap_or(&null), b.get(key).unwrap_or(&null));
+                compare(object, &path, a, b, found);
+            }
+        }
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            for (place, (a, b)) in a.iter().zip(b).enumerate() {
+                compare(object, &format!("{path}[{place}]"), a, b, found);
+            }
+        }
+        _ if ours == theirs => {}
+        _ => found.push(Difference {
+            object: object.to_owned(),
+            path: path.to_owned(),
+            text: format!("is {} instead of {}", short(theirs), short(ours)),
+        }),
+    }
+}
+
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(80) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+// === impl Difference ===
+
+impl Difference {
+    fn whole(object: &str, text: String) -> Self {
+        Self {
+            object: object.to_owned(),
+            path: String::new(),
+            text,
+        }
+    }
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.path.as_str() {
+            "" => write!(f, "{} {}", self.object, self.text),
+            path => write!(f, "{}: {path} {}", self.object, self.text),
+        }
+    }
+}
+
+// === impl Mask ===
+
+impl Mask {
+    /// Learns from the differences of two runs without perturbation.
+    pub fn learn(differences: &[Difference]) -> Self {
+        let pairs = differences.iter();
+        Self(
+            pairs
+                .map(|it| (it.object.clone(), it.path.clone()))
+                .collect(),
+        )
+    }
+
+    fn hides(&self, difference: &Difference) -> bool {
+        self.0.iter().any(|(object, path)| {
+            *object == difference.object
+                && (path.is_empty()
+                    || difference.path == *path
+                    || difference.path.starts_with(&format!("{path}."))
+                    || difference.path.starts_with(&format!("{path}[")))
+        })
+    }
+}
+
+/// The texts that are different in each run, and what stands for them.
+struct Names(BTreeMap<String, String>);
+
+// === impl Names ===
+
+impl Names {
+    fn of(values: &[Value]) -> Self {
+        let mut names = BTreeMap::new();
+        for value in values {
+            let metadata = &value["metadata"];
+            if let Some(uid) = metadata["uid"].as_str() {
+                names.insert(uid.to_owned(), "<uid>".to_owned());
+            }
+            if let (Some(name), Some(beginning)) =
+                (metadata["name"].as_str(), metadata["generateName"].as_str())
+            {
+                names.insert(name.to_owned(), format!("{beginning}*"));
+            }
+        }
+        Self(names)
+    }
+
+    fn title(&self, resource: &str, value: &Value) -> String {
+        let metadata = &value["metadata"];
+        let name = metadata["name"].as_str().unwrap_or_default();
+        let name = self.0.get(name).map_or(name, String::as_str);
+        match metadata["namespace"].as_str() {
+            Some(namespace) => format!("{resource} {namespace}/{name}"),
+            None => format!("{resource} {name}"),
+        }
+    }
+
+    /// Returns an object without what is different in each run.
+    fn common(&self, value: &Value) -> Value {
+        let mut value = value.clone();
+        if let Some(metadata) = value["metadata"].as_object_mut() {
+            for field in OWN_METADATA {
+                metadata.remove(field);
+            }
+        }
+        if value["kind"] == "Pod" {
+            for field in ["nodeName", "hostname"] {
+                remove(&mut value["spec"], field);
+            }
+        }
+        self.replace(&value)
+    }
+
+    fn replace(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Array(items) => items.iter().map(|item| self.replace(item)).collect(),
+            Value::Object(fields) => {
+                let fields = fields.iter().filter(|(key, _)| !is_own(key));
+                let fields: Map<String, Value> = fields
+                    .map(|(key, value)| (self.text(key), self.replace(value)))
+                    .collect();
+                Value::Object(fields)
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn text(&self, text: &str) -> String {
+        if let Some(name) = self.0.get(text) {
+            return name.clone();
+        }
+        if is_time(text) {
+            return "<time>".to_owned();
+        }
+        if text.len() == 36 && text.split('-').count() == 5 {
+            return "<uid>".to_owned();
+        }
+        text.to_owned()
+    }
+}
+
+/// Returns whether a field counts, or is given out by the server in the order of requests.
+fn is_own(key: &str) -> bool {
+    matches!(
+        key,
+        "observedGeneration"
+            | "clusterIP"
+            | "clusterIPs"
+            | "podIP"
+            | "podIPs"
+            | "hostIP"
+            | "hostIPs"
+            | "nodePort"
+            | "healthCheckNodePort"
+            | "containerID"
+            | "resourceVersion"
+            | "survive.conformance.dev/touched"
+            | "kubectl.kubernetes.io/last-applied-configuration"
+    )
+}
+
+fn is_time(text: &str) -> bool {
+    text.len() >= 20 && text.as_bytes()[4] == b'-' && text.parse::<jiff::Timestamp>().is_ok()
+}
+
+fn remove(value: &mut Value, field: &str) {
+    if let Some(fields) = value.as_object_mut() {
+        fields.remove(field);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn state(objects: &[(&str, Value)]) -> EndState {
+        let values: Vec<Value> = objects.iter().map(|(_, value)| value.clone()).collect();
+        let names = Names::of(&values);
+        let mut found: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+        for (resource, value) in objects {
+            let title = names.title(resource, value);
+            found.entry(title).or_default().push(names.common(value));
+        }
+        EndState(found)
+    }
+
+    fn pod(name: &str, uid: &str, phase: &str) -> (&'static str, Value) {
+        let pod = json!({
+            "metadata": {"name": name, "namespace": "shop", "uid": uid, "generateName": "web-"},
+            "status": {"phase": phase, "startTime": format!("2026-01-0{uid}T00:00:00Z")},
+        });
+        ("pods", pod)
+    }
+
+    #[test]
+    fn runs_are_equal_but_for_names_times_and_uids() {
+        let ours = state(&[pod("web-abcde", "1", "Running")]);
+        let theirs = state(&[pod("web-fghij", "2", "Running")]);
+        assert_eq!(ours.differences(&theirs, &Mask::default()), []);
+    }
+
+    #[test]
+    fn differences_name_the_object_and_the_field() {
+        let ours = state(&[pod("web-abcde", "1", "Running")]);
+        let theirs = state(&[pod("web-fghij", "2", "Failed")]);
+        let found = ours.differences(&theirs, &Mask::default());
+        assert_eq!(
+            found.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            ["pods shop/web-*: status.phase is \"Failed\" instead of \"Running\""]
+        );
+        assert_eq!(ours.differences(&theirs, &Mask::learn(&found)), []);
+        let two = state(&[
+            pod("web-abcde", "1", "Running"),
+            pod("web-fghij", "2", "Running"),
+        ]);
+        let found = ours.differences(&two, &Mask::default());
+        assert_eq!(
+            found[0].to_string(),
+            "pods shop/web-* there are 2 instead of 1"
+        );
+    }
+}

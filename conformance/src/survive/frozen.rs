@@ -1,0 +1,139 @@
+//! The resources that stand still for the subject, or whose changes are merged, as rules of the fake server.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use fakeserver::faults::{FrameFacts, FrameVerdict, ReadBound, RequestFacts, RequestVerdict, Rule};
+
+use super::kinds::full_name;
+
+/// The user as whom the subject is served.
+pub(super) const SUBJECT: &str = "survive:subject";
+/// The time within which changes of an object are merged.
+pub(super) const MERGE_WITHIN: Duration = Duration::from_millis(1_500);
+
+/// The resources that stand still, and the revisions since which they do. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Frozen(Arc<Mutex<BTreeMap<String, u64>>>);
+
+/// Holds what is newer on watches of frozen resources, and serves the older state where a client asks for any.
+#[derive(Debug)]
+pub(super) struct FreezeRule(pub(super) Frozen);
+
+/// Merges changes of an object on watches of one resource.
+#[derive(Debug)]
+pub(super) struct MergeRule {
+    pub(super) resource: String,
+}
+
+/// Ends watches of the resources that the subject is cut off.
+#[derive(Debug)]
+pub(super) struct CutRule(pub(super) Frozen);
+
+// === impl Frozen ===
+
+impl Frozen {
+    /// Lets a resource stand still at `revision`, unless it does already.
+    pub(super) fn freeze(&self, resource: &str, revision: u64) {
+        self.lock().entry(resource.to_owned()).or_insert(revision);
+    }
+
+    /// Lets everything go on. Returns whether anything stood still.
+    pub(super) fn thaw(&self) -> bool {
+        !std::mem::take(&mut *self.lock()).is_empty()
+    }
+
+    /// Returns the revision at which a resource stands still.
+    pub(super) fn since(&self, resource: &str) -> Option<u64> {
+        self.lock().get(resource).copied()
+    }
+
+    /// Returns whether anything stands still.
+    pub(super) fn is_something(&self) -> bool {
+        !self.lock().is_empty()
+    }
+
+    fn of(&self, request: &RequestFacts) -> Option<u64> {
+        if request.user != SUBJECT {
+            return None;
+        }
+        self.since(&full_name(&request.resource, &request.group))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl FreezeRule ===
+
+impl Rule for FreezeRule {
+    fn name(&self) -> &'static str {
+        "survive_freeze"
+    }
+
+    fn on_request(&mut self, request: &RequestFacts) -> RequestVerdict {
+        // Any other read is promised the most recent state, or one at a version.
+        let takes_any = matches!(request.verb, "get" | "list") && request.resource_version == "0";
+        match self.0.of(request) {
+            Some(revision) if takes_any => RequestVerdict::BoundRead(ReadBound::Revision(revision)),
+            _ => RequestVerdict::Pass,
+        }
+    }
+
+    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
+        if self.holds(frame) {
+            FrameVerdict::Hold
+        } else {
+            FrameVerdict::Pass
+        }
+    }
+
+    fn holds(&mut self, frame: &FrameFacts<'_>) -> bool {
+        // Initial events of a watch belong to a read of the most recent state.
+        !frame.is_initial
+            && self
+                .0
+                .of(frame.watch)
+                .is_some_and(|revision| frame.revision > revision)
+    }
+}
+
+// === impl MergeRule ===
+
+impl Rule for MergeRule {
+    fn name(&self) -> &'static str {
+        "survive_merge"
+    }
+
+    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
+        let watch = frame.watch;
+        let is_meant = watch.user == SUBJECT
+            && frame.is_event()
+            && !frame.is_initial
+            && full_name(&watch.resource, &watch.group) == self.resource;
+        if is_meant {
+            FrameVerdict::Coalesce(MERGE_WITHIN)
+        } else {
+            FrameVerdict::Pass
+        }
+    }
+}
+
+// === impl CutRule ===
+
+impl Rule for CutRule {
+    fn name(&self) -> &'static str {
+        "survive_cut"
+    }
+
+    fn on_frame(&mut self, frame: &FrameFacts<'_>) -> FrameVerdict {
+        match self.0.of(frame.watch) {
+            Some(_) => FrameVerdict::End,
+            None => FrameVerdict::Pass,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Does a user's controller survive? Crashes, lost answers, refusals, stale caches and unseen states, at each of its writes.
+//!
+//! The subject is a command in any language. It talks to a fake API server of its own, behind a tap that sees each request.
+//! Two runs without perturbation are the *reference*: the writes, the state in the end. Each plan then does one thing at one
+//! write, and the run has to keep the promises.
+//!
+//! ```text
+//! workload ──► run ──► trace, history ──► reference ──► plans ──► runs ──► promises ──► report
+//!               │
+//!  subject ─► tap ─► fake server
+//!              ▲
+//!           director
+//! ```
+
+mod kinds;
+mod workload;
+mod workload_file;
+mod plan;
+mod finding;
+mod trace;
+mod director;
+mod recorder;
+mod frozen;
+mod history;
+mod end_state;
+mod world;
+mod subject;
+mod run;
+mod tap;
+mod course;
+mod execute;
+mod reference;
+mod draw;
+mod promises;
+mod campaign;
+mod report;
+
+pub use self::{
+    campaign::{Acceptance, Accepted, Campaign, CampaignError, Choice, Verdict},
+    end_state::Mask,
+    execute::{RunError, Setup},
+    finding::{Finding, Promise},
+    kinds::ObjectRef,
+    plan::{Family, Perturbation, Plan, Refusal, Side},
+    reference::Reference,
+    report::{Report, junit, timeline},
+    subject::SubjectCommand,
+    trace::{WriteKey, WritePoint},
+    workload::{Workload, WorkloadError},
+};

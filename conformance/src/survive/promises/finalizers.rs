@@ -1,0 +1,18 @@
+//! Nothing stays terminating.
+
+use super::Case;
+use crate::survive::finding::{Finding, Promise};
+
+pub(super) fn check(case: &Case<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for found in case.outcome.history.end() {
+        let value = found.value();
+        let metadata = &value["metadata"];
+        if metadata["deletionTimestamp"].is_string() {
+            let finalizers = &metadata["finalizers"];
+            let text = format!("{} stays terminating, with {finalizers}", found.title());
+            findings.push(Finding::new(Promise::Finalizers, text));
+        }
+    }
+    findings
+}

@@ -1,0 +1,323 @@
+//! The state that the parts of a run share: its record, its director, and what each replica has read.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::{
+    director::{Director, Orders},
+    plan::Plan,
+    trace::{Effect, Event, RunTrace, Seen, Write, WriteKey},
+};
+
+/// The place of an object: resource with group, namespace, name.
+pub(super) type Place = (String, String, String);
+
+/// The record of a run under way.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    started: Instant,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    trace: RunTrace,
+    director: Director,
+    replicas: Vec<ReplicaState>,
+    watched: BTreeSet<String>,
+    listed_from_cache: BTreeSet<String>,
+    /// The leases that the subject writes.
+    leases: BTreeSet<Place>,
+    in_flight: usize,
+    active_at: Instant,
+    /// The writes whose last attempt did not succeed, and may be made again.
+    unsettled: BTreeSet<WriteKey>,
+}
+
+/// The quiet after a write that did not succeed: the next attempt may come late.
+const UNSETTLED_QUIET: Duration = Duration::from_secs(12);
+
+/// The present process of a replica.
+#[derive(Debug, Default)]
+struct ReplicaState {
+    incarnation: usize,
+    is_running: bool,
+    is_ready: bool,
+    seen: BTreeMap<Place, Seen>,
+    /// The identities that it wrote to leases.
+    identities: BTreeSet<String>,
+}
+
+/// A write, as it came.
+#[derive(Debug)]
+pub(super) struct Arrival {
+    pub(super) key: WriteKey,
+    pub(super) place: Place,
+    pub(super) is_background: bool,
+    pub(super) target_uid: Option<String>,
+    pub(super) lease_holders: Vec<String>,
+}
+
+/// The outcome of a write.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) code: Option<u16>,
+    pub(super) message: String,
+    pub(super) effect: Effect,
+    pub(super) revision: Option<u64>,
+}
+
+// === impl Recorder ===
+
+impl Recorder {
+    pub(super) fn new(plan: &Plan, replica_count: usize) -> Self {
+        let started = Instant::now();
+        Self {
+            started,
+            inner: Mutex::new(Inner {
+                trace: RunTrace::default(),
+                director: Director::new(plan),
+                replicas: (0..replica_count)
+                    .map(|_| ReplicaState::default())
+                    .collect(),
+                watched: BTreeSet::new(),
+                listed_from_cache: BTreeSet::new(),
+                leases: BTreeSet::new(),
+                in_flight: 0,
+                active_at: started,
+                unsettled: BTreeSet::new(),
+            }),
+        }
+    }
+
+    /// Adds an event.
+    pub(super) fn note(&self, event: Event) {
+        let at = self.started.elapsed();
+        self.lock().trace.events.push((at, event));
+    }
+
+    /// Takes the start of a process, which has read nothing. Returns which one of its replica it is.
+    pub(super) fn started(&self, replica: usize) -> usize {
+        let at = self.started.elapsed();
+        let mut inner = self.lock();
+        let state = &mut inner.replicas[replica];
+        let incarnation = state.incarnation;
+        state.is_running = true;
+        state.is_ready = false;
+        state.seen.clear();
+        inner.active_at = Instant::now();
+        let event = Event::Started {
+            replica,
+            incarnation,
+        };
+        inner.trace.events.push((at, event));
+        incarnation
+    }
+
+    /// Takes the end of a process.
+    pub(super) fn ended(&self, replica: usize, how: String, is_planned: bool) {
+        let at = self.started.elapsed();
+        let mut inner = self.lock();
+        let state = &mut inner.replicas[replica];
+        let incarnation = state.incarnation;
+        state.incarnation += 1;
+        state.is_running = false;
+        let event = Event::Ended {
+            replica,
+            incarnation,
+            how,
+            is_planned,
+        };
+        inner.trace.events.push((at, event));
+    }
+
+    /// Takes a list or a watch.
+    pub(super) fn read(&self, replica: usize, resource: String, is_watch: bool, from_cache: bool) {
+        let mut inner = self.lock();
+        if is_watch {
+            inner.replicas[replica].is_ready = true;
+            inner.watched.insert(resource);
+        } else if from_cache {
+            inner.listed_from_cache.insert(resource);
+        }
+    }
+
+    /// Takes a write, and returns its number and what is done about it.
+    pub(super) fn begin_write(&self, replica: usize, arrival: Arrival) -> (usize, Orders) {
+        let at = self.started.elapsed();
+        let mut inner = self.lock();
+        let inner = &mut *inner;
+        let (point, orders) = if arrival.is_background {
+            let point = super::trace::WritePoint {
+                key: arrival.key,
+                occurrence: 0,
+            };
+            (point, Orders::default())
+        } else {
+            inner.director.on_write(&arrival.key, at)
+        };
+        if !arrival.is_background {
+            inner.in_flight += 1;
+            inner.active_at = Instant::now();
+        }
+        let state = &mut inner.replicas[replica];
+        state.is_ready = true;
+        let number = inner.trace.writes.len();
+        inner.trace.writes.push(Write {
+            at,
+            replica,
+            incarnation: state.incarnation,
+            point,
+            code: None,
+            message: String::new(),
+            effect: Effect::Unanswered,
+            revision: None,
+            seen: state.seen.get(&arrival.place).cloned(),
+            target_uid: arrival.target_uid,
+            lease_holders: arrival.lease_holders,
+            is_background: arrival.is_background,
+            is_perturbed: orders.is_something(),
+        });
+        inner.trace.events.push((at, Event::Wrote(number)));
+        (number, orders)
+    }
+
+    /// Takes the end of a write.
+    pub(super) fn end_write(&self, number: usize, result: Answered) {
+        let mut inner = self.lock();
+        let write = &mut inner.trace.writes[number];
+        write.code = result.code;
+        write.message = result.message;
+        write.effect = result.effect;
+        write.revision = result.revision;
+        if write.is_background {
+            return;
+        }
+        let is_activity = write.effect != Effect::Nothing;
+        let key = write.point.key.clone();
+        let is_settled = match write.effect {
+            Effect::Changed | Effect::Nothing => true,
+            // Whoever deletes what is gone, or makes what is there, is done.
+            Effect::Refused => !write.is_perturbed && matches!(write.code, Some(404 | 409)),
+            Effect::Unanswered => false,
+        };
+        if is_settled {
+            inner.unsettled.remove(&key);
+        } else {
+            inner.unsettled.insert(key);
+        }
+        inner.in_flight -= 1;
+        if is_activity {
+            inner.active_at = Instant::now();
+        }
+    }
+
+    /// Takes an object that a replica was shown.
+    pub(super) fn show(&self, replica: usize, resource: &str, object: &Value) {
+        let metadata = &object["metadata"];
+        let (Some(name), Some(uid)) = (metadata["name"].as_str(), metadata["uid"].as_str()) else {
+            return;
+        };
+        let namespace = metadata["namespace"].as_str().unwrap_or_default();
+        let revision = metadata["resourceVersion"].as_str();
+        let seen = Seen {
+            uid: uid.to_owned(),
+            revision: revision
+                .and_then(|text| text.parse().ok())
+                .unwrap_or_default(),
+            generation: metadata["generation"].as_u64().unwrap_or_default(),
+        };
+        let place = (resource.to_owned(), namespace.to_owned(), name.to_owned());
+        self.lock().replicas[replica].seen.insert(place, seen);
+    }
+
+    /// Takes a lease as a replica wrote it.
+    pub(super) fn lease(&self, replica: usize, place: Place, lease: &Value) {
+        let mut inner = self.lock();
+        inner.leases.insert(place);
+        if let Some(holder) = lease["spec"]["holderIdentity"].as_str()
+            && !holder.is_empty()
+        {
+            inner.replicas[replica].identities.insert(holder.to_owned());
+        }
+    }
+
+    /// Returns the leases that the subject writes.
+    pub(super) fn leases(&self) -> BTreeSet<Place> {
+        self.lock().leases.clone()
+    }
+
+    /// Returns the identities that each replica wrote to leases.
+    pub(super) fn identities(&self) -> Vec<BTreeSet<String>> {
+        let inner = self.lock();
+        let replicas = inner.replicas.iter();
+        replicas.map(|state| state.identities.clone()).collect()
+    }
+
+    /// Returns whether the subject has been quiet for so long: all its replicas are ready, and none has written. Where a write did
+    /// not succeed, it takes longer.
+    pub(super) fn is_quiet(&self, time: Duration) -> bool {
+        let inner = self.lock();
+        let are_ready = inner
+            .replicas
+            .iter()
+            .all(|state| state.is_running && state.is_ready);
+        if !are_ready || inner.in_flight > 0 {
+            return false;
+        }
+        let needed = if inner.unsettled.is_empty() {
+            time
+        } else {
+            time.max(UNSETTLED_QUIET)
+        };
+        inner.active_at.elapsed() >= needed
+    }
+
+    /// Returns whether all replicas run and have read or written.
+    pub(super) fn is_ready(&self) -> bool {
+        let inner = self.lock();
+        let mut replicas = inner.replicas.iter();
+        replicas.all(|state| state.is_running && state.is_ready)
+    }
+
+    /// Counts a replica as ready.
+    pub(super) fn set_ready(&self, replica: usize) {
+        self.lock().replicas[replica].is_ready = true;
+    }
+
+    /// Lets the time without writes begin anew.
+    pub(super) fn restart_quiet(&self) {
+        self.lock().active_at = Instant::now();
+    }
+
+    /// Notes that the restart at the end begins.
+    pub(super) fn restart_begins(&self) {
+        let at = self.started.elapsed();
+        self.lock().trace.restarted_at = Some(at);
+    }
+
+    /// Returns the perturbations at writes that did not come.
+    pub(super) fn not_done(&self) -> Vec<String> {
+        let inner = self.lock();
+        inner.director.not_done().map(ToString::to_string).collect()
+    }
+
+    /// Returns the record.
+    pub(super) fn trace(&self) -> RunTrace {
+        let inner = self.lock();
+        let mut trace = inner.trace.clone();
+        trace.watched = inner.watched.iter().cloned().collect();
+        trace.listed_from_cache = inner.listed_from_cache.iter().cloned().collect();
+        trace
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

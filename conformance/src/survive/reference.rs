@@ -1,0 +1,109 @@
+//! The subject's work without perturbation: two runs, and what they have in common.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    end_state::{EndState, Mask},
+    execute::Outcome,
+    finding::Finding,
+    history::Counts,
+    kinds::ObjectRef,
+    trace::{Write, WritePoint},
+};
+
+/// The subject's work without perturbation.
+#[derive(Debug)]
+pub struct Reference {
+    /// The writes that both runs have, in the order of the first one.
+    pub writes: Vec<ReferenceWrite>,
+    /// The state in the end.
+    pub end: EndState,
+    /// The fields that are different in the two runs.
+    pub mask: Mask,
+    /// The larger numbers of creations and deletions of each resource.
+    pub counts: BTreeMap<String, Counts>,
+    /// The resources that the subject watches.
+    pub watched: Vec<String>,
+    /// The resources that it lists from the server's cache.
+    pub listed_from_cache: Vec<String>,
+    /// True if the subject writes leases.
+    pub has_leases: bool,
+    /// The promises that it breaks without perturbation.
+    pub findings: Vec<Finding>,
+    /// The duration of the steps.
+    pub took: std::time::Duration,
+}
+
+/// A write that changed something.
+#[derive(Clone, Debug)]
+pub struct ReferenceWrite {
+    /// Its identity.
+    pub point: WritePoint,
+    /// The object, if it was there in the end or is one of the user's.
+    pub object: Option<ObjectRef>,
+}
+
+// === impl Reference ===
+
+impl Reference {
+    /// Joins two runs and the promises that they broke.
+    pub fn of(runs: [&Outcome; 2], mut findings: Vec<Finding>) -> Self {
+        let [first, second] = runs;
+        let again: BTreeSet<&WritePoint> = points(second).map(|write| &write.point).collect();
+        let ends = runs.map(|run| EndState::of(&run.history.end()));
+        let mask = Mask::learn(&ends[0].differences(&ends[1], &Mask::default()));
+        let [end, _] = ends;
+        let mut counts = first.history.counts();
+        for (resource, more) in second.history.counts() {
+            let counts = counts.entry(resource).or_default();
+            counts.created = counts.created.max(more.created);
+            counts.deleted = counts.deleted.max(more.deleted);
+        }
+        findings.sort();
+        findings.dedup_by(|a, b| a.promise == b.promise && a.text == b.text);
+        let writes = points(first)
+            .filter(|write| again.contains(&write.point))
+            .map(|write| ReferenceWrite {
+                point: write.point.clone(),
+                object: object_of(first, write),
+            })
+            .collect();
+        Self {
+            writes,
+            end,
+            mask,
+            counts,
+            watched: first.trace.watched.clone(),
+            listed_from_cache: first.trace.listed_from_cache.clone(),
+            has_leases: first.identities.iter().any(|of| !of.is_empty()),
+            findings,
+            took: first.took,
+        }
+    }
+}
+
+/// Returns the writes before the restart at the end that changed something.
+fn points(run: &Outcome) -> impl Iterator<Item = &Write> {
+    let restarted = run.trace.restarted_at.unwrap_or(std::time::Duration::MAX);
+    let writes = run.trace.writes.iter();
+    writes.filter(move |write| write.is_point() && write.at < restarted)
+}
+
+/// Returns the object that a write is about.
+fn object_of(run: &Outcome, write: &Write) -> Option<ObjectRef> {
+    let key = &write.point.key;
+    let changes = run.history.changes.iter();
+    let mut same = changes.filter_map(|it| {
+        let object = it.change.after().or(it.change.before())?;
+        let is_same = it.kind.full_name() == key.resource
+            && object.name() == key.name
+            && object.namespace().unwrap_or_default() == key.namespace;
+        is_same.then(|| ObjectRef {
+            api_version: it.kind.api_version(),
+            kind: it.kind.kind.clone(),
+            namespace: key.namespace.clone(),
+            name: key.name.clone(),
+        })
+    });
+    same.next()
+}

@@ -1,0 +1,332 @@
+//! The findings of a campaign as text, JSON and `JUnit`'s XML, and a failure as a timeline.
+
+use std::{
+    collections::BTreeMap,
+    fmt::{self, Write as _},
+    path::PathBuf,
+    time::Duration,
+};
+
+use serde::Serialize;
+
+use super::{
+    campaign::Verdict,
+    finding::Finding,
+    plan::{Family, Perturbation, Plan, Side},
+    reference::Reference,
+    trace::{Effect, Event, RunTrace},
+};
+
+const WRITES: &str = "a string takes what is written";
+
+/// The findings of a campaign.
+#[derive(Debug)]
+pub struct Report<'a> {
+    /// The reference.
+    pub reference: &'a Reference,
+    /// The verdicts, in the order of their plans.
+    pub verdicts: &'a [Verdict],
+    /// The files by which failures are replayed, by the place of the verdict.
+    pub replays: BTreeMap<usize, PathBuf>,
+}
+
+/// A line of the report: plans of one kind.
+#[derive(Debug, Default)]
+struct Line<'a> {
+    total: usize,
+    survived: usize,
+    first_failure: Option<&'a Verdict>,
+}
+
+/// The report as JSON.
+#[derive(Serialize)]
+struct Json<'a> {
+    reference: JsonReference<'a>,
+    runs: Vec<JsonRun<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonReference<'a> {
+    writes: Vec<String>,
+    objects: usize,
+    seconds: f64,
+    masked: Vec<String>,
+    findings: &'a [Finding],
+}
+
+#[derive(Serialize)]
+struct JsonRun<'a> {
+    family: Family,
+    plan: String,
+    survived: bool,
+    idle: bool,
+    seconds: f64,
+    findings: &'a [Finding],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replay: Option<&'a PathBuf>,
+}
+
+// === impl Report ===
+
+impl Report<'_> {
+    /// Returns the number of plans that broke a promise.
+    pub fn failed_count(&self) -> usize {
+        let verdicts = self.verdicts.iter();
+        verdicts.filter(|it| !it.findings.is_empty()).count()
+    }
+
+    /// Returns whether the subject keeps all promises without perturbation.
+    pub fn is_reference_clean(&self) -> bool {
+        self.reference.findings.is_empty()
+    }
+
+    /// Returns the report as JSON.
+    pub fn json(&self) -> String {
+        let reference = self.reference;
+        let verdicts = self.verdicts.iter().enumerate();
+        let json = Json {
+            reference: JsonReference {
+                writes: reference
+                    .writes
+                    .iter()
+                    .map(|it| it.point.to_string())
+                    .collect(),
+                objects: reference.end.object_count(),
+                seconds: reference.took.as_secs_f64(),
+                masked: masked(reference),
+                findings: &reference.findings,
+            },
+            runs: verdicts
+                .map(|(place, verdict)| JsonRun {
+                    family: verdict.plan.family,
+                    plan: verdict.plan.to_string(),
+                    survived: verdict.findings.is_empty(),
+                    idle: verdict.is_idle,
+                    seconds: verdict.took.as_secs_f64(),
+                    findings: &verdict.findings,
+                    replay: self.replays.get(&place),
+                })
+                .collect(),
+        };
+        serde_json::to_string_pretty(&json).expect("it is made of plain values")
+    }
+
+    fn lines(&self) -> BTreeMap<(Family, &'static str), Line<'_>> {
+        let mut lines: BTreeMap<_, Line<'_>> = BTreeMap::new();
+        for verdict in self.verdicts.iter().filter(|verdict| !verdict.is_idle) {
+            let line = lines.entry(line_of(&verdict.plan)).or_default();
+            line.total += 1;
+            if verdict.findings.is_empty() {
+                line.survived += 1;
+            } else if line.first_failure.is_none() {
+                line.first_failure = Some(verdict);
+            }
+        }
+        lines
+    }
+}
+
+impl fmt::Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reference = self.reference;
+        let masked = match reference.mask.0.len() {
+            0 => "both runs are equal".to_owned(),
+            1 => "1 field differs between runs (masked)".to_owned(),
+            count => format!("{count} fields differ between runs (masked)"),
+        };
+        writeln!(
+            f,
+            "{:22}{} writes, {} objects, quiet after {:.1} s; {masked}",
+            "reference",
+            reference.writes.len(),
+            reference.end.object_count(),
+            reference.took.as_secs_f64(),
+        )?;
+        for finding in &reference.findings {
+            writeln!(f, "{:22}FAILS without perturbation: {finding}", "")?;
+        }
+        for ((_, name), line) in self.lines() {
+            write!(f, "{name:22}{} of {} survive", line.survived, line.total)?;
+            match line.first_failure {
+                Some(verdict) => {
+                    let finding = &verdict.findings[0];
+                    writeln!(f, "    {}: {finding}", verdict.plan)?;
+                }
+                None => writeln!(f)?,
+            }
+        }
+        let idle = self.verdicts.iter().filter(|it| it.is_idle).count();
+        if idle > 0 {
+            writeln!(
+                f,
+                "{:22}{idle} plans, whose writes did not come",
+                "said nothing"
+            )?;
+        }
+        let (failed, total) = (self.failed_count(), self.verdicts.len());
+        match failed {
+            0 => writeln!(f, "{total} plans keep every promise"),
+            _ => writeln!(f, "{failed} of {total} plans break a promise"),
+        }
+    }
+}
+
+/// Returns the line that a plan belongs to.
+fn line_of(plan: &Plan) -> (Family, &'static str) {
+    let name = match (plan.family, plan.perturbations.first()) {
+        (Family::Crash, Some(Perturbation::Crash { twice: true, .. })) => "crash twice",
+        (Family::Crash, Some(Perturbation::Crash { side, .. })) => match side {
+            Side::Before => "crash before a write",
+            Side::After => "crash after a write",
+        },
+        (Family::LostAnswer, Some(Perturbation::LoseAnswer { applied: false, .. })) => {
+            "lost request"
+        }
+        (Family::LostAnswer, _) => "lost answer",
+        (Family::Stale, Some(Perturbation::Freeze { restart: true, .. })) => "stale after restart",
+        (Family::Stale, _) => "stale",
+        (Family::Refusal, _) => "refusal",
+        (Family::Unobserved, _) => "unobserved",
+        (Family::Deleted, _) => "deleted",
+        (Family::Foreign, _) => "foreign write",
+        (Family::Leader, _) => "two leaders",
+        (Family::Catalogue, _) => "faults",
+        (Family::Pairs, _) => "several at once",
+        (Family::Reference | Family::Crash, _) => "reference",
+    };
+    (plan.family, name)
+}
+
+fn masked(reference: &Reference) -> Vec<String> {
+    let pairs = reference.mask.0.iter();
+    pairs
+        .map(|(object, path)| match path.as_str() {
+            "" => object.clone(),
+            path => format!("{object}: {path}"),
+        })
+        .collect()
+}
+
+/// Returns the verdicts as `JUnit`'s XML, a test case a plan.
+pub fn junit(verdicts: &[Verdict]) -> String {
+    let failed = verdicts.iter().filter(|it| !it.findings.is_empty());
+    let idle = verdicts.iter().filter(|it| it.is_idle);
+    let mut xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"survive\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n",
+        verdicts.len(),
+        failed.count(),
+        idle.count(),
+    );
+    for verdict in verdicts {
+        let (_, line) = line_of(&verdict.plan);
+        write!(
+            xml,
+            "  <testcase classname=\"survive.{}\" name=\"{}\" time=\"{:.3}\"",
+            line.replace(' ', "-"),
+            escaped(&verdict.plan.to_string()),
+            verdict.took.as_secs_f64(),
+        )
+        .expect(WRITES);
+        if let Some(first) = verdict.findings.first() {
+            let all: Vec<String> = verdict.findings.iter().map(ToString::to_string).collect();
+            write!(
+                xml,
+                ">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n",
+                escaped(&first.to_string()),
+                escaped(&all.join("\n")),
+            )
+            .expect(WRITES);
+        } else if verdict.is_idle {
+            xml.push_str("><skipped/></testcase>\n");
+        } else {
+            xml.push_str("/>\n");
+        }
+    }
+    xml.push_str("</testsuite>\n");
+    xml
+}
+
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' | '\t' => escaped.push(letter),
+            // XML has no way to write the others.
+            control if control.is_control() => escaped.push('\u{fffd}'),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+/// Returns the events of a run in order: what the subject had seen, what it wrote, and what was done to it.
+pub fn timeline(trace: &RunTrace, findings: &[Finding]) -> String {
+    let mut text = String::new();
+    let mut line = |at: Duration, event: &str| {
+        writeln!(text, "{:9.3} s  {event}", at.as_secs_f64()).expect(WRITES);
+    };
+    let mut due: Vec<&Finding> = findings.iter().filter(|it| it.at_ms.is_some()).collect();
+    due.sort_by_key(|finding| finding.at_ms);
+    let mut due = due.into_iter().peekable();
+    for (at, event) in &trace.events {
+        let now = u64::try_from(at.as_millis()).unwrap_or(u64::MAX);
+        line(*at, &told(event, trace));
+        while let Some(finding) = due.next_if(|finding| finding.at_ms.is_some_and(|it| it <= now)) {
+            line(*at, &format!(">>> {finding}"));
+        }
+    }
+    for finding in findings.iter().filter(|it| it.at_ms.is_none()) {
+        writeln!(text, "   in the end  >>> {finding}").expect(WRITES);
+    }
+    text
+}
+
+fn told(event: &Event, trace: &RunTrace) -> String {
+    match event {
+        Event::Step { place, text } => format!("step {}: {text}", place + 1),
+        Event::StepFailed { place, reason } => format!("step {} failed: {reason}", place + 1),
+        Event::Started {
+            replica,
+            incarnation,
+        } => format!("replica {replica} starts, process {incarnation}"),
+        Event::Ended {
+            replica,
+            how,
+            is_planned,
+            ..
+        } => match is_planned {
+            true => format!("replica {replica} {how}, by the plan"),
+            false => format!("replica {replica} ended: {how}"),
+        },
+        Event::Stopped { replica, time } => {
+            format!("replica {replica} is stopped for {time:?}")
+        }
+        Event::Woken { replica } => format!("replica {replica} is woken"),
+        Event::Perturbed(text) => format!("plan: {text}"),
+        Event::Wrote(number) => {
+            let write = &trace.writes[*number];
+            let effect = match write.effect {
+                Effect::Changed => "",
+                Effect::Nothing => ", which changes nothing",
+                Effect::Unanswered => ", without an answer",
+                Effect::Refused => ", refused",
+            };
+            let seen = match &write.seen {
+                Some(seen) => format!(" (had read version {})", seen.revision),
+                None => String::new(),
+            };
+            let why = match write.message.as_str() {
+                "" => String::new(),
+                message => format!(": {message}"),
+            };
+            format!(
+                "replica {} {}{seen}{effect}{why}",
+                write.replica, write.point
+            )
+        }
+    }
+}

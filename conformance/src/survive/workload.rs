@@ -1,0 +1,179 @@
+//! The steps of a user, and the rules that hold meanwhile: `survive.yaml`.
+
+use std::{io, path::PathBuf, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use super::kinds::ObjectRef;
+
+/// The steps of a user, the number of replicas of the subject, and the rules that hold meanwhile.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Workload {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// The number of copies of the subject that run at once.
+    #[serde(default = "one")]
+    pub replicas: usize,
+    /// The rules of the user.
+    #[serde(default)]
+    pub rules: Vec<Rule>,
+}
+
+/// A step and its name in reports.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Step {
+    /// The name, if the user gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The action.
+    pub action: Action,
+}
+
+/// The action of a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Action {
+    /// Applies objects on the server's side, one after the other.
+    Apply(Vec<Value>),
+    /// Changes one object.
+    Patch {
+        /// The object.
+        object: ObjectRef,
+        /// The media type of the patch.
+        media_type: PatchType,
+        /// The patch.
+        body: Value,
+        /// True for the subresource `status`.
+        status: bool,
+    },
+    /// Deletes one object.
+    Delete {
+        /// The object.
+        object: ObjectRef,
+        /// `Background`, `Foreground` or `Orphan`.
+        propagation: Option<String>,
+    },
+    /// Waits until an expression is true of an object.
+    Wait {
+        /// The object.
+        object: ObjectRef,
+        /// The expression, in CEL; `object` is null as long as there is none.
+        until: String,
+        /// The longest wait.
+        within: Duration,
+    },
+    /// Waits until the subject has written nothing for so long.
+    Quiet(Duration),
+}
+
+/// The form of a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PatchType {
+    /// RFC 7386.
+    Merge,
+    /// RFC 6902.
+    Json,
+}
+
+/// A promise of the user's own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// The name.
+    pub name: String,
+    /// The times at which it has to be true.
+    pub when: When,
+    /// The expression, in CEL.
+    pub expression: String,
+}
+
+/// The times at which a rule has to be true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum When {
+    /// At every revision.
+    Always,
+    /// In the end.
+    Eventually,
+}
+
+/// The failure to read a workload. A retry does not help: the file has to change.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum WorkloadError {
+    /// A file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The failure.
+        #[source]
+        source: io::Error,
+    },
+    /// A file is no YAML of this form.
+    #[error("{}: {reason}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The mistake and its place.
+        reason: String,
+    },
+    /// A step or a rule says too little, or too much.
+    #[error("{}: {place}: {reason}", path.display())]
+    Wrong {
+        /// The file.
+        path: PathBuf,
+        /// The step or rule.
+        place: String,
+        /// The mistake, and what would be right.
+        reason: String,
+    },
+}
+
+pub(super) fn one() -> usize {
+    1
+}
+
+// === impl PatchType ===
+
+impl PatchType {
+    pub(super) fn media_type(self) -> &'static str {
+        match self {
+            Self::Merge => "application/merge-patch+json",
+            Self::Json => "application/json-patch+json",
+        }
+    }
+}
+
+// === impl Action ===
+
+impl Action {
+    /// Returns whether it changes the cluster.
+    pub fn is_change(&self) -> bool {
+        !matches!(self, Self::Wait { .. } | Self::Quiet(_))
+    }
+}
+
+impl std::fmt::Display for Step {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(name) = &self.name {
+            return f.write_str(name);
+        }
+        match &self.action {
+            Action::Apply(objects) => {
+                f.write_str("apply ")?;
+                let names: Vec<String> = objects
+                    .iter()
+                    .map(|object| ObjectRef::to(object).to_string())
+                    .collect();
+                f.write_str(&names.join(", "))
+            }
+            Action::Patch { object, .. } => write!(f, "patch {object}"),
+            Action::Delete { object, .. } => write!(f, "delete {object}"),
+            Action::Wait { object, until, .. } => write!(f, "wait for {object}: {until}"),
+            Action::Quiet(time) => write!(f, "quiet for {time:?}"),
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! Reads workloads and rules from files.
+
+use std::{fs, path::Path, time::Duration};
+
+use jiff::SignedDuration;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    kinds::ObjectRef,
+    workload::{Action, PatchType, Rule, Step, When, Workload, WorkloadError, one},
+};
+
+/// The longest wait for a condition, unless the step tells another.
+const WITHIN: Duration = Duration::from_mins(1);
+
+/// The form of a workload in a file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenWorkload {
+    #[serde(default)]
+    steps: Vec<WrittenStep>,
+    #[serde(default = "one")]
+    replicas: usize,
+    #[serde(default)]
+    rules: Vec<WrittenRule>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenStep {
+    name: Option<String>,
+    apply: Option<Value>,
+    patch: Option<WrittenPatch>,
+    delete: Option<WrittenDelete>,
+    wait: Option<WrittenWait>,
+    quiet: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenPatch {
+    object: ObjectRef,
+    merge: Option<Value>,
+    json: Option<Value>,
+    #[serde(default)]
+    status: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenDelete {
+    object: ObjectRef,
+    propagation: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenWait {
+    object: ObjectRef,
+    until: String,
+    within: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRule {
+    name: String,
+    always: Option<String>,
+    eventually: Option<String>,
+}
+
+// === impl Workload ===
+
+impl Workload {
+    /// Reads a workload. Paths in it are relative to the file.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or says something else than a workload.
+    pub fn read(path: &Path) -> Result<Self, WorkloadError> {
+        let written: WrittenWorkload = parse(path)?;
+        if written.steps.is_empty() {
+            return Err(WorkloadError::Malformed {
+                path: path.to_owned(),
+                reason: "it has no `steps:`; the first one is usually `- apply: FILE`".to_owned(),
+            });
+        }
+        if written.replicas == 0 {
+            return Err(WorkloadError::Malformed {
+                path: path.to_owned(),
+                reason: "`replicas: 0` runs nothing; 1 is the default".to_owned(),
+            });
+        }
+        let mut steps = Vec::new();
+        for (place, step) in (1..).zip(written.steps) {
+            let wrong = |reason| WorkloadError::Wrong {
+                path: path.to_owned(),
+                place: format!("step {place}"),
+                reason,
+            };
+            let name = step.name.clone();
+            let action = match (&step.apply, path.parent()) {
+                (Some(Value::String(file)), Some(folder)) if step.count() == 1 => {
+                    Action::Apply(documents(&folder.join(file))?)
+                }
+                _ => step.action().map_err(wrong)?,
+            };
+            steps.push(Step { name, action });
+        }
+        Ok(Self {
+            steps,
+            replicas: written.replicas,
+            rules: rules(path, written.rules)?,
+        })
+    }
+
+    /// Adds the rules of another file, which has the form of a workload's `rules:`.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be read, or says something else.
+    pub fn add_rules(&mut self, path: &Path) -> Result<(), WorkloadError> {
+        let mut document: Value = parse(path)?;
+        let written = match document.get_mut("rules") {
+            Some(rules) => rules.take(),
+            None => document,
+        };
+        let written = serde_json::from_value(written);
+        let written: Vec<WrittenRule> = written.map_err(|error| WorkloadError::Malformed {
+            path: path.to_owned(),
+            reason: format!("it has not the form of a workload's `rules:`: {error}"),
+        })?;
+        self.rules.extend(rules(path, written)?);
+        Ok(())
+    }
+}
+
+fn rules(path: &Path, written: Vec<WrittenRule>) -> Result<Vec<Rule>, WorkloadError> {
+    let mut rules = Vec::new();
+    for rule in written {
+        let (when, expression) = match (rule.always, rule.eventually) {
+            (Some(always), None) => (When::Always, always),
+            (None, Some(eventually)) => (When::Eventually, eventually),
+            _ => {
+                return Err(WorkloadError::Wrong {
+                    path: path.to_owned(),
+                    place: format!("rule {:?}", rule.name),
+                    reason: "it needs one of `always:` and `eventually:`".to_owned(),
+                });
+            }
+        };
+        rules.push(Rule {
+            name: rule.name,
+            when,
+            expression,
+        });
+    }
+    Ok(rules)
+}
+
+fn parse<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, WorkloadError> {
+    let text = text_of(path)?;
+    serde_saphyr::from_str(&text).map_err(|error| WorkloadError::Malformed {
+        path: path.to_owned(),
+        reason: first_line(&error),
+    })
+}
+
+/// Returns the objects in a file.
+fn documents(path: &Path) -> Result<Vec<Value>, WorkloadError> {
+    let text = text_of(path)?;
+    let documents: Vec<Value> =
+        serde_saphyr::from_multiple(&text).map_err(|error| WorkloadError::Malformed {
+            path: path.to_owned(),
+            reason: first_line(&error),
+        })?;
+    let objects: Vec<Value> = documents.into_iter().filter(|it| !it.is_null()).collect();
+    for (place, object) in (1..).zip(&objects) {
+        check_object(object).map_err(|reason| WorkloadError::Wrong {
+            path: path.to_owned(),
+            place: format!("document {place}"),
+            reason,
+        })?;
+    }
+    Ok(objects)
+}
+
+fn text_of(path: &Path) -> Result<String, WorkloadError> {
+    fs::read_to_string(path).map_err(|source| WorkloadError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn first_line(error: &serde_saphyr::Error) -> String {
+    let text = error.without_snippet().to_string();
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+fn check_object(object: &Value) -> Result<(), String> {
+    let is_text = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+    if is_text(&object["apiVersion"])
+        && is_text(&object["kind"])
+        && is_text(&object["metadata"]["name"])
+    {
+        Ok(())
+    } else {
+        Err("an object needs `apiVersion`, `kind` and `metadata.name`".to_owned())
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let parsed = text.parse::<SignedDuration>();
+    let parsed = parsed.map_err(|_| format!("{text:?} is no duration; try \"2s\" or \"500ms\""))?;
+    Duration::try_from(parsed).map_err(|_| format!("{text:?} is less than nothing"))
+}
+
+// === impl WrittenStep ===
+
+impl WrittenStep {
+    fn count(&self) -> usize {
+        [
+            self.apply.is_some(),
+            self.patch.is_some(),
+            self.delete.is_some(),
+            self.wait.is_some(),
+            self.quiet.is_some(),
+        ]
+        .into_iter()
+        .filter(|is_there| *is_there)
+        .count()
+    }
+
+    fn action(self) -> Result<Action, String> {
+        if self.count() != 1 {
+            return Err(
+                "it needs one of `apply`, `patch`, `delete`, `wait` and `quiet`".to_owned(),
+            );
+        }
+        if let Some(object) = self.apply {
+            check_object(&object)?;
+            return Ok(Action::Apply(vec![object]));
+        }
+        if let Some(patch) = self.patch {
+            return patch.action();
+        }
+        if let Some(delete) = self.delete {
+            let known = ["Background", "Foreground", "Orphan"];
+            if let Some(propagation) = &delete.propagation
+                && !known.contains(&propagation.as_str())
+            {
+                return Err(format!("`propagation: {propagation}` is none of {known:?}"));
+            }
+            return Ok(Action::Delete {
+                object: delete.object,
+                propagation: delete.propagation,
+            });
+        }
+        if let Some(wait) = self.wait {
+            return Ok(Action::Wait {
+                object: wait.object,
+                until: wait.until,
+                within: wait.within.map_or(Ok(WITHIN), |text| duration(&text))?,
+            });
+        }
+        Ok(Action::Quiet(duration(&self.quiet.unwrap_or_default())?))
+    }
+}
+
+// === impl WrittenPatch ===
+
+impl WrittenPatch {
+    fn action(self) -> Result<Action, String> {
+        let (media_type, body) = match (self.merge, self.json) {
+            (Some(merge), None) => (PatchType::Merge, merge),
+            (None, Some(json)) => (PatchType::Json, json),
+            _ => return Err("`patch` needs one of `merge` and `json`".to_owned()),
+        };
+        Ok(Action::Patch {
+            object: self.object,
+            media_type,
+            body,
+            status: self.status,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Workload, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let objects = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\n\
+                       apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: a}\n";
+        fs::write(folder.path().join("objects.yaml"), objects).unwrap();
+        let file = folder.path().join("survive.yaml");
+        fs::write(&file, text).unwrap();
+        let place = format!("{}: ", file.display());
+        Workload::read(&file).map_err(|error| error.to_string().replace(&place, ""))
+    }
+
+    #[test]
+    fn the_form_of_the_guide_is_read() {
+        let workload = read(
+            "steps:\n\
+             - apply: objects.yaml\n\
+             - {name: three, wait: {object: apps/v1 Deployment shop/web, until: object != null, within: 5s}}\n\
+             - patch: {object: v1 ConfigMap a/b, merge: {data: {k: v}}}\n\
+             - quiet: 500ms\n\
+             - delete: {object: v1 Namespace a, propagation: Background}\n\
+             replicas: 2\n\
+             rules:\n\
+             - {name: none, eventually: pods.size() == 0}\n",
+        )
+        .unwrap();
+        let steps: Vec<String> = workload.steps.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            steps,
+            [
+                "apply v1 Namespace a, v1 ConfigMap a/b",
+                "three",
+                "patch v1 ConfigMap a/b",
+                "quiet for 500ms",
+                "delete v1 Namespace a",
+            ]
+        );
+        assert_eq!((workload.replicas, workload.rules.len()), (2, 1));
+        assert!(
+            matches!(&workload.steps[1].action, Action::Wait { within, .. } if within.as_secs() == 5)
+        );
+    }
+
+    #[test]
+    fn mistakes_are_told_with_their_step() {
+        for (text, expected) in [
+            ("steps: []", "it has no `steps:`"),
+            ("steps: [{quiet: 1s}]\nreplicas: 0", "`replicas: 0`"),
+            ("steps: [{quiet: soon}]", "step 1: \"soon\" is no duration"),
+            (
+                "steps: [{quiet: 1s, wait: {object: v1 Pod a/b, until: x}}]",
+                "step 1: it needs one of",
+            ),
+            (
+                "steps: [{quiet: 1s}, {patch: {object: v1 Pod a/b}}]",
+                "step 2: `patch` needs one of `merge` and `json`",
+            ),
+            (
+                "steps: [{delete: {object: v1 Pod a/b, propagation: Later}}]",
+                "step 1: `propagation: Later`",
+            ),
+            ("steps: [{apply: {kind: Pod}}]", "step 1: an object needs"),
+            (
+                "steps: [{delete: {object: Pod a}}]",
+                "no reference to an object",
+            ),
+            ("steps: [{sleep: 1s}]", "sleep"),
+            ("steps: [", "line 1"),
+        ] {
+            let told = read(text).unwrap_err();
+            assert!(told.contains(expected), "{text}: {told}");
+        }
+    }
+}
