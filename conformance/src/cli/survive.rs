@@ -11,16 +11,17 @@ use std::{
 };
 
 use clap::Args as ClapArgs;
-use fakeserver::{Controllers, Workloads, cli::parse_controllers};
+use fakeserver::{Certificates, Controllers, Workloads, cli::parse_controllers};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Deserialize, Serialize};
 
 use super::say;
 use crate::{
     call::whole,
+    seed::Seed,
     survive::{
-        Acceptance, Accepted, Campaign, CampaignError, Choice, Family, Plan, Reference, Report,
-        Setup, SubjectCommand, Verdict, Workload, junit, timeline,
+        Acceptance, Accepted, Campaign, CampaignError, Choice, Family, Plan, Readiness, Reference,
+        Report, Setup, SubjectCommand, Verdict, Workload, junit, timeline,
     },
 };
 
@@ -54,6 +55,10 @@ pub(super) struct Args {
     /// Begin no new run after so many minutes.
     #[arg(long, value_name = "M")]
     minutes: Option<u64>,
+    /// Change so many fields of the workload's custom objects too, one at a time, to values that their schemas allow: the way to a
+    /// state must make no difference, and the way back must lead back.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    generate: usize,
     /// Number of runs at once [default: 8 a core].
     #[arg(long, value_name = "J")]
     jobs: Option<usize>,
@@ -63,6 +68,12 @@ pub(super) struct Args {
     /// Pattern of the subject's output that says it is ready, besides its first watch or write.
     #[arg(long, value_name = "REGEX")]
     ready_output: Option<regex::Regex>,
+    /// URL that answers with 200 when the subject is ready, as in `http://127.0.0.1:{port}/readyz`.
+    #[arg(long, value_name = "URL", value_parser = checked_url)]
+    ready_url: Option<String>,
+    /// Let the subject find the server as a pod does: by the variables and the files of a service account, not by `KUBECONFIG`.
+    #[arg(long)]
+    in_cluster: bool,
     /// Folder of the report: report.json, junit.xml, and for each failure a timeline and a file to replay it.
     #[arg(long, value_name = "DIR", default_value = "survive-report")]
     report: PathBuf,
@@ -75,7 +86,8 @@ pub(super) struct Args {
     /// Run the plan of a file of the report again.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["workload", "crds", "rules", "plans", "families"])]
     replay: Option<PathBuf>,
-    /// The subject and its arguments, executed without a shell. `{server}`, `{kubeconfig}` and `{workdir}` are replaced.
+    /// The subject and its arguments, executed without a shell. `{server}`, `{kubeconfig}`, `{workdir}` and
+    /// `{port}`, a free port, are replaced.
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -133,7 +145,7 @@ impl Args {
         check_report(&self.report, self.force)?;
         let accepted_file = path.with_extension("accepted.json");
         let accepted = read_accepted(&accepted_file)?;
-        let setup = self.setup(&self.command, &self.crds);
+        let setup = self.setup(&self.command, &self.crds)?;
         let campaign = Campaign::new(setup, workload).await;
         let campaign = campaign.map_err(|error| whole(&error))?;
         empty_report(&self.report)?;
@@ -141,17 +153,27 @@ impl Args {
         let reference = campaign.reference(temporary.path()).await;
         let reference = reference.map_err(|error| self.without_reference(&error))?;
         let plans = choice.plans(&reference, campaign.workload());
-        let bar = progress(plans.len());
-        let verdicts = campaign
-            .verdicts(&reference, plans, &choice, |verdict| {
-                if !verdict.findings.is_empty() {
-                    bar.println(format!("{}: {}", verdict.plan, verdict.findings[0]));
-                }
-                bar.inc(1);
-            })
-            .await;
-        bar.finish_and_clear();
+        let field_plans = match self.generate {
+            0 => Vec::new(),
+            count => campaign
+                .changes(count, Seed::new(self.seed))
+                .await
+                .map_err(|error| whole(&error))?,
+        };
+        let bar = progress(plans.len() + field_plans.len());
+        let told = |verdict: &Verdict| {
+            if let Some(finding) = verdict.findings.first() {
+                bar.println(format!("{}: {finding}", verdict.plan));
+            }
+            bar.inc(1);
+        };
+        let verdicts = campaign.verdicts(&reference, plans, &choice, told).await;
         let mut verdicts = verdicts.map_err(|error| whole(&error))?;
+        let changed = campaign
+            .all_changed(&reference, field_plans, &choice, told)
+            .await;
+        verdicts.extend(changed.map_err(|error| whole(&error))?);
+        bar.finish_and_clear();
         for verdict in &mut verdicts {
             accepted.apply(verdict);
         }
@@ -175,18 +197,31 @@ impl Args {
         }
     }
 
-    fn setup(&self, command: &[OsString], definitions: &[PathBuf]) -> Setup {
+    fn setup(&self, command: &[OsString], definitions: &[PathBuf]) -> Result<Setup, String> {
         let (program, arguments) = command.split_first().expect("it was checked before");
-        Setup {
+        Ok(Setup {
             command: SubjectCommand {
                 program: program.clone(),
                 arguments: arguments.to_vec(),
             },
             definitions: definitions.to_vec(),
             controllers: controllers(&self.controllers),
-            ready_output: self.ready_output.clone(),
+            readiness: Readiness {
+                output: self.ready_output.clone(),
+                url: self.ready_url.clone(),
+            },
+            certificates: self.certificates()?,
             run_limit: RUN_LIMIT,
+        })
+    }
+
+    /// Makes the certificates of a server that is found as in a cluster.
+    fn certificates(&self) -> Result<Option<Certificates>, String> {
+        if !self.in_cluster {
+            return Ok(None);
         }
+        let certificates = Certificates::new(["127.0.0.1"]);
+        certificates.map(Some).map_err(|error| whole(&error))
     }
 
     fn choice(&self, folder: &Path) -> Choice {
@@ -279,14 +314,21 @@ impl Args {
         if command.is_empty() {
             return Err(format!("{} has no command", file.display()));
         }
-        let mut setup = self.setup(&command, &definitions);
+        let mut setup = self.setup(&command, &definitions)?;
         setup.controllers = controllers(&replay.controllers);
         let campaign = Campaign::new(setup, replay.workload).await;
         let campaign = campaign.map_err(|error| whole(&error))?;
         let reference = campaign.reference(folder).await;
         let reference = reference.map_err(|error| whole(&error))?;
         let folder = folder.join("replay");
-        let verdict = campaign.verdict(&reference, replay.plan, &folder);
+        let is_change = replay.plan.family == Family::Generated;
+        let verdict = async {
+            if is_change {
+                campaign.changed(&reference, replay.plan, &folder).await
+            } else {
+                campaign.verdict(&reference, replay.plan, &folder).await
+            }
+        };
         let verdict = Box::pin(verdict).await.map_err(|error| whole(&error))?;
         say(&format!("{}\n", verdict.plan));
         say(&timeline(&verdict.trace, &verdict.findings));
@@ -298,6 +340,21 @@ impl Args {
         }
         Ok(verdict.findings.is_empty())
     }
+}
+
+fn checked_url(text: &str) -> Result<String, String> {
+    let authority = text.strip_prefix("http://").unwrap_or_default();
+    if authority
+        .split('/')
+        .next()
+        .is_some_and(|it| it.contains(':'))
+    {
+        return Ok(text.to_owned());
+    }
+    Err(
+        "it has to begin with http:// and to name a port, as in http://127.0.0.1:{port}/readyz"
+            .to_owned(),
+    )
 }
 
 fn checked_controllers(text: &str) -> Result<String, String> {

@@ -16,6 +16,7 @@ use super::{
     execute::{self, Outcome, RunError, Setup},
     finding::Finding,
     kinds::ServedKinds,
+    places::check_in_cluster,
     plan::{Family, Plan},
     promises::{self, Case, rules::Rules},
     reference::Reference,
@@ -67,6 +68,14 @@ pub enum CampaignError {
     /// A rule is wrong.
     #[error("{0}")]
     Rule(String),
+    /// There is no field that can be changed.
+    #[error(
+        "nothing can be changed: the workload applies no object of a definition whose `spec` has a schema"
+    )]
+    NoChange,
+    /// The subject cannot be made to believe that it is in a cluster.
+    #[error("{0}")]
+    InCluster(String),
     /// A folder cannot be made.
     #[error("cannot make {}", path.display())]
     Folder {
@@ -89,7 +98,7 @@ pub enum CampaignError {
 /// The subject, its workload, and the compiled rules.
 #[derive(Debug)]
 pub struct Campaign {
-    setup: Setup,
+    pub(super) setup: Setup,
     workload: Workload,
     rules: Rules,
 }
@@ -118,6 +127,9 @@ impl Campaign {
     /// The definitions cannot be served, or an expression is wrong.
     pub async fn new(setup: Setup, workload: Workload) -> Result<Self, CampaignError> {
         execute::compiled(&workload)?;
+        if setup.certificates.is_some() {
+            check_in_cluster().await.map_err(CampaignError::InCluster)?;
+        }
         let server = execute::server(&setup)?;
         let kinds = ServedKinds::read(&server.router()).await;
         let rules = Rules::compile(&workload, &kinds).map_err(CampaignError::Rule)?;
@@ -204,6 +216,38 @@ impl Campaign {
         Ok(verdicts)
     }
 
+    /// Runs plans that change a field, side by side, and tells `watch` of each verdict as it comes.
+    ///
+    /// # Errors
+    ///
+    /// A run cannot begin.
+    ///
+    /// # Cancel safety
+    ///
+    /// If dropped, the subject's processes are killed.
+    pub async fn all_changed(
+        &self,
+        reference: &Reference,
+        plans: Vec<Plan>,
+        choice: &Choice,
+        mut watch: impl FnMut(&Verdict),
+    ) -> Result<Vec<Verdict>, CampaignError> {
+        let numbered = plans.into_iter().enumerate();
+        let runs = numbered.map(|(number, plan)| async move {
+            let folder = choice.folder.join(format!("changed-{:04}", number + 1));
+            self.changed(reference, plan, &folder).await
+        });
+        let mut runs = Box::pin(stream::iter(runs).buffered(choice.jobs.max(1)));
+        let mut verdicts = Vec::new();
+        while let Some(verdict) = runs.next().await {
+            let verdict: Result<Verdict, CampaignError> = verdict;
+            let verdict = verdict?;
+            watch(&verdict);
+            verdicts.push(verdict);
+        }
+        Ok(verdicts)
+    }
+
     /// Runs one plan.
     ///
     /// # Errors
@@ -271,11 +315,21 @@ impl Campaign {
     }
 
     async fn run(&self, plan: &Plan, folder: &Path) -> Result<Outcome, CampaignError> {
+        self.run_workload(&self.workload, plan, folder).await
+    }
+
+    /// Runs another workload than that of the campaign.
+    pub(super) async fn run_workload(
+        &self,
+        workload: &Workload,
+        plan: &Plan,
+        folder: &Path,
+    ) -> Result<Outcome, CampaignError> {
         fs::create_dir_all(folder).map_err(|source| CampaignError::Folder {
             path: folder.to_owned(),
             source,
         })?;
-        let run = execute::run(&self.setup, &self.workload, plan, folder);
+        let run = execute::run(&self.setup, workload, plan, folder);
         Ok(Box::pin(run).await?)
     }
 

@@ -144,8 +144,10 @@ impl Director {
                 }
                 Perturbation::Touch { object, .. } => orders.touch.push(object.clone()),
                 Perturbation::Stop { .. } => orders.fate = Fate::Stop,
-                Perturbation::Merge { .. } | Perturbation::Skip { .. } | Perturbation::Fault(_) => {
-                }
+                Perturbation::Merge { .. }
+                | Perturbation::Skip { .. }
+                | Perturbation::Fault { .. }
+                | Perturbation::Change { .. } => {}
             }
         }
         (point, orders)

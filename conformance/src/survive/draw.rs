@@ -25,7 +25,7 @@ pub(super) fn plans(reference: &Reference, workload: &Workload, families: &[Fami
     let mut plans = Vec::new();
     for family in families {
         let perturbations = match family {
-            Family::Reference | Family::Pairs => Vec::new(),
+            Family::Reference | Family::Pairs | Family::Generated => Vec::new(),
             Family::Crash => crashes(reference),
             Family::LostAnswer => lost_answers(reference),
             Family::Refusal => refusals(reference),
@@ -276,8 +276,8 @@ fn catalogue(reference: &Reference) -> Vec<Perturbation> {
             ("server_error", "list", json!({"times": 2})),
             ("duplicate_event", "watch", json!({"times": 3})),
         ] {
-            let spec = json!({"fault": fault, "match": of(verb), "when": when});
-            found.push(Perturbation::Fault(spec));
+            let fault = json!({"fault": fault, "match": of(verb), "when": when});
+            found.push(Perturbation::Fault { fault });
         }
     }
     found

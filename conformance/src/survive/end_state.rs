@@ -23,6 +23,9 @@ const ASIDE: [&str; 3] = [
     "leases.coordination.k8s.io",
 ];
 
+/// The beginning of the name of the volume with a service account's token.
+const ACCOUNT_VOLUME: &str = "kube-api-access-";
+
 /// The objects in the end by their names, with what is different in each run taken out. Several objects have one name if the
 /// server completed it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -249,6 +252,10 @@ impl Names {
         if is_time(text) {
             return "<time>".to_owned();
         }
+        // The admission plugin for service accounts draws the rest.
+        if text.starts_with(ACCOUNT_VOLUME) {
+            return format!("{ACCOUNT_VOLUME}*");
+        }
         if text.len() == 36 && text.split('-').count() == 5 {
             return "<uid>".to_owned();
         }
@@ -271,6 +278,7 @@ fn is_own(key: &str) -> bool {
             | "healthCheckNodePort"
             | "containerID"
             | "resourceVersion"
+            | "deployment.kubernetes.io/revision"
             | "survive.conformance.dev/touched"
             | "kubectl.kubernetes.io/last-applied-configuration"
     )

@@ -1,21 +1,20 @@
 //! One run from its server to what is left of it.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
 use fakeserver::{
-    CelExpression, Clock, Controllers, FakeServer,
+    CelExpression, Certificates, Clock, Controllers, FakeServer,
     faults::{FaultSpec, RuleGuard},
 };
-use serde_json::json;
 use thiserror::Error;
 use tokio::{
     sync::mpsc,
-    time::{Instant, sleep, timeout},
+    time::{Instant, timeout},
 };
 
 use super::{
@@ -23,10 +22,12 @@ use super::{
     frozen::{CutRule, FreezeRule, MergeRule},
     history::History,
     kinds::ServedKinds,
+    places::Places,
     plan::{Perturbation, Plan},
+    readiness::Readiness,
     recorder::Recorder,
-    run::{Run, TICK},
-    subject::{Places, SubjectCommand, supervise},
+    run::Run,
+    subject::{SubjectCommand, supervise},
     tap::Tap,
     trace::{Event, RunTrace},
     workload::{Action, Workload},
@@ -43,8 +44,10 @@ pub struct Setup {
     pub definitions: Vec<PathBuf>,
     /// The controllers of the server.
     pub controllers: Controllers,
-    /// A pattern of the subject's output that says it is ready.
-    pub ready_output: Option<regex::Regex>,
+    /// The ways by which a process says that it is ready, besides its first watch or write.
+    pub readiness: Readiness,
+    /// The certificates of a server that is found as in a cluster; `None` for one that a kubeconfig names.
+    pub certificates: Option<Certificates>,
     /// The longest time of a run.
     pub run_limit: Duration,
 }
@@ -203,7 +206,7 @@ fn install(run: &Run, plan: &Plan) -> Vec<RuleGuard> {
                 let resource = resource.clone();
                 guards.push(faults.install(MergeRule { resource }));
             }
-            Perturbation::Fault(spec) => match FaultSpec::from_value(spec.clone()) {
+            Perturbation::Fault { fault } => match FaultSpec::from_value(fault.clone()) {
                 Ok(spec) => guards.push(faults.install_spec(&spec)),
                 Err(error) => run
                     .recorder
@@ -226,17 +229,21 @@ async fn start(
     let (mut taps, mut outputs, mut senders) = (Vec::new(), Vec::new(), Vec::new());
     let mut replicas = TaskSet::new();
     for replica in 0..replica_count {
-        let tap = Tap::open(Arc::clone(run), replica).await;
+        let certificates = setup.certificates.as_ref();
+        let tap = Tap::open(Arc::clone(run), replica, certificates).await;
         let tap = tap.map_err(failed("port"))?;
-        let places = Places::make(folder, replica, &tap).map_err(failed("folder"))?;
+        let places = Places::make(folder, replica, tap.address, certificates).await;
+        let places = places.map_err(failed("folder or port"))?;
         outputs.push(places.output.clone());
         let (sender, orders) = mpsc::channel(8);
         senders.push(sender);
         let recorder = Arc::clone(&run.recorder);
-        if let Some(pattern) = setup.ready_output.clone() {
-            let (recorder, output) = (Arc::clone(&recorder), places.output.clone());
-            run.beside(async move { watch_output(&output, &pattern, &recorder, replica).await });
-        }
+        run.beside(
+            setup
+                .readiness
+                .clone()
+                .watch(places.clone(), Arc::clone(&recorder), replica),
+        );
         replicas.spawn(supervise(
             setup.command.clone(),
             places,
@@ -248,45 +255,4 @@ async fn start(
     }
     let _ = run.orders.set(senders);
     Ok((taps, replicas, outputs))
-}
-
-async fn watch_output(path: &Path, pattern: &regex::Regex, recorder: &Recorder, replica: usize) {
-    loop {
-        if fs::read_to_string(path).is_ok_and(|text| pattern.is_match(&text)) {
-            recorder.set_ready(replica);
-            return;
-        }
-        sleep(TICK).await;
-    }
-}
-
-// === impl Places ===
-
-impl Places {
-    /// Makes the working folder and the kubeconfig of a replica.
-    fn make(folder: &Path, replica: usize, tap: &Tap) -> io::Result<Self> {
-        let own = folder.join(format!("replica-{replica}"));
-        let workdir = own.join("work");
-        fs::create_dir_all(&workdir)?;
-        let server = format!("http://{}", tap.address);
-        let kubeconfig = own.join("kubeconfig");
-        let config = json!({
-            "apiVersion": "v1",
-            "kind": "Config",
-            "current-context": "survive",
-            "clusters": [{"name": "survive", "cluster": {"server": server}}],
-            "users": [{"name": "survive", "user": {}}],
-            "contexts": [{
-                "name": "survive",
-                "context": {"cluster": "survive", "user": "survive", "namespace": "default"},
-            }],
-        });
-        fs::write(&kubeconfig, config.to_string())?;
-        Ok(Self {
-            server,
-            kubeconfig,
-            workdir,
-            output: own.join("output.log"),
-        })
-    }
 }

@@ -15,6 +15,7 @@
 mod kinds;
 mod workload;
 mod workload_file;
+mod generate;
 mod plan;
 mod finding;
 mod trace;
@@ -24,8 +25,10 @@ mod frozen;
 mod history;
 mod end_state;
 mod world;
+mod places;
 mod subject;
 mod run;
+mod readiness;
 mod tap;
 mod course;
 mod execute;
@@ -33,6 +36,7 @@ mod reference;
 mod draw;
 mod promises;
 mod campaign;
+mod differential;
 mod report;
 
 pub use self::{
@@ -40,8 +44,10 @@ pub use self::{
     end_state::Mask,
     execute::{RunError, Setup},
     finding::{Finding, Promise},
+    generate::Change,
     kinds::ObjectRef,
     plan::{Family, Perturbation, Plan, Refusal, Side},
+    readiness::Readiness,
     reference::Reference,
     report::{Report, junit, timeline},
     subject::SubjectCommand,

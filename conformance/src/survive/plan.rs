@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{kinds::ObjectRef, trace::WritePoint};
+use super::{generate::Change, kinds::ObjectRef, trace::WritePoint};
 
 /// The perturbations of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -57,6 +57,9 @@ pub enum Family {
     Catalogue,
     /// Several at once, drawn from a seed.
     Pairs,
+    /// A field of the user's object is changed, and changed back.
+    #[value(skip)]
+    Generated,
 }
 
 /// The side of a write at which a crash is.
@@ -160,7 +163,17 @@ pub enum Perturbation {
         at: WritePoint,
     },
     /// Installs a fault of the fake server for the length of the run.
-    Fault(Value),
+    Fault {
+        /// The fault, in the form of the catalogue.
+        fault: Value,
+    },
+    /// Changes a field of an object of the user, and changes it back: the workload is another one then.
+    Change {
+        /// The object.
+        object: ObjectRef,
+        /// The change.
+        change: Change,
+    },
 }
 
 // === impl Family ===
@@ -194,6 +207,7 @@ impl fmt::Display for Family {
             Self::Leader => "two leaders",
             Self::Catalogue => "faults",
             Self::Pairs => "several at once",
+            Self::Generated => "changed field",
         })
     }
 }
@@ -211,7 +225,9 @@ impl Perturbation {
             | Self::Delete { at, .. }
             | Self::Touch { at, .. }
             | Self::Stop { at } => Some(at),
-            Self::Merge { .. } | Self::Skip { .. } | Self::Fault(_) => None,
+            Self::Merge { .. } | Self::Skip { .. } | Self::Fault { .. } | Self::Change { .. } => {
+                None
+            }
         }
     }
 }
@@ -269,7 +285,8 @@ impl fmt::Display for Perturbation {
                     "the replica is stopped after {at} for longer than its lease"
                 )
             }
-            Self::Fault(spec) => write!(f, "fault {spec}"),
+            Self::Fault { fault } => write!(f, "fault {fault}"),
+            Self::Change { object, change } => write!(f, "{object}: {change}"),
         }
     }
 }

@@ -80,6 +80,13 @@ impl Reference {
             took: first.took,
         }
     }
+
+    /// Returns whether the subject writes the resource of an object, whose name begins with it.
+    pub(super) fn writes_resource_of(&self, object: &str) -> bool {
+        let resource = object.split(' ').next().unwrap_or_default();
+        let mut writes = self.writes.iter();
+        writes.any(|write| write.point.key.resource == resource)
+    }
 }
 
 /// Returns the writes before the restart at the end that changed something.

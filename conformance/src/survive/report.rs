@@ -192,6 +192,7 @@ fn line_of(plan: &Plan) -> (Family, &'static str) {
         (Family::Leader, _) => "two leaders",
         (Family::Catalogue, _) => "faults",
         (Family::Pairs, _) => "several at once",
+        (Family::Generated, _) => "changed field",
         (Family::Reference | Family::Crash, _) => "reference",
     };
     (plan.family, name)

@@ -4,7 +4,6 @@ use std::{
     ffi::OsString,
     fs::File,
     io,
-    path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
     sync::Arc,
     time::Duration,
@@ -17,7 +16,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{recorder::Recorder, trace::Event};
+use super::{places::Places, recorder::Recorder, trace::Event};
 use crate::process_group::ProcessGroup;
 
 /// The pause before a process that ended by itself is started again, as a kubelet does.
@@ -32,7 +31,7 @@ const ENDING: Duration = Duration::from_secs(5);
 pub struct SubjectCommand {
     /// The program.
     pub program: OsString,
-    /// Its arguments. `{server}`, `{kubeconfig}` and `{workdir}` are replaced in them.
+    /// Its arguments. `{server}`, `{kubeconfig}`, `{workdir}` and `{port}` are replaced in them.
     pub arguments: Vec<OsString>,
 }
 
@@ -45,15 +44,6 @@ pub(super) enum Order {
     Restart(oneshot::Sender<()>),
     /// Stops it, and wakes it after this long.
     Sleep(Duration),
-}
-
-/// The places of one replica.
-#[derive(Clone, Debug)]
-pub(super) struct Places {
-    pub(super) server: String,
-    pub(super) kubeconfig: PathBuf,
-    pub(super) workdir: PathBuf,
-    pub(super) output: PathBuf,
 }
 
 /// A process that runs.
@@ -112,10 +102,8 @@ impl SubjectCommand {
             .create(true)
             .append(true)
             .open(&places.output)?;
-        let mut child = tokio::process::Command::new(&self.program)
-            .args(self.arguments.iter().map(|argument| places.fill(argument)))
-            .env("KUBECONFIG", &places.kubeconfig)
-            .env("SURVIVE_WORKDIR", &places.workdir)
+        let mut child = places
+            .command(&self.program, &self.arguments)
             .process_group(0)
             .stdin(Stdio::null())
             .stdout(output.try_clone()?)
@@ -132,21 +120,6 @@ impl SubjectCommand {
                 Err(error)
             }
         }
-    }
-}
-
-// === impl Places ===
-
-impl Places {
-    fn fill(&self, argument: &OsString) -> OsString {
-        let Some(text) = argument.to_str() else {
-            return argument.clone();
-        };
-        let path = |path: &Path| path.display().to_string();
-        text.replace("{server}", &self.server)
-            .replace("{kubeconfig}", &path(&self.kubeconfig))
-            .replace("{workdir}", &path(&self.workdir))
-            .into()
     }
 }
 

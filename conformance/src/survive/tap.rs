@@ -13,7 +13,7 @@ use axum::{
 };
 use bytes::Bytes;
 use fakeserver::{
-    Listener, UserInfo,
+    Certificates, Listener, UserInfo,
     faults::{Answer, Connection, RequestFacts},
 };
 use futures::StreamExt;
@@ -63,11 +63,18 @@ struct Way {
 // === impl Tap ===
 
 impl Tap {
-    /// Listens on a free port of this machine.
-    pub(super) async fn open(run: Arc<Run>, replica: usize) -> std::io::Result<Self> {
+    /// Listens on a free port of this machine, by TLS if there are certificates.
+    pub(super) async fn open(
+        run: Arc<Run>,
+        replica: usize,
+        certificates: Option<&Certificates>,
+    ) -> std::io::Result<Self> {
         let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = socket.local_addr()?;
-        let listener = Listener::new(socket).with_gate(run.world.server.faults().listen_gate());
+        let mut listener = Listener::new(socket).with_gate(run.world.server.faults().listen_gate());
+        if let Some(certificates) = certificates {
+            listener = listener.with_certificates(certificates);
+        }
         let user = UserInfo::new(SUBJECT).with_groups(["system:masters", "system:authenticated"]);
         let router = run.world.server.router_as(user);
         let way = Way {
